@@ -43,8 +43,8 @@ def test_a_withdrawn_callback_is_not_called():
 
 
 async def test_a_callback_that_raises_is_reported_and_the_others_are_called():
-    told, called = [], []
-    asyncio.get_running_loop().set_exception_handler(lambda _loop, context: told.append(context["exception"]))
+    reported, called = [], []
+    asyncio.get_running_loop().set_exception_handler(lambda _loop, context: reported.append(context["exception"]))
     controller = AbortController()
     controller.signal.on_abort(lambda: 1 / 0)
     controller.signal.on_abort(lambda: called.append("second"))
@@ -52,7 +52,7 @@ async def test_a_callback_that_raises_is_reported_and_the_others_are_called():
     controller.abort("stop")
 
     assert called == ["second"]
-    assert [type(error) for error in told] == [ZeroDivisionError]
+    assert [type(error) for error in reported] == [ZeroDivisionError]
 
 
 def test_a_callback_that_raises_without_a_running_loop_does_not_stop_the_caller():

@@ -373,7 +373,7 @@ class TestSchema:
 
 class TestRefusal:
     @pytest.mark.parametrize(
-        ("annotation", "said"),
+        ("annotation", "message"),
         [
             (complex, "'x' is annotated complex, which JSON schema cannot say; use str, int"),
             (object, "'x' is annotated object"),
@@ -391,8 +391,8 @@ class TestRefusal:
         ],
         ids=str,
     )
-    def test_what_json_schema_cannot_express_names_function_and_parameter(self, annotation, said):
-        with pytest.raises(TypeError, match=said) as caught:
+    def test_what_json_schema_cannot_express_names_function_and_parameter(self, annotation, message):
+        with pytest.raises(TypeError, match=message) as caught:
             schema_of(annotation)
 
         assert str(caught.value).startswith("Tool function 'example': parameter 'x'")

@@ -45,7 +45,7 @@ def test_one_path_is_not_taken_for_a_list_of_its_letters():
 
 
 @pytest.mark.parametrize(
-    ("make", "said"),
+    ("make", "message"),
     [
         (
             lambda: ToolResultResult(content="clean"),
@@ -61,6 +61,6 @@ def test_one_path_is_not_taken_for_a_list_of_its_letters():
         (lambda: ContextResult(messages=7), r"not 7"),
     ],
 )
-def test_one_value_in_place_of_a_list_is_refused_with_a_right_one(make, said):
-    with pytest.raises(TypeError, match=said):
+def test_one_value_in_place_of_a_list_is_refused_with_a_right_one(make, message):
+    with pytest.raises(TypeError, match=message):
         make()

@@ -63,9 +63,9 @@ def test_a_value_with_a_dict_cannot_be_hashed():
 
 
 def test_a_value_prints_its_fields_without_the_secret_ones():
-    shown = repr(Key(name="a", secret="hidden", parts=(1,)))
+    output = repr(Key(name="a", secret="hidden", parts=(1,)))
 
-    assert shown == "Key(name='a', seen=0, parts=(1,), extra={})"
+    assert output == "Key(name='a', seen=0, parts=(1,), extra={})"
 
 
 def test_a_value_that_holds_itself_prints():

@@ -167,9 +167,9 @@ def run(llm, log):
 
     async def start(*prompts, tools=(), messages=(), signal=None, watch=None, **config):
         context = AgentContext("be brief", [*messages], tuple(tools))
-        said = [UserMessage(content=(TextContent(each),)) if isinstance(each, str) else each for each in prompts]
+        prompted = [UserMessage(content=(TextContent(each),)) if isinstance(each, str) else each for each in prompts]
         stream = config.pop("stream", llm.stream)
-        events = agent_loop(said, context, LoopConfig(model=MODEL, stream=stream, **config), signal)
+        events = agent_loop(prompted, context, LoopConfig(model=MODEL, stream=stream, **config), signal)
         async for event in events:
             log(event)
             if watch is not None:

@@ -94,9 +94,9 @@ def test_the_page_can_be_followed(reader):
         elif step["language"] == "console":
             for command, expected in commands(step["text"]):
                 printed = reader.type(command)
-                said = " ".join(printed.split())
+                output = " ".join(printed.split())
                 for line in expected:
-                    assert line in said, f"$ {command}\n{printed}"
+                    assert line in output, f"$ {command}\n{printed}"
         else:  # an excerpt of a file that is there
             assert step["text"] in (reader.folder / "pyproject.toml").read_text()
     assert "failed" not in reader.type("uv run pytest")

@@ -91,10 +91,10 @@ async def test_what_an_example_shows_is_not_so_without_it(shows, fake_ui, is_the
 @pytest.mark.parametrize("hook", all_hookspecs())
 def test_example_is_about_its_hook(hook):
     text = (EXAMPLES / f"{hook}.py").read_text()
-    plugin, _, shown = text.partition("\n# Shown by\n")
+    plugin, _, output = text.partition("\n# Shown by\n")
 
     assert f"def {hook}(" in plugin or f'@pi.on("{hook}")' in plugin
-    assert "async def shown(" in shown
+    assert "async def shown(" in output
     assert len(plugin.splitlines()) <= 35
 
 

@@ -37,17 +37,17 @@ class Listener:
     """A plugin that keeps the names of the hooks that it is asked."""
 
     def __init__(self):
-        self.heard = []
+        self.received = []
 
     @hookimpl
     def activate(self, pi):
         for name in EVENTS:
             if name != "project_trust":
-                pi.on(name, lambda event: self.heard.append(event.type))
+                pi.on(name, lambda event: self.received.append(event.type))
 
     @property
     def firsts(self):
-        return [*dict.fromkeys(self.heard)]
+        return [*dict.fromkeys(self.received)]
 
 
 @pytest.fixture
@@ -93,7 +93,7 @@ def test_the_diagrams_name_every_event_hook():
 async def test_a_prompt_asks_hooks_in_the_order_of_the_diagram(pi_session, script, pi_plugins):
     pi_session.add_tool(make_tool("echo", updates=["half"]), "test")
     script.turn(text("Let me look."), tool_call("echo")).turn(text("Done."))
-    pi_plugins["listener"].heard.clear()
+    pi_plugins["listener"].received.clear()
 
     await pi_session.prompt("/look around")
 
@@ -113,10 +113,10 @@ async def test_a_prompt_asks_hooks_in_the_order_of_the_diagram(pi_session, scrip
 async def test_a_session_asks_hooks_in_the_order_of_the_diagram(pi_session, script, pi_plugins, way, do):
     script.turn(text("Hello."))
     await pi_session.prompt("Hi")
-    pi_plugins["listener"].heard.clear()
+    pi_plugins["listener"].received.clear()
 
     await do(pi_session)
 
     (row,) = [line for line in diagrams()[0].splitlines() if way in line]
-    asked = [each for each in pi_plugins["listener"].heard if each.startswith(("session_", "resources_"))]
+    asked = [each for each in pi_plugins["listener"].received if each.startswith(("session_", "resources_"))]
     assert asked == named(row)

@@ -25,10 +25,10 @@ def test_the_command_for_the_tests_is_the_last_step_of_ci() -> None:
 def test_what_is_installed_goes_into_the_clones_own_environment() -> None:
     folders = list(ROOT.glob("examples/**/README.md"))
     texts = [README, *(each.read_text(encoding="utf-8") for each in folders)]
-    said = [each for text in texts for each in re.findall(r"uv pip (?:un)?install [^\n`]*", text)]
+    messages = [each for text in texts for each in re.findall(r"uv pip (?:un)?install [^\n`]*", text)]
 
-    assert len(said) > len(folders)
-    assert [each for each in said if "--python .venv " not in each] == []
+    assert len(messages) > len(folders)
+    assert [each for each in messages if "--python .venv " not in each] == []
 
 
 def test_the_first_command_brings_no_tools_of_developers() -> None:

@@ -89,10 +89,10 @@ def test_every_program_of_the_page_is_run_here():
 
 
 def test_one_answer(run):
-    said = run("One answer")
+    output = run("One answer")
 
-    assert "notes.txt" in said
-    assert re.search(r"^[1-9]\d* tokens, 0.0 dollars$", said, re.MULTILINE)
+    assert "notes.txt" in output
+    assert re.search(r"^[1-9]\d* tokens, 0.0 dollars$", output, re.MULTILINE)
 
 
 def test_data_instead_of_text(run):
@@ -104,20 +104,20 @@ def test_data_of_your_own_types(run):
 
 
 def test_a_conversation(run):
-    said = run("A conversation")
+    output = run("A conversation")
 
-    assert "notes.txt has 4 words" in said
-    assert int(said.splitlines()[-1]) > 0
+    assert "notes.txt has 4 words" in output
+    assert int(output.splitlines()[-1]) > 0
 
 
 def test_a_web_app_streams_and_stops_when_its_client_goes(run, tmp_path):
     (tmp_path / "long.txt").write_text("five words on each line\n" * 1000)
 
-    said = run("A web app that streams", more=CLIENT)
+    output = run("A web app that streams", more=CLIENT)
 
-    assert "one two three\nfour" in said
-    assert int(said.splitlines()[-2]) > 5  # pieces
-    assert said.splitlines()[-1] == "settled, aborted: [False, True]"
+    assert "one two three\nfour" in output
+    assert int(output.splitlines()[-2]) > 5  # pieces
+    assert output.splitlines()[-1] == "settled, aborted: [False, True]"
 
 
 def test_many_prompts(run, tmp_path):

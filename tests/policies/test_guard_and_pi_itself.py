@@ -35,19 +35,19 @@ async def run(session, script, command):
 async def test_the_model_cannot_switch_the_guard_off(pi_session, script, settings_file, program):
     pi_session.has_ui = False
 
-    said = await run(pi_session, script, f"{program} config set guardrails.enabled false")
+    output = await run(pi_session, script, f"{program} config set guardrails.enabled false")
 
-    assert said.startswith("Guardrails refused this call")
+    assert output.startswith("Guardrails refused this call")
     assert json.loads(settings_file.read_text(encoding="utf-8")) == ON
 
 
 async def test_the_model_may_ask_pi_what_it_is(pi_session, script, settings_file):
     pi_session.has_ui = False
 
-    said = await run(pi_session, script, "pi --version")
+    output = await run(pi_session, script, "pi --version")
 
-    assert "refused" not in said
-    assert said.strip()
+    assert "refused" not in output
+    assert output.strip()
 
 
 async def test_a_script_under_the_name_of_the_standard_input_is_stopped(pi_session, script, tmp_path):
@@ -55,9 +55,9 @@ async def test_a_script_under_the_name_of_the_standard_input_is_stopped(pi_sessi
     (tmp_path / "tree").mkdir()
     (tmp_path / "tree" / "leaf").write_text("x", encoding="utf-8")
 
-    said = await run(pi_session, script, "bash /dev/stdin <<< 'rm -rf tree'")
+    output = await run(pi_session, script, "bash /dev/stdin <<< 'rm -rf tree'")
 
-    assert said.startswith("Guardrails refused this call")
+    assert output.startswith("Guardrails refused this call")
     assert (tmp_path / "tree" / "leaf").exists()
 
 
@@ -65,7 +65,7 @@ async def test_arguments_behind_a_redirection_are_seen(pi_session, script, tmp_p
     pi_session.has_ui = False
     (tmp_path / "tree").mkdir()
 
-    said = await run(pi_session, script, "rm < /dev/null -rf tree")
+    output = await run(pi_session, script, "rm < /dev/null -rf tree")
 
-    assert said.startswith("Guardrails refused this call")
+    assert output.startswith("Guardrails refused this call")
     assert (tmp_path / "tree").exists()

@@ -169,11 +169,11 @@ async def helper(task: str, ctx: ToolContext) -> ToolResult:
 
 
 async def a_hook_is_called_with_its_own_event(
-    hooks: HookDispatcher, call: ToolCallEvent, said: InputEvent, ctx: PiContext
+    hooks: HookDispatcher, call: ToolCallEvent, message: InputEvent, ctx: PiContext
 ) -> None:
     assert_type(await hooks.call(tool_specs.tool_call, call, ctx), ToolCallResult | None)
-    assert_type(await hooks.call(agent_specs.input, said, ctx), InputResult | None)
-    await hooks.call(tool_specs.tool_call, said, ctx)  # type: ignore[arg-type]
+    assert_type(await hooks.call(agent_specs.input, message, ctx), InputResult | None)
+    await hooks.call(tool_specs.tool_call, message, ctx)  # type: ignore[arg-type]
     await hooks.call(tool_specs.tool_call, call)  # type: ignore[call-arg]
 
 

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.pi(entry_points=["models"])
 IMAGE = {"inlineData": {"mimeType": "image/png", "data": "aW1n"}}
 
 
-def said(*parts):
+def reply(*parts):
     return json_answer(200, {"response": {"candidates": [{"content": {"parts": list(parts)}}]}})
 
 
@@ -35,7 +35,7 @@ async def login(pi_session):
 
 
 async def test_the_image_reaches_the_model(server, pi_session, script, login):
-    server.answers(said({"text": "A lighthouse."}, IMAGE))
+    server.answers(reply({"text": "A lighthouse."}, IMAGE))
     script.turn(tool_call("generate_image", prompt="a lighthouse", aspect_ratio="16:9")).turn(text("There it is."))
 
     await pi_session.prompt("draw a lighthouse")
@@ -50,7 +50,7 @@ async def test_the_image_reaches_the_model(server, pi_session, script, login):
 
 
 async def test_words_in_place_of_an_image_are_a_failed_call(server, pi_session, script, login):
-    server.answers(said({"text": "I must not."}))
+    server.answers(reply({"text": "I must not."}))
     script.turn(tool_call("generate_image", prompt="a lighthouse")).turn(text("Sorry."))
 
     await pi_session.prompt("draw a lighthouse")

@@ -20,8 +20,8 @@ async def test_rules_are_listed_in_the_system_prompt(pi_session, script, tmp_pat
 
     await pi_session.prompt("go")
 
-    told = script.requests[0].system_prompt
-    assert told.endswith("read it:\n- .claude/rules/api/errors.md\n- .claude/rules/style.md")
+    prompt = script.requests[0].system_prompt
+    assert prompt.endswith("read it:\n- .claude/rules/api/errors.md\n- .claude/rules/style.md")
 
 
 async def test_an_untrusted_projects_rules_do_not_count(pi_session, script, tmp_path):

@@ -17,10 +17,10 @@ async def server(monkeypatch):
 
 @pytest.fixture
 def ask(pi_session, server):
-    async def prompt(said):
+    async def prompt(message_text):
         model = pi_session.models.find("custom-anthropic/claude-sonnet-4-5")
         await pi_session.set_model(evolve(model, base_url=server.url))
-        return await pi_session.prompt(said)
+        return await pi_session.prompt(message_text)
 
     return prompt
 

@@ -13,7 +13,7 @@ class Neighbour:
     @hookimpl
     def activate(self, pi):
         @pi.events.on("greetings")
-        def hear(data):
+        def receive(data):
             pi.append_entry("heard", data)
 
         @pi.register_command("greet")
@@ -33,6 +33,6 @@ async def test_the_user_sees_what_another_plugin_reports(pi_session, fake_ui):
 async def test_other_plugins_receive_the_users_input(pi_session, fake_ui):
     await pi_session.prompt("/emit hello")
 
-    (heard,) = [entry for entry in pi_session.session_manager.get_entries() if entry.type == "custom"]
-    assert heard.data == {"from": "event-bus", "text": "hello"}
+    (stored,) = [entry for entry in pi_session.session_manager.get_entries() if entry.type == "custom"]
+    assert stored.data == {"from": "event-bus", "text": "hello"}
     assert fake_ui.notices[0].message == "event-bus says: hello"

@@ -11,9 +11,9 @@ pytestmark = pytest.mark.pi(entry_points=["compaction"])  # the default plugin, 
 
 
 async def test_the_summary_is_the_users_message(pi_session, script):
-    for said in ("one", "two", "three"):
-        script.turn(text(f"Answer to {said}."))
-        await pi_session.prompt(said)
+    for prompt in ("one", "two", "three"):
+        script.turn(text(f"Answer to {prompt}."))
+        await pi_session.prompt(prompt)
 
     await pi_session.compact()
 

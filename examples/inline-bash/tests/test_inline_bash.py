@@ -8,7 +8,7 @@ from pi_testing import text
 
 
 @pytest.mark.parametrize(
-    ("said", "meant"),
+    ("prompt", "meant"),
     [
         ("What is !{echo 1 + 1}, and !{echo 2}?", "What is 1 + 1, and 2?"),
         ("!{exit 3}", "[exit 3: exit code 3] "),
@@ -17,10 +17,10 @@ from pi_testing import text
     ],
     ids=["two", "failure", "once", "none"],
 )
-async def test_the_output_replaces_the_command(pi_session, script, said, meant):
+async def test_the_output_replaces_the_command(pi_session, script, prompt, meant):
     script.turn(text("Fine."))
 
-    await pi_session.prompt(said)
+    await pi_session.prompt(prompt)
 
     assert script.requests[0].user_text == meant
 

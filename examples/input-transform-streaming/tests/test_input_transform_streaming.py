@@ -8,13 +8,13 @@ from pi_testing import text, tool_call
 
 
 @pytest.mark.parametrize(
-    ("behavior", "told"),
+    ("behavior", "message"),
     [
         ("steer", "(Said while you work; weigh it before you go on with the task.) Use tabs."),
         ("followUp", "(Said while you worked; finish the task first.) Use tabs."),
     ],
 )
-async def test_input_in_the_meantime_comes_with_a_remark(pi_session, script, behavior, told):
+async def test_input_in_the_meantime_comes_with_a_remark(pi_session, script, behavior, message):
     async def meanwhile(request):
         await pi_session.prompt("Use tabs.", streaming_behavior=behavior)
         return tool_call("read", path="a.txt")
@@ -23,7 +23,7 @@ async def test_input_in_the_meantime_comes_with_a_remark(pi_session, script, beh
 
     await pi_session.prompt("Format a.txt")
 
-    assert script.requests[-1].user_text == told
+    assert script.requests[-1].user_text == message
 
 
 async def test_messages_between_answers_stay_unchanged(pi_session, script):

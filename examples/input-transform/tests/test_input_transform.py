@@ -30,10 +30,10 @@ async def test_the_time_is_displayed(pi_session, fake_ui):
     assert datetime.fromisoformat(fake_ui.notices[0].message).tzinfo is not None
 
 
-@pytest.mark.parametrize(("said", "source"), [("hello", "interactive"), ("ping", "extension")])
-async def test_all_else_goes_on_unchanged(pi_session, script, said, source):
+@pytest.mark.parametrize(("message", "source"), [("hello", "interactive"), ("ping", "extension")])
+async def test_all_else_goes_on_unchanged(pi_session, script, message, source):
     script.turn(text("Fine."))
 
-    await pi_session.prompt(said, source=source)
+    await pi_session.prompt(message, source=source)
 
-    assert script.requests[0].user_text == said
+    assert script.requests[0].user_text == message

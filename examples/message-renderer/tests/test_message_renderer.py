@@ -17,19 +17,19 @@ async def test_the_model_reads_the_text(pi_session, script):
 
 
 @pytest.fixture
-async def shown(pi_session):
+async def rendered(pi_session):
     await pi_session.prompt("/status-update warning The disk is nearly full")
     (message,) = pi_session.messages
     renderer = pi_session.registered.find("register_renderers", "status-update").thing
     return lambda **how: renderer.render(message, **how)
 
 
-async def test_people_see_the_level_before_the_text(shown):
-    assert shown(width=20, expanded=False) == ["[!] The disk is", "nearly full"]
+async def test_people_see_the_level_before_the_text(rendered):
+    assert rendered(width=20, expanded=False) == ["[!] The disk is", "nearly full"]
 
 
-async def test_the_expanded_form_has_the_time(shown):
-    assert shown(width=80, expanded=True)[1].startswith("    at 20")
+async def test_the_expanded_form_has_the_time(rendered):
+    assert rendered(width=80, expanded=True)[1].startswith("    at 20")
 
 
 @pytest.mark.pi(entry_points=["export-html", "session-jsonl"])

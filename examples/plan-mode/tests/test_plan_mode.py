@@ -11,7 +11,7 @@ pytestmark = pytest.mark.pi(tools=["read", "grep", "bash", "write"])
 PLAN = "Plan:\n1. Read the code\n2. Write the fix"
 
 
-def was_told_to_plan(request):
+def is_planning(request):
     return any("Plan mode" in str(message.content) for message in request.messages)
 
 
@@ -25,7 +25,7 @@ async def test_plan_is_made_agreed_to_and_carried_out(pi_session, script, fake_u
 
     planning, working, *_ = script.requests
     assert (planning.tools, working.tools) == (("read", "grep"), ("read", "grep", "bash", "write"))
-    assert [was_told_to_plan(request) for request in (planning, working)] == [True, False]
+    assert [is_planning(request) for request in (planning, working)] == [True, False]
     assert working.user_text.startswith("Carry out the plan.")
     assert fake_ui.asked[0].text == "[ ] 1. Read the code\n[ ] 2. Write the fix"
     assert fake_ui.widgets["plan-mode"] == ("[x] 1. Read the code", "[x] 2. Write the fix")

@@ -28,7 +28,7 @@ PRESETS = {
 pytestmark = pytest.mark.pi(plugins={"models": Models()}, settings={"presets": PRESETS})
 
 
-def told(request):
+def request_options(request):
     return request.model.reference, request.options.reasoning, request.tools
 
 
@@ -38,7 +38,7 @@ async def test_command_changes_all_three(pi_session, script, fake_ui):
     await pi_session.prompt("/preset review")
     await pi_session.prompt("look at it")
 
-    assert told(script.requests[0]) == ("acme/big", "high", ("read",))
+    assert request_options(script.requests[0]) == ("acme/big", "high", ("read",))
     assert fake_ui.statuses["preset"] == "review"
 
 
@@ -57,7 +57,7 @@ async def test_flag_begins_with_a_preset(pi_session, script):
 
     await pi_session.prompt("look at it")
 
-    assert told(script.requests[0]) == ("acme/big", "high", ("read",))
+    assert request_options(script.requests[0]) == ("acme/big", "high", ("read",))
 
 
 async def test_the_user_learns_what_is_missing(pi_session, fake_ui):

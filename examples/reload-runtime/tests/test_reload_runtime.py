@@ -29,12 +29,12 @@ async def test_answer_that_is_being_made_is_waited_for(pi_session, script, fake_
 
 
 async def test_model_can_ask_for_it(pi_session, script, fake_ui):
-    told = asyncio.Event()
-    fake_ui.notify = lambda message, level="info": told.set()
+    notified = asyncio.Event()
+    fake_ui.notify = lambda message, level="info": notified.set()
     script.turn(tool_call("reload_runtime", arguments={})).turn(text("Done."))
 
     answer = await pi_session.prompt("load it")
     async with asyncio.timeout(5):
-        await told.wait()
+        await notified.wait()
 
     assert answer.text == "Done."

@@ -59,9 +59,9 @@ async def test_files_are_written_edited_and_read_there(far, pi_session, script, 
 
 
 async def test_commands_run_there(far, pi_session, script):
-    (told,) = await results_of(pi_session, script, tool_call("bash", command="pwd; exit 3"))
+    (message,) = await results_of(pi_session, script, tool_call("bash", command="pwd; exit 3"))
 
-    assert told == f"{far}\n\n\nCommand exited with code 3"
+    assert message == f"{far}\n\n\nCommand exited with code 3"
 
 
 async def test_command_of_the_user_runs_there(far, pi_session):
@@ -88,9 +88,9 @@ async def test_searches_look_there(far, pi_session, script):
 
 
 async def test_what_is_wrong_there_is_reported_as_for_local_files(far, pi_session, script):
-    (told,) = await results_of(pi_session, script, tool_call("read", path="missing.txt"))
+    (message,) = await results_of(pi_session, script, tool_call("read", path="missing.txt"))
 
-    assert told == f"ENOENT: no such file or directory, access '{far}/missing.txt'"
+    assert message == f"ENOENT: no such file or directory, access '{far}/missing.txt'"
 
 
 async def test_the_model_gets_its_working_directory(far, pi_session, script):

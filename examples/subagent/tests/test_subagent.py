@@ -18,13 +18,13 @@ async def test_helper_looks_around_and_its_answer_comes_back(pi_session, script,
 
     answer = await pi_session.prompt("Where is the loop?")
 
-    asked, helped, _, told = script.requests
+    asked, helped, _, last = script.requests
     assert helped.user_text == "Find the loop"
     assert len(helped.messages) == 1
     assert (asked.tools, helped.tools) == (("read", "grep", "bash", "subagent"), ("read", "grep"))
     assert "Finds out where things are in a project" in helped.system_prompt
-    assert (told.tool_results[0].text, answer.text) == ("loop.py:7", "It is in loop.py.")
-    assert told.tool_results[0].usage.input == 100
+    assert (last.tool_results[0].text, answer.text) == ("loop.py:7", "It is in loop.py.")
+    assert last.tool_results[0].usage.input == 100
     assert "grep(pattern='while')" in recorder.of("tool_execution_update")[-1].partial_result.content[0].text
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 
-@pytest.mark.parametrize(("command", "told"), [("timed", "Not going on."), ("signalled", "Nobody answered")])
-async def test_silence_ends_the_dialog(command, told, pi_session, fake_ui):
+@pytest.mark.parametrize(("command", "message"), [("timed", "Not going on."), ("signalled", "Nobody answered")])
+async def test_silence_ends_the_dialog(command, message, pi_session, fake_ui):
     fake_ui.never_answers()
 
     await pi_session.prompt(f"/{command} 0.01")
 
-    assert [notice.message for notice in fake_ui.notices] == [told]
+    assert [notice.message for notice in fake_ui.notices] == [message]
 
 
 @pytest.mark.parametrize(("command", "no"), [("timed", "Not going on."), ("signalled", "The user said no.")])

@@ -8,7 +8,7 @@ from pi_core import SessionManager
 from pi_testing import text, tool_call
 
 
-def told(request):
+def last_result(request):
     return request.tool_results[-1].text
 
 
@@ -19,8 +19,8 @@ async def test_model_keeps_the_list_and_the_user_sees_it(pi_session, script, fak
     await pi_session.prompt("plan it")
     await pi_session.prompt("/todos")
 
-    assert told(script.requests[1]) == "[ ] 1 write\n[ ] 2 test"
-    assert told(script.requests[2]) == "[x] 1 write\n[ ] 2 test"
+    assert last_result(script.requests[1]) == "[ ] 1 write\n[ ] 2 test"
+    assert last_result(script.requests[2]) == "[x] 1 write\n[ ] 2 test"
     assert fake_ui.notices[0].message == "[x] 1 write\n[ ] 2 test"
 
 
@@ -56,4 +56,4 @@ async def test_the_model_learns_of_an_invalid_number(pi_session, script):
 
     await pi_session.prompt("tick it")
 
-    assert told(script.requests[1]) == "There is no to-do 3; there are 0."
+    assert last_result(script.requests[1]) == "There is no to-do 3; there are 0."

@@ -22,14 +22,14 @@ async def test_long_output_is_cut_and_kept_in_a_file(pi_session, script, tmp_pat
     assert len(whole.read_text().splitlines()) == 3000
 
 
-@pytest.mark.parametrize(("pattern", "told"), [("two", "a.txt:2:two\n"), ("three", "No matches")])
-async def test_short_output_is_printed_unchanged(pattern, told, pi_session, script, tmp_path):
+@pytest.mark.parametrize(("pattern", "message"), [("two", "a.txt:2:two\n"), ("three", "No matches")])
+async def test_short_output_is_printed_unchanged(pattern, message, pi_session, script, tmp_path):
     (tmp_path / "a.txt").write_text("one\ntwo\n")
     script.turn(tool_call("search_all", pattern=pattern, path="a.txt")).turn(text("Fine."))
 
     await pi_session.prompt("search")
 
-    assert script.requests[1].tool_results[0].text.endswith(told)
+    assert script.requests[1].tool_results[0].text.endswith(message)
 
 
 async def test_a_failure_of_grep_is_reported(pi_session, script):

@@ -13,5 +13,5 @@ async def test_yaml_comes_as_json(pi_session, script, tmp_path):
 
     await pi_session.prompt("which colour?")
 
-    said = json.loads(script.requests[1].tool_results[0].text)
-    assert said["car"] == {"colour": "red", "since": "2020-01-02"}
+    output = json.loads(script.requests[1].tool_results[0].text)
+    assert output["car"] == {"colour": "red", "since": "2020-01-02"}

@@ -543,10 +543,10 @@ async def test_a_builtin_can_listen(agent, llm):
 
 
 async def test_unsubscribing_works_at_any_time_and_twice(agent, llm):
-    heard = []
+    received = []
 
     def once(event):
-        heard.append(event.type)
+        received.append(event.type)
         unsubscribe()
 
     unsubscribe = agent.subscribe(once)
@@ -556,15 +556,15 @@ async def test_unsubscribing_works_at_any_time_and_twice(agent, llm):
     await agent.prompt("hi")
     unsubscribe()
 
-    assert heard == ["agent_start"]
+    assert received == ["agent_start"]
     assert after[:2] == ["agent_start", "turn_start"]
 
 
 async def test_a_listener_subscribed_twice_is_called_twice_until_one_subscription_ends(agent, llm):
-    heard = []
+    received = []
 
     def listen(event, signal):
-        heard.append(event.type)
+        received.append(event.type)
 
     first = agent.subscribe(listen)
     agent.subscribe(listen)
@@ -572,7 +572,7 @@ async def test_a_listener_subscribed_twice_is_called_twice_until_one_subscriptio
     llm.turn("Hello")
     await agent.prompt("hi")
 
-    assert heard.count("agent_start") == 1
+    assert received.count("agent_start") == 1
 
 
 @pytest.mark.parametrize(

@@ -9,14 +9,14 @@ from pi_hookspecs import ToolCall, ToolResult
 
 
 @pytest.mark.parametrize(
-    ("details", "told"),
+    ("details", "expected"),
     [
         (None, {"argumentsRepair": "trailing commas"}),
         ({"lines": 2}, {"lines": 2, "argumentsRepair": "trailing commas"}),
         ([1], [1]),
     ],
 )
-async def test_a_repaired_call_is_noted_in_the_details_of_its_result(run, llm, tool, details, told):
+async def test_a_repaired_call_is_noted_in_the_details_of_its_result(run, llm, tool, details, expected):
     async def noting(params, signal, update):
         return ToolResult(content=(), details=details)
 
@@ -32,5 +32,5 @@ async def test_a_repaired_call_is_noted_in_the_details_of_its_result(run, llm, t
     llm.plays(repaired).turn("done")
     ran = await run("go", tools=[tool("a", noting)])
 
-    assert ran.results[0].details == told
-    assert ran.log.of("tool_execution_end")[0].result.details == told
+    assert ran.results[0].details == expected
+    assert ran.log.of("tool_execution_end")[0].result.details == expected

@@ -39,7 +39,7 @@ OURS = [
 UNKNOWN = UnknownMessage(role="hologram", extra={"content": "?"})
 
 
-def said(message):
+def converted_text(message):
     (converted,) = convert_to_llm([message])
     assert isinstance(converted, UserMessage)
     assert converted.timestamp == message.timestamp
@@ -55,23 +55,23 @@ def test_the_models_own_roles_stay_as_they_are(message):
 
 
 def test_a_command_is_sent_with_its_output():
-    assert said(BashExecutionMessage(command="ls", output="a\nb", exit_code=0)) == "Ran `ls`\n```\na\nb\n```"
+    assert converted_text(BashExecutionMessage(command="ls", output="a\nb", exit_code=0)) == "Ran `ls`\n```\na\nb\n```"
 
 
 def test_a_silent_command_says_so():
-    assert said(BashExecutionMessage(command="true", output="")) == "Ran `true`\n(no output)"
+    assert converted_text(BashExecutionMessage(command="true", output="")) == "Ran `true`\n(no output)"
 
 
 def test_a_failed_command_has_its_exit_code():
-    told = said(BashExecutionMessage(command="false", output="", exit_code=1))
+    message = converted_text(BashExecutionMessage(command="false", output="", exit_code=1))
 
-    assert told == "Ran `false`\n(no output)\n\nCommand exited with code 1"
+    assert message == "Ran `false`\n(no output)\n\nCommand exited with code 1"
 
 
 def test_a_cancelled_command_says_so_without_its_exit_code():
-    told = said(BashExecutionMessage(command="sleep 9", output="z", exit_code=143, cancelled=True))
+    message = converted_text(BashExecutionMessage(command="sleep 9", output="z", exit_code=143, cancelled=True))
 
-    assert told == "Ran `sleep 9`\n```\nz\n```\n\n(command cancelled)"
+    assert message == "Ran `sleep 9`\n```\nz\n```\n\n(command cancelled)"
 
 
 def test_truncated_output_names_the_file_with_the_rest():
@@ -79,10 +79,10 @@ def test_truncated_output_names_the_file_with_the_rest():
         command="seq 9", output="9", exit_code=2, truncated=True, full_output_path="/o/out.log"
     )
 
-    assert said(message) == (
+    assert converted_text(message) == (
         "Ran `seq 9`\n```\n9\n```\n\nCommand exited with code 2\n\n[Output truncated. Full output: /o/out.log]"
     )
-    assert "Full output" not in said(evolve(message, full_output_path=None))
+    assert "Full output" not in converted_text(evolve(message, full_output_path=None))
 
 
 def test_a_command_excluded_from_the_context_is_not_sent():
@@ -104,14 +104,14 @@ def test_a_plugins_blocks_are_kept():
 
 
 def test_a_branch_summary_is_between_its_tags():
-    assert said(BranchSummaryMessage(summary="tried {x}", from_id="root")) == (
+    assert converted_text(BranchSummaryMessage(summary="tried {x}", from_id="root")) == (
         "The following is a summary of a branch that this conversation came back from:\n\n"
         "<summary>\ntried {x}</summary>"
     )
 
 
 def test_a_compaction_summary_is_between_its_tags():
-    assert said(CompactionSummaryMessage(summary="so far", tokens_before=9)) == (
+    assert converted_text(CompactionSummaryMessage(summary="so far", tokens_before=9)) == (
         "The conversation history before this point was compacted into the following summary:\n\n"
         "<summary>\nso far\n</summary>"
     )
@@ -141,8 +141,10 @@ def test_order_is_kept_and_converting_twice_changes_nothing(messages):
 
 
 def test_a_line_replaces_adjacent_images_and_nothing_else_changes():
-    image, said = ImageContent("aGk=", "image/png"), TextContent("x")
-    result = ToolResultMessage(tool_call_id="1", tool_name="read", content=(image, image, said, image), is_error=True)
+    image, caption = ImageContent("aGk=", "image/png"), TextContent("x")
+    result = ToolResultMessage(
+        tool_call_id="1", tool_name="read", content=(image, image, caption, image), is_error=True
+    )
     plain, seen, *others = FOR_THE_MODEL
     changed = without_images(Context(system_prompt="s", messages=(plain, seen, *others, result))).messages
 
@@ -150,5 +152,5 @@ def test_a_line_replaces_adjacent_images_and_nothing_else_changes():
     assert changed[2:-1] == tuple(others)
     assert [block.type for block in changed[1].content] == ["text", "text"]
     assert [block.type for block in changed[-1].content] == ["text", "text", "text"]
-    assert changed[-1].content[1] is said
+    assert changed[-1].content[1] is caption
     assert evolve(changed[-1], content=result.content) == result

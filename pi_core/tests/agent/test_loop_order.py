@@ -165,15 +165,15 @@ async def test_a_call_that_cannot_be_prepared_ends_before_the_others_run(llm, ru
 
 async def test_updates_come_between_start_and_end_and_may_interleave(llm, run, tool):
     turns = asyncio.Condition()
-    shown = []
+    displayed = []
 
     async def talks(params, signal, update):
         for step in range(2):
             update(ToolResult.text(f"{params['name']}{step}"))
-            shown.append(step)
+            displayed.append(step)
             async with turns:
                 turns.notify_all()
-                await turns.wait_for(lambda step=step: len(shown) >= 2 * (step + 1))
+                await turns.wait_for(lambda step=step: len(displayed) >= 2 * (step + 1))
         return ToolResult.text("end")
 
     llm.turn(llm.call("t", name="a"), llm.call("t", name="b")).turn("done")

@@ -114,18 +114,18 @@ async def play(story, events):
     def listen(event):
         events.append(event)
         if len(events) - 1 == story.steer_at:
-            agent.steer(said("steered"))
+            agent.steer(user_message("steered"))
         if len(events) - 1 == story.abort_at:
             agent.abort()
 
     agent.subscribe(listen)
     for _ in range(story.follow_ups):
-        agent.follow_up(said("followed"))
+        agent.follow_up(user_message("followed"))
     await agent.prompt("go")
     return agent
 
 
-def said(text):
+def user_message(text):
     return UserMessage(content=(TextContent(text),))
 
 

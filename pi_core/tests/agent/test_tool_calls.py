@@ -239,9 +239,9 @@ async def test_a_result_may_be_replaced(call):
 
 
 @pytest.mark.parametrize(
-    ("review", "told"), [(RuntimeError("review broke"), "review broke"), ("no result", "which is no ToolResult")]
+    ("review", "message"), [(RuntimeError("review broke"), "review broke"), ("no result", "which is no ToolResult")]
 )
-async def test_a_review_that_raises_or_answers_nonsense_is_a_failed_call(call, review, told):
+async def test_a_review_that_raises_or_answers_nonsense_is_a_failed_call(call, review, message):
     async def broken(done, signal):
         if isinstance(review, Exception):
             raise review
@@ -250,7 +250,7 @@ async def test_a_review_that_raises_or_answers_nonsense_is_a_failed_call(call, r
     ran = await call(after_tool_call=broken)
 
     assert ran.results[0].is_error
-    assert told in ran.results[0].text
+    assert message in ran.results[0].text
 
 
 async def test_only_calls_that_ran_are_reviewed(llm, run):
@@ -376,16 +376,16 @@ async def test_the_context_of_a_call_is_made_for_it(llm, run, tool):
 
 
 async def test_updates_are_emitted_while_the_tool_runs(call):
-    told = asyncio.Event()
+    reported = asyncio.Event()
 
     async def talks(params, signal, update):
         update(ToolResult.text("half"))
-        await told.wait()
+        await reported.wait()
         return ToolResult.text("all")
 
     def watch(event):
         if event.type == "tool_execution_update":
-            told.set()
+            reported.set()
 
     ran = await call(talks, arguments={"n": 1}, watch=watch)
 
@@ -406,8 +406,8 @@ async def test_updates_may_come_from_other_threads(call):
 
     ran = await call(talks)
 
-    told = [event.partial_result.content[0].text for event in ran.log.of("tool_execution_update")]
-    assert told == ["0", "1", "2"]
+    reported = [event.partial_result.content[0].text for event in ran.log.of("tool_execution_update")]
+    assert reported == ["0", "1", "2"]
 
 
 async def test_an_update_after_the_tool_settled_is_ignored(llm, run, tool):
@@ -444,13 +444,13 @@ async def test_an_update_that_is_no_result_is_the_tools_mistake(call):
 # Terminate
 
 
-@pytest.mark.parametrize(("wishes", "requests"), [((True, True), 1), ((True, False), 2)])
-async def test_a_batch_ends_the_run_only_when_every_result_asks_for_it(llm, run, tool, wishes, requests):
+@pytest.mark.parametrize(("flags", "requests"), [((True, True), 1), ((True, False), 2)])
+async def test_a_batch_ends_the_run_only_when_every_result_asks_for_it(llm, run, tool, flags, requests):
     tools = []
-    for number, wish in enumerate(wishes):
+    for number, ends in enumerate(flags):
 
-        async def execute(params, signal, update, wish=wish):
-            return ToolResult.text("x", terminate=wish)
+        async def execute(params, signal, update, ends=ends):
+            return ToolResult.text("x", terminate=ends)
 
         tools.append(tool(f"t{number}", execute))
     llm.turn(llm.call("t0"), llm.call("t1")).turn("done")

@@ -8,7 +8,7 @@ from pi_core.base.sizes import format_size
 
 
 @pytest.mark.parametrize(
-    ("size", "said"),
+    ("size", "message"),
     [
         (0, "0 bytes"),
         (1023, "1023 bytes"),
@@ -19,5 +19,5 @@ from pi_core.base.sizes import format_size
         (3 * 1024**4, "3072 GB"),
     ],
 )
-def test_a_size_is_formatted_in_a_suitable_unit(size, said):
-    assert format_size(size) == said
+def test_a_size_is_formatted_in_a_suitable_unit(size, message):
+    assert format_size(size) == message

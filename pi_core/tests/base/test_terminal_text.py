@@ -68,7 +68,7 @@ def test_visible_text_is_not_touched(text):
 
 
 @pytest.mark.parametrize(
-    ("text", "shown"),
+    ("text", "output"),
     [
         ("\x1b]0;title\x07", r"\x1b]0;title\x07"),
         ("\x9b2J", r"\x9b2J"),
@@ -86,8 +86,8 @@ def test_visible_text_is_not_touched(text):
         ("a\tb\nc", "a\tb\nc"),
     ],
 )
-def test_what_is_hidden_is_written_as_python_writes_it(text, shown):
-    assert clean_text(text) == shown
+def test_what_is_hidden_is_written_as_python_writes_it(text, output):
+    assert clean_text(text) == output
 
 
 @pytest.mark.parametrize(

@@ -161,13 +161,13 @@ async def test_every_message_is_stored_as_it_ends(session_of, script):
 
 
 async def test_messages_can_be_prompted_as_they_are(session_of, script):
-    heard = []
-    session = session_of(plugin(input=lambda event: heard.append(event.text)))
+    received = []
+    session = session_of(plugin(input=lambda event: received.append(event.text)))
     script.turn(text("one")).turn(text("two"))
     await session.prompt(UserMessage(content="/not a command"))
     await session.prompt([UserMessage(content="a"), CustomMessage(custom_type="note", content="b")])
 
-    assert not heard
+    assert not received
     assert roles(session.messages) == ["user", "assistant", "user", "custom", "assistant"]
 
 
@@ -236,12 +236,12 @@ async def test_input_that_a_plugin_dealt_with_asks_no_model(session_of, script, 
 
 
 async def test_input_says_where_it_comes_from(session_of, script):
-    heard = []
-    session = session_of(plugin(input=lambda event: heard.append((event.source, event.streaming_behavior))))
+    received = []
+    session = session_of(plugin(input=lambda event: received.append((event.source, event.streaming_behavior))))
     script.turn(text("ok"))
     await session.prompt("a", source="rpc", streaming_behavior="steer")
 
-    assert heard == [("rpc", "steer")]
+    assert received == [("rpc", "steer")]
 
 
 # Commands
@@ -428,12 +428,12 @@ async def test_the_payload_may_be_replaced(session_of, script):
 
 
 async def test_the_status_of_the_response_is_reported(session_of, script):
-    heard = []
-    session = session_of(plugin(after_provider_response=lambda event: heard.append(event.status)))
+    received = []
+    session = session_of(plugin(after_provider_response=lambda event: received.append(event.status)))
     script.turn(text("ok"))
     await session.prompt("hi")
 
-    assert heard == [200]
+    assert received == [200]
 
 
 # Messages and turns
@@ -654,20 +654,20 @@ async def test_waiting_for_idle_is_waiting_for_settled(session_of, script, recor
 
 
 async def test_a_prompt_during_a_run_must_say_how_to_queue(session_of, script):
-    said = []
+    messages = []
 
     async def again(event):
-        if event.type == "turn_start" and not said:
+        if event.type == "turn_start" and not messages:
             with pytest.raises(AgentBusy) as caught:
                 await session.prompt("now")
-            said.append(str(caught.value))
+            messages.append(str(caught.value))
 
     session = session_of()
     session.subscribe(again)
     script.turn(text("1"))
     await session.prompt("go")
 
-    assert said == [BUSY]
+    assert messages == [BUSY]
 
 
 @pytest.mark.parametrize(
@@ -860,15 +860,15 @@ async def test_processes_that_no_plugin_keeps_refuse_when_they_are_used(session_
 
 
 async def test_activate_may_listen_and_stop_listening(session_of, script):
-    heard = []
+    received = []
 
     def activate(pi):
         @pi.on("turn_start")
         async def plain(event):
-            heard.append(event.type)
+            received.append(event.type)
 
         def once(event, ctx):
-            heard.append("once")
+            received.append("once")
             stop()
 
         stop = pi.on("agent_settled", once)
@@ -878,7 +878,7 @@ async def test_activate_may_listen_and_stop_listening(session_of, script):
     await session.prompt("a")
     await session.prompt("b")
 
-    assert heard == ["turn_start", "once", "turn_start"]
+    assert received == ["turn_start", "once", "turn_start"]
 
 
 async def test_a_tool_added_during_a_run_is_offered_from_the_next_request_on(session_of, script):
@@ -937,17 +937,17 @@ async def test_a_tool_that_could_not_be_used_is_refused_where_it_was_added(sessi
 
 
 async def test_activate_that_fails_keeps_what_it_did_and_the_session_runs(session_of, script, recorder):
-    heard = []
+    received = []
 
     def activate(pi):
-        pi.on("turn_start", lambda event: heard.append(event.type))
+        pi.on("turn_start", lambda event: received.append(event.type))
         pi.on("no_such_event", print)
 
     session = session_of(plugin(activate=activate))
     script.turn(text("1"))
     await session.prompt("a")
 
-    assert heard == ["turn_start"]
+    assert received == ["turn_start"]
     assert "no_such_event" in recorder.of("extension_error")[0].error
 
 
@@ -1139,15 +1139,15 @@ async def test_a_subscriber_may_abort_and_wait_from_inside_the_run(session_of, s
 
 
 async def test_ending_a_session_that_runs_stops_the_run_first(session_of, script, recorder):
-    told = []
-    hooks = {name: lambda event: told.append(event.type) for name in ("session_shutdown", "agent_settled")}
+    reported = []
+    hooks = {name: lambda event: reported.append(event.type) for name in ("session_shutdown", "agent_settled")}
     session = session_of(plugin(**hooks))
     script.turn(text("half"), stall())
     prompt = asyncio.create_task(session.prompt("go"))
     await script.stalled()
     await session.dispose()
 
-    assert told == ["agent_settled", "session_shutdown"]
+    assert reported == ["agent_settled", "session_shutdown"]
     assert (await prompt).stop_reason == "aborted"
 
 
@@ -1169,11 +1169,11 @@ async def test_cancelling_a_prompt_settles_it(session_of, script, recorder):
 
 
 async def test_several_sessions_in_one_process_share_nothing(session_of, script):
-    heard = {"a": [], "b": []}
+    reply = {"a": [], "b": []}
 
     def listener(name):
         def activate(pi):
-            pi.on("turn_start", lambda event: heard[name].append(event.type))
+            pi.on("turn_start", lambda event: reply[name].append(event.type))
             pi.append_entry(name)
 
         return plugin(activate=activate)
@@ -1183,7 +1183,7 @@ async def test_several_sessions_in_one_process_share_nothing(session_of, script)
     await first.prompt("one")
     await second.prompt("two")
 
-    assert heard == {"a": ["turn_start"], "b": ["turn_start"]}
+    assert reply == {"a": ["turn_start"], "b": ["turn_start"]}
     assert [message.text for message in first.messages] == ["one", "1"]
     assert [message.text for message in second.messages] == ["two", "2"]
     assert first.session_id != second.session_id

@@ -39,7 +39,7 @@ def registry(tmp_path):
     return registry
 
 
-async def said(events):
+async def event_types(events):
     return [event.type for event in [event async for event in events]]
 
 
@@ -47,7 +47,9 @@ async def test_model_is_asked_with_its_own_key_and_without_foreign_headers(regis
     script, vendor = ScriptedProvider().turn(text("Hello.")), Vendor()
     options = StreamOptions(api_key="of the router", headers={"x-router": "1"}, max_tokens=7)
 
-    types = await said(registry(script, vendor, VENDOR_API_KEY="of the vendor").stream(vendor.model, ASKED, options))
+    types = await event_types(
+        registry(script, vendor, VENDOR_API_KEY="of the vendor").stream(vendor.model, ASKED, options)
+    )
 
     sent = script.requests[0].options
     assert types[-1] == "done"
@@ -59,7 +61,9 @@ async def test_model_is_asked_with_its_own_key_and_without_foreign_headers(regis
 async def test_model_thinks_as_hard_as_it_can(reasoning, sent, registry):
     script, vendor = ScriptedProvider().turn(text("Hm.")), Vendor(reasoning=reasoning)
 
-    await said(registry(script, vendor, VENDOR_API_KEY="k").stream(vendor.model, ASKED, StreamOptions(reasoning="max")))
+    await event_types(
+        registry(script, vendor, VENDOR_API_KEY="k").stream(vendor.model, ASKED, StreamOptions(reasoning="max"))
+    )
 
     assert script.requests[0].options.reasoning == sent
 
@@ -68,6 +72,6 @@ async def test_without_a_key_no_request_is_sent(registry):
     script, vendor = ScriptedProvider(), Vendor()
 
     with pytest.raises(MissingKey, match="VENDOR_API_KEY"):
-        await said(registry(script, vendor).stream(vendor.model, ASKED, StreamOptions(api_key="of the router")))
+        await event_types(registry(script, vendor).stream(vendor.model, ASKED, StreamOptions(api_key="of the router")))
 
     assert script.requests == []

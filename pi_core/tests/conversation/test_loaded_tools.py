@@ -95,9 +95,9 @@ async def test_another_session_begins_without_them_and_the_stored_one_brings_the
 
 async def test_a_fork_has_the_tools_of_its_branch(session_with, stored):
     session = await session_with(*DEFERRED, session_manager=SessionManager.open(stored))
-    ((said, _),) = session.get_user_messages_for_forking()
+    ((entry_id, _),) = session.get_user_messages_for_forking()
 
-    await session.fork(said, "at")
+    await session.fork(entry_id, "at")
 
     assert session.get_active_tools() == ["one", "look"]
 

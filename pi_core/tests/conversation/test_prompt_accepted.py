@@ -23,36 +23,36 @@ pytestmark = pytest.mark.pi(plugins={"deals": Deals()})
 
 async def test_the_start_event_of_a_run_comes_before_it_begins(pi_session, script):
     script.turn(text("Hi."))
-    told = []
-    pi_session.subscribe(lambda event: told.append(event.type))
+    reported = []
+    pi_session.subscribe(lambda event: reported.append(event.type))
 
-    await pi_session.prompt("Hello", on_accepted=told.append)
+    await pi_session.prompt("Hello", on_accepted=reported.append)
 
-    assert told[:2] == ["started", "agent_start"]
-    assert told.count("started") == 1
+    assert reported[:2] == ["started", "agent_start"]
+    assert reported.count("started") == 1
 
 
-@pytest.mark.parametrize("said", ["/deal", "swallow"])
-async def test_what_a_plugin_deals_with_is_reported_as_handled(pi_session, said):
-    told = []
+@pytest.mark.parametrize("message", ["/deal", "swallow"])
+async def test_what_a_plugin_deals_with_is_reported_as_handled(pi_session, message):
+    reported = []
 
-    await pi_session.prompt(said, on_accepted=told.append)
+    await pi_session.prompt(message, on_accepted=reported.append)
 
-    assert told == ["handled"]
+    assert reported == ["handled"]
 
 
 async def test_input_during_a_run_is_reported_as_queued_or_refused(pi_session, script):
     import asyncio
 
     script.turn(text("Hi."), stall())
-    told = []
+    reported = []
     running = asyncio.create_task(pi_session.prompt("Hello"))
     await script.stalled()
 
-    await pi_session.prompt("More", streaming_behavior="followUp", on_accepted=told.append)
+    await pi_session.prompt("More", streaming_behavior="followUp", on_accepted=reported.append)
     with pytest.raises(AgentBusy):
-        await pi_session.prompt("More", on_accepted=told.append)
+        await pi_session.prompt("More", on_accepted=reported.append)
     await pi_session.abort()
     await running
 
-    assert told == ["queued"]
+    assert reported == ["queued"]

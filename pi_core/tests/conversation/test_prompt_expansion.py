@@ -51,7 +51,7 @@ class Deploy:
         return [Command(name="deploy", description="Ship it", handler=lambda args, ctx: self.calls.append(args))]
 
 
-def told(script):
+def last_text(script):
     return script.requests[-1].messages[-1].text
 
 
@@ -63,7 +63,7 @@ async def test_the_model_gets_the_expanded_text(session_of, script):
     script.turn(text("ok"))
     await session_of(Texts(hi="Hello.")).prompt("/hi")
 
-    assert told(script) == "Hello."
+    assert last_text(script) == "Hello."
 
 
 async def test_only_what_begins_with_a_slash_is_asked_about(session_of, script):
@@ -78,7 +78,7 @@ async def test_an_expanded_text_may_be_expanded_by_the_next_plugin(session_of, s
     script.turn(text("ok"))
     await session_of(Texts(a="/b"), Texts(b="Both.")).prompt("/a")
 
-    assert told(script) == "Both."
+    assert last_text(script) == "Both."
 
 
 async def test_commands_come_first(session_of, script):
@@ -93,7 +93,7 @@ async def test_without_expansion_no_plugin_is_asked(session_of, script):
     script.turn(text("ok"))
     await session_of(plugin).prompt("/hi", expand_prompt_templates=False)
 
-    assert (told(script), plugin.asked) == ("/hi", [])
+    assert (last_text(script), plugin.asked) == ("/hi", [])
 
 
 async def test_a_plugin_that_fails_leaves_the_text_as_it_was(session_of, script, recorder):
@@ -105,7 +105,7 @@ async def test_a_plugin_that_fails_leaves_the_text_as_it_was(session_of, script,
     script.turn(text("ok"))
     await session_of(Broken()).prompt("/hi")
 
-    assert told(script) == "/hi"
+    assert last_text(script) == "/hi"
     assert [event.event for event in recorder.events if event.type == "extension_error"] == ["expand_prompt"]
 
 

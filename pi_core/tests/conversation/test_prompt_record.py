@@ -45,12 +45,12 @@ async def test_the_first_prompt_stores_prompt_and_tools_in_front_of_it(session_o
     session = session_of(tools=[tide])
     await asked(session, script, "one", "two")
 
-    (told,) = records(session)
+    (record,) = records(session)
     roles = [entry.message.role for entry in session.session_manager.get_branch() if entry.type == "message"]
     assert roles == ["system", "user", "assistant", "user", "assistant"]
-    assert "\n\n".join(told.sections.values()) == script.requests[0].system_prompt == session.system_prompt
-    assert [*told.tools_added] == [{"name": "tide", "description": "Return the tide.", "parameters": tide.parameters}]
-    assert (told.content, told.tools_removed) == ("", None)
+    assert "\n\n".join(record.sections.values()) == script.requests[0].system_prompt == session.system_prompt
+    assert [*record.tools_added] == [{"name": "tide", "description": "Return the tide.", "parameters": tide.parameters}]
+    assert (record.content, record.tools_removed) == ("", None)
 
 
 async def test_known_secrets_are_not_stored_in_it(session_of, script):
@@ -126,8 +126,8 @@ async def test_a_prompt_that_a_plugin_replaced_is_stored_as_it_was_sent(session_
     session = session_of(Prompts(lambda _: "You are a pirate."))
     await asked(session, script, "one")
 
-    (told,) = records(session)
-    assert told.sections == {"preamble": "You are a pirate."}
+    (record,) = records(session)
+    assert record.sections == {"preamble": "You are a pirate."}
 
 
 async def test_without_prompt_and_tools_nothing_is_stored(session_of, script):

@@ -224,9 +224,10 @@ async def test_a_stream_is_closed_in_the_task_that_read_it(answer):
 
 
 @pytest.mark.parametrize(
-    ("event", "shown"), [(SimpleNamespace(type="mystery"), "'mystery'"), ("text", "'text'"), (None, "None"), ({}, "{}")]
+    ("event", "output"),
+    [(SimpleNamespace(type="mystery"), "'mystery'"), ("text", "'text'"), (None, "None"), ({}, "{}")],
 )
-async def test_an_unknown_event(answer, event, shown):
+async def test_an_unknown_event(answer, event, output):
     async def surprises(builder, options):
         yield builder.start()
         yield builder.text_start()
@@ -237,7 +238,7 @@ async def test_an_unknown_event(answer, event, shown):
 
     assert is_over(ran)
     assert ran.answers[0].text == "half"
-    assert ran.answers[0].error_message == f"Provider 'p' sent an unknown stream event: {shown}"
+    assert ran.answers[0].error_message == f"Provider 'p' sent an unknown stream event: {output}"
 
 
 async def test_a_block_event_without_a_message_behind_it(answer):

@@ -187,7 +187,7 @@ def test_the_wire_of_message_events_is_as_it_was():
     assert set(to_wire(event)) == {"type", "message"}
 
 
-class Hears:
+class Listener:
     """Keeps what the message hook is given."""
 
     def __init__(self):
@@ -198,7 +198,7 @@ class Hears:
         self.ids.append((event.message.role, event.request_id))
 
 
-@pytest.mark.parametrize("pi_plugins", [{"hears": Hears()}])
+@pytest.mark.parametrize("pi_plugins", [{"hears": Listener()}])
 async def test_the_message_hook_gets_the_id_of_its_request(pi_session, script, recorder, pi_plugins):
     pi_session.subscribe(recorder, "message_end")
     script.turn(text("one"))

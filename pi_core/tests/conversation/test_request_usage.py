@@ -19,7 +19,7 @@ class Counts:
     def __init__(self):
         self.begun = []
         self.used = []
-        self.heard = []
+        self.received = []
         self.refuses = False
 
     @hookimpl
@@ -30,11 +30,11 @@ class Counts:
     @hookimpl
     def model_usage(self, event):
         self.used.append(event)
-        self.heard.append("model_usage")
+        self.received.append("model_usage")
 
     @hookimpl
     def message_end(self, event):
-        self.heard.append(event.message.role)
+        self.received.append(event.message.role)
 
     @hookimpl
     def register_services(self):
@@ -62,7 +62,7 @@ async def test_usage_is_reported_before_the_message_is_complete(pi_session, scri
     assert (used.purpose, used.plugin, used.model, used.error) == ("conversation", None, script.model, None)
     assert (used.usage.input, used.usage.output) == (5, 2)
     assert used.duration_ms >= 0
-    assert counts.heard == ["user", "model_usage", "assistant"]
+    assert counts.received == ["user", "model_usage", "assistant"]
 
 
 async def test_failed_and_repeated_requests_are_reported(pi_session, script, counts):

@@ -15,7 +15,7 @@ class Zoo:
 
     def __init__(self, script):
         self.script = script
-        self.heard = []
+        self.received = []
 
     @property
     def lion(self):
@@ -36,11 +36,11 @@ class Zoo:
 
     @hookimpl
     def model_select(self, event):
-        self.heard.append((event.model.id, event.previous_model.id, event.source))
+        self.received.append((event.model.id, event.previous_model.id, event.source))
 
     @hookimpl
     def thinking_level_select(self, event):
-        self.heard.append((event.level, event.previous_level))
+        self.received.append((event.level, event.previous_level))
 
 
 @pytest.fixture
@@ -84,7 +84,7 @@ async def test_another_model_answers_from_the_next_run_on(session_of, script, zo
 
     assert script.requests[0].model.id == "lion"
     assert changes(session) == (["lion"], [])
-    assert zoo.heard == [("lion", "model", "set")]
+    assert zoo.received == [("lion", "model", "set")]
 
 
 async def test_the_thinking_level_becomes_one_that_the_model_has(session_of, zoo, recorder):

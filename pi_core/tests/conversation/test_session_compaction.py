@@ -73,7 +73,7 @@ async def talked(session, script, *prompts):
         await session.prompt(prompt)
 
 
-def told(recorder):
+def compaction_events(recorder):
     return [event for event in recorder.events if event.type in ("compaction_start", "compaction_end")]
 
 
@@ -83,9 +83,9 @@ async def test_the_summary_replaces_what_it_summarizes(session_of, script):
     await session.compact()
     await talked(session, script, "third")
 
-    said = [message.text for message in script.requests[-1].messages]
-    assert "It was about zebras." in said[0]
-    assert said[1:] == ["about second", "third"]
+    messages = [message.text for message in script.requests[-1].messages]
+    assert "It was about zebras." in messages[0]
+    assert messages[1:] == ["about second", "third"]
 
 
 async def test_compaction_events_carry_the_reason_and_the_result(session_of, script, recorder):
@@ -93,7 +93,7 @@ async def test_compaction_events_carry_the_reason_and_the_result(session_of, scr
     await talked(session, script)
     compaction = await session.compact("the stripes")
 
-    start, end = told(recorder)
+    start, end = compaction_events(recorder)
     assert (start.reason, end.reason, end.result, end.aborted, end.error_message) == (
         "manual",
         "manual",
@@ -144,16 +144,16 @@ async def test_the_compactor_gets_the_branch_and_the_instructions(session_of, sc
 
 
 async def test_plugins_are_notified_before_and_after(session_of, script):
-    heard = []
+    received = []
     listening = plugin(
-        session_before_compact=lambda event: heard.append(("before", event.preparation.tokens_before, event.reason)),
-        session_compact=lambda event: heard.append(("after", event.compaction_entry.summary, event.from_extension)),
+        session_before_compact=lambda event: received.append(("before", event.preparation.tokens_before, event.reason)),
+        session_compact=lambda event: received.append(("after", event.compaction_entry.summary, event.from_extension)),
     )
     session = session_of(Preparing(), listening)
     await talked(session, script)
     await session.compact()
 
-    assert heard == [("before", 7, "manual"), ("after", "It was about zebras.", False)]
+    assert received == [("before", 7, "manual"), ("after", "It was about zebras.", False)]
 
 
 async def test_a_plugin_may_supply_the_compaction(session_of, script):
@@ -187,7 +187,7 @@ async def test_a_plugin_may_cancel(session_of, script, recorder):
         await session.compact()
 
     assert session.session_manager.leaf_id == before
-    assert (told(recorder)[-1].aborted, told(recorder)[-1].error_message) == (True, None)
+    assert (compaction_events(recorder)[-1].aborted, compaction_events(recorder)[-1].error_message) == (True, None)
     assert failures == [(True, None)]
 
 
@@ -242,7 +242,7 @@ async def test_a_compaction_that_cannot_be_used_changes_nothing(session_of, scri
         await session.compact()
 
     assert (session.session_manager.leaf_id, list(session.messages)) == before
-    assert told(recorder)[-1].error_message.startswith("Compaction failed: ")
+    assert compaction_events(recorder)[-1].error_message.startswith("Compaction failed: ")
 
 
 async def test_a_compactor_that_fails_to_prepare_is_named(session_of, script, recorder):
@@ -295,7 +295,7 @@ async def test_an_abort_of_the_session_waits_for_the_compaction_to_end(session_o
     await session.abort()
 
     assert not session.is_compacting
-    assert [event.type for event in told(recorder)] == ["compaction_start", "compaction_end"]
+    assert [event.type for event in compaction_events(recorder)] == ["compaction_start", "compaction_end"]
     for task in compacting:
         with pytest.raises(Aborted, match=r"^Compaction cancelled$"):
             await task
@@ -325,7 +325,7 @@ async def test_a_compactor_that_ignores_an_abort_is_cancelled(session_of, script
 
     with pytest.raises(Aborted):
         await compacting
-    assert told(recorder)[-1].aborted
+    assert compaction_events(recorder)[-1].aborted
 
 
 async def test_by_hand_a_run_is_aborted_first(session_of, script, recorder):
@@ -428,11 +428,11 @@ async def test_an_automatic_compaction_of_a_compacted_branch_is_not_announced(se
     session = session_of(Policy())
     await talked(session, script)
     await session.compact()
-    announced = told(recorder)
+    announced = compaction_events(recorder)
 
     assert await session.ctx.compact(reason="threshold") is None
 
-    assert told(recorder) == announced
+    assert compaction_events(recorder) == announced
     assert not recorder.of("session_compact_failed")
 
 

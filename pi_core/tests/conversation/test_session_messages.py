@@ -14,7 +14,7 @@ def note(content="remember"):
     return CustomMessage(custom_type="note", content=content)
 
 
-def told(script, number=-1):
+def sent_texts(script, number=-1):
     return [message.text for message in script.requests[number].messages]
 
 
@@ -25,7 +25,7 @@ async def test_a_message_is_stored_while_nothing_runs(session_of, script, record
     script.turn(text("ok"))
     await session.prompt("go")
 
-    assert told(script) == ["remember", "go"]
+    assert sent_texts(script) == ["remember", "go"]
     assert next(event.message.role for event in recorder.events if event.type == "message_end") == "custom"
 
 
@@ -35,7 +35,7 @@ async def test_a_message_may_be_answered_at_once(session_of, script):
     answer = await session.send_message(note(), trigger_turn=True)
 
     assert answer.text == "ok"
-    assert told(script) == ["remember"]
+    assert sent_texts(script) == ["remember"]
 
 
 async def test_a_message_may_wait_for_the_users_next_prompt(session_of, script):
@@ -45,7 +45,7 @@ async def test_a_message_may_wait_for_the_users_next_prompt(session_of, script):
     script.turn(text("ok"))
     await session.prompt("go")
 
-    assert told(script) == ["go", "remember"]
+    assert sent_texts(script) == ["go", "remember"]
 
 
 @pytest.mark.parametrize(("deliver_as", "place"), [("steer", 1), ("followUp", 2), (None, 1)])
@@ -59,8 +59,8 @@ async def test_during_a_run_a_message_is_queued(session_of, script, deliver_as, 
     script.turn(meanwhile).turn(text("ok")).turn(text("more"))
     await session.prompt("go")
 
-    assert "remember" in told(script, place)
-    assert "remember" not in told(script, place - 1)
+    assert "remember" in sent_texts(script, place)
+    assert "remember" not in sent_texts(script, place - 1)
 
 
 async def test_a_program_sends_a_message_as_the_user(session_of, script):
@@ -68,7 +68,7 @@ async def test_a_program_sends_a_message_as_the_user(session_of, script):
     script.turn(text("ok"))
     await session.send_user_message("/no command")
 
-    assert told(script) == ["/no command"]
+    assert sent_texts(script) == ["/no command"]
 
 
 async def test_during_a_run_it_has_to_say_how(session_of, script, recorder):

@@ -154,9 +154,9 @@ async def test_sessions_share_services_and_nothing_else(script, tmp_path, pi_age
     )
     made = [
         create_agent_session_from_services(
-            services, model=script.model, session_manager=SessionManager.in_memory(), system_prompt=said
+            services, model=script.model, session_manager=SessionManager.in_memory(), system_prompt=word
         )
-        for said in ("one", "two")
+        for word in ("one", "two")
     ]
     script.turn(text("hello"))
     async with made[0] as one, made[1] as two:
@@ -180,10 +180,10 @@ class Leaves:
 
 class Ui:
     def __init__(self):
-        self.said = []
+        self.notices = []
 
     def notify(self, message, level="info"):
-        self.said.append(message)
+        self.notices.append(message)
 
 
 async def test_a_program_binds_its_front_end_to_the_plugins(session_of):
@@ -198,7 +198,7 @@ async def test_a_program_binds_its_front_end_to_the_plugins(session_of):
     await session.prompt("/leave")
     await asyncio.wait_for(ended.wait(), 20)
 
-    assert (ui.said, session.has_ui) == (["bye"], True)
+    assert (ui.notices, session.has_ui) == (["bye"], True)
     assert [each.event for each in failures] == ["command"]
 
 
@@ -219,10 +219,10 @@ async def test_a_program_may_choose_what_runs_user_commands(session_of):
 
 
 async def test_a_listener_may_be_a_lambda_that_returns_something(session_of, script):
-    session, heard = session_of(), []
-    session.subscribe(lambda event: heard.append(event.type) or len(heard))
+    session, received = session_of(), []
+    session.subscribe(lambda event: received.append(event.type) or len(received))
     script.turn(text("hello"))
 
     await session.prompt("hi")
 
-    assert heard[-1] == "agent_settled"
+    assert received[-1] == "agent_settled"

@@ -77,14 +77,14 @@ async def test_a_new_conversation_begins_with_nothing_but_model_and_level(sessio
 
 
 async def test_plugins_receive_the_events_in_the_order_of_the_contract(session_of, script):
-    heard = diary()
-    session = session_of(heard)
+    reply = diary()
+    session = session_of(reply)
     await talked(session, script, "one")
     old = session.session_id
-    heard.lines.clear()
+    reply.lines.clear()
     await session.new_session()
 
-    assert heard.lines == [
+    assert reply.lines == [
         ("session_before_switch", "new", old),
         ("session_shutdown", "new", old),
         ("session_switch", "new", session.session_id),
@@ -153,20 +153,20 @@ async def test_a_file_that_is_no_session_leaves_the_present_one(session_of, scri
 async def test_plugins_are_notified_that_a_conversation_that_could_not_be_replaced_continues(
     session_of, script, tmp_path
 ):
-    heard = diary()
-    session = session_of(heard)
+    reply = diary()
+    session = session_of(reply)
     await talked(session, script, "one")
-    heard.lines.clear()
+    reply.lines.clear()
 
     with pytest.raises(UserError):
         await session.switch_session(tmp_path)
 
-    assert [line[:2] for line in heard.lines[1:]] == [
+    assert [line[:2] for line in reply.lines[1:]] == [
         ("session_shutdown", "resume"),
         ("session_start", "resume"),
         ("resources_discover", "startup"),
     ]
-    assert {line[2] for line in heard.lines} == {session.session_id}
+    assert {line[2] for line in reply.lines} == {session.session_id}
 
 
 async def test_messages_queued_for_one_conversation_are_not_sent_in_another(session_of, script):
@@ -182,11 +182,11 @@ async def test_messages_queued_for_one_conversation_are_not_sent_in_another(sess
 
 async def test_a_conversation_comes_back_with_its_thinking_level_and_is_not_changed_by_that(session_of, script, stored):
     session = session_of(session_manager=stored(), thinking_level="low")
-    _, _, said, _ = await talked(session, script)
+    _, _, prompt_id, _ = await talked(session, script)
     await session.set_thinking_level("high")
     before = session.session_manager.file.read_bytes()
 
-    await session.fork(said.id)
+    await session.fork(prompt_id.id)
     forked = session.thinking_level, [entry.type for entry in session.session_manager.get_entries()]
     await session.switch_session(stored_before := session.session_manager.header.parent_session)
 
@@ -227,9 +227,9 @@ async def test_a_session_file_from_elsewhere_is_copied_and_gone_on_with(session_
 
 async def test_a_fork_ends_before_the_user_message(session_of, script):
     session = session_of()
-    _, _, said, _ = await talked(session, script)
+    _, _, prompt_id, _ = await talked(session, script)
     before = session.session_id
-    outcome = await session.fork(said.id)
+    outcome = await session.fork(prompt_id.id)
 
     assert (outcome.selected_text, outcome.cancelled) == ("two", False)
     assert session.session_id != before
@@ -248,9 +248,9 @@ async def test_a_clone_holds_the_branch(session_of, script):
 
 async def test_a_plugin_may_keep_the_session_whole(session_of, script):
     session = session_of(plugin(session_before_fork=lambda: SessionBeforeForkResult(cancel=True)))
-    said, *_ = await talked(session, script)
+    prompt_id, *_ = await talked(session, script)
 
-    assert (await session.fork(said.id)).cancelled
+    assert (await session.fork(prompt_id.id)).cancelled
     assert not await session.clone()
 
 
@@ -266,9 +266,9 @@ async def test_a_fork_begins_only_before_a_user_message(session_of, script):
 
 async def test_user_messages_are_listed_for_a_fork(session_of, script):
     session = session_of()
-    said = await talked(session, script)
+    prompt_id = await talked(session, script)
 
-    assert session.get_user_messages_for_forking() == [(said[0].id, "one"), (said[2].id, "two")]
+    assert session.get_user_messages_for_forking() == [(prompt_id[0].id, "one"), (prompt_id[2].id, "two")]
 
 
 async def test_what_was_queued_does_not_come_along(session_of, script):

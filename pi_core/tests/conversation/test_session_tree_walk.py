@@ -59,8 +59,8 @@ async def test_the_conversation_goes_on_from_an_answer(session_of, script):
 
 async def test_the_users_message_comes_back_for_editing(session_of, script):
     session = session_of()
-    _, answered, said, _ = await talked(session, script)
-    went = await session.navigate_tree(said.id)
+    _, answered, prompt_id, _ = await talked(session, script)
+    went = await session.navigate_tree(prompt_id.id)
 
     assert went.editor_text == "two"
     assert session.session_manager.leaf_id == answered.id
@@ -68,8 +68,8 @@ async def test_the_users_message_comes_back_for_editing(session_of, script):
 
 async def test_before_the_first_message_there_is_nothing(session_of, script):
     session = session_of()
-    said, *_ = await talked(session, script)
-    await session.navigate_tree(said.id)
+    prompt_id, *_ = await talked(session, script)
+    await session.navigate_tree(prompt_id.id)
 
     assert session.messages == []
 
@@ -90,16 +90,16 @@ async def test_what_is_left_behind_is_summed_up_where_it_goes_on(session_of, scr
 
 
 async def test_plugins_receive_the_target(session_of, script):
-    heard = []
+    received = []
     listening = plugin(
-        session_before_tree=lambda event: heard.append((event.target_id, event.common_ancestor_id)),
-        session_tree=lambda event: heard.append((event.new_leaf_id, event.old_leaf_id)),
+        session_before_tree=lambda event: received.append((event.target_id, event.common_ancestor_id)),
+        session_tree=lambda event: received.append((event.new_leaf_id, event.old_leaf_id)),
     )
     session = session_of(listening)
     _, answered, _, last = await talked(session, script)
     await session.navigate_tree(answered.id)
 
-    assert heard == [(answered.id, answered.id), (answered.id, last.id)]
+    assert received == [(answered.id, answered.id), (answered.id, last.id)]
 
 
 async def test_a_plugin_may_keep_the_conversation_where_it_is(session_of, script):

@@ -383,19 +383,19 @@ async def test_the_run_waits_for_a_slow_consumer(session_of, script, monkeypatch
     monkeypatch.setattr(streaming, "MAX_BUFFERED", 3)
     session = session_of()
     await session.start()
-    heard = []
-    session.subscribe(heard.append)
+    received = []
+    session.subscribe(received.append)
     script.turn(text("abcdefgh", chunks=[*"abcdefgh"]))
     stream = session.stream("spell")
     taken = [await anext(stream)]
 
     for _ in range(100):
         await asyncio.sleep(0)
-    ahead = len(heard) - len(taken)
+    ahead = len(received) - len(taken)
     taken += [event async for event in stream]
 
     assert ahead <= 3 + 1  # the one that waits for room has reached the other subscribers
-    assert taken == heard
+    assert taken == received
     assert session.last_answer().text == "abcdefgh"
 
 

@@ -73,7 +73,7 @@ SCHEMA = {"type": "object", "properties": {"n": {"type": "integer", "minimum": 1
 
 
 @pytest.mark.parametrize(
-    ("output_type", "said", "value"),
+    ("output_type", "reply", "value"),
     [
         (Cat, '{"name": "Tom"}', Cat("Tom")),
         (Zoo, '{"cats": [{"name": "Tom", "lives": 7}], "mood": "bad"}', Zoo([Cat("Tom", 7)], Mood.BAD)),
@@ -99,15 +99,15 @@ SCHEMA = {"type": "object", "properties": {"n": {"type": "integer", "minimum": 1
         (float, "3", 3.0),
     ],
 )
-async def test_the_output_is_a_value_of_the_type(session_of, script, output_type, said, value):
+async def test_the_output_is_a_value_of_the_type(session_of, script, output_type, reply, value):
     session = session_of()
-    script.turn(text(said))
+    script.turn(text(reply))
 
     answer = await session.ask("Which cat?", output_type=output_type)
 
     assert answer.output == value
     assert type(answer.output) is type(value)
-    assert answer == said
+    assert answer == reply
     assert len(script.requests) == 1
 
 
@@ -176,7 +176,7 @@ async def test_the_message_of_a_types_validator_goes_back_too(session_of, script
 
 
 @pytest.mark.parametrize(
-    ("said", "problem"),
+    ("answer", "problem"),
     [
         ("I do not know.", "not a JSON object"),
         ('{"n": 0}', "n: must be >= 1"),
@@ -185,14 +185,14 @@ async def test_the_message_of_a_types_validator_goes_back_too(session_of, script
         ('{"n": NaN}', "not a JSON object"),
     ],
 )
-async def test_an_answer_that_never_fits_is_an_error_that_keeps_the_text(session_of, script, said, problem):
+async def test_an_answer_that_never_fits_is_an_error_that_keeps_the_text(session_of, script, answer, problem):
     session = session_of()
-    script.turn(text("No.")).turn(text(said))
+    script.turn(text("No.")).turn(text(answer))
 
     with pytest.raises(InvalidOutput, match=problem) as caught:
         await session.ask("How many?", output_type=SCHEMA)
 
-    assert caught.value.text == said
+    assert caught.value.text == answer
     assert len(script.requests) == 2
 
 
@@ -341,15 +341,15 @@ plain = st.recursive(
 @given(value=plain, before=st.sampled_from(["", "Here:\n", "I thought. "]), fence=st.booleans())
 def test_any_json_is_found_in_what_models_write_around_it(value, before, fence):
     written = json.dumps({"result": value})
-    said = f"{before}```json\n{written}\n```\n" if fence else before + written
+    answer = f"{before}```json\n{written}\n```\n" if fence else before + written
 
-    assert OutputFormat({}).value_of(said) == value
+    assert OutputFormat({}).value_of(answer) == value
 
 
 @given(st.text(max_size=60))
-def test_any_answer_of_a_model_is_a_value_or_an_invalid_output(said):
+def test_any_answer_of_a_model_is_a_value_or_an_invalid_output(answer):
     output = OutputFormat(Cat)
     try:
-        assert isinstance(output.value_of(said), Cat)
+        assert isinstance(output.value_of(answer), Cat)
     except InvalidOutput as error:
-        assert error.text == said  # noqa: PT017 - either will do
+        assert error.text == answer  # noqa: PT017 - either will do

@@ -868,13 +868,13 @@ def little_patience(monkeypatch):
 @pytest.mark.usefixtures("little_patience")
 @pytest.mark.parametrize("is_async", [False, True], ids=["def", "async def"])
 async def test_the_user_reads_who_blocks_while_it_still_blocks_and_once(is_async):
-    told: list[int] = []
+    reported: list[int] = []
 
     def busy() -> None:
         while not asked.failures:
             time.sleep(0.01)
         time.sleep(4 * SOON)
-        told.append(len(asked.failures))
+        reported.append(len(asked.failures))
 
     async def async_busy() -> None:
         await asyncio.sleep(2 * SOON)
@@ -884,7 +884,7 @@ async def test_the_user_reads_who_blocks_while_it_still_blocks_and_once(is_async
 
     await asked.notify(TurnStartEvent())
 
-    assert told == [1]
+    assert reported == [1]
     assert asked.kinds == [("busy", "blocking")]
     text = str(asked.failures[0])
     assert re.match(r"Plugin .busy. has blocked everything else for \d+ s in turn_start \(", text)
@@ -898,8 +898,8 @@ async def test_the_user_reads_who_blocks_while_it_still_blocks_and_once(is_async
 @pytest.mark.usefixtures("little_patience")
 async def test_each_of_two_blocking_calls_is_reported_though_the_loop_does_not_run_between_them():
     def busy() -> None:
-        told = len(asked.failures)
-        while len(asked.failures) == told:
+        count = len(asked.failures)
+        while len(asked.failures) == count:
             time.sleep(0.01)
 
     asked = Asked(deadline=30, one=busy, two=busy)

@@ -120,7 +120,7 @@ def test_every_cycle_is_reported():
 
 
 NAMES = "abcdef"
-WISHES = st.lists(st.sampled_from(NAMES), max_size=3).map(tuple)
+CONSTRAINTS = st.lists(st.sampled_from(NAMES), max_size=3).map(tuple)
 
 
 @st.composite
@@ -133,13 +133,13 @@ def implementations(draw: st.DrawFn) -> list[HookImplementation]:
             function=lambda: None,
             deadline=1.0,
             band=draw(st.integers(0, 2)),
-            order=Order(before=draw(WISHES), after=draw(WISHES)),
+            order=Order(before=draw(CONSTRAINTS), after=draw(CONSTRAINTS)),
         )
         for _ in range(draw(st.integers(0, 8)))
     ]
 
 
-def wishes(asked: list[HookImplementation]) -> set[tuple[int, int]]:
+def constraints(asked: list[HookImplementation]) -> set[tuple[int, int]]:
     """Pairs of ids: the first wants, or is wanted, to run before the second."""
     return {
         (id(one), id(two))
@@ -162,9 +162,9 @@ def test_the_order_is_a_permutation_that_honours_every_request_outside_of_a_cycl
     ordered, cycles = sort_implementations(asked, NAMES.index)
 
     place = {id(each): position for position, each in enumerate(ordered)}
-    reachable = closure(wishes(asked))
+    reachable = closure(constraints(asked))
     assert sorted(map(id, ordered)) == sorted(map(id, asked))
-    assert all(place[one] < place[two] for one, two in wishes(asked) if (two, one) not in reachable)
+    assert all(place[one] < place[two] for one, two in constraints(asked) if (two, one) not in reachable)
     assert bool(cycles) is any(one == two for one, two in reachable)
     assert all(cycle[0] == cycle[-1] for cycle in cycles)
 

@@ -35,7 +35,7 @@ def hooks(traced):
     dispatcher.close()
 
 
-def told(traced: list[HookTrace]) -> list[tuple[str, str, bool]]:
+def summary(traced: list[HookTrace]) -> list[tuple[str, str, bool]]:
     return [(each.hook, each.plugin, each.changed) for each in traced]
 
 
@@ -47,7 +47,7 @@ async def test_each_call_is_logged_with_hook_plugin_and_whether_it_changed_somet
 
     await hooks.call(tools.tool_call, CALL, CTX)
 
-    assert told(traced) == [
+    assert summary(traced) == [
         ("tool_call", "silent", False),
         ("tool_call", "changes", True),
         ("tool_call", "refuses", True),
@@ -67,7 +67,7 @@ async def test_what_a_listener_returns_changes_nothing(hooks, traced):
 
     await hooks.notify(TurnStartEvent(), CTX)
 
-    assert told(traced) == [("turn_start", "chatty", False)]
+    assert summary(traced) == [("turn_start", "chatty", False)]
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ async def test_failed_calls_are_reported_once_each(hooks, traced, handler):
     with pytest.raises(HookRefused):
         await hooks.call(tools.tool_call, CALL, CTX)
 
-    assert told(traced) == [("tool_call", "broken", False)]
+    assert summary(traced) == [("tool_call", "broken", False)]
 
 
 async def test_nothing_is_reported_for_a_hook_without_implementations(hooks, traced):
@@ -98,4 +98,4 @@ async def test_the_trace_can_be_turned_on_and_off_while_hooks_run(hooks, traced)
     hooks.trace = traced.append
     await hooks.notify(TurnStartEvent(), CTX)
 
-    assert told(traced) == [("turn_start", "quiet", False)]
+    assert summary(traced) == [("turn_start", "quiet", False)]

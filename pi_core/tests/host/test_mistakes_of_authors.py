@@ -19,7 +19,7 @@ def mistake(site, problems):
 
 
 @pytest.mark.parametrize(
-    ("source", "said"),
+    ("source", "expected"),
     [
         ("\n@tool\ndef count(path: str):\n    return ''\n", "has no docstring; the model reads there what it is for."),
         ("\n@tool\ndef count(path):\n    'Count.'\n", "parameter 'path' has no annotation"),
@@ -30,26 +30,26 @@ def mistake(site, problems):
     ],
     ids=["docstring", "annotation", "returns int", "returns dict", "argument", "decorator"],
 )
-def test_an_error_names_the_author_s_line_and_not_pi_s(mistake, source, said):
+def test_an_error_names_the_author_s_line_and_not_pi_s(mistake, source, expected):
     (message,) = mistake(source)
 
     assert message.startswith("not loaded: ")
-    assert said in message
+    assert expected in message
     assert message.endswith(" (in FILE, line 4)")
 
 
 @pytest.mark.parametrize(
-    ("source", "said"),
+    ("source", "expected"),
     [
         ("from pi_hookspecs import ToolCallResutl\n", "Did you mean ToolCallResult or"),
         ("import pi_hookspecs\npi_hookspecs.hookimp\n", "Did you mean hookimpl"),
         ("from json import dump_s\n", "Did you mean dumps"),
     ],
 )
-def test_a_misspelt_import_is_answered_with_the_nearest_names(mistake, source, said):
+def test_a_misspelt_import_is_answered_with_the_nearest_names(mistake, source, expected):
     (message,) = mistake(source)
 
-    assert said in message
+    assert expected in message
     assert message.rpartition(" (in ")[2].startswith("FILE, line ")
 
 

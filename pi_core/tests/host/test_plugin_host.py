@@ -409,9 +409,9 @@ def test_a_tool_that_the_model_could_not_call_is_reported_and_the_next_is_kept(s
 
     host = site.host()
 
-    ((plugin, step, told),) = problems(host)
+    ((plugin, step, reported),) = problems(host)
     assert (plugin, step) == ("almost", "register_tools")
-    assert message in told
+    assert message in reported
     assert host.records["almost"].names("register_tools") == ["well"]
     assert host.find("register_tools", "grep") is None
     assert host.find("register_tools", "well") is not None

@@ -85,13 +85,13 @@ def test_what_is_wrong_with_a_plugin_is_reported_once_when_it_is_loaded_from_the
         "@hookimpl\ndef turn_stat(event): pass\n\n@hookimpl\ndef register_tools():\n    return [object(), object()]\n",
     )
     cold = site.host()
-    told = problems(cold)
+    reported = problems(cold)
 
     warm = site.host()
     warm.load("almost")
 
-    assert len(told) == 2
-    assert [(plugin, step) for plugin, step, _ in problems(warm)] == [(plugin, step) for plugin, step, _ in told]
+    assert len(reported) == 2
+    assert [(plugin, step) for plugin, step, _ in problems(warm)] == [(plugin, step) for plugin, step, _ in reported]
 
 
 def test_what_broke_after_the_index_was_written_is_reported_when_it_is_loaded(site, problems, tool_plugin):

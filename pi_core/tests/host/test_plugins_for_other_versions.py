@@ -26,7 +26,7 @@ def requiring(site):
 
 
 @pytest.mark.parametrize(
-    ("requires", "said"),
+    ("requires", "expected"),
     [
         (f"pluggypi-hookspecs>={NEXT}", f">={NEXT}, and pluggypi-hookspecs {HERE} is installed. Update pi"),
         (f"pluggypi_hookspecs ~= {NEXT}.1", "Update pi"),
@@ -36,7 +36,7 @@ def requiring(site):
         (f"pluggypi-core=={NEXT}.*; python_version > '3'", "Update pi"),
     ],
 )
-def test_one_that_does_not_fit_is_not_imported(site, requiring, problems, requires, said):
+def test_one_that_does_not_fit_is_not_imported(site, requiring, problems, requires, expected):
     requiring(requires)
 
     for _ in ("cold", "warm"):
@@ -46,7 +46,7 @@ def test_one_that_does_not_fit_is_not_imported(site, requiring, problems, requir
 
         assert (plugin, step, host.records["acme"].loads) == ("acme", "import", False)
         assert message.startswith("not loaded: it needs pluggypi-")
-        assert message.endswith(said)
+        assert message.endswith(expected)
         assert site.imported() == []
 
 

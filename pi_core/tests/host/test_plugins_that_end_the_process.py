@@ -55,14 +55,14 @@ def named(done):
 
 
 @pytest.mark.parametrize(
-    ("where", "end", "said"),
+    ("where", "end", "message"),
     [
         ("import", "os._exit(0)", "exit code 0"),
         ("hook", "os._exit(5)", "exit code 5"),
         ("import", "os.kill(os.getpid(), 9)", "SIGKILL"),
     ],
 )
-def test_the_start_after_names_the_plugin_and_loads_the_others(site, start, crumbs, where, end, said):
+def test_the_start_after_names_the_plugin_and_loads_the_others(site, start, crumbs, where, end, message):
     body = f"import os\n{end}\n"
     if where == "hook":
         body = f"import os\n@hookimpl\ndef register_tools():\n    {end}\n    return []\n"
@@ -73,7 +73,7 @@ def test_the_start_after_names_the_plugin_and_loads_the_others(site, start, crum
 
     assert first.stdout == ""
     assert named(second) == named(third)
-    assert f"loading it ends the process ({said})" in named(second)[0]
+    assert f"loading it ends the process ({message})" in named(second)[0]
     assert "pi plugins retry bad tries it again" in named(second)[0]
     assert "good" not in second.stdout
     assert crumbs() == []

@@ -150,7 +150,7 @@ async def test_a_folder_that_is_a_file_is_reported(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("command", "said"),
+    ("command", "message"),
     [
         ("!echo a\0b", "cannot be started: embedded null byte"),
         ("!", "printed nothing"),
@@ -162,14 +162,14 @@ async def test_a_folder_that_is_a_file_is_reported(tmp_path):
     ],
     ids=["NUL", "empty", "without end", "too much", "silent", "a child that gets away", "only such a child"],
 )
-async def test_a_command_without_a_key_is_reported_and_terminated(file, command, said, monkeypatch):
+async def test_a_command_without_a_key_is_reported_and_terminated(file, command, message, monkeypatch):
     monkeypatch.setattr("pi_core.base.configured_values.COMMAND_SECONDS", 0.2 if "sleep" in command else 30)
     file.write_text(json.dumps({"acme": {"type": "api_key", "key": command}}))
 
     with pytest.raises(UserError) as caught:
         await storage(file).get_api_key("acme")
 
-    assert said in str(caught.value)
+    assert message in str(caught.value)
     assert str(caught.value).count("sk-secret") == command.count("sk-secret")
 
 

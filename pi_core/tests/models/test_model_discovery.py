@@ -160,7 +160,7 @@ async def fail():
 
 
 @pytest.mark.parametrize(
-    ("answer", "said"),
+    ("answer", "message"),
     [
         (fail, "SystemExit: 3"),
         (None, "its plugin answered None, not its row"),
@@ -169,14 +169,14 @@ async def fail():
     ],
     ids=["raises", "None", "a list", "another row"],
 )
-async def test_a_failing_plugin_is_reported_and_others_are_discovered(registry, servers, answer, said):
+async def test_a_failing_plugin_is_reported_and_others_are_discovered(registry, servers, answer, message):
     servers.there = {"box": answer, "den": ("fine",)}
     models = registry()
 
     assert [each.id for each in await models.discover()] == ["den"]
     (warning,) = models.warnings
     assert warning.startswith("Provider 'box' cannot be asked for its models: ")
-    assert said in warning
+    assert message in warning
 
 
 # models.json

@@ -232,8 +232,8 @@ async def test_the_progress_timeout_is_separate_from_the_idle_timeout(registry):
 
 async def test_options_take_precedence_over_configuration(registry):
     models = registry(row("acme"), PI_CACHE_RETENTION="long", providers={"acme": {"headers": {"a": "1", "b": "1"}}})
-    said = StreamOptions(api_key="mine", headers={"b": "2"}, timeout_ms=5, transport="ws", cache_retention="none")
-    _, options = await models.prepare(models.find("acme/m"), said)
+    given = StreamOptions(api_key="mine", headers={"b": "2"}, timeout_ms=5, transport="ws", cache_retention="none")
+    _, options = await models.prepare(models.find("acme/m"), given)
 
     assert (options.api_key, options.headers) == ("mine", {"a": "1", "b": "2"})
     assert (options.timeout_ms, options.transport, options.cache_retention) == (5, "ws", "none")

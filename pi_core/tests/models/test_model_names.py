@@ -105,7 +105,7 @@ def test_an_ambiguous_name_without_a_key_is_an_error(registry, name):
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "message"),
     [
         ("sonet", "close to it are acme/sonnet-4, acme/sonnet-5, acme/sonnet-5-20260101, 2 others"),
         ("acme-haiku", "Did you mean acme/haiku?"),
@@ -115,11 +115,11 @@ def test_an_ambiguous_name_without_a_key_is_an_error(registry, name):
         ("acme/*-9", "Unknown model: acme/*-9. pi --list-models acme/ lists"),
     ],
 )
-def test_the_error_of_an_unknown_name_suggests_similar_models(registry, name, said):
+def test_the_error_of_an_unknown_name_suggests_similar_models(registry, name, message):
     with pytest.raises(UnknownName) as caught:
         registry().find(name)
 
-    assert said in str(caught.value)
+    assert message in str(caught.value)
 
 
 @pytest.mark.parametrize("name", ["son/o", "ahk", "o/s"])
@@ -133,10 +133,10 @@ def test_scattered_letters_are_not_similar(registry, name):
 def test_where_models_json_has_mistakes_no_other_model_is_suggested(registry, tmp_path):
     (tmp_path / "models.json").write_text('{"providers": {"sonnett": {"models": [{"id": "one"}]}}}')
 
-    for name, said in [("sonnett/one", "No plugin knows a provider 'sonnett'"), ("sonet", "No model has this")]:
+    for name, message in [("sonnett/one", "No plugin knows a provider 'sonnett'"), ("sonet", "No model has this")]:
         with pytest.raises(UnknownName) as caught:
             registry().find(name)
-        assert str(caught.value).startswith(f"Unknown model: {name}. {said}")
+        assert str(caught.value).startswith(f"Unknown model: {name}. {message}")
         assert str(caught.value).endswith("; models.json, which may define it, has mistakes")
     with pytest.raises(UnknownName) as caught:
         registry().find("one", "sonnett")

@@ -38,9 +38,9 @@ async def test_results_come_back(outcome):
 
 
 async def test_arguments_are_validated(outcome):
-    said = await outcome(tools=[make_tool("echo", parameters=STRICT)])
+    result = await outcome(tools=[make_tool("echo", parameters=STRICT)])
 
-    assert "True" in said
+    assert "True" in result
 
 
 async def test_guards_and_reviews_are_asked(outcome):
@@ -58,9 +58,9 @@ async def test_guards_and_reviews_are_asked(outcome):
         def review(event):
             return ToolResultResult(content=ToolResult.text("reviewed").content) if event.tool_name == "echo" else None
 
-    said = await outcome(guard, tools=[make_tool("echo")])
+    result = await outcome(guard, tools=[make_tool("echo")])
 
-    assert said.startswith("reviewed Once is enough. True")
+    assert result.startswith("reviewed Once is enough. True")
     assert [name for _, name in seen] == ["twice", "echo", "echo"]
     assert seen[1][0] == f"{seen[0][0]}/1"
 

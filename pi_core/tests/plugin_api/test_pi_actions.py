@@ -61,7 +61,10 @@ async def test_a_user_message_in_a_run_must_say_how_to_queue(activated, script, 
 async def test_a_call_from_a_thread_is_refused_with_how_to_send(pi, script):
     script.turn(text("Hello"))
     loop = asyncio.get_running_loop()
-    for send in (pi.send_user_message, lambda said: pi.send_message(CustomMessage(custom_type="note", content=said))):
+    for send in (
+        pi.send_user_message,
+        lambda text: pi.send_message(CustomMessage(custom_type="note", content=text)),
+    ):
         with pytest.raises(PiError, match=r"loop\.call_soon_threadsafe\(pi\.send_\w*message"):
             await asyncio.to_thread(send, "hi")
     await asyncio.to_thread(loop.call_soon_threadsafe, pi.send_user_message, "hi")
@@ -96,7 +99,7 @@ async def test_a_custom_message_may_trigger_a_turn(pi, script):
 
 
 @pytest.mark.parametrize(
-    ("do", "told"),
+    ("do", "message"),
     [
         (lambda pi: pi.send_message("hi"), "send_message takes a CustomMessage, .* not 'hi'"),
         (lambda pi: pi.send_message({"content": "hi"}, deliver_as="nextTurn"), "send_message takes a CustomMessage"),
@@ -117,9 +120,9 @@ async def test_a_custom_message_may_trigger_a_turn(pi, script):
     ],
     ids=range(10),
 )
-async def test_a_wrong_type_is_reported_where_it_was_written(pi, do, told):
+async def test_a_wrong_type_is_reported_where_it_was_written(pi, do, message):
     active = pi.get_active_tools()
-    with pytest.raises((TypeError, ValueError), match=told):
+    with pytest.raises((TypeError, ValueError), match=message):
         await do(pi)
 
     assert pi.get_active_tools() == active
@@ -162,7 +165,7 @@ ENDLESS.append(ENDLESS)
 
 
 @pytest.mark.parametrize(
-    ("data", "told"),
+    ("data", "message"),
     [
         (Path("/a"), "entry of PosixPath('/a'): root: must be JSON, not PosixPath."),
         ({"seen": [1, {2}]}, "entry of {'seen': [1, {2}]}: seen.1: must be JSON, not set."),
@@ -174,13 +177,13 @@ ENDLESS.append(ENDLESS)
     ],
     ids=range(7),
 )
-async def test_data_that_json_cannot_represent_is_refused_where_it_is_stored(pi, data, told):
+async def test_data_that_json_cannot_represent_is_refused_where_it_is_stored(pi, data, message):
     before = len(pi.session.ctx.session.entries())
     with pytest.raises(PluginError) as refused:
         pi.append_entry("note", data)
 
     assert str(refused.value).startswith(f"plugin {pi.plugin!r} cannot store a 'note' entry of ")
-    assert told in str(refused.value)
+    assert message in str(refused.value)
     assert len(pi.session.ctx.session.entries()) == before
 
 
@@ -199,21 +202,21 @@ async def test_the_thinking_level_is_what_the_model_can(pi):
 
 
 async def test_channels_carry_plain_data_between_plugins(activated, problems):
-    heard = []
+    received = []
 
     def listener(pi):
-        pi.events.on("build", lambda data: heard.append(("plain", data)))
+        pi.events.on("build", lambda data: received.append(("plain", data)))
 
         @pi.events.on("build")
         async def later(data):
             await asyncio.sleep(0)
-            heard.append(("async", data))
+            received.append(("async", data))
 
         @pi.events.on("build")
         def broken(data):
             raise ValueError("no builds")
 
-        pi.events.on("build", lambda data: heard.append(("after", data)))
+        pi.events.on("build", lambda data: received.append(("after", data)))
 
     held = []
     await activated(listener, held.append)
@@ -222,19 +225,19 @@ async def test_channels_carry_plain_data_between_plugins(activated, problems):
     for _ in range(3):
         await asyncio.sleep(0)
 
-    assert heard == [("plain", {"ok": True}), ("after", {"ok": True}), ("async", {"ok": True})]
+    assert received == [("plain", {"ok": True}), ("after", {"ok": True}), ("async", {"ok": True})]
     assert "failed on channel 'build': ValueError: no builds" in problems()[0]
 
 
 async def test_a_failing_async_listener_is_reported_and_a_removed_one_receives_nothing(activated, problems):
-    heard, removers = [], []
+    received, removers = [], []
 
     def listener(pi):
         @pi.events.on("build")
         async def broken(data):
             raise ValueError("later")
 
-        removers.append(pi.events.on("build", heard.append))
+        removers.append(pi.events.on("build", received.append))
 
     held = []
     await activated(listener, held.append)
@@ -243,14 +246,14 @@ async def test_a_failing_async_listener_is_reported_and_a_removed_one_receives_n
     for _ in range(3):
         await asyncio.sleep(0)
 
-    assert heard == []
+    assert received == []
     assert "later" in problems()[0]
 
 
 async def test_handlers_that_answer_each_other_end_and_are_reported_once(activated, problems):
     held, rounds = [], []
 
-    def circle(pi):
+    def cycle(pi):
         held.append(pi)
 
         def answer(channel):
@@ -267,7 +270,7 @@ async def test_handlers_that_answer_each_other_end_and_are_reported_once(activat
             pi.events.on("ping", answer("pong"))
             pi.events.on("pong", answer("ping"))
 
-    await activated(circle)
+    await activated(cycle)
     held[0].events.emit("ping")
     held[0].events.emit("quiet")
 
@@ -279,7 +282,7 @@ async def test_handlers_that_answer_each_other_end_and_are_reported_once(activat
 async def test_async_handlers_do_not_become_ever_more(activated, problems):
     held, begun = [], []
 
-    def circle(pi):
+    def cycle(pi):
         held.append(pi)
 
         async def more(data):
@@ -290,7 +293,7 @@ async def test_async_handlers_do_not_become_ever_more(activated, problems):
         for _ in range(2):
             pi.events.on("more", more)
 
-    session = await activated(circle)
+    session = await activated(cycle)
     held[0].events.emit("more")
     for _ in range(50):
         await asyncio.sleep(0)
@@ -323,8 +326,8 @@ async def test_commands_change_the_session(activated, script):
 
         @pi.register_command("back")
         async def back(args, ctx):
-            said = next(entry for entry in ctx.session.branch() if entry.type == "message")
-            seen.append(await ctx.fork(said.id))
+            stored = next(entry for entry in ctx.session.branch() if entry.type == "message")
+            seen.append(await ctx.fork(stored.id))
 
     session = await activated(activate)
     await session.prompt("/fresh")

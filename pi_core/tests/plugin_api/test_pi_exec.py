@@ -46,13 +46,13 @@ async def test_variables_are_added_to_those_of_the_process(pi_session):
 
 
 @pytest.mark.parametrize(
-    ("command", "args", "said"), [("no-such-program", [], "No such file"), (sys.executable, ["a\0b"], "null byte")]
+    ("command", "args", "message"), [("no-such-program", [], "No such file"), (sys.executable, ["a\0b"], "null byte")]
 )
-async def test_a_program_that_cannot_be_started_is_a_result(tmp_path, command, args, said):
+async def test_a_program_that_cannot_be_started_is_a_result(tmp_path, command, args, message):
     done = await run_program(command, args, cwd=tmp_path)
 
     assert (done.code, done.killed) == (127, False)
-    assert said in done.stderr
+    assert message in done.stderr
 
 
 async def test_a_folder_that_is_not_there_is_a_result(tmp_path):

@@ -355,10 +355,10 @@ def named(name):
 async def test_automatic_compactions_have_names_of_their_own(activated, problems):
     from pi_hookspecs import CompactionStartEvent
 
-    heard = []
+    received = []
 
     def activate(pi):
-        pi.on("auto_compaction_start", lambda event, ctx: heard.append((event.reason, ctx.cwd.is_dir())))
+        pi.on("auto_compaction_start", lambda event, ctx: received.append((event.reason, ctx.cwd.is_dir())))
 
         @pi.on("auto_compaction_start")
         async def broken(event):
@@ -368,7 +368,7 @@ async def test_automatic_compactions_have_names_of_their_own(activated, problems
     await session.emit(CompactionStartEvent(reason="manual"))
     await session.emit(CompactionStartEvent(reason="threshold"))
 
-    assert heard == [("threshold", True)]
+    assert received == [("threshold", True)]
     assert "not now" in problems()[0]
 
 

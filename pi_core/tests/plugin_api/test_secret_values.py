@@ -68,10 +68,10 @@ async def test_a_plugin_adds_a_secret_for_all_others(activated, fake_ui):
 
 def test_no_repr_has_a_value(secrets, auth):
     secrets.add("token-of-server")
-    shown = f"{secrets!r} {secrets.known()!r} {auth!r}"
+    output = f"{secrets!r} {secrets.known()!r} {auth!r}"
 
-    assert not [value for value in auth.known_secrets() if value in shown]
-    assert "SHOP_API_KEY" in shown
+    assert not [value for value in auth.known_secrets() if value in output]
+    assert "SHOP_API_KEY" in output
 
 
 async def test_the_output_of_a_configured_command_is_a_secret_from_then_on(secrets):

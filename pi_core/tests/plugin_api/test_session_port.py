@@ -100,12 +100,12 @@ async def test_entries_are_appended_to_the_conversation_of_the_port(port):
 
 
 async def test_a_channel_of_the_bus_has_handlers_of_other_plugins(port):
-    heard = []
+    received = []
     pis = []
-    activations_of(port, lambda pi: (pis.append(pi), pi.events.on("colour", heard.append)))
+    activations_of(port, lambda pi: (pis.append(pi), pi.events.on("colour", received.append)))
     pis[0].events.emit("colour", "red")
 
-    assert heard == ["red"]
+    assert received == ["red"]
 
 
 async def test_ctx_has_the_constants_of_the_port(port):
@@ -139,13 +139,13 @@ async def test_ctx_has_no_other_attributes_than_its_own(port):
 
 
 async def test_a_tool_calls_another_through_the_port(port):
-    shown = []
-    ctx = ToolCallContext(port, ToolCall(id="c1", name="outer", arguments={}), shown.append, AbortSignal())
+    displayed = []
+    ctx = ToolCallContext(port, ToolCall(id="c1", name="outer", arguments={}), displayed.append, AbortSignal())
     result = await ctx.execute_tool("inner", {"path": "a"})
 
     assert result.content[0].text == "done"
     assert [(call.id, call.name, call.arguments) for call in port.nested] == [("c1/1", "inner", {"path": "a"})]
-    assert [each.content[0].text for each in shown] == ["half"]
+    assert [each.content[0].text for each in displayed] == ["half"]
 
 
 async def test_a_program_runs_in_the_working_directory_of_the_port(port):

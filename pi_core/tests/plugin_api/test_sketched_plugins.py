@@ -55,7 +55,7 @@ async def tool_call(event, ctx):
         return ToolCallResult(block=True, reason="The user said no.")
 """
 
-TOLD = """
+CONTEXT_HOOKS = """
 from pi_hookspecs import BeforeAgentStartResult, ContextResult, hookimpl
 
 
@@ -214,7 +214,7 @@ async def test_a_guard_that_asks(session_of, written, script, fake_ui):
 
 
 async def test_what_the_model_sees(session_of, written, script):
-    session = session_of(written(TOLD))
+    session = session_of(written(CONTEXT_HOOKS))
     await session.send_message(CustomMessage(custom_type="stale", content="old news"))
     await session.send_message(CustomMessage(custom_type="news", content="new news"))
     script.turn(text("Arr."))
@@ -230,9 +230,9 @@ async def test_state_that_survives_forks_and_reloads(session_of, written, fake_u
     await session.prompt("/todo buy milk")
     script.turn(text("Fine."))
     await session.prompt("hello")
-    said = next(entry for entry in session.ctx.session.branch() if entry.type == "message")
+    first_message = next(entry for entry in session.ctx.session.branch() if entry.type == "message")
     await session.prompt("/todo walk the dog")
-    await session.fork(said.id)
+    await session.fork(first_message.id)
     await session.prompt("/todo")
     await session.reload()
     await session.prompt("/todo")

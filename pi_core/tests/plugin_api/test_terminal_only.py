@@ -41,9 +41,9 @@ def test_a_name_that_no_interface_has_is_an_attribute_error(session_of):
 
 
 def test_a_front_end_that_has_it_is_asked(session_of):
-    session, heard = session_of(), []
-    session.ui.set_footer = heard.append
+    session, received = session_of(), []
+    session.ui.set_footer = received.append
 
     session.ctx.ui.set_footer("mine")
 
-    assert heard == ["mine"]
+    assert received == ["mine"]

@@ -32,7 +32,7 @@ async def test_a_command_that_does_not_say_what_its_arguments_could_be(activated
 
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize(
-    ("answer", "told"),
+    ("answer", "message"),
     [
         (lambda text: 1 / 0, "ZeroDivisionError: division by zero"),
         (lambda text: sys.exit(3), "SystemExit: 3"),
@@ -41,11 +41,11 @@ async def test_a_command_that_does_not_say_what_its_arguments_could_be(activated
     ],
     ids=["raises", "exits", "text", "numbers"],
 )
-async def test_a_failing_completion_is_reported_and_completes_nothing(activated, problems, answer, told):
+async def test_a_failing_completion_is_reported_and_completes_nothing(activated, problems, answer, message):
     session = await activated(lambda pi: pi.register_command("go", print, complete=answer))
 
     assert session.complete_command("go", "a") == ()
-    assert f"failed in the completion of /go: {told}" in problems()[0]
+    assert f"failed in the completion of /go: {message}" in problems()[0]
 
 
 @pytest.mark.filterwarnings("error")

@@ -73,11 +73,11 @@ def test_the_fast_parser_agrees_with_yaml(values):
     if short is None:
         return
     try:
-        said = yaml.safe_load(block) or {}
+        expected = yaml.safe_load(block) or {}
     except yaml.YAMLError:
         return  # characters that YAML refuses
 
-    assert short == said
+    assert short == expected
 
 
 def test_a_value_keeps_a_no_break_space_at_its_end():

@@ -116,15 +116,15 @@ async def test_deleted_resources_are_removed(world):
 
 async def test_a_problem_is_reported_once(world):
     world.write(world.agent / "notes" / "bad.md", "!")
-    told = []
+    reported = []
     loader = world.loader()
-    loader.on_problem = told.append
+    loader.on_problem = reported.append
 
     await loader.load("note")
     world.write(world.agent / "notes" / "more.md", "more")
     found = await loader.load("note")
 
-    assert [str(each) for each in told] == [
+    assert [str(each) for each in reported] == [
         f"{world.agent}/notes/bad.md: kind 'note' could not read it: ValueError: no note"
     ]
     assert found.get("more") is not None

@@ -56,8 +56,8 @@ async def test_explicit_paths_come_first(world):
     loader._explicit_paths["note"] = [(str(one), "cli"), ("../../folder", "sdk")]
     found = await loader.load("note")
 
-    said = [(each.name, each.scope, each.source) for each in found.resources]
-    assert said == [
+    messages = [(each.name, each.scope, each.source) for each in found.resources]
+    assert messages == [
         ("one", "temporary", "cli"),
         ("two", "temporary", "sdk"),
         ("agent dir", "user", "auto"),

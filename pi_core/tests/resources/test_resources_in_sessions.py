@@ -68,8 +68,8 @@ async def test_unusable_files_are_reported_to_subscribers(create, script, record
 
     await session.prompt("hi")
 
-    [told] = [event for event in recorder.events if event.type == "extension_error"]
-    assert told.error == f"{tmp_path}/gone.json: does not exist, though plugin brings names it"
+    [reported] = [event for event in recorder.events if event.type == "extension_error"]
+    assert reported.error == f"{tmp_path}/gone.json: does not exist, though plugin brings names it"
 
 
 async def test_a_reload_calls_the_hooks_again(create):

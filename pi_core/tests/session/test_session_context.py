@@ -42,7 +42,7 @@ def manager():
 
 
 @pytest.fixture
-def say(manager):
+def append_text(manager):
     return lambda text: manager.append_message(UserMessage(content=text, timestamp=1))
 
 
@@ -52,11 +52,11 @@ def context_texts(manager):
     return [f"({each.summary})" if hasattr(each, "summary") else getattr(each, "text", each.role) for each in messages]
 
 
-def test_messages_of_all_kinds_are_sent_and_all_else_is_not(manager, say):
-    say("a")
+def test_messages_of_all_kinds_are_sent_and_all_else_is_not(manager, append_text):
+    append_text("a")
     manager.append_custom_entry("todo", 1)
     manager.append_session_info("n")
-    manager.append_label_change(say("b"), "l")
+    manager.append_label_change(append_text("b"), "l")
     manager.append_custom_message_entry("note", "c", display=False, details=[1])
     manager.append_message(BashExecutionMessage(command="ls", output=""))
 
@@ -76,26 +76,26 @@ def test_a_plugins_message_comes_back_as_one(manager):
     assert manager.build_session_context().messages[0].content == (TextContent("x"),)
 
 
-def test_a_branch_is_sent_with_the_summary_of_the_one_before(manager, say):
-    first = say("a")
-    say("b")
+def test_a_branch_is_sent_with_the_summary_of_the_one_before(manager, append_text):
+    first = append_text("a")
+    append_text("b")
     manager.branch_with_summary(first, "tried b")
-    say("c")
+    append_text("c")
 
     assert context_texts(manager) == ["a", "(tried b)", "c"]
     assert isinstance(manager.build_session_context().messages[1], BranchSummaryMessage)
 
 
-def test_an_empty_summary_of_a_branch_is_not_sent(manager, say):
-    manager.branch_with_summary(say("a"), "")
+def test_an_empty_summary_of_a_branch_is_not_sent(manager, append_text):
+    manager.branch_with_summary(append_text("a"), "")
 
     assert context_texts(manager) == ["a"]
 
 
-def test_another_branch_may_be_asked_about(manager, say):
-    first = say("a")
+def test_another_branch_may_be_asked_about(manager, append_text):
+    first = append_text("a")
     manager.append_thinking_level_change("high")
-    say("b")
+    append_text("b")
 
     context = manager.build_session_context(first)
 
@@ -121,41 +121,41 @@ def test_appending_reads_no_earlier_entry(host):
 
 
 class TestCompaction:
-    def test_precedes_the_kept_messages(self, manager, say):
-        say("a")
-        kept = say("b")
-        say("c")
+    def test_precedes_the_kept_messages(self, manager, append_text):
+        append_text("a")
+        kept = append_text("b")
+        append_text("c")
         manager.append_compaction("a, in short", kept, 100)
-        say("d")
+        append_text("d")
 
         assert context_texts(manager) == ["(a, in short)", "b", "c", "d"]
         summary = manager.build_session_context().messages[0]
         assert isinstance(summary, CompactionSummaryMessage)
         assert summary.tokens_before == 100
 
-    def test_the_newest_counts(self, manager, say):
-        kept = say("a")
+    def test_the_newest_counts(self, manager, append_text):
+        kept = append_text("a")
         manager.append_compaction("first", kept, 1)
-        say("b")
+        append_text("b")
         manager.append_compaction("second", kept, 1)
-        say("c")
+        append_text("c")
 
         assert context_texts(manager) == ["(second)", "a", "b", "c"]
 
     @pytest.mark.parametrize("kept", ["missing", "later", "elsewhere"])
-    def test_keeps_nothing_where_the_first_entry_kept_is_not_before_it(self, manager, say, kept):
-        first = say("a")
-        elsewhere = say("b")
+    def test_keeps_nothing_where_the_first_entry_kept_is_not_before_it(self, manager, append_text, kept):
+        first = append_text("a")
+        elsewhere = append_text("b")
         manager.branch(first)
-        say("c")
+        append_text("c")
         manager.append_compaction("all", {"elsewhere": elsewhere}.get(kept, "missing"), 1)
-        say("d")
+        append_text("d")
 
         assert context_texts(manager) == ["(all)", "d"]
 
-    def test_is_forgotten_on_a_branch_before_it(self, manager, say):
-        first = say("a")
-        second = say("b")
+    def test_is_forgotten_on_a_branch_before_it(self, manager, append_text):
+        first = append_text("a")
+        second = append_text("b")
         manager.append_compaction("all", second, 1)
         assert context_texts(manager) == ["(all)", "b"]
 
@@ -178,8 +178,8 @@ class TestCompaction:
 
 
 class TestEdits:
-    def test_take_a_message_out(self, manager, say):
-        say("a")
+    def test_take_a_message_out(self, manager, append_text):
+        append_text("a")
         failed = manager.append_message(answer("", stop_reason="error"))
         manager.append_context_edit(failed, None)
         manager.append_message(answer("good"))
@@ -200,27 +200,27 @@ class TestEdits:
         manager.append_context_edit(target, [TextContent("newer")])
         assert manager.build_session_context().messages[0].content == (TextContent("newer"),)
 
-    def test_the_latest_counts_also_after_none(self, manager, say):
-        target = say("a")
+    def test_the_latest_counts_also_after_none(self, manager, append_text):
+        target = append_text("a")
         manager.append_context_edit(target, None)
         manager.append_context_edit(target, "back")
 
         assert context_texts(manager) == ["back"]
 
-    def test_change_a_summary(self, manager, say):
-        manager.append_context_edit(manager.branch_with_summary(say("a"), "long"), "short")
+    def test_change_a_summary(self, manager, append_text):
+        manager.append_context_edit(manager.branch_with_summary(append_text("a"), "long"), "short")
 
         assert context_texts(manager) == ["a", "(short)"]
 
-    def test_count_on_their_branch_alone(self, manager, say):
-        target = say("a")
+    def test_count_on_their_branch_alone(self, manager, append_text):
+        target = append_text("a")
         manager.append_context_edit(target, None)
         manager.branch(target)
 
         assert context_texts(manager) == ["a"]
 
-    def test_leave_the_entry_and_name_it(self, manager, say):
-        target = say("a")
+    def test_leave_the_entry_and_name_it(self, manager, append_text):
+        target = append_text("a")
         edit = manager.append_context_edit(target, "b")
 
         (only,) = manager.build_session_projection()
@@ -251,11 +251,11 @@ class TestSettings:
         assert manager.build_session_context().thinking_level == "high"
         assert manager.build_session_context().model is None
 
-    def test_are_found_before_a_compaction(self, manager, say):
+    def test_are_found_before_a_compaction(self, manager, append_text):
         manager.append_model_change("p", "a")
         manager.append_thinking_level_change("high")
-        manager.append_compaction("short", say("x"), 1)
-        say("y")
+        manager.append_compaction("short", append_text("x"), 1)
+        append_text("y")
 
         context = manager.build_session_context()
         assert (context.thinking_level, context.model) == ("high", ModelChoice(provider="p", model_id="a"))
@@ -279,12 +279,12 @@ class TestSettings:
 
 
 class TestInterruptedCalls:
-    def test_are_those_of_the_last_answer_without_a_result(self, manager, say):
+    def test_are_those_of_the_last_answer_without_a_result(self, manager, append_text):
         manager.append_message(answer("", "1", "2"))
         manager.append_message(result("1"))
         assert [call.id for call in manager.interrupted_tool_calls()] == ["2"]
 
-        say("go on")
+        append_text("go on")
         assert [call.id for call in manager.interrupted_tool_calls()] == ["2"]
 
         manager.append_message(answer("never mind"))

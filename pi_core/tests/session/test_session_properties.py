@@ -130,7 +130,7 @@ def test_the_context_that_was_kept_is_the_one_that_would_be_built(operations):
         assert manager.build_session_projection() == built.projection()
 
 
-def told_at_once(branch):
+def eager_messages(branch):
     """Return the messages of a branch, all parsed, by the rules of docs/reference/session-files.md."""
     projected, start = [], 0
     at = max((place for place, each in enumerate(branch) if isinstance(each, CompactionEntry)), default=None)
@@ -167,7 +167,7 @@ def test_messages_parsed_lazily_equal_those_parsed_at_once(before, after, looks,
     for operation in [("look",), *(each for each in after if each[0] != "fail")]:
         perform(again, operation)
         context = again.build_session_context()
-        given_out.append((context.messages, told_at_once(list(again.get_branch()))))
+        given_out.append((context.messages, eager_messages(list(again.get_branch()))))
         if looks:
             assert list(reversed(context.messages)) == given_out[-1][1][::-1]
 

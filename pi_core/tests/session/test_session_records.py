@@ -80,8 +80,8 @@ def test_records_are_read_back(conversation):
 
 def test_records_are_not_sent_to_the_model(conversation):
     assert [message.role for message in conversation.conversation()] == ["user", "assistant"]
-    said = [entry_message(entry) for entry in conversation.get_entries()]
-    assert [message is None for message in said] == [True, False, False, True]
+    messages = [entry_message(entry) for entry in conversation.get_entries()]
+    assert [message is None for message in messages] == [True, False, False, True]
 
 
 @pytest.mark.parametrize("conversation", ["in memory", "stored"], indirect=True)
@@ -110,8 +110,8 @@ def test_a_record_counts_as_no_message(conversation):
 
 
 def test_another_branch_has_records_of_its_own(conversation):
-    first, said, *_ = conversation.get_entries()
-    conversation.branch(said.id)
+    first, second, *_ = conversation.get_entries()
+    conversation.branch(second.id)
 
     assert [*conversation.recorded_instructions().tools] == ["read"]
     conversation.reset_leaf()
@@ -122,8 +122,8 @@ def test_another_branch_has_records_of_its_own(conversation):
 
 
 def test_a_compaction_takes_over_what_was_recorded(conversation):
-    said = conversation.get_entries()[1]
-    conversation.append_compaction("They greeted.", said.id, 100)
+    entry = conversation.get_entries()[1]
+    conversation.append_compaction("They greeted.", entry.id, 100)
 
     compaction = conversation.get_leaf_entry()
     assert compaction.system_message == {
@@ -139,14 +139,14 @@ def test_a_compaction_takes_over_what_was_recorded(conversation):
 
 @pytest.mark.parametrize("system_message", [None, {"role": "system", "sections": 5}, {"role": "user", "content": "a"}])
 def test_a_compaction_without_records_clears_them(conversation, system_message):
-    said = conversation.get_entries()[1]
+    entry = conversation.get_entries()[1]
     conversation.append_entry(
         CompactionEntry(
             id="",
             parent_id=None,
             timestamp="",
             summary="s",
-            first_kept_entry_id=said.id,
+            first_kept_entry_id=entry.id,
             tokens_before=1,
             system_message=system_message,
         )

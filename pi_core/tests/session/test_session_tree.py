@@ -12,7 +12,7 @@ from pi_hookspecs import AssistantMessage, CustomEntry, LabelEntry, MessageEntry
 ANSWER = AssistantMessage(api="x", provider="p", model="m", timestamp=1)
 
 
-def said(entry_id, parent_id, text="x"):
+def user_entry(entry_id, parent_id, text="x"):
     return MessageEntry(id=entry_id, parent_id=parent_id, timestamp="", message=UserMessage(content=text, timestamp=1))
 
 
@@ -29,27 +29,29 @@ def manager():
 
 
 @pytest.fixture
-def say(manager):
+def append_text(manager):
     return lambda text: manager.append_message(UserMessage(content=text))
 
 
 class TestFilesThatAreNoTree:
     def test_the_last_of_entries_with_one_id_is_meant(self):
-        tree = SessionTree([said("a", None, "old"), said("b", "a"), said("a", None, "new"), said("c", "a")])
+        tree = SessionTree(
+            [user_entry("a", None, "old"), user_entry("b", "a"), user_entry("a", None, "new"), user_entry("c", "a")]
+        )
 
         assert tree.entry(tree.number("a")).message.text == "new"
         assert [entry.id for entry in tree.branch()] == ["a", "c"]
         assert tree.repeated_ids == 1
 
     def test_an_entry_without_its_parent_is_a_root(self):
-        tree = SessionTree([said("a", "gone"), said("b", "a")])
+        tree = SessionTree([user_entry("a", "gone"), user_entry("b", "a")])
 
         assert [entry.id for entry in tree.branch()] == ["a", "b"]
         assert tree.children(-1) == [0]
 
     @pytest.mark.parametrize("links", ["aa", "ab ba", "ab bc ca", "aa bb", "ab ba ca"])
     def test_a_cycle_of_parents_is_cut(self, links):
-        entries = [said(own, parent) for own, parent in links.split()]
+        entries = [user_entry(own, parent) for own, parent in links.split()]
 
         tree = SessionTree(entries)
 
@@ -57,7 +59,9 @@ class TestFilesThatAreNoTree:
         assert sum("in a cycle" in each for each in tree_problems(entries)) == (2 if links == "aa bb" else 1)
 
     def test_problems_are_listed(self):
-        problems = tree_problems([said("a", "gone"), said("b", "b"), said("c", None), said("c", "a")])
+        problems = tree_problems(
+            [user_entry("a", "gone"), user_entry("b", "b"), user_entry("c", None), user_entry("c", "a")]
+        )
 
         assert problems == [
             "Entry 4 has the id 'c' of entry 3.",
@@ -113,19 +117,19 @@ class TestWhatIsParsed:
         assert self.parsed(opened) == [2, 3]
 
 
-def test_appending_follows_the_leaf_and_moves_it(manager, say):
-    first, second = say("a"), say("b")
+def test_appending_follows_the_leaf_and_moves_it(manager, append_text):
+    first, second = append_text("a"), append_text("b")
 
     assert manager.leaf_id == second
     assert manager.get_entry(second).parent_id == first
     assert manager.get_leaf_entry().id == second
 
 
-def test_going_on_from_an_earlier_entry_makes_a_branch(manager, say):
-    first, second = say("a"), say("b")
+def test_going_on_from_an_earlier_entry_makes_a_branch(manager, append_text):
+    first, second = append_text("a"), append_text("b")
 
     manager.branch(first)
-    third = say("c")
+    third = append_text("c")
 
     assert outline(manager) == [(first, [second, third])]
     assert [entry.id for entry in manager.get_branch()] == [first, third]
@@ -135,10 +139,10 @@ def test_going_on_from_an_earlier_entry_makes_a_branch(manager, say):
     assert manager.get_branch("missing") == []
 
 
-def test_a_branch_that_was_asked_for_stays_as_it_was(manager, say):
-    say("a")
+def test_a_branch_that_was_asked_for_stays_as_it_was(manager, append_text):
+    append_text("a")
     before, everything = manager.get_branch(), manager.get_entries()
-    say("b")
+    append_text("b")
 
     assert len(before) == len(everything) == 1
     assert [entry.message.text for entry in before[:5]] == ["a"]
@@ -147,12 +151,12 @@ def test_a_branch_that_was_asked_for_stays_as_it_was(manager, say):
         before[1]
 
 
-def test_without_a_leaf_the_next_entry_is_a_root(manager, say):
-    first = say("a")
+def test_without_a_leaf_the_next_entry_is_a_root(manager, append_text):
+    first = append_text("a")
 
     manager.reset_leaf()
     assert manager.leaf_id is manager.get_leaf_entry() is None
-    second = say("b")
+    second = append_text("b")
 
     assert outline(manager) == [first, second]
     assert [entry.id for entry in manager.get_children(None)] == [first, second]
@@ -164,8 +168,8 @@ def test_a_missing_entry_is_an_error(manager, method):
         getattr(manager, method)("missing", *["s"] * (method == "branch_with_summary"))
 
 
-def test_a_summary_names_the_leaf_that_was_left(manager, say):
-    first, second = say("a"), say("b")
+def test_a_summary_names_the_leaf_that_was_left(manager, append_text):
+    first, second = append_text("a"), append_text("b")
 
     summary = manager.get_entry(manager.branch_with_summary(first, "tried b"))
     manager.reset_leaf()
@@ -175,8 +179,8 @@ def test_a_summary_names_the_leaf_that_was_left(manager, say):
     assert (other.from_id, other.parent_id) == ("root", None)
 
 
-def test_the_latest_label_counts_and_none_takes_it_away(manager, say):
-    first, second = say("a"), say("b")
+def test_the_latest_label_counts_and_none_takes_it_away(manager, append_text):
+    first, second = append_text("a"), append_text("b")
     manager.append_label_change(first, "one")
     manager.append_label_change(second, "two")
     manager.append_label_change(first, "three")
@@ -192,7 +196,7 @@ def test_the_latest_label_counts_and_none_takes_it_away(manager, say):
 def test_a_branch_entry_of_another_program_labels_too(host, store):
     label = LabelEntry(id="b", parent_id="a", timestamp="", target_id="a", label="Alternative", type="branch")
     tree_of = SessionManager.in_memory("/work")
-    tree_of.append_entry(said("a", None))
+    tree_of.append_entry(user_entry("a", None))
     target = tree_of.leaf_id
     tree_of.append_entry(LabelEntry(id="", parent_id=None, timestamp="", target_id=target, label=label.label))
 
@@ -209,8 +213,8 @@ def test_the_latest_name_counts(manager):
     assert manager.name is None
 
 
-def test_the_names_of_the_documents_are_there(manager, say):
-    entry = say("a")
+def test_the_names_of_the_documents_are_there(manager, append_text):
+    entry = append_text("a")
 
     assert manager.get_session_id() == manager.id
     assert manager.get_session_file() is manager.get_session_dir() is None
@@ -220,17 +224,17 @@ def test_the_names_of_the_documents_are_there(manager, say):
     assert manager.get_current_branch() == manager.get_branch() == [manager.get_entry(entry)]
 
 
-def test_an_entry_of_elsewhere_is_appended_as_a_copy(manager, say):
-    first = say("a")
+def test_an_entry_of_elsewhere_is_appended_as_a_copy(manager, append_text):
+    first = append_text("a")
 
-    copy = manager.get_entry(manager.append_entry(said("zz", "yy", "b")))
+    copy = manager.get_entry(manager.append_entry(user_entry("zz", "yy", "b")))
 
     assert copy.message.text == "b"
     assert (copy.id != "zz", copy.parent_id) == (True, first)
 
 
-def test_the_view_of_plugins_is_complete_and_read_only(manager, say):
-    first = say("a")
+def test_the_view_of_plugins_is_complete_and_read_only(manager, append_text):
+    first = append_text("a")
     manager.append_session_info("n")
     view = ReadOnlySession(manager)
 

@@ -251,7 +251,7 @@ class TestAccess:
 
 class TestUnusableFiles:
     @pytest.mark.parametrize(
-        ("text", "said"),
+        ("text", "message"),
         [
             ('{"a": 1,\n  "b" 2}', ":2:7: Expecting ':' delimiter; none of its settings counts."),
             ('{"a": 1} // why', ":1:10: Extra data; none of its settings counts."),
@@ -261,12 +261,12 @@ class TestUnusableFiles:
             ('{"a": NaN}', ": cannot be read: NaN is not JSON; none of its settings counts."),
         ],
     )
-    def test_what_is_wrong_is_reported_and_the_other_file_counts(self, home, project, write, text, said):
+    def test_what_is_wrong_is_reported_and_the_other_file_counts(self, home, project, write, text, message):
         write(text, {"theme": "light"})
 
         settings = Settings.load(project, home, trust=True)
 
-        assert settings.problems == [f"{home / 'settings.json'}{said}"]
+        assert settings.problems == [f"{home / 'settings.json'}{message}"]
         assert settings.get("theme") == "light"
         assert settings.get("a") is None
 

@@ -227,7 +227,7 @@ class TestUnsetting:
 
 class TestRefusals:
     @pytest.mark.parametrize(
-        ("key", "value", "said"),
+        ("key", "value", "message"),
         [
             (
                 "retry.maxRetries",
@@ -244,11 +244,11 @@ class TestRefusals:
             ("", 1, "'\"\"' is no name of a setting"),
         ],
     )
-    def test_a_value_that_does_not_fit_is_not_written(self, place, key, value, said):
+    def test_a_value_that_does_not_fit_is_not_written(self, place, key, value, message):
         with pytest.raises(UserError) as refused:
             place.load().set(key, value)
 
-        assert str(refused.value) == said
+        assert str(refused.value) == message
         assert not place.mine.exists()
 
     def test_a_project_cannot_be_given_its_own_trust(self, place):

@@ -199,7 +199,7 @@ class TestTheFile:
         assert store.decisions() == {"/else": True}
 
     @pytest.mark.parametrize(
-        ("content", "said"),
+        ("content", "message"),
         [
             ("{", ":1:2: Expecting property name"),
             ("[]", ": must hold a JSON object, not []"),
@@ -207,13 +207,13 @@ class TestTheFile:
             ('{"/a": 1}', ": '/a' must be true, false or null, not 1"),
         ],
     )
-    def test_an_unusable_file_trusts_no_project(self, project, agent, environ, content, said):
+    def test_an_unusable_file_trusts_no_project(self, project, agent, environ, content, message):
         (agent / "trust.json").write_text(content)
 
         trust = ProjectTrust.decide(project, agent, default="always", environ=environ)
 
         assert trust.is_trusted is False
-        assert trust.why.startswith(f"{agent / 'trust.json'}{said}")
+        assert trust.why.startswith(f"{agent / 'trust.json'}{message}")
         assert trust.why in trust.notice
         assert trust.notice.endswith(
             " Repair or remove trust.json, which decides for no folder as it is, or add --approve for this run"

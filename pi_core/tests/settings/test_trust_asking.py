@@ -52,9 +52,9 @@ def answer(trusted, *, remember=False):
 
 
 class TestPlugins:
-    @pytest.mark.parametrize(("said", "trusted"), [("yes", True), ("no", False)])
-    async def test_the_first_opinion_decides_and_no_other_plugin_is_asked(self, ask, said, trusted):
-        trust, plugins, _ = await ask(None, answer("undecided"), answer(said), answer("yes"))
+    @pytest.mark.parametrize(("message", "trusted"), [("yes", True), ("no", False)])
+    async def test_the_first_opinion_decides_and_no_other_plugin_is_asked(self, ask, message, trusted):
+        trust, plugins, _ = await ask(None, answer("undecided"), answer(message), answer("yes"))
 
         assert (trust.is_trusted, trust.decided) == (trusted, True)
         assert trust.why == "plugin 'guard-2' says so"

@@ -166,8 +166,8 @@ async def test_tools_of_the_program_and_of_plugins_have_different_origins(create
 
     prompt = await session.system_prompts.build()
 
-    said = {part.text.strip(): part.plugin for part in prompt.parts if part.section == "tools"}
-    assert list(said.values()) == ["tools", "adder", None]
+    plugins = {part.text.strip(): part.plugin for part in prompt.parts if part.section == "tools"}
+    assert list(plugins.values()) == ["tools", "adder", None]
 
 
 def test_tokens_are_a_quarter_of_the_characters():
@@ -180,7 +180,7 @@ def test_tokens_are_a_quarter_of_the_characters():
 
 
 @pytest.mark.parametrize(
-    ("names", "said", "unsaid"),
+    ("names", "included", "left_out"),
     [
         (["bash"], ["Use bash for file operations"], ["over bash", "examine"]),
         (["bash", "grep", "ls"], ["Prefer grep/ls tools over bash"], ["Use bash for"]),
@@ -190,12 +190,12 @@ def test_tokens_are_a_quarter_of_the_characters():
     ],
     ids=["bash alone", "bash and others", "read and edit", "edit alone", "no tools"],
 )
-async def test_rules_depend_on_the_active_tools(create, names, said, unsaid):
+async def test_rules_depend_on_the_active_tools(create, names, included, left_out):
     prompt = (await built(create(tools=names))).text
 
     rules = prompt.partition("<rules>")[2].partition("</rules>")[0]
-    assert all(f"- {line}\n" in rules for line in said)
-    assert not any(word in rules for word in unsaid[:2])
+    assert all(f"- {line}\n" in rules for line in included)
+    assert not any(word in rules for word in left_out[:2])
     assert "- Be concise in your responses\n- Show file paths clearly when working with files\n" in rules
 
 
@@ -319,5 +319,5 @@ async def test_a_failing_plugin_adds_nothing_and_is_reported(create, script, rec
     await session.prompt("hi")
 
     assert "<own>\nMine\n</own>" in script.requests[0].system_prompt
-    told = [event.error for event in recorder.events if event.type == "extension_error"]
-    assert ["no idea" in told[0], "which is no PromptSection" in told[1]] == [True, True]
+    reported = [event.error for event in recorder.events if event.type == "extension_error"]
+    assert ["no idea" in reported[0], "which is no PromptSection" in reported[1]] == [True, True]

@@ -78,6 +78,6 @@ def command():
 
 
 @pytest.fixture
-def said():
+def stored_data():
     """What the commands of ``command`` stored in a session."""
     return lambda session: [entry.data for entry in session.ctx.session.entries() if entry.type == "custom"]

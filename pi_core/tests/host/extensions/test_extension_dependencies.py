@@ -60,12 +60,12 @@ async def test_a_dependency_is_installed_once_and_found(folders, start):
     made = wheel(folders.cwd, "needed_by_a_test", {"needed_by_a_test.py": "NAME = 'needed'\n"})
     requirement = f"needed_by_a_test @ {made.as_uri()}"
     folders.write("uses.py", USES.format(requirement=requirement, module="needed_by_a_test"))
-    said = []
-    session = await start(folders.host(say=said.append))
-    folders.host(say=said.append)
+    messages = []
+    session = await start(folders.host(say=messages.append))
+    folders.host(say=messages.append)
 
     assert [each.name for each in await session.get_commands()] == ["needed"]
-    assert said == [f"Installing {requirement}"]
+    assert messages == [f"Installing {requirement}"]
     assert [each for each in sys.path if "cache/extensions" in each] == [sys.path[-1]]
 
 
@@ -234,7 +234,7 @@ def test_the_block_is_read(source, wanted):
 
 
 @pytest.mark.parametrize(
-    ("source", "said"),
+    ("source", "message"),
     [
         ("# /// script\n# dependencies = [\n# ///\n", "is no TOML"),
         ("# /// script\n# dependencies = 'a'\n# ///\n", "must be a list of texts"),
@@ -244,8 +244,8 @@ def test_the_block_is_read(source, wanted):
     ],
     ids=["toml", "text", "number", "python", "two"],
 )
-def test_an_unusable_block_is_reported(source, said):
-    with pytest.raises(UserError, match=said):
+def test_an_unusable_block_is_reported(source, message):
+    with pytest.raises(UserError, match=message):
         dependencies_of(source)
 
 

@@ -38,7 +38,7 @@ async def test_hooks_and_activate_of_a_file_both_work(folders, start, script):
     assert script.requests[0].messages[0].text == "HELLO"
 
 
-async def test_a_package_imports_its_own_modules(folders, start, said):
+async def test_a_package_imports_its_own_modules(folders, start, stored_data):
     folders.write("pack/_answer.py", "ANSWER = 'inside'\n")
     folders.write(
         "pack/__init__.py",
@@ -52,12 +52,12 @@ async def test_a_package_imports_its_own_modules(folders, start, said):
     session = await start()
     await session.prompt("/go")
 
-    assert said(session) == ["inside"]
+    assert stored_data(session) == ["inside"]
     assert not (folders.agent_dir / "extensions" / "pack" / "__pycache__").exists()
 
 
 @pytest.mark.parametrize(
-    ("code", "told"),
+    ("code", "message"),
     [
         ("def activate(pi):\n    x = (\n", r"SyntaxError: '\(' was never closed \(in .*bad\.py, line 2\)"),
         ("import no_such_module_here\n", r"ModuleNotFoundError: .*no_such_module_here.* \(in .*bad\.py, line 1\)"),
@@ -68,13 +68,13 @@ async def test_a_package_imports_its_own_modules(folders, start, said):
     ],
     ids=["syntax", "missing", "raises", "exit", "nothing", "odd"],
 )
-def test_what_is_wrong_is_reported_with_its_location_and_the_rest_works(folders, command, code, told):
+def test_what_is_wrong_is_reported_with_its_location_and_the_rest_works(folders, command, code, message):
     folders.write("bad.py", code)
     folders.write("good.py", command("good"))
     host = folders.host()
 
     assert "good" in host.added()
-    assert re.search(told, str(host.problems[0]))
+    assert re.search(message, str(host.problems[0]))
 
 
 def test_undecodable_source_is_reported(folders):
@@ -138,7 +138,7 @@ def test_an_unreadable_file_is_reported(folders, command):
     assert host.added() == []
 
 
-async def test_a_session_of_a_program_finds_them(folders, command, script, said):
+async def test_a_session_of_a_program_finds_them(folders, command, script, stored_data):
     from pi_core import PluginHost, Settings, create_agent_session
 
     folders.write("todo.py", command("todo"))

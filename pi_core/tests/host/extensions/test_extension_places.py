@@ -45,14 +45,14 @@ def test_the_order_is_user_project_settings_command_line(folders, command):
     assert names(host) == ["user", "project", "named", "given"]
 
 
-async def test_a_later_one_wins_a_command(folders, command, start, said):
+async def test_a_later_one_wins_a_command(folders, command, start, stored_data):
     folders.write("one.py", command("go", "user"))
     folders.write(".pi/extensions/two.py", command("go", "project"))
     session = await start(folders.host(trust=True))
     await session.prompt("/go")
     await session.prompt("/one:go")
 
-    assert said(session) == ["project", "user"]
+    assert stored_data(session) == ["project", "user"]
 
 
 def test_a_file_named_twice_is_loaded_once(folders, command):

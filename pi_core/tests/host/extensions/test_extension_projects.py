@@ -118,7 +118,7 @@ def test_a_module_that_is_installed_is_not_run_in_its_place(folders, project):
 
 
 @pytest.mark.parametrize(
-    ("toml", "said"),
+    ("toml", "message"),
     [
         ("[project", "is no TOML"),
         ("[project.entry-points.pi]\nacme = 'pi_not_there'\n", "neither src/pi_not_there nor pi_not_there is there"),
@@ -126,14 +126,14 @@ def test_a_module_that_is_installed_is_not_run_in_its_place(folders, project):
     ],
     ids=["toml", "module", "no plugin"],
 )
-def test_a_project_that_cannot_be_run_is_a_problem(folders, project, toml, said):
+def test_a_project_that_cannot_be_run_is_a_problem(folders, project, toml, message):
     folder = project("pi_never_imported")
     (folder / "pyproject.toml").write_text(toml)
 
     host = folders.host(given=[folder])
 
     assert host.added() == []
-    assert said in str(host.problems[0])
+    assert message in str(host.problems[0])
 
 
 def test_a_package_outside_of_any_project_is_an_extension_as_before(folders):

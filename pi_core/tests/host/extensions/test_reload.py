@@ -31,17 +31,17 @@ def complaints(recorder):
     return [event.error for event in recorder.of("extension_error")]
 
 
-async def test_a_changed_file_is_in_force(folders, command, start, said):
+async def test_a_changed_file_is_in_force(folders, command, start, stored_data):
     folders.write("todo.py", command("todo", "old"))
     session = await start()
     folders.write("todo.py", command("todo", "new"))
     await session.reload()
     await session.prompt("/todo")
 
-    assert said(session) == ["new"]
+    assert stored_data(session) == ["new"]
 
 
-async def test_a_changed_module_of_a_package_is_in_force(folders, start, said):
+async def test_a_changed_module_of_a_package_is_in_force(folders, start, stored_data):
     folders.write(
         "pack/__init__.py",
         """
@@ -56,7 +56,7 @@ async def test_a_changed_module_of_a_package_is_in_force(folders, start, said):
     folders.write("pack/_a.py", "A = 'new'\n")
     await session.reload()
 
-    assert said(session) == ["old", "new"]
+    assert stored_data(session) == ["old", "new"]
 
 
 async def test_new_files_come_and_removed_ones_go(folders, command, start):
@@ -71,7 +71,7 @@ async def test_new_files_come_and_removed_ones_go(folders, command, start):
 
 
 @pytest.mark.parametrize(
-    ("code", "said"),
+    ("code", "message"),
     [
         ("def activate(pi):\n    x = (\n", "todo.py, line 2"),
         ("import no_such_module\n", "No module named 'no_such_module'"),
@@ -81,7 +81,7 @@ async def test_new_files_come_and_removed_ones_go(folders, command, start):
     ],
     ids=["syntax", "import", "activate", "registers", "nothing"],
 )
-async def test_with_an_error_the_old_version_goes_on(folders, command, start, recorder, said, code):
+async def test_with_an_error_the_old_version_goes_on(folders, command, start, recorder, message, code):
     folders.write("todo.py", command("todo", "old"))
     session = await start()
     folders.write("todo.py", code)
@@ -90,7 +90,7 @@ async def test_with_an_error_the_old_version_goes_on(folders, command, start, re
 
     assert await names(session) == ["todo"]
     assert [entry.data for entry in session.ctx.session.entries() if entry.type == "custom"] == ["old"]
-    assert any(said in each for each in complaints(recorder))
+    assert any(message in each for each in complaints(recorder))
 
 
 async def test_after_an_error_a_repaired_version_comes(folders, command, start):
@@ -114,21 +114,21 @@ async def test_one_that_was_broken_from_the_start_comes_when_it_is_repaired(fold
 
 
 async def test_plugins_are_notified_in_order_and_their_old_handles_are_stale(folders, start):
-    told, held = [], []
+    reported, held = [], []
 
     def activate(pi):
         held.append(pi)
 
         @pi.on("session_start")
         @pi.on("session_shutdown")
-        def tell(event, ctx):
-            told.append((event.type, event.reason))
+        def record(event, ctx):
+            reported.append((event.type, event.reason))
             held.append(ctx)
 
     session = await start(extension_factories=[activate])
     await session.reload()
 
-    assert told == [("session_start", "startup"), ("session_shutdown", "reload"), ("session_start", "reload")]
+    assert reported == [("session_start", "startup"), ("session_shutdown", "reload"), ("session_start", "reload")]
     for use in (lambda: held[0].on("turn_end", print), lambda: held[0].append_entry("a"), lambda: held[1].cwd):
         with pytest.raises(StaleObject, match="before the plugins were reloaded"):
             use()

@@ -58,27 +58,27 @@ async def commands(session):
     return sorted(each.name for each in await session.get_commands())
 
 
-async def test_each_has_its_own_extension_of_one_name(session_in, said):
+async def test_each_has_its_own_extension_of_one_name(session_in, stored_data):
     one, two = await session_in("one", "left"), await session_in("two", "right")
     await asyncio.gather(one.prompt("/todo"), two.prompt("/todo"))
 
-    assert (said(one), said(two)) == (["one"], ["two"])
+    assert (stored_data(one), stored_data(two)) == (["one"], ["two"])
     assert (await commands(one), await commands(two)) == (["left", "todo"], ["right", "todo"])
 
 
-async def test_a_reload_of_one_leaves_the_other_alone(session_in, said):
+async def test_a_reload_of_one_leaves_the_other_alone(session_in, stored_data):
     one, two = await session_in("one", "left"), await session_in("two", "right")
     write(one.cwd, "changed", "left")
     await one.reload()
     await one.prompt("/todo")
     await two.prompt("/todo")
 
-    assert (said(one), said(two)) == (["changed"], ["two"])
+    assert (stored_data(one), stored_data(two)) == (["changed"], ["two"])
 
 
-async def test_the_end_of_one_leaves_the_other_alone(session_in, said):
+async def test_the_end_of_one_leaves_the_other_alone(session_in, stored_data):
     one, two = await session_in("one", "left"), await session_in("two", "right")
     await one.dispose()
     await two.prompt("/todo")
 
-    assert said(two) == ["two"]
+    assert stored_data(two) == ["two"]

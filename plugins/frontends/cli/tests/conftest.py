@@ -259,7 +259,7 @@ class Screen(Terminal):
         self._stream = pyte.ByteStream(self.screen)
 
     @property
-    def shown(self):
+    def contents(self):
         """The rows, without space at their ends and empty rows at the end."""
         left = ["".join(row[column].data for column in range(self.screen.columns)) for row in self.screen.history.top]
         return "\n".join(row.rstrip() for row in [*left, *self.screen.display]).rstrip("\n")
@@ -271,11 +271,11 @@ class Screen(Terminal):
 
     def sees(self, *expected):
         """Return the rows as soon as every one of these texts is in them."""
-        return self.when(lambda shown: all(each in shown for each in expected), expected)
+        return self.when(lambda output: all(each in output for each in expected), expected)
 
     def ends_with(self, row):
         """Return the rows as soon as this is the last one: the line, with what is typed on it."""
-        return self.when(lambda shown: shown.rpartition("\n")[2] == row, row)
+        return self.when(lambda output: output.rpartition("\n")[2] == row, row)
 
     def is_cooked(self):
         """Whether the terminal edits lines itself, as a shell finds it."""
@@ -283,12 +283,12 @@ class Screen(Terminal):
 
     def when(self, condition, what="it"):
         """Return the rows as soon as a condition holds for them."""
-        while not condition(self.shown):
+        while not condition(self.contents):
             piece = self._read()
-            assert piece, f"{what!r} does not come after\n{self.shown}"
+            assert piece, f"{what!r} does not come after\n{self.contents}"
             self._seen += piece
             self._stream.feed(piece)
-        return self.shown
+        return self.contents
 
 
 @pytest.fixture

@@ -170,7 +170,7 @@ def test_logout_removes_one_entry_and_names_a_key_that_still_counts(auth):
 
 
 @pytest.mark.parametrize(
-    ("stored", "environ", "code", "said"),
+    ("stored", "environ", "code", "message"),
     [
         ({}, {}, 1, "shop: not ready: No API key found for shop. Set SHOP_KEY."),
         ({}, {"SHOP_KEY": "k"}, 0, "shop: ready (SHOP_KEY)"),
@@ -185,12 +185,12 @@ def test_logout_removes_one_entry_and_names_a_key_that_still_counts(auth):
     ],
     ids="nothing variable stored command no-key unknown-type no-token no-plugin for-ever no-number".split(),
 )
-def test_check_reports_the_state_of_a_provider(auth, stored, environ, code, said):
+def test_check_reports_the_state_of_a_provider(auth, stored, environ, code, message):
     auth.store(**stored)
 
     done = auth("check", "shop", **environ)
 
-    assert (done.returncode, said in done.stdout) == (code, True), done.stdout
+    assert (done.returncode, message in done.stdout) == (code, True), done.stdout
 
 
 def test_a_login_is_ready_until_it_expires_and_cannot_be_renewed(auth):

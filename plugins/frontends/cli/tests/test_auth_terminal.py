@@ -57,8 +57,8 @@ class Terminal:
             piece = self._read()
             assert piece, f"{expected!r} does not come after {self._seen!r}"
             self._seen += piece
-        shown, _, self._seen = self._seen.partition(expected.encode())
-        return (shown + expected.encode()).decode()
+        output, _, self._seen = self._seen.partition(expected.encode())
+        return (output + expected.encode()).decode()
 
     def type(self, text):
         os.write(self.master, text.encode())
@@ -97,30 +97,30 @@ def test_the_provider_is_chosen_from_a_list_with_logins_first(terminal, stored):
     at.type("2\n")
     at.until("Code (on your card): ")
     at.type("77\n")
-    shown, code = at.end()
+    output, code = at.end()
 
     assert offered.index(" club") < offered.index(" shop")
     assert (code, stored()["club"]["access"]) == (0, "long/77")
-    assert "Signed in to club." in shown
+    assert "Signed in to club." in output
 
 
 def test_a_key_is_asked_for_without_echo(terminal, stored):
     at = terminal("login", "shop")
-    shown = at.until("API key of shop (not shown): ")
+    output = at.until("API key of shop (not shown): ")
     at.type("sk-secret\n")
     rest, code = at.end()
 
     assert (code, stored()["shop"]["key"]) == (0, "sk-secret")
-    assert "sk-secret" not in shown + rest
+    assert "sk-secret" not in output + rest
 
 
 def test_the_end_of_input_dismisses(terminal, pi):
     at = terminal("login")
     at.until("Number or name: ")
     at.type("\x04")
-    shown, code = at.end()
+    output, code = at.end()
 
-    assert (code, "No provider was chosen; nothing has changed." in shown) == (1, True)
+    assert (code, "No provider was chosen; nothing has changed." in output) == (1, True)
     assert not (pi.agent_dir / "auth.json").exists()
 
 
@@ -129,10 +129,10 @@ def test_ctrl_c_ends_it_at_once_and_stores_nothing(terminal, pi, arguments):
     at = terminal(*arguments)
     at.until(": ")
     at.type("\x03")
-    shown, code = at.end()
+    output, code = at.end()
 
     assert code == 128 + signal.SIGINT
-    assert "Traceback" not in shown
+    assert "Traceback" not in output
     assert not (pi.agent_dir / "auth.json").exists()
 
 

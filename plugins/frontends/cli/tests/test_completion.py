@@ -120,11 +120,11 @@ def test_bash_completes_with_it(acme, tmp_path, words, completed):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "told"),
+    ("arguments", "code", "message"),
     [(["-h"], 0, "Usage: pi completion"), ([], 1, "Usage: pi completion"), (["tcsh"], 1, "Known are bash, zsh, fish")],
 )
-def test_the_command_lists_the_shells(pi, arguments, code, told):
+def test_the_command_lists_the_shells(pi, arguments, code, message):
     done = pi.run("completion", *arguments)
 
     assert done.returncode == code
-    assert told in done.stdout + done.stderr
+    assert message in done.stdout + done.stderr

@@ -95,15 +95,15 @@ class TestGet:
         assert settings.config("get", key) == printed
 
     @pytest.mark.parametrize(
-        ("key", "said"),
+        ("key", "message"),
         [
             ("shellPath", "Error: Setting 'shellPath' is not set, and has no default\n"),
             ("retry.maxRetry", "Error: Unknown setting: retry.maxRetry. Did you mean retry.maxRetries"),
             ("zzz", "Error: Unknown setting: zzz. pi config list --all lists them\n"),
         ],
     )
-    def test_what_has_none_is_an_error(self, settings, key, said):
-        assert settings.config("get", key, code=1).startswith(said)
+    def test_what_has_none_is_an_error(self, settings, key, message):
+        assert settings.config("get", key, code=1).startswith(message)
 
 
 class TestSet:
@@ -156,7 +156,7 @@ class TestSet:
         assert settings.read() == {"thme": "dark"}
 
     @pytest.mark.parametrize(
-        ("arguments", "said"),
+        ("arguments", "message"),
         [
             (["retry.maxRetries", "many"], "Setting 'retry.maxRetries' must be a whole number of at least 0"),
             (["defaultProjectTrust", "always", "--project"], "counts in the user's own settings alone"),
@@ -164,8 +164,8 @@ class TestSet:
             (["theme", "dark", "--all"], "--all does not go with pi config set"),
         ],
     )
-    def test_what_cannot_be_is_refused(self, settings, arguments, said):
-        assert said in settings.config("set", *arguments, code=1)
+    def test_what_cannot_be_is_refused(self, settings, arguments, message):
+        assert message in settings.config("set", *arguments, code=1)
         assert not settings.mine.exists()
         assert not settings.ours.exists()
 
@@ -191,11 +191,11 @@ def test_the_schema_is_printed(settings):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [([], "pi config needs one of list, get"), (["lst"], "Unknown command of pi config: lst. Did you mean list")],
 )
-def test_a_command_is_needed(settings, arguments, said):
-    assert said in settings.config(*arguments, code=1)
+def test_a_command_is_needed(settings, arguments, message):
+    assert message in settings.config(*arguments, code=1)
 
 
 def test_help_is_printed(settings):
@@ -205,7 +205,7 @@ def test_help_is_printed(settings):
 def test_the_name_of_a_key_cannot_speak_to_the_terminal(pi):
     (pi.agent_dir / "settings.json").write_text('{"a\\u001b[31m\\nb": 1}')
 
-    said = pi.run("config", "list").stdout
+    output = pi.run("config", "list").stdout
 
-    assert "\x1b" not in said
-    assert len(said.splitlines()) == 1
+    assert "\x1b" not in output
+    assert len(output.splitlines()) == 1

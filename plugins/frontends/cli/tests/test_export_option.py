@@ -75,7 +75,7 @@ def test_a_plugin_adds_a_format_by_its_suffix(talked):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         pytest.param(["--export", "nobody"], "No session found matching 'nobody'", id="no-such-id"),
         pytest.param(["--export", "./gone.jsonl"], "pi sessions list shows", id="no-such-file"),
@@ -88,10 +88,10 @@ def test_a_plugin_adds_a_format_by_its_suffix(talked):
         ),
     ],
 )
-def test_what_cannot_be_exported_is_an_error_in_one_line(talked, arguments, told):
+def test_what_cannot_be_exported_is_an_error_in_one_line(talked, arguments, message):
     done = talked.run(*arguments)
 
     assert done.returncode == 1
     assert done.stdout == ""
-    assert told in done.stderr.splitlines()[-1]
+    assert message in done.stderr.splitlines()[-1]
     assert not list(talked.cwd.iterdir())

@@ -49,22 +49,22 @@ SAMPLES = Path(__file__).parents[4] / "docs" / "events"
 
 def fired(pi, *arguments):
     done = pi.run("hooks", "fire", *arguments, "--json")
-    told = json.loads(done.stdout)
-    return told, {call.pop("plugin"): call for call in told["calls"]}, done
+    result = json.loads(done.stdout)
+    return result, {call.pop("plugin"): call for call in result["calls"]}, done
 
 
 def test_each_answer_and_the_combined_one_are_printed(pi):
     pi.install("guard", GUARD)
     pi.install("changer", CHANGER)
 
-    told, calls, done = fired(pi, "tool_call", "--event", str(SAMPLES / "tool_call.json"))
+    result, calls, done = fired(pi, "tool_call", "--event", str(SAMPLES / "tool_call.json"))
 
     assert (done.returncode, done.stderr) == (0, "")
     assert [*calls] == ["changer", "guard"]
     assert calls["changer"]["outcome"] == "no answer"
     assert calls["changer"]["changed"] == {"input": {"command": "rm -rf build", "timeout": 5}}
     assert calls["guard"]["answer"] == {"block": True, "reason": "Not here.", "terminate": False}
-    assert told["answer"] == calls["guard"]["answer"]
+    assert result["answer"] == calls["guard"]["answer"]
     assert all(call["ms"] >= 0 for call in calls.values())
 
 
@@ -86,10 +86,10 @@ def test_a_file_of_ones_own_is_asked_with(pi):
     pi.install("guard", GUARD)
     (pi.cwd / "mine.json").write_text('{"toolCallId": "1", "toolName": "bash", "input": {"command": "ls"}}')
 
-    told, calls, _ = fired(pi, "tool_call", "--event", "mine.json")
+    result, calls, _ = fired(pi, "tool_call", "--event", "mine.json")
 
     assert calls["guard"]["outcome"] == "no answer"
-    assert told["answer"] is None
+    assert result["answer"] is None
 
 
 def test_one_plugin_alone_is_asked(pi):
@@ -120,26 +120,26 @@ def test_who_comes_after_a_refusal_is_not_asked(pi):
 
 
 @pytest.mark.parametrize(
-    ("hook", "said"),
+    ("hook", "message"),
     [("turn_end", "RuntimeError: boom"), ("tool_result", "answered 'nonsense', which is no ToolResultResult")],
 )
-def test_a_failure_is_reported_and_is_the_exit_code(pi, hook, said):
+def test_a_failure_is_reported_and_is_the_exit_code(pi, hook, message):
     pi.install("broken", BROKEN)
 
     _, calls, done = fired(pi, hook)
 
     assert done.returncode == 1
     assert calls["broken"]["outcome"] == "failed"
-    assert said in calls["broken"]["failure"]
+    assert message in calls["broken"]["failure"]
 
 
 def test_a_guard_that_fails_refuses(pi):
     pi.install("guard", GUARD.replace("if ", "if 1 / 0 and "))
 
-    told, _, done = fired(pi, "tool_call")
+    result, _, done = fired(pi, "tool_call")
 
     assert done.returncode == 1
-    assert "Extension failed, blocking execution: plugin 'guard' failed in tool_call" in told["refusal"]
+    assert "Extension failed, blocking execution: plugin 'guard' failed in tool_call" in result["refusal"]
 
 
 FORGETFUL = """
@@ -155,16 +155,16 @@ async def tool_call(event, ctx):
 def test_a_guard_that_forgets_to_await_its_question_refuses_and_says_how_to_ask(pi):
     pi.install("forgetful", FORGETFUL)
 
-    told, calls, done = fired(pi, "tool_call")
+    result, calls, done = fired(pi, "tool_call")
 
     assert done.returncode == 1
     assert "write await ctx.ui.confirm(...), in an async def (in " in calls["forgetful"]["failure"]
-    assert "plugin 'forgetful' failed in tool_call" in told["refusal"]
+    assert "plugin 'forgetful' failed in tool_call" in result["refusal"]
     assert "never awaited" not in done.stderr
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["fire"], "pi hooks fire takes the name of one hook, not 0"),
         (["fire", "tool_cal"], "Unknown hook: tool_cal. Did you mean tool_call"),
@@ -186,7 +186,7 @@ def test_a_guard_that_forgets_to_await_its_question_refuses_and_says_how_to_ask(
     ],
     ids=lambda value: " ".join(value[1:]) or "nothing" if isinstance(value, list) else "",
 )
-def test_what_is_wrong_is_reported_in_one_line(pi, arguments, said):
+def test_what_is_wrong_is_reported_in_one_line(pi, arguments, message):
     files = {
         "broken": "{",
         "list": "[]",
@@ -201,7 +201,7 @@ def test_what_is_wrong_is_reported_in_one_line(pi, arguments, said):
     done = pi.run("hooks", *arguments)
 
     assert (done.returncode, done.stdout) == (1, "")
-    assert said in done.stderr
+    assert message in done.stderr
 
 
 @pytest.mark.parametrize("hook", sampled_hooks())

@@ -31,8 +31,8 @@ def activate(pi):
 """
 
 
-def section(shown: str, plugin: str) -> list[list[str]]:
-    return [line.split() for line in shown.partition(f"Plugin {plugin}:\n")[2].partition("\n\n")[0].splitlines()]
+def section(output: str, plugin: str) -> list[list[str]]:
+    return [line.split() for line in output.partition(f"Plugin {plugin}:\n")[2].partition("\n\n")[0].splitlines()]
 
 
 @pytest.fixture
@@ -48,9 +48,9 @@ def test_options_of_activate_are_shown_after_a_run_and_no_plugin_is_imported_for
     fake.run("--model", "fake/echo", "-p", "hi")
     (fake.site / "imported").unlink()
 
-    shown = fake.run("--help").stdout
+    output = fake.run("--help").stdout
 
-    assert section(shown, "acme") == [
+    assert section(output, "acme") == [
         ["--plan", "Plan", "first"],
         ["--todo-file", "TEXT", "Where", "to-dos", "are", "kept", "(default:", "TODO)"],
     ]

@@ -176,12 +176,12 @@ def test_enter_steers_and_alt_enter_queues_and_both_are_listed_until_sent(answer
     begun.answers(1, "the answer. END")
     begun.answers(2, "Steered. END")
     begun.answers(3, "Followed. END")
-    shown = begun.sees("Followed.")
+    output = begun.sees("Followed.")
 
     assert begun.requested(2) == "go|steer me"
     assert begun.requested(3) == "go|steer me|later"
-    assert "the answer.\n\n> steer me\n\nSteered.\n\n> later\n\nFollowed.\n" in shown
-    assert "Steering:" not in shown
+    assert "the answer.\n\n> steer me\n\nSteered.\n\n> later\n\nFollowed.\n" in output
+    assert "Steering:" not in output
 
 
 def test_alt_up_takes_the_queue_back_before_what_is_typed(answering):
@@ -191,9 +191,9 @@ def test_alt_up_takes_the_queue_back_before_what_is_typed(answering):
     begun.sees("Follow-up: two")
     begun.type("three")
     begun.type("\x1b[1;3A")
-    shown = begun.sees("> one\n\n  two\n\n  three")
+    output = begun.sees("> one\n\n  two\n\n  three")
 
-    assert "Steering:" not in shown
+    assert "Steering:" not in output
     begun.type("\r")
     begun.answers(1, "END")
     assert begun.requested(2) == "go|one\n\ntwo\n\nthree"
@@ -268,10 +268,10 @@ def test_ctrl_d_during_an_answer_ends_when_it_is_done(answering):
     begun.type("\x04")
     begun.sees("pi ends when this is done")
     begun.answers(1, "the answer. END")
-    shown, code = begun.terminal.end()
+    output, code = begun.terminal.end()
 
     assert code == 0
-    assert "the answer." in shown
+    assert "the answer." in output
 
 
 def test_quit_during_an_answer_ends_at_once(answering):
@@ -370,6 +370,6 @@ def test_small_terminals_are_enough(talk, size):
     begun.type("go\r")
     begun.answers(1, "An answer of some words that do not fit into one row. END")
     begun.sees("into one row.")
-    shown = begun.terminal.ends_with(">")
+    output = begun.terminal.ends_with(">")
 
-    assert all(len(row) <= size[0] for row in shown.split("\n"))
+    assert all(len(row) <= size[0] for row in output.split("\n"))

@@ -95,11 +95,11 @@ def test_a_plugins_message_is_displayed_as_the_plugin_formats_it(terminal):
     ],
 )
 def test_keys_by_their_names_in_the_contract(name, keys):
-    told = []
-    bindings = PluginKeys(print, told.append).bindings([Shortcut(name=name, handler=print)]).bindings
+    reported = []
+    bindings = PluginKeys(print, reported.append).bindings([Shortcut(name=name, handler=print)]).bindings
 
     assert [tuple(getattr(key, "value", key) for key in each.keys) for each in bindings] == [keys]
-    assert told == []
+    assert reported == []
 
 
 @pytest.mark.parametrize(
@@ -114,10 +114,10 @@ def test_keys_by_their_names_in_the_contract(name, keys):
     ],
 )
 def test_an_unavailable_key_is_reported_once(name, why):
-    told = []
-    keys = PluginKeys(print, told.append)
+    reported = []
+    keys = PluginKeys(print, reported.append)
     for _ in range(2):
         bindings = keys.bindings([Shortcut(name=name, handler=print)]).bindings
 
     assert bindings == []
-    assert told == [f"The key {name!r} of a plugin does nothing here: {why}"]
+    assert reported == [f"The key {name!r} of a plugin does nothing here: {why}"]

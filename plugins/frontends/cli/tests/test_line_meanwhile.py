@@ -76,46 +76,46 @@ def talk(fake, at_terminal):
     return start
 
 
-def say(terminal, line, expected):
+def enter(terminal, line, expected):
     terminal.type(f"{line}\r")
     return terminal.until(expected)
 
 
 def test_ctrl_c_stops_a_command_that_waits_and_the_conversation_goes_on(talk):
     terminal = talk()
-    say(terminal, "/rest", "resting")
+    enter(terminal, "/rest", "resting")
 
     terminal.type("\x03")
 
     terminal.until("Stopped\r\n> ")
-    say(terminal, "go on", "\ngo on\r\n> ")
+    enter(terminal, "go on", "\ngo on\r\n> ")
 
 
 def test_ctrl_c_that_stopped_one_line_is_not_the_first_of_two_in_the_next(talk):
     terminal = talk()
-    say(terminal, "!echo o''ne; sleep 1000", "one")
+    enter(terminal, "!echo o''ne; sleep 1000", "one")
     terminal.type("\x03")
     terminal.until("Command cancelled")
 
-    say(terminal, "!echo t''wo; sleep 1000", "two")
+    enter(terminal, "!echo t''wo; sleep 1000", "two")
     terminal.type("\x03")
 
-    say(terminal, "go on", "\ngo on\r\n> ")
+    enter(terminal, "go on", "\ngo on\r\n> ")
 
 
 @pytest.mark.parametrize("script", [DUMB, FULL], ids=["dumb", "full"])
 def test_after_an_unanswered_question_times_out_the_line_is_restored(talk, script):
     terminal = talk(script=script)
-    say(terminal, "/ask_soon", "the answer is None")
+    enter(terminal, "/ask_soon", "the answer is None")
 
-    assert "Soon: " in say(terminal, "/thinking high", "thinking ")
+    assert "Soon: " in enter(terminal, "/thinking high", "thinking ")
 
 
 def test_options_of_a_plugin_send_the_terminal_no_escape_sequences(talk):
     terminal = talk()
-    say(terminal, "/which", "Number or name: ")
+    enter(terminal, "/which", "Number or name: ")
 
-    assert "\x1b[31m" not in say(terminal, "same", "Which of same")
+    assert "\x1b[31m" not in enter(terminal, "same", "Which of same")
 
 
 def test_input_during_an_answer_that_a_plugin_requested_is_accepted(talk, fake):
@@ -123,13 +123,13 @@ def test_input_during_an_answer_that_a_plugin_requested_is_accepted(talk, fake):
     (fake.cwd / "do-run").touch()
     terminal.until("waiting")
 
-    seen = say(terminal, "and this", "Steering: and this")
+    seen = enter(terminal, "and this", "Steering: and this")
 
     assert "Error" not in seen
     terminal.type("\x03")
     terminal.until("Stopped")  # and what waited is on the line again
-    say(terminal, "", "> and this\r\n")
-    say(terminal, "/session", "said 1")
+    enter(terminal, "", "> and this\r\n")
+    enter(terminal, "/session", "said 1")
 
 
 def test_a_question_keeps_the_text_that_the_user_is_typing(talk, fake):
@@ -139,9 +139,9 @@ def test_a_question_keeps_the_text_that_the_user_is_typing(talk, fake):
     (fake.cwd / "do-ask").touch()
     terminal.until("Sure? [y/N]:")
 
-    say(terminal, "y", "sure: True")
+    enter(terminal, "y", "sure: True")
 
-    say(terminal, "ord", "\r\nhalf a word\r\n")
+    enter(terminal, "ord", "\r\nhalf a word\r\n")
 
 
 def test_a_plugin_ends_an_idle_session(talk, fake):
@@ -162,7 +162,7 @@ def test_an_unawaited_error_is_a_line_without_traceback(talk, fake, script):
 
     assert "Press ENTER" not in seen
     assert "File " not in seen
-    say(terminal, "go on", "go on")
+    enter(terminal, "go on", "go on")
 
 
 def test_the_prompt_is_on_the_terminal_when_stderr_is_a_file(fake, at_terminal):
@@ -176,10 +176,10 @@ def test_the_prompt_is_on_the_terminal_when_stderr_is_a_file(fake, at_terminal):
 def test_a_compaction_in_the_background_does_not_keep_the_line_away(talk, fake):
     fake.install("slow-summary", SUMMARY)
     terminal = talk()
-    say(terminal, "hello", "\nhello\r\n> ")
-    say(terminal, "/sum", "Compacting the conversation")
+    enter(terminal, "hello", "\nhello\r\n> ")
+    enter(terminal, "/sum", "Compacting the conversation")
 
-    say(terminal, "/session", "said 1")
+    enter(terminal, "/session", "said 1")
 
 
 SUMMARY = """

@@ -22,15 +22,15 @@ def talk(fake, at_terminal):
     return start
 
 
-def say(terminal, line, expected):
+def enter(terminal, line, expected):
     terminal.type(f"{line}\n")
     return terminal.until(expected)
 
 
 def test_what_is_typed_is_answered_until_ctrl_d(talk):
     terminal = talk()
-    say(terminal, "hello", "\nhello\r\n> ")
-    say(terminal, "again", "\nagain\r\n> ")
+    enter(terminal, "hello", "\nhello\r\n> ")
+    enter(terminal, "again", "\nagain\r\n> ")
 
     while terminal.process.poll() is None:  # the prompt may be shown a moment before it is listened to
         terminal.type("\x04")
@@ -47,10 +47,10 @@ def test_the_prompt_of_the_command_line_is_sent_first(talk):
 
 def test_a_user_command_is_run_and_reported_to_the_model(talk, fake):
     terminal = talk()
-    say(terminal, "!echo a''b", "ab")
-    say(terminal, "!exit 3", "Exit code 3")
-    say(terminal, "thanks", "\nthanks\r\n> ")
-    say(terminal, "/quit", "/quit")
+    enter(terminal, "!echo a''b", "ab")
+    enter(terminal, "!exit 3", "Exit code 3")
+    enter(terminal, "thanks", "\nthanks\r\n> ")
+    enter(terminal, "/quit", "/quit")
     terminal.end()
 
     (file,) = (fake.agent_dir / "sessions").rglob("*.jsonl")
@@ -64,65 +64,65 @@ def test_a_user_command_is_run_and_reported_to_the_model(talk, fake):
 
 
 def test_an_unknown_command_is_not_sent_to_the_model(talk):
-    shown = say(talk(), "/nope", "/help lists the commands.")
+    output = enter(talk(), "/nope", "/help lists the commands.")
 
-    assert "Unknown command: /nope" in shown
+    assert "Unknown command: /nope" in output
 
 
 def test_help_lists_what_there_is(talk):
-    shown = say(talk(), "/help", "Ctrl-C  ")
+    output = enter(talk(), "/help", "Ctrl-C  ")
 
-    assert "/model" in shown
-    assert "/compact" in shown
+    assert "/model" in output
+    assert "/compact" in output
 
 
 def test_the_model_is_chosen_by_name(talk):
     terminal = talk()
 
-    assert "fake/fail, thinking" in say(terminal, "/model fake/fail", "thinking")
+    assert "fake/fail, thinking" in enter(terminal, "/model fake/fail", "thinking")
 
 
 def test_an_unknown_model_name_is_reported_and_the_conversation_continues(talk):
     terminal = talk()
-    say(terminal, "/model zzz", "Error: Unknown model: zzz")
+    enter(terminal, "/model zzz", "Error: Unknown model: zzz")
 
-    say(terminal, "still there", "\nstill there\r\n> ")
+    enter(terminal, "still there", "\nstill there\r\n> ")
 
 
 def test_a_failed_answer_is_reported_and_the_conversation_continues(talk):
     terminal = talk(model="fake/fail")
-    say(terminal, "hello", "Error: 400 the request is wrong")
+    enter(terminal, "hello", "Error: 400 the request is wrong")
 
-    say(terminal, "/model fake/echo", "thinking")
+    enter(terminal, "/model fake/echo", "thinking")
 
 
 def test_ctrl_c_stops_the_answer_and_the_conversation_goes_on(talk):
     terminal = talk(model="fake/wait")
-    say(terminal, "hello", "waiting")
+    enter(terminal, "hello", "waiting")
 
     terminal.type("\x03")
 
     assert "Error" not in terminal.until("Stopped")
-    say(terminal, "/model fake/echo", "thinking")
-    say(terminal, "go on", "\ngo on\r\n> ")
+    enter(terminal, "/model fake/echo", "thinking")
+    enter(terminal, "go on", "\ngo on\r\n> ")
 
 
 def test_a_resumed_conversation_reports_its_length(talk):
     first = talk("hello")
-    say(first, "/session", "you said 1, answers 1, tool calls 0")
-    say(first, "/quit", "/quit")
-    shown, _ = first.end()
+    enter(first, "/session", "you said 1, answers 1, tool calls 0")
+    enter(first, "/quit", "/quit")
+    output, _ = first.end()
 
-    assert "messages so far" not in shown
-    assert "fake/echo, 2 messages so far. /help" in say(talk("-c"), "/session", "tokens")
+    assert "messages so far" not in output
+    assert "fake/echo, 2 messages so far. /help" in enter(talk("-c"), "/session", "tokens")
 
 
 def test_a_new_session_begins_in_a_new_file(talk, fake):
     terminal = talk()
-    say(terminal, "one", "\none\r\n> ")
-    say(terminal, "/new", "A new session.")
-    say(terminal, "two", "\ntwo\r\n> ")
-    say(terminal, "/quit", "/quit")
+    enter(terminal, "one", "\none\r\n> ")
+    enter(terminal, "/new", "A new session.")
+    enter(terminal, "two", "\ntwo\r\n> ")
+    enter(terminal, "/quit", "/quit")
     terminal.end()
 
     assert len([*(fake.agent_dir / "sessions").rglob("*.jsonl")]) == 2
@@ -130,18 +130,18 @@ def test_a_new_session_begins_in_a_new_file(talk, fake):
 
 def test_the_conversation_continues_from_before_a_message(talk, fake):
     terminal = talk()
-    say(terminal, "one", "\none\r\n> ")
-    say(terminal, "two", "\ntwo\r\n> ")
-    say(terminal, "/tree", "Number or name: ")
-    say(terminal, "two", "> ")
+    enter(terminal, "one", "\none\r\n> ")
+    enter(terminal, "two", "\ntwo\r\n> ")
+    enter(terminal, "/tree", "Number or name: ")
+    enter(terminal, "two", "> ")
 
     assert "2 • pi: one" in terminal.until("two")
 
 
 def test_what_is_typed_is_kept_for_the_user_alone(talk, fake):
     terminal = talk()
-    say(terminal, "hello", "\nhello\r\n> ")
-    say(terminal, "/quit", "/quit")
+    enter(terminal, "hello", "\nhello\r\n> ")
+    enter(terminal, "/quit", "/quit")
     terminal.end()
 
     history = fake.agent_dir / "prompt-history.jsonl"
@@ -152,9 +152,9 @@ def test_what_is_typed_is_kept_for_the_user_alone(talk, fake):
 def test_a_plugins_dialog_is_a_question(talk, fake):
     fake.install("asks", ASKS)
     terminal = talk()
-    say(terminal, "/ask", "Sure? [y/N]")
+    enter(terminal, "/ask", "Sure? [y/N]")
 
-    assert "so be it" in say(terminal, "y", "so be it")
+    assert "so be it" in enter(terminal, "y", "so be it")
 
 
 ASKS = """
@@ -188,14 +188,14 @@ def project(fake):
 def test_the_user_is_asked_whether_a_project_may_be_trusted(project, at_terminal, answer, trusted, remembered):
     terminal = at_terminal(project, "--model", "fake/echo", script=DUMB)
     asked = terminal.until("Number or name: ")
-    say(terminal, answer, "\n> ")
-    say(terminal, "/help", "!!COMMAND")
+    enter(terminal, answer, "\n> ")
+    enter(terminal, "/help", "!!COMMAND")
     terminal.type("/quit\n")
-    shown, _ = terminal.end()
+    output, _ = terminal.end()
 
     assert f"{project.cwd} has .pi/skills" in asked
-    assert ("/skill:knit" in shown) is trusted
-    assert ("is not trusted" in shown) is (answer == "")
+    assert ("/skill:knit" in output) is trusted
+    assert ("is not trusted" in output) is (answer == "")
     file = project.agent_dir / "trust.json"
     assert (json.loads(file.read_text()) if file.exists() else {}) == (
         {} if remembered is None else {str(project.cwd): remembered}
@@ -210,9 +210,9 @@ def test_no_question_is_asked_where_no_conversation_begins(project, at_terminal,
 
 
 def test_an_option_of_the_command_line_asks_no_question(project, at_terminal):
-    shown = at_terminal(project, "--model", "fake/echo", "-na", script=DUMB).until("> ")
+    output = at_terminal(project, "--model", "fake/echo", "-na", script=DUMB).until("> ")
 
-    assert "Number or name" not in shown
+    assert "Number or name" not in output
 
 
 def test_what_draws_a_line_is_imported_where_there_is_one_alone(fake):

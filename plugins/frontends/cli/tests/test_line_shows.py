@@ -68,9 +68,9 @@ def test_the_help_fits_a_narrow_terminal_without_broken_words(talk):
 
     terminal.type("/help\r")
 
-    shown = terminal.sees("Suspend pi")
-    assert "\n                 as a follow-up, when that is done\n" in shown
-    assert re.search(r"\nEscape +Stop the answer, the command or the\n +compaction\n", shown)
+    output = terminal.sees("Suspend pi")
+    assert "\n                 as a follow-up, when that is done\n" in output
+    assert re.search(r"\nEscape +Stop the answer, the command or the\n +compaction\n", output)
 
 
 def test_an_error_is_broken_between_words(talk):
@@ -86,9 +86,9 @@ def test_an_error_is_broken_between_words(talk):
 
 def test_of_a_tools_output_the_first_lines_are_shown_and_the_rest_by_a_key(talk):
     terminal = talk()
-    shown = call(terminal, ("bash", {"command": "seq 1 17"}))
+    output = call(terminal, ("bash", {"command": "seq 1 17"}))
 
-    assert re.search(r"→ bash seq 1 17\n  1\n  2\n  3\n  4\n  5\n  … 12 more lines, \d+ ms\n", shown)
+    assert re.search(r"→ bash seq 1 17\n  1\n  2\n  3\n  4\n  5\n  … 12 more lines, \d+ ms\n", output)
     terminal.type("\x0f")
     assert "\n  16\n  17\n" in terminal.sees("\n  17\n")
 
@@ -96,24 +96,24 @@ def test_of_a_tools_output_the_first_lines_are_shown_and_the_rest_by_a_key(talk)
 def test_an_edit_is_a_path_and_a_diff(talk, fake):
     (fake.cwd / "tide.py").write_text("def tide(hour):\n    return 0\n")
     edit = {"path": "tide.py", "edits": [{"oldText": "return 0", "newText": "return hour % 12"}]}
-    shown = call(talk(), ("edit", edit))
+    output = call(talk(), ("edit", edit))
 
-    assert "→ edit tide.py\n   1 def tide(hour):\n  -2     return 0\n  +2     return hour % 12\n" in shown
+    assert "→ edit tide.py\n   1 def tide(hour):\n  -2     return 0\n  +2     return hour % 12\n" in output
 
 
 def test_a_file_that_is_written_over_is_shown_as_a_diff(talk, fake):
     (fake.cwd / "tide.py").write_text("def tide(hour):\n    return 0\n")
-    shown = call(talk(), ("write", {"path": "tide.py", "content": "def tide(hour):\n    return 1\n"}))
+    output = call(talk(), ("write", {"path": "tide.py", "content": "def tide(hour):\n    return 1\n"}))
 
-    assert "→ write tide.py\n  @@ -1,2 +1,2 @@\n   def tide(hour):\n  -    return 0\n  +    return 1\n" in shown
+    assert "→ write tide.py\n  @@ -1,2 +1,2 @@\n   def tide(hour):\n  -    return 0\n  +    return 1\n" in output
 
 
 def test_a_failure_is_displayed_in_full(talk):
-    shown = call(talk(), ("bash", {"command": "seq 1 20; exit 3"}))
+    output = call(talk(), ("bash", {"command": "seq 1 20; exit 3"}))
 
-    assert re.search(r"✗ bash seq 1 20; exit 3 \(\d+ ms\)\n  1\n", shown)
-    assert "\n  20\n" in shown
-    assert "\n  Command exited with code 3\n" in shown
+    assert re.search(r"✗ bash seq 1 20; exit 3 \(\d+ ms\)\n  1\n", output)
+    assert "\n  20\n" in output
+    assert "\n  Command exited with code 3\n" in output
 
 
 def test_while_a_tool_runs_the_last_line_of_its_output_is_shown(talk, fake):
@@ -126,17 +126,17 @@ def test_while_a_tool_runs_the_last_line_of_its_output_is_shown(talk, fake):
 
 
 def test_results_of_calls_that_run_together_are_named(talk):
-    shown = call(talk(), ("bash", {"command": "sleep 0.3; echo one"}), ("bash", {"command": "echo two"}))
+    output = call(talk(), ("bash", {"command": "sleep 0.3; echo one"}), ("bash", {"command": "echo two"}))
 
-    assert "→ bash sleep 0.3; echo one\n→ bash echo two\n  two\n" in shown
-    assert "← bash sleep 0.3; echo one\n  one\n" in shown
+    assert "→ bash sleep 0.3; echo one\n→ bash echo two\n  two\n" in output
+    assert "← bash sleep 0.3; echo one\n  one\n" in output
 
 
 def test_escape_sequences_of_tools_and_files_do_not_reach_the_terminal(talk, fake):
     (fake.cwd / "a").write_text("\x1b]0;title\x07\u202etxt\n")
-    shown = call(talk(), ("read", {"path": "a"}))
+    output = call(talk(), ("read", {"path": "a"}))
 
-    assert "\n  \\x1b]0;title\\x07\\u202etxt\n" in shown
+    assert "\n  \\x1b]0;title\\x07\\u202etxt\n" in output
 
 
 # Thinking
@@ -161,10 +161,10 @@ def test_thinking_is_shown_and_hidden_by_a_key(thinking):
     terminal.type("\x14")
     terminal.sees("Thinking is hidden")
     terminal.type("two\r")
-    shown = terminal.when(lambda shown: shown.count("I see.\n") == 2)
+    output = terminal.when(lambda output: output.count("I see.\n") == 2)
 
-    assert shown.count("Hm,") == 1
-    assert "\nThinking...\n" in shown
+    assert output.count("Hm,") == 1
+    assert "\nThinking...\n" in output
 
 
 def test_the_setting_hides_thinking_and_the_command_shows_it(thinking):
@@ -182,7 +182,7 @@ def test_a_key_changes_how_hard_the_model_thinks(thinking):
     terminal = thinking()
     terminal.type("\x1b[Z")
 
-    terminal.when(lambda shown: "thinking high" not in shown.split("\n")[-2])
+    terminal.when(lambda output: "thinking high" not in output.split("\n")[-2])
 
 
 # Where one is
@@ -192,9 +192,9 @@ def test_the_status_names_model_level_folder_branch_window_and_cost(thinking, pi
     (pi.cwd / ".git").mkdir()
     (pi.cwd / ".git" / "HEAD").write_text("ref: refs/heads/high-tide\n")
 
-    shown = thinking().shown
+    output = thinking().contents
 
-    assert shown.split("\n")[-2] == "thinks/hard · thinking high · 0% of 8.2k · $0.000 · ~/work (high-tide)"
+    assert output.split("\n")[-2] == "thinks/hard · thinking high · 0% of 8.2k · $0.000 · ~/work (high-tide)"
 
 
 def test_without_colours_nothing_is_styled(talk):
@@ -219,17 +219,17 @@ def test_who_goes_on_sees_the_last_exchange_and_how_much_came_before_it(fake, ta
     for prompt in ("[]", json.dumps([("bash", {"command": "true"})])):
         assert fake.run("--model", "fake/tools", "-c", "-p", prompt).returncode == 0
 
-    shown = talk("-c").shown
+    output = talk("-c").contents
 
-    assert "pi, fake/tools, 6 messages so far." in shown
+    assert "pi, fake/tools, 6 messages so far." in output
     assert (
         '… 2 messages before\n\n> [["bash", {"command": "true"}]]\n\nI will look. Now.\n\n→ bash true\n\nSeen: ['
-        in shown
+        in output
     )
 
 
 def test_a_conversation_that_begins_has_no_tail(talk):
-    assert "before" not in talk().shown
+    assert "before" not in talk().contents
 
 
 # The editor
@@ -283,13 +283,13 @@ def test_the_options_of_a_question_are_above_it_and_nothing_is_drawn_over(talk):
     terminal.type("half")
     terminal.sees("> half")
     terminal.type("\x15/model\r")
-    shown = terminal.sees("Number or name:")
+    output = terminal.sees("Number or name:")
 
-    assert re.search(r"> /model\n\nWhich model\?\n +1 fake/echo\n", shown)
+    assert re.search(r"> /model\n\nWhich model\?\n +1 fake/echo\n", output)
     terminal.type("fake/echo\r")
     terminal.sees("Number or name: fake/echo\nfake/echo, thinking")
 
-    terminal.when(lambda shown: shown.split("\n")[-2].startswith("fake/echo · "), "the status of the new model")
+    terminal.when(lambda output: output.split("\n")[-2].startswith("fake/echo · "), "the status of the new model")
 
 
 def test_a_question_is_dismissed_by_a_key_and_the_line_is_as_it_was(talk):

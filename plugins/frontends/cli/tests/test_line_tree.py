@@ -14,7 +14,7 @@ def session(tmp_path):
     """Two questions; the second was asked in two ways, first with a tool."""
     session = SessionManager.in_memory(tmp_path)
     session.append_model_change("fake", "one")
-    say(session, "first")
+    exchange(session, "first")
     fork = session.leaf_id
     session.append_message(UserMessage(content="one way"))
     call = ToolCall(id="1", name="bash", arguments={"command": "ls"})
@@ -23,11 +23,11 @@ def session(tmp_path):
         ToolResultMessage(tool_call_id="1", tool_name="bash", content=(TextContent("a\nb"),), is_error=True)
     )
     session.branch(fork)
-    say(session, "another way")
+    exchange(session, "another way")
     return session
 
 
-def say(session, text):
+def exchange(session, text):
     session.append_message(UserMessage(content=text))
     session.append_message(answer(TextContent(f"To {text}.")))
 

@@ -162,18 +162,18 @@ def test_a_key_on_the_command_line_is_used_and_not_stored(zoo):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["--api-key", "sk-1", "hi"], "--api-key needs a model to go with"),
         (["--api-key", "", "--model", "zoo/small", "hi"], "Option '--api-key' requires a value"),
         (["--model", "zoo/small", "-p", "hi"], "No API key found for zoo. Set ZOO_API_KEY."),
     ],
 )
-def test_a_key_that_is_missing_or_has_no_model_is_an_error(zoo, arguments, said):
+def test_a_key_that_is_missing_or_has_no_model_is_an_error(zoo, arguments, message):
     done = zoo.run(*arguments)
 
     assert done.returncode == 1
-    assert said in done.stderr
+    assert message in done.stderr
     assert "sk-1" not in done.stderr
 
 

@@ -95,7 +95,7 @@ def test_stdout_stays_clean_and_flags_of_activate_reach_the_plugin(fake, extend)
     assert done.returncode == 0
     assert events[0]["type"] == "session"
     assert "flags list.md True" in done.stderr
-    assert all(said in done.stderr for said in ("at import", "in activate", "in a handler"))
+    assert all(text in done.stderr for text in ("at import", "in activate", "in a handler"))
 
 
 BELOW = """

@@ -92,18 +92,18 @@ def test_a_server_is_asked_for_a_model_that_only_it_knows(zoo, arguments, answer
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "message"),
     [
         ("cub", "Error: Model 'cub' may mean farm/cub or zoo/cub. Say which one, as in --model farm/cub, or set"),
         ("liom-5", "Error: Unknown model: liom-5."),
         ("zooo/lion-4", "Error: Unknown model: zooo/lion-4. Did you mean zoo/lion-4"),
     ],
 )
-def test_doubt_is_reported_in_one_line(zoo, name, said):
+def test_doubt_is_reported_in_one_line(zoo, name, message):
     done = zoo.run("--model", name, "-p", "hi", ZOO_API_KEY="k", FARM_API_KEY="k")
 
     assert (done.returncode, done.stdout) == (1, "")
-    assert said in done.stderr
+    assert message in done.stderr
 
 
 def test_models_of_servers_are_listed(zoo):

@@ -24,5 +24,5 @@ class TestLine(ModeContract):
     ready = "> "
     failed_code = 0
 
-    def agreed(self, shown):
+    def agreed(self, output):
         return "y\n"

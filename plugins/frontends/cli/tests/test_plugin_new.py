@@ -180,7 +180,7 @@ def listed(output):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         ([], "pi plugin needs a command"),
         (["show"], "Unknown command of pi plugin: show"),
@@ -196,13 +196,13 @@ def listed(output):
     ],
     ids=["nothing", "command", "no-name", "spelling", "length", "keyword", "taken", "no-kind", "near", "far", "folder"],
 )
-def test_what_cannot_be_is_refused_in_one_line(pi, arguments, said):
+def test_what_cannot_be_is_refused_in_one_line(pi, arguments, message):
     (pi.cwd / "there").write_text("already")
 
     done = pi.run("plugin", *arguments)
 
     assert done.returncode == 1
-    assert said in done.stderr
+    assert message in done.stderr
     assert [*pi.cwd.iterdir()] == [Path(pi.cwd / "there")]
 
 

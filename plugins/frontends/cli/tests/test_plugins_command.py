@@ -201,17 +201,17 @@ def test_retry_loads_a_plugin_that_could_not_be_loaded(pi):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["retry"], "takes the name of one plugin, not 0"),
         (["retry", "no-such"], "Unknown plugin: no-such. pi plugins lists them"),
         (["retry", "tools", "--disable", "tools"], "Plugin 'tools' is disabled"),
     ],
 )
-def test_retry_says_what_it_cannot_do(pi, arguments, said):
+def test_retry_says_what_it_cannot_do(pi, arguments, message):
     done = pi.run("plugins", *arguments)
 
-    assert (done.returncode != 0, said in done.stderr) == (True, True)
+    assert (done.returncode != 0, message in done.stderr) == (True, True)
 
 
 def test_the_list_names_what_a_plugin_waits_for(pi):

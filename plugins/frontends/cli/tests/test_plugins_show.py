@@ -50,7 +50,7 @@ def activate(pi):
 """
 
 
-def shown(pi, name, *arguments, code=0):
+def show_json(pi, name, *arguments, code=0):
     done = pi.run("plugins", "show", name, "--json", *arguments)
 
     assert (done.returncode, done.stderr) == (code, "")
@@ -60,20 +60,20 @@ def shown(pi, name, *arguments, code=0):
 def test_it_prints_a_plugins_origin_and_its_position(pi):
     pi.install("acme", ADDING)
 
-    told = shown(pi, "acme")
+    details = show_json(pi, "acme")
 
-    assert (told["version"], told["distribution"], told["module"]) == ("0.1.0", "acme-acme", "acme")
-    assert told["file"] == str(pi.site / "acme.py")
-    assert told["place"] == told["of"]
-    assert told["loadMs"] >= 0
-    assert (told["enabled"], told["loads"], told["problems"]) == (True, True, [])
+    assert (details["version"], details["distribution"], details["module"]) == ("0.1.0", "acme-acme", "acme")
+    assert details["file"] == str(pi.site / "acme.py")
+    assert details["place"] == details["of"]
+    assert details["loadMs"] >= 0
+    assert (details["enabled"], details["loads"], details["problems"]) == (True, True, [])
 
 
 def test_it_reports_the_order_in_which_plugins_are_asked(pi):
     pi.install("acme", ADDING)
     pi.install("guard", GUARD)
 
-    hooks = {each["name"]: each for each in shown(pi, "guard")["hooks"]}
+    hooks = {each["name"]: each for each in show_json(pi, "guard")["hooks"]}
 
     assert hooks["tool_call"] == {
         "name": "tool_call",
@@ -88,7 +88,7 @@ def test_it_reports_the_order_in_which_plugins_are_asked(pi):
 def test_time_asks_each_event_hook_once(pi):
     pi.install("acme", ADDING)
 
-    hooks = {each["name"]: each for each in shown(pi, "acme", "--time")["hooks"]}
+    hooks = {each["name"]: each for each in show_json(pi, "acme", "--time")["hooks"]}
 
     assert hooks["tool_call"]["ms"] >= 0
     assert "ms" not in hooks["activate"]
@@ -97,10 +97,10 @@ def test_time_asks_each_event_hook_once(pi):
 def test_it_lists_what_activate_registers(pi):
     pi.install("notes", NOTES)
 
-    told = shown(pi, "notes")
+    details = show_json(pi, "notes")
     lines = pi.run("plugins", "show", "notes").stdout
 
-    assert told["activates"] == [
+    assert details["activates"] == [
         {"kind": "hook", "name": "session_start"},
         {"kind": "command", "name": "note"},
         {"kind": "flag", "name": "notes-file"},
@@ -112,17 +112,17 @@ def test_it_lists_what_activate_registers(pi):
 def test_an_activate_that_fails_is_a_problem(pi):
     pi.install("notes", NOTES.replace("@pi.register_command", "raise RuntimeError('no')\n    @pi.register_command"))
 
-    told = shown(pi, "notes", code=1)
+    details = show_json(pi, "notes", code=1)
 
-    assert [each["name"] for each in told["activates"]] == ["session_start"]
-    assert [each["step"] for each in told["problems"]] == ["activate"]
+    assert [each["name"] for each in details["activates"]] == ["session_start"]
+    assert [each["step"] for each in details["problems"]] == ["activate"]
 
 
 def test_it_names_the_winner_where_two_register_one_name(pi):
     pi.install("acme", ADDING)
 
-    (wins,) = shown(pi, "acme")["registers"]
-    loses = next(each for each in shown(pi, "tools")["registers"] if each["name"] == "ls")
+    (wins,) = show_json(pi, "acme")["registers"]
+    loses = next(each for each in show_json(pi, "tools")["registers"] if each["name"] == "ls")
 
     assert (wins["wins"], wins["alsoBy"], wins["because"]) == (True, ["tools"], "load order: the later one")
     assert (loses["wins"], loses["winner"]) == (False, "acme")
@@ -140,16 +140,16 @@ def test_a_preference_is_named_as_the_reason_and_among_the_settings(pi):
     }
     (pi.agent_dir / "settings.json").write_text(json.dumps(settings))
 
-    told = shown(pi, "acme")
+    details = show_json(pi, "acme")
 
-    assert told["registers"][0]["because"] == "plugins.prefer"
-    assert {each["name"]: each["value"] for each in told["settings"]} == {
+    assert details["registers"][0]["because"] == "plugins.prefer"
+    assert {each["name"]: each["value"] for each in details["settings"]} == {
         "plugins.order": ["acme"],
         "hooks.plugins.acme.timeout": 2,
         "hooks.specs.tool_call.timeout": 9,
         "acme.color": "red",
     }
-    assert [each["deadlineSeconds"] for each in told["hooks"] if each["name"] == "tool_call"] == [2]
+    assert [each["deadlineSeconds"] for each in details["hooks"] if each["name"] == "tool_call"] == [2]
 
 
 def test_lines_match_the_reference(pi):
@@ -175,10 +175,10 @@ def test_what_hides_a_registration_is_named_with_the_way_to_reach_it(pi):
 def test_what_is_wrong_is_reported_and_is_the_exit_code(pi):
     pi.install("broken", "import missing_module")
 
-    told = shown(pi, "broken", code=1)
+    details = show_json(pi, "broken", code=1)
 
-    assert told["loads"] is False
-    assert "No module named 'missing_module'" in told["problems"][0]["message"]
+    assert details["loads"] is False
+    assert "No module named 'missing_module'" in details["problems"][0]["message"]
     assert "! import: not loaded" in pi.run("plugins", "show", "broken").stdout
 
 
@@ -198,12 +198,12 @@ def test_an_extension_of_one_file_is_reported_like_a_plugin(pi):
     pi.install("guard", GUARD)
     (pi.cwd / "mine.py").write_text(EXTENSION)
 
-    told = shown(pi, "mine", "-e", "mine.py", "--time")
+    details = show_json(pi, "mine", "-e", "mine.py", "--time")
 
-    assert (told["distribution"], told["file"]) == ("a local extension", str(pi.cwd / "mine.py"))
-    assert [each["name"] for each in told["hooks"]] == ["activate", "turn_end", "tool_call"]
-    assert told["hooks"][2]["asked"] == ["guard", "mine"]
-    assert told["hooks"][2]["ms"] >= 0
+    assert (details["distribution"], details["file"]) == ("a local extension", str(pi.cwd / "mine.py"))
+    assert [each["name"] for each in details["hooks"]] == ["activate", "turn_end", "tool_call"]
+    assert details["hooks"][2]["asked"] == ["guard", "mine"]
+    assert details["hooks"][2]["ms"] >= 0
 
 
 def test_an_extension_that_hides_a_plugins_tool_is_named(pi):
@@ -211,20 +211,20 @@ def test_an_extension_that_hides_a_plugins_tool_is_named(pi):
     (pi.agent_dir / "extensions").mkdir()
     (pi.agent_dir / "extensions" / "mine.py").write_text(ADDING)
 
-    assert shown(pi, "acme")["registers"][0]["winner"] == "mine"
-    assert shown(pi, "mine")["registers"][0]["alsoBy"] == ["tools", "acme"]
+    assert show_json(pi, "acme")["registers"][0]["winner"] == "mine"
+    assert show_json(pi, "mine")["registers"][0]["alsoBy"] == ["tools", "acme"]
 
 
 def test_a_disabled_plugin_says_so(pi):
     pi.install("acme", ADDING)
 
-    told = shown(pi, "acme", "--disable", "acme")
+    details = show_json(pi, "acme", "--disable", "acme")
 
-    assert (told["enabled"], told["hooks"]) == (False, [])
+    assert (details["enabled"], details["hooks"]) == (False, [])
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["show"], "pi plugins show takes the name of one plugin, not 0"),
         (["show", "acme", "tools"], "pi plugins show takes the name of one plugin, not 2"),
@@ -233,11 +233,11 @@ def test_a_disabled_plugin_says_so(pi):
     ],
     ids=["none", "two", "unknown", "time"],
 )
-def test_what_is_wrong_with_the_command_is_reported(pi, arguments, said):
+def test_what_is_wrong_with_the_command_is_reported(pi, arguments, message):
     done = pi.run("plugins", *arguments)
 
     assert done.returncode == 1
-    assert said in done.stderr
+    assert message in done.stderr
 
 
 def test_an_extension_that_fails_to_load_is_reported_with_file_and_line(pi):

@@ -65,25 +65,25 @@ def test_front_end_prepares_before_the_session_and_is_left_after_it(painting, at
     (painting.agent_dir / "settings.json").write_text('{"theme": "dusk"}')
     arguments = ("--model", "fake/echo", "--name", "tides", "--shade", "pale")
 
-    shown, code = at_terminal(painting, *arguments).end()
+    output, code = at_terminal(painting, *arguments).end()
 
-    assert shown == f"frame {painting.cwd.name} dusk tides pale True\ntalking pale\nleft\n"
+    assert output == f"frame {painting.cwd.name} dusk tides pale True\ntalking pale\nleft\n"
     assert code == 3
 
 
 def test_front_end_is_left_before_the_reason_for_no_session_is_printed(painting, at_terminal):
-    shown, code = at_terminal(painting, "--model", "nowhere/none").end()
+    output, code = at_terminal(painting, "--model", "nowhere/none").end()
 
     assert code == 1
-    assert shown.startswith("frame ")
-    assert shown.index("\nleft\n") < shown.index("\nError: ")
-    assert "talking" not in shown
+    assert output.startswith("frame ")
+    assert output.index("\nleft\n") < output.index("\nError: ")
+    assert "talking" not in output
 
 
 def test_front_end_that_cannot_prepare_makes_way_for_the_next(painting, at_terminal):
-    shown, code = at_terminal(painting, "--model", "fake/echo", "--tui-mode", "small").end()
+    output, code = at_terminal(painting, "--model", "fake/echo", "--tui-mode", "small").end()
 
-    assert " ".join(shown.split()).startswith(
+    assert " ".join(output.split()).startswith(
         "Warning: Mode 'small' cannot be used here: this terminal is too small. Mode 'canvas' is started instead frame"
     )
     assert code == 3
@@ -163,10 +163,10 @@ def test_unknown_name_in_the_settings_names_its_place(painting, at_terminal):
     file = painting.agent_dir / "settings.json"
     file.write_text('{\n  "tuiMode": "batch"\n}')
 
-    shown, code = at_terminal(painting, "--model", "fake/echo").end()
+    output, code = at_terminal(painting, "--model", "fake/echo").end()
 
     assert code == 1
-    assert " ".join(shown.split()) == (
+    assert " ".join(output.split()) == (
         f"Error: {file}:2: no interactive front end is called 'batch'. "
         "Known are fullscreen, regular, canvas, small, plain, broken, line"
     )

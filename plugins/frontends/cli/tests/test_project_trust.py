@@ -32,28 +32,30 @@ def project(fake):
 
 
 def test_nothing_counts_before_and_the_user_is_notified(project):
-    counts, said = project.answers()
+    counts, output = project.answers()
 
     assert not counts
-    assert f"Warning: {project.cwd} is not trusted (it has not been decided yet); not used: .pi/settings.json." in said
-    assert "Run pi trust" in said
+    assert (
+        f"Warning: {project.cwd} is not trusted (it has not been decided yet); not used: .pi/settings.json." in output
+    )
+    assert "Run pi trust" in output
 
 
 @pytest.mark.parametrize("option", ["-a", "--approve"])
 def test_an_option_decides_for_one_run(project, option):
-    counts, said = project.answers(option)
+    counts, output = project.answers(option)
 
     assert counts
-    assert "not trusted" not in said
+    assert "not trusted" not in output
     assert project.answers()[0] is False
 
 
 def test_pi_trust_decides_for_good_and_can_be_taken_back(project):
     trusted = project.run("trust")
-    counts, said = project.answers()
+    counts, output = project.answers()
 
     assert counts
-    assert "not trusted" not in said
+    assert "not trusted" not in output
     assert f"{project.cwd} is trusted" in trusted.stderr
     assert project.run("trust", "--list").stdout == f"trusted  {project.cwd}\n"
     project.run("trust", "--deny", str(project.cwd))
@@ -81,10 +83,10 @@ def test_a_broken_file_of_decisions_is_an_error_that_says_what_to_do(project, ar
 def test_an_option_withholds_trust_for_one_run(project, option):
     project.run("trust")
 
-    counts, said = project.answers(option)
+    counts, output = project.answers(option)
 
     assert not counts
-    assert "not trusted" not in said
+    assert "not trusted" not in output
 
 
 def test_a_user_who_declined_is_not_notified_again(project):
@@ -159,9 +161,9 @@ def test_a_session_of_another_folder_needs_the_trust_of_that_one(project, tmp_pa
     (session,) = (project.agent_dir / "sessions").rglob("*.jsonl")
     project.cwd = here
 
-    said = project.run("-p", "hello", "-a", "--session", str(session)).stderr
+    output = project.run("-p", "hello", "-a", "--session", str(session)).stderr
 
-    assert f"{there} is not trusted" in said
+    assert f"{there} is not trusted" in output
 
 
 def test_both_options_exclude_each_other(project):
@@ -183,18 +185,18 @@ def test_broken_settings_of_a_trusted_project_cost_a_warning(project):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["--deny", "--forget"], "--deny and --forget exclude each other"),
         (["a", "b"], "pi trust takes one folder, not 'a b'"),
         (["nowhere"], "'nowhere' is no folder"),
     ],
 )
-def test_what_cannot_be_decided_is_refused(pi, arguments, said):
+def test_what_cannot_be_decided_is_refused(pi, arguments, message):
     done = pi.run("trust", *arguments)
 
     assert done.returncode == 1
-    assert said in done.stderr
+    assert message in done.stderr
 
 
 def test_a_letter_more_is_an_option_of_its_own(pi):

@@ -49,10 +49,10 @@ def test_each_part_names_its_source(pi):
 def test_what_files_say_cannot_control_the_terminal(pi):
     pi.install("sky", CUSTOM)
 
-    shown = pi.run("prompt", "show").stdout
+    output = pi.run("prompt", "show").stdout
 
-    assert "\x1b" not in shown
-    assert r"Sunny, \x1b[31mhot" in shown
+    assert "\x1b" not in output
+    assert r"Sunny, \x1b[31mhot" in output
 
 
 def test_plain_is_what_is_sent_and_the_parts_make_it_up(pi):
@@ -66,12 +66,12 @@ def test_plain_is_what_is_sent_and_the_parts_make_it_up(pi):
 
 
 def test_tokens_are_listed_and_add_up(pi):
-    said = parts(pi)
+    output = parts(pi)
     lines = pi.run("prompt", "show", "--tokens").stdout.splitlines()
 
-    numbers = [int(line.split()[0]) for line in lines[: len(said)]]
-    assert numbers == [part["tokens"] for part in said] == [-(-len(part["text"]) // 4) for part in said]
-    assert lines[len(said)] == f"about {sum(numbers)} tokens in all"
+    numbers = [int(line.split()[0]) for line in lines[: len(output)]]
+    assert numbers == [part["tokens"] for part in output] == [-(-len(part["text"]) // 4) for part in output]
+    assert lines[len(output)] == f"about {sum(numbers)} tokens in all"
 
 
 def test_options_work_as_in_a_session(pi):

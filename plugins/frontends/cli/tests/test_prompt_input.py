@@ -9,7 +9,7 @@ import pytest
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 20
 
 
-def said(pi, *arguments, stdin=b""):
+def prompt_of(pi, *arguments, stdin=b""):
     done = pi.run("--model", "fake/echo", *arguments, stdin=stdin)
 
     assert (done.returncode, done.stderr) == (0, "")
@@ -17,18 +17,18 @@ def said(pi, *arguments, stdin=b""):
 
 
 def test_message_is_sent_as_it_is(fake):
-    assert said(fake, "-p", "  two words ") == "  two words "
+    assert prompt_of(fake, "-p", "  two words ") == "  two words "
 
 
 def test_pipe_forces_print_mode_and_is_trimmed(fake):
-    assert said(fake, stdin=" \n from the pipe\n\n") == "from the pipe"
+    assert prompt_of(fake, stdin=" \n from the pipe\n\n") == "from the pipe"
 
 
 def test_stdin_files_and_message_are_joined_in_this_order(fake):
     (fake.cwd / "a.txt").write_text("alpha\n")
     (fake.cwd / "b.txt").write_text("beta")
 
-    text = said(fake, "@a.txt", "message", f"@{fake.cwd}/b.txt", stdin="piped\n")
+    text = prompt_of(fake, "@a.txt", "message", f"@{fake.cwd}/b.txt", stdin="piped\n")
 
     assert text == (
         f'piped<file name="{fake.cwd}/a.txt">\nalpha\n\n</file>\n<file name="{fake.cwd}/b.txt">\nbeta\n</file>\nmessage'
@@ -38,27 +38,27 @@ def test_stdin_files_and_message_are_joined_in_this_order(fake):
 def test_file_without_a_message_is_a_prompt(fake):
     (fake.cwd / "a.txt").write_text("alpha")
 
-    assert said(fake, "-p", "@a.txt") == f'<file name="{fake.cwd}/a.txt">\nalpha\n</file>'
+    assert prompt_of(fake, "-p", "@a.txt") == f'<file name="{fake.cwd}/a.txt">\nalpha\n</file>'
 
 
 def test_file_name_may_begin_at_home_or_go_up(fake):
     (fake.cwd.parent / "note.txt").write_text("hi")
 
     block = f'<file name="{fake.cwd.parent}/note.txt">\nhi\n</file>\n'
-    assert said(fake, "-p", "@~/note.txt", "@../note.txt") == (block * 2).removesuffix("\n")
+    assert prompt_of(fake, "-p", "@~/note.txt", "@../note.txt") == (block * 2).removesuffix("\n")
 
 
 def test_empty_file_is_skipped(fake):
     (fake.cwd / "empty").touch()
 
-    assert said(fake, "-p", "@empty", "hello") == "hello"
+    assert prompt_of(fake, "-p", "@empty", "hello") == "hello"
 
 
 def test_bytes_that_are_no_utf8_become_replacement_characters(fake):
     (fake.cwd / "latin").write_bytes("caf\u00e9".encode("latin-1"))
 
-    assert "caf\ufffd" in said(fake, "-p", "@latin")
-    assert said(fake, stdin=b"caf\xe9") == "caf\ufffd"
+    assert "caf\ufffd" in prompt_of(fake, "-p", "@latin")
+    assert prompt_of(fake, stdin=b"caf\xe9") == "caf\ufffd"
 
 
 @pytest.mark.parametrize(
@@ -73,20 +73,20 @@ def test_bytes_that_are_no_utf8_become_replacement_characters(fake):
 def test_image_is_attached_by_its_content_whatever_its_name(fake, head, kind):
     (fake.cwd / "picture.txt").write_bytes(head)
 
-    assert said(fake, "-p", "@picture.txt", "look") == f'<file name="{fake.cwd}/picture.txt"></file>\nlook{kind}'
+    assert prompt_of(fake, "-p", "@picture.txt", "look") == f'<file name="{fake.cwd}/picture.txt"></file>\nlook{kind}'
 
 
 def test_what_follows_two_dashes_is_a_message(fake):
-    assert said(fake, "-p", "--", "--model") == "--model"
-    assert said(fake, "--", "plugins") == "plugins"
-    assert said(fake, "-p", "--", "@nowhere") == "@nowhere"
+    assert prompt_of(fake, "-p", "--", "--model") == "--model"
+    assert prompt_of(fake, "--", "plugins") == "plugins"
+    assert prompt_of(fake, "-p", "--", "@nowhere") == "@nowhere"
 
 
 def test_what_only_looks_like_a_subcommand_is_a_message(fake):
-    assert said(fake, "-p", "plugins") == "plugins"
-    assert said(fake, "plugins", "-p") == "plugins"
-    assert said(fake, "pluginz") == "pluginz"
-    assert said(fake, "plugins are great") == "plugins are great"
+    assert prompt_of(fake, "-p", "plugins") == "plugins"
+    assert prompt_of(fake, "plugins", "-p") == "plugins"
+    assert prompt_of(fake, "pluginz") == "pluginz"
+    assert prompt_of(fake, "plugins are great") == "plugins are great"
 
 
 def test_a_word_that_is_no_subcommand_is_a_message_behind_any_options(fake):
@@ -96,7 +96,7 @@ def test_a_word_that_is_no_subcommand_is_a_message_behind_any_options(fake):
 
 
 def test_messages_are_sent_one_after_another_and_the_last_answer_is_printed(fake):
-    assert said(fake, "-p", "one", "two") == "two"
+    assert prompt_of(fake, "-p", "one", "two") == "two"
 
 
 def test_an_empty_pipe_is_no_failure_of_a_pipeline_and_is_reported(fake):
@@ -107,10 +107,10 @@ def test_an_empty_pipe_is_no_failure_of_a_pipeline_and_is_reported(fake):
 
 
 def test_print_at_a_terminal_needs_a_prompt(fake, at_terminal):
-    shown, code = at_terminal(fake, "-p").end()
+    output, code = at_terminal(fake, "-p").end()
 
     assert code == 1
-    assert shown.startswith("Error: Nothing to do: no prompt was given, and -p asks for none.")
+    assert output.startswith("Error: Nothing to do: no prompt was given, and -p asks for none.")
 
 
 def test_stdin_that_never_ends_is_refused(fake):

@@ -76,8 +76,8 @@ def test_a_projects_settings_need_trust(fake, approved):
     done = fake.run("-p", "--model", "fake/echo", *(["--approve"] if approved else []), "hi")
 
     prompt = (fake.cwd / "prompt.txt").read_text()
-    said = ("You are a pirate.", "Obey me.", "knit", "<date>", "Likes tea")
-    assert [each in prompt for each in said] == [approved] * 5
+    messages = ("You are a pirate.", "Obey me.", "knit", "<date>", "Likes tea")
+    assert [each in prompt for each in messages] == [approved] * 5
     assert "Use tabs." in prompt  # instructions need no trust
     skipped = all(
         name in done.stderr for name in ("settings.json", "skills", "SYSTEM.md", "APPEND_SYSTEM.md", "MEMORY.md")

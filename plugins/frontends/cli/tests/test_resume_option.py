@@ -25,7 +25,7 @@ def stored(fake):
     return fake
 
 
-def said(pi, name):
+def user_texts(pi, name):
     """Return what the user said in the session of a name."""
     for file in (pi.agent_dir / "sessions").rglob("*.jsonl"):
         entries = [json.loads(line) for line in file.read_text().splitlines()]
@@ -38,7 +38,7 @@ def said(pi, name):
 @pytest.mark.parametrize("option", ["-r", "--resume"])
 def test_the_conversation_goes_on_in_the_chosen_session(stored, at_terminal, option):
     terminal = at_terminal(stored, option, script=DUMB)
-    shown = terminal.until("Number or name: ")
+    output = terminal.until("Number or name: ")
     terminal.type("about z\n")
     terminal.until("\nI like zebras\r\n> ")  # the tail of the conversation, and the line that waits
     terminal.type("and giraffes\n")
@@ -46,10 +46,10 @@ def test_the_conversation_goes_on_in_the_chosen_session(stored, at_terminal, opt
     terminal.type("/quit\n")
     terminal.end()
 
-    assert "about yaks (2 messages, " in shown
-    assert "another folder" not in shown
-    assert said(stored, "about zebras") == ["I like zebras", "and giraffes"]
-    assert said(stored, "about yaks") == ["I like yaks"]
+    assert "about yaks (2 messages, " in output
+    assert "another folder" not in output
+    assert user_texts(stored, "about zebras") == ["I like zebras", "and giraffes"]
+    assert user_texts(stored, "about yaks") == ["I like yaks"]
 
 
 def test_a_prompt_is_answered_in_the_chosen_session(stored, at_terminal):
@@ -59,7 +59,7 @@ def test_a_prompt_is_answered_in_the_chosen_session(stored, at_terminal):
     _, code = terminal.end()
 
     assert (code, (stored.cwd / "out.txt").read_text()) == (0, "and giraffes\n")
-    assert said(stored, "about yaks") == ["I like yaks", "and giraffes"]
+    assert user_texts(stored, "about yaks") == ["I like yaks", "and giraffes"]
 
 
 class Chooser:
@@ -67,10 +67,10 @@ class Chooser:
 
     def __init__(self, *answers):
         self.answers = [*answers]
-        self.shown = []
+        self.pages = []
 
     async def select(self, title, options):
-        self.shown.append(options)
+        self.pages.append(options)
         return self.answers.pop(0)
 
 
@@ -87,9 +87,9 @@ async def test_many_sessions_are_shown_a_page_at_a_time():
     seen = Chooser(older, older, None)
 
     assert await choose_among(seen, sessions) is None
-    assert [len(page) for page in seen.shown] == [16, 16, 10]
-    assert [page[-1] == older for page in seen.shown] == [True, True, False]
-    label = seen.shown[1][0]
+    assert [len(page) for page in seen.pages] == [16, 16, 10]
+    assert [page[-1] == older for page in seen.pages] == [True, True, False]
+    label = seen.pages[1][0]
     assert await choose_among(Chooser(older, label), sessions) is sessions[15]
 
 
@@ -97,17 +97,17 @@ def test_nothing_happens_when_no_session_is_chosen(stored, at_terminal):
     terminal = at_terminal(stored, "--resume", "-p", "and giraffes", script=DUMB)
     terminal.until("Number or name: ")
     terminal.type("\n")
-    shown, code = terminal.end()
+    output, code = terminal.end()
 
     assert code == 0
-    assert "\nand giraffes" not in shown
+    assert "\nand giraffes" not in output
 
 
 def test_there_must_be_something_to_choose_from(fake, at_terminal):
-    shown, code = at_terminal(fake, "--resume", script=DUMB).end()
+    output, code = at_terminal(fake, "--resume", script=DUMB).end()
 
     assert code == 1
-    assert "Error: No session is stored for" in shown
+    assert "Error: No session is stored for" in output
 
 
 def test_without_a_terminal_the_message_says_what_to_use_instead(stored):

@@ -58,20 +58,20 @@ def test_text_of_every_turn_is_shown_with_the_tools_between(fake, at_terminal):
 
     wanted = calls(("read", {"path": "a.txt"}), ("read", {"path": "b"}))
 
-    shown, code = at_terminal(fake, "-p", "--model", "fake/tools", wanted, script='NO_COLOR=1 exec "$@"').end()
+    output, code = at_terminal(fake, "-p", "--model", "fake/tools", wanted, script='NO_COLOR=1 exec "$@"').end()
 
     assert code == 0
-    assert shown.startswith("I will look. Now.\n\n→ read a.txt\n→ read b\n✗ read b: ENOENT: no such f")
-    assert re.search(r"\n\nSeen: \[.*\]\n\Z", shown)
-    assert all(len(line) <= 60 for line in shown.partition("Seen:")[0].splitlines())
+    assert output.startswith("I will look. Now.\n\n→ read a.txt\n→ read b\n✗ read b: ENOENT: no such f")
+    assert re.search(r"\n\nSeen: \[.*\]\n\Z", output)
+    assert all(len(line) <= 60 for line in output.partition("Seen:")[0].splitlines())
 
 
 def test_text_alone_keeps_its_turns_apart(fake, at_terminal):
     script = 'exec "$@" 2>/dev/null'
 
-    shown, code = at_terminal(fake, "-p", "--model", "fake/tools", calls(("brew", {})), script=script).end()
+    output, code = at_terminal(fake, "-p", "--model", "fake/tools", calls(("brew", {})), script=script).end()
 
-    assert (shown, code) == ('I will look. Now.\n\nSeen: ["Tool brew not found"]\n', 0)
+    assert (output, code) == ('I will look. Now.\n\nSeen: ["Tool brew not found"]\n', 0)
 
 
 def test_answers_to_several_messages_are_kept_apart(fake, at_terminal):
@@ -79,35 +79,35 @@ def test_answers_to_several_messages_are_kept_apart(fake, at_terminal):
 
 
 def test_escape_sequences_in_an_answer_are_shown_not_obeyed(fake, at_terminal):
-    shown, _ = at_terminal(fake, "-p", "--model", "fake/echo", "a\x1b]0;title\x07b\x9bc\td\r\n\u202ee").end()
+    output, _ = at_terminal(fake, "-p", "--model", "fake/echo", "a\x1b]0;title\x07b\x9bc\td\r\n\u202ee").end()
 
-    assert shown == r"a\x1b]0;title\x07b\x9bc" + "\td\n" + r"\u202ee" + "\n"
+    assert output == r"a\x1b]0;title\x07b\x9bc" + "\td\n" + r"\u202ee" + "\n"
 
 
 def test_an_answer_goes_into_a_pipe_as_it_is(fake):
-    said = "a\x1b]0;title\x07\u202eb"
+    text = "a\x1b]0;title\x07\u202eb"
 
-    assert fake.run("-p", "--model", "fake/echo", said).stdout == f"{said}\n"
+    assert fake.run("-p", "--model", "fake/echo", text).stdout == f"{text}\n"
 
 
 def test_events_at_a_terminal_are_shown_not_obeyed(fake, at_terminal):
-    shown, _ = at_terminal(fake, "--mode", "json", "--model", "fake/echo", "a\x9b2Jb\u202ec").end()
+    output, _ = at_terminal(fake, "--mode", "json", "--model", "fake/echo", "a\x9b2Jb\u202ec").end()
 
-    assert r"a\x9b2Jb\u202ec" in shown
-    assert "\x9b" not in shown
-    assert "\u202e" not in shown
+    assert r"a\x9b2Jb\u202ec" in output
+    assert "\x9b" not in output
+    assert "\u202e" not in output
 
 
 def test_the_names_of_strangers_folders_are_shown_not_obeyed(fake, at_terminal):
     folder = fake.cwd / "x\x1b]52;c;cm0=\x07\u202e\ntrusted  -"
     folder.mkdir()
-    shown_as = rf"{fake.cwd}/x\x1b]52;c;cm0=\x07\u202e\ntrusted  -"
+    escaped = rf"{fake.cwd}/x\x1b]52;c;cm0=\x07\u202e\ntrusted  -"
 
     decided, _ = at_terminal(fake, "trust", str(folder)).end()
     listed, _ = at_terminal(fake, "trust", "--list").end()
 
-    assert decided.startswith(f"{shown_as} is trusted")
-    assert listed == f"trusted  {shown_as}\n"
+    assert decided.startswith(f"{escaped} is trusted")
+    assert listed == f"trusted  {escaped}\n"
     assert fake.run("trust", "--list").stdout == f"trusted  {folder}\n"
 
 
@@ -115,11 +115,11 @@ def test_context_files_are_shown_not_obeyed(fake, at_terminal):
     (fake.cwd / "AGENTS.md").write_text("Be \u202ekind\x1b[2J\U000e0041.")
 
     for form in ("--plain", "--json"):
-        shown, _ = at_terminal(fake, "prompt", "show", form).end()
-        assert r"Be \u202ekind" in shown
-        assert "\u202e" not in shown
-        assert "\x1b" not in shown
-        assert "\U000e0041" not in shown
+        output, _ = at_terminal(fake, "prompt", "show", form).end()
+        assert r"Be \u202ekind" in output
+        assert "\u202e" not in output
+        assert "\x1b" not in output
+        assert "\U000e0041" not in output
 
 
 def test_activity_is_dim_where_colours_are_welcome(fake, at_terminal):
@@ -134,35 +134,35 @@ def test_activity_is_dim_where_colours_are_welcome(fake, at_terminal):
 
 
 def test_failed_answer_shows_what_came_and_why_it_ended(fake, at_terminal):
-    shown, code = at_terminal(fake, "--model", "fake/fail", "-p", "hi").end()
+    output, code = at_terminal(fake, "--model", "fake/fail", "-p", "hi").end()
 
-    assert (shown, code) == ("half an answer\n\nError: 400 the request is wrong\n", 1)
+    assert (output, code) == ("half an answer\n\nError: 400 the request is wrong\n", 1)
 
 
 def test_table_of_plugins_fits_the_terminal(fake, at_terminal):
-    shown, code = at_terminal(fake, "plugins", script='stty cols 72; exec "$@"').end()
+    output, code = at_terminal(fake, "plugins", script='stty cols 72; exec "$@"').end()
 
     assert code == 0
-    assert all(len(line) <= 72 for line in shown.splitlines())
-    assert "tools read bash edit write grep find" in " ".join(shown.split())
+    assert all(len(line) <= 72 for line in output.splitlines())
+    assert "tools read bash edit write grep find" in " ".join(output.split())
 
 
 def test_table_of_plugins_wraps_what_they_add_in_a_narrow_terminal(fake, at_terminal):
-    shown, code = at_terminal(fake, "plugins", script='stty cols 40; exec "$@"').end()
+    output, code = at_terminal(fake, "plugins", script='stty cols 40; exec "$@"').end()
 
     assert code == 0
-    assert all(len(line) <= 40 for line in shown.splitlines() if line.startswith("      "))
+    assert all(len(line) <= 40 for line in output.splitlines() if line.startswith("      "))
 
 
 # Which front end
 
 
 def test_terminal_without_a_prompt_and_without_a_front_end_says_what_to_do(pi, at_terminal):
-    shown, code = at_terminal(pi, "--disable", "cli").end()
+    output, code = at_terminal(pi, "--disable", "cli").end()
 
     assert code == 1
-    said = " ".join(shown.split())
-    assert said.startswith("Error: Nothing to do: no prompt was given, and no interactive front end is installed.")
+    output = " ".join(output.split())
+    assert output.startswith("Error: Nothing to do: no prompt was given, and no interactive front end is installed.")
 
 
 @pytest.mark.parametrize("arguments", [[], ["one", "two"]])
@@ -190,9 +190,9 @@ def test_first_ctrl_c_ends_the_run_in_good_order(fake, at_terminal):
 
     terminal.type("\x03")
 
-    shown, code = terminal.end()
+    output, code = terminal.end()
     assert code == 130
-    assert shown == "waiting^C\n\nclosed in good order\nAborted\n"
+    assert output == "waiting^C\n\nclosed in good order\nAborted\n"
 
 
 @pytest.mark.parametrize("hook", ["session_start", "turn_start", "session_shutdown"])
@@ -205,9 +205,9 @@ def test_second_ctrl_c_ends_the_process_whatever_it_does(fake, at_terminal, hook
         terminal.type("\x03")
         time.sleep(0.2)
 
-    shown, code = terminal.end()
+    output, code = terminal.end()
     assert code in (130, -signal.SIGINT)
-    assert "Traceback" not in shown
+    assert "Traceback" not in output
 
 
 def test_ctrl_c_ends_a_hook_that_waits_before_the_run(fake, at_terminal):
@@ -218,8 +218,8 @@ def test_ctrl_c_ends_a_hook_that_waits_before_the_run(fake, at_terminal):
 
     terminal.type("\x03")
 
-    shown, code = terminal.end()
-    assert (shown, code) == ("waiting\n^Cclosed in good order\nAborted\n", 130)
+    output, code = terminal.end()
+    assert (output, code) == ("waiting\n^Cclosed in good order\nAborted\n", 130)
 
 
 @pytest.mark.parametrize(("number", "expected"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGINT, 130)])

@@ -30,42 +30,42 @@ SECONDS = 20
 class Talk:
     """A client that keeps every line it hears, in order."""
 
-    def __init__(self, server: Server, session: Any, said: int, reader: asyncio.StreamReader) -> None:
+    def __init__(self, server: Server, session: Any, to_server: int, reader: asyncio.StreamReader) -> None:
         self.server = server
         self.session = session
-        self.said = said
+        self.to_server = to_server
         self.lines: list[dict[str, Any]] = []
         self.code: asyncio.Task[int] | None = None
         self._reader = reader
 
-    def say_line(self, line: bytes) -> None:
-        os.write(self.said, line + b"\n")
+    def send_line(self, line: bytes) -> None:
+        os.write(self.to_server, line + b"\n")
 
-    def say(self, **command: Any) -> None:
-        self.say_line(json.dumps(command).encode())
+    def send(self, **command: Any) -> None:
+        self.send_line(json.dumps(command).encode())
 
-    async def hear(self) -> dict[str, Any]:
+    async def receive(self) -> dict[str, Any]:
         async with asyncio.timeout(SECONDS):
             line = await self._reader.readuntil(b"\n")
-        heard = json.loads(line)
-        self.lines.append(heard)
-        return heard
+        from_server = json.loads(line)
+        self.lines.append(from_server)
+        return from_server
 
     async def until(self, wanted: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
-        while not wanted(heard := await self.hear()):
+        while not wanted(from_server := await self.receive()):
             pass
-        return heard
+        return from_server
 
     async def event(self, kind: str) -> dict[str, Any]:
         return await self.until(lambda line: line["type"] == kind)
 
     async def call(self, kind: str, **fields: Any) -> dict[str, Any]:
-        self.say(id=kind, type=kind, **fields)
+        self.send(id=kind, type=kind, **fields)
         return await self.until(lambda line: line["type"] == "response" and line.get("id") == kind)
 
     async def ended(self) -> int:
-        os.close(self.said)
-        self.said = -1
+        os.close(self.to_server)
+        self.to_server = -1
         async with asyncio.timeout(SECONDS):
             return await self.code
 
@@ -86,24 +86,24 @@ async def talk(tmp_path, script, pi_host, pi_options) -> AsyncIterator[Talk]:
         custom_tools=pi_options.custom_tools,
         mode="rpc",
     )
-    (server_in, said), (heard, server_out) = os.pipe(), os.pipe()
+    (server_in, to_server), (from_server, server_out) = os.pipe(), os.pipe()
     reader = asyncio.StreamReader(limit=2**26)
     transport, _ = await asyncio.get_running_loop().connect_read_pipe(
-        lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(heard, "rb", 0)
+        lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(from_server, "rb", 0)
     )
     outbox = Outbox(server_out, lambda: server.end(141))
     session.ui, session.has_ui = RpcUI(outbox), True
     server = Server(session, outbox, session.ui)
     server.reader = LineReader(server_in, server.on_lines, server.on_end_of_input)
     server.reader.start()
-    talk = Talk(server, session, said, reader)
+    talk = Talk(server, session, to_server, reader)
     talk.code = asyncio.create_task(server.serve())
     yield talk
     server.end(0)
     await asyncio.wait([talk.code], timeout=SECONDS)
     transport.close()
-    if talk.said >= 0:
-        os.close(talk.said)
+    if talk.to_server >= 0:
+        os.close(talk.to_server)
     os.close(server_out)
 
 
@@ -204,10 +204,10 @@ class Rpc:
             **{"stdin": pipe, "stdout": pipe, "stderr": pipe, **streams},
         )
 
-    def run(self, said: bytes, *arguments: str) -> tuple[int, list[dict[str, Any]], str]:
+    def run(self, stdin: bytes, *arguments: str) -> tuple[int, list[dict[str, Any]], str]:
         """Say everything at once; returns exit code, lines and stderr."""
         with self.start(*arguments) as process:
-            out, errors = process.communicate(said, timeout=60)
+            out, errors = process.communicate(stdin, timeout=60)
         return process.returncode, [json.loads(line) for line in out.splitlines()], errors.decode()
 
 

@@ -28,8 +28,8 @@ async def test_it_talks_with_a_real_pi(options):
         stats = await pi.get_session_stats()
         tree = await pi.get_tree()
         messages = await pi.get_messages()
-        (said,) = await pi.get_fork_messages()
-        forked = await pi.fork(said.entry_id)
+        (message,) = await pi.get_fork_messages()
+        forked = await pi.fork(message.entry_id)
 
     assert (answer, state.message_count, stats.assistant_messages) == ("Hello", 2, 1)
     assert (tree.leaf_id is not None, [each["role"] for each in messages]) == (True, ["user", "assistant"])

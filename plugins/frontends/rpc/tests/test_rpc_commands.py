@@ -40,7 +40,7 @@ async def test_a_prompt_is_answered_before_its_events(talk, script):
     script.turn(text("Hi."))
 
     response = await talk.call("prompt", message="Hello")
-    first = await talk.hear()
+    first = await talk.receive()
 
     assert (response["data"], first["type"]) == ({"disposition": "started"}, "agent_start")
 
@@ -92,7 +92,7 @@ async def test_commands_sent_at_once_are_executed_in_order(talk, script):
         {"type": "new_session"},
         {"type": "get_state"},
     ):
-        talk.say(id=command["type"], **command)
+        talk.send(id=command["type"], **command)
 
     answers = [await talk.until(lambda line: line["type"] == "response") for _ in range(7)]
 
@@ -106,10 +106,10 @@ async def test_commands_sent_at_once_are_executed_in_order(talk, script):
 
 @asks
 async def test_a_dialog_of_a_command_does_not_block_other_requests(talk):
-    talk.say(id=1, type="prompt", message="/ask")
+    talk.send(id=1, type="prompt", message="/ask")
     request = await talk.event("extension_ui_request")
     state = await talk.call("get_state")
-    talk.say(type="extension_ui_response", id=request["id"], confirmed=True)
+    talk.send(type="extension_ui_response", id=request["id"], confirmed=True)
 
     assert state["success"] is True
     assert (await talk.event("extension_ui_request"))["message"] == "said True"
@@ -132,7 +132,7 @@ async def test_a_plugin_s_command_cannot_be_queued(talk):
 
 @asks
 async def test_a_failing_plugin_is_reported(talk):
-    talk.say(type="prompt", message="/fail")
+    talk.send(type="prompt", message="/fail")
 
     event = await talk.event("extension_error")
 
@@ -154,8 +154,8 @@ async def test_a_failed_request_is_an_event(talk, script):
 @pytest.mark.pi(plugins=[])
 async def test_two_commands_run_in_parallel(talk, script):
     del script
-    talk.say(id="a", type="compact")
-    talk.say(id="b", type="get_state")
+    talk.send(id="a", type="compact")
+    talk.send(id="b", type="get_state")
 
     ids = {(await talk.event("response"))["id"] for _ in range(2)}
 
@@ -220,9 +220,9 @@ curious = pytest.mark.pi(plugins={"curious": Curious()})
 
 @curious
 async def test_commands_wait_for_the_session_to_begin_and_dialogs_do_not(talk):
-    talk.say(id=1, type="get_state")
-    request = await talk.hear()
-    talk.say(type="extension_ui_response", id=request["id"], confirmed=True)
+    talk.send(id=1, type="get_state")
+    request = await talk.receive()
+    talk.send(type="extension_ui_response", id=request["id"], confirmed=True)
 
     assert (request["title"], (await talk.event("response"))["success"]) == ("May I?", True)
 
@@ -230,7 +230,7 @@ async def test_commands_wait_for_the_session_to_begin_and_dialogs_do_not(talk):
 @curious
 async def test_unexecuted_commands_get_an_answer_that_says_so(talk):
     await talk.event("extension_ui_request")
-    talk.say(id=1, type="get_state")
+    talk.send(id=1, type="get_state")
     await asyncio.sleep(0.05)
     talk.server.end(143)
 
@@ -248,10 +248,10 @@ async def test_the_end_comes_while_a_plugin_asks(talk):
 
 @asks
 async def test_a_dialog_ends_when_the_client_closes_its_input(talk):
-    talk.say(id=1, type="prompt", message="/ask")
+    talk.send(id=1, type="prompt", message="/ask")
     await talk.event("extension_ui_request")
-    os.close(talk.said)
-    talk.said = -1
+    os.close(talk.to_server)
+    talk.to_server = -1
 
     assert (await talk.event("extension_ui_request"))["message"] == "said False"
     assert await talk.code == 0
@@ -259,7 +259,7 @@ async def test_a_dialog_ends_when_the_client_closes_its_input(talk):
 
 @pytest.mark.pi(plugins=[], entry_points=["tools"])
 async def test_a_command_of_the_user_can_be_stopped(talk):
-    talk.say(id="b", type="bash", command="echo begun; sleep 60")
+    talk.send(id="b", type="bash", command="echo begun; sleep 60")
     begun = await talk.event("bash_execution_update")
     await talk.call("abort_bash")
     response = await talk.until(lambda line: line.get("id") == "b" and line["type"] == "response")
@@ -303,7 +303,7 @@ async def test_everything_can_be_asked_during_a_compaction(talk, script):
     script.turn(text("Hi.")).turn(stall())
     await talk.call("prompt", message="Hello")
     await talk.event("agent_settled")
-    talk.say(id="c", type="compact")
+    talk.send(id="c", type="compact")
     await script.stalled()
 
     assert (await talk.call("get_state"))["data"]["isCompacting"] is True
@@ -318,7 +318,7 @@ async def test_abort_stops_compactions_and_is_answered_after_them(talk, script):
     await talk.call("prompt", message="Hello")
     await talk.event("agent_settled")
     for number in (1, 2):
-        talk.say(id=number, type="compact")
+        talk.send(id=number, type="compact")
     await script.stalled()
 
     talk.lines.clear()

@@ -15,8 +15,8 @@ class TestRpc(ModeContract):
     def typed(self, prompt):
         return json.dumps({"type": "prompt", "message": prompt}) + "\n"
 
-    def agreed(self, shown):
-        asked = next(json.loads(line) for line in shown.splitlines() if "extension_ui_request" in line)
+    def agreed(self, output):
+        asked = next(json.loads(line) for line in output.splitlines() if "extension_ui_request" in line)
         return json.dumps({"type": "extension_ui_response", "id": asked["id"], "confirmed": True}) + "\n"
 
     def check_output(self, out):

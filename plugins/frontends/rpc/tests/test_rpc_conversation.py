@@ -21,7 +21,7 @@ RECORD = Path(__file__).with_name("conversation.jsonl")
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 SETTLED = "agent_settled"
 
-SAID: list[tuple[dict[str, Any], str]] = [
+STEPS: list[tuple[dict[str, Any], str]] = [
     ({"type": "get_state"}, ""),
     ({"type": "get_available_models"}, ""),
     ({"type": "set_model", "provider": "scripted", "modelId": "model"}, ""),
@@ -84,14 +84,14 @@ class Names:
         self.real: dict[str, str] = {}
 
     def hide(self, line: dict[str, Any]) -> Any:
-        shown = json.dumps(line, ensure_ascii=False)
-        shown = re.sub(r"\b\d{4}-\d\d-\d\dT[\d:-]+(\.\d+|-\d+)?Z", "<time>", shown)
-        shown = re.sub(r'("(?:timestamp|durationMs|estimatedTokensAfter)": )\d+', r"\g<1>0", shown)
-        shown = re.sub(
-            r"(?<![0-9a-f])[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}", lambda found: self._name("session", found[0]), shown
+        output = json.dumps(line, ensure_ascii=False)
+        output = re.sub(r"\b\d{4}-\d\d-\d\dT[\d:-]+(\.\d+|-\d+)?Z", "<time>", output)
+        output = re.sub(r'("(?:timestamp|durationMs|estimatedTokensAfter)": )\d+', r"\g<1>0", output)
+        output = re.sub(
+            r"(?<![0-9a-f])[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}", lambda found: self._name("session", found[0]), output
         )
-        shown = re.sub(r'"([0-9a-f]{8})"', lambda found: f'"{self._name("entry", found[1])}"', shown)
-        return json.loads(shown.replace(self._folder, "<folder>"))
+        output = re.sub(r'"([0-9a-f]{8})"', lambda found: f'"{self._name("entry", found[1])}"', output)
+        return json.loads(output.replace(self._folder, "<folder>"))
 
     def _name(self, kind: str, real: str) -> str:
         name = self._names.get(real)
@@ -101,7 +101,7 @@ class Names:
             self.real[name] = real
         return name
 
-    def tell(self, command: dict[str, Any]) -> dict[str, Any]:
+    def resolve(self, command: dict[str, Any]) -> dict[str, Any]:
         return {
             name: self.real.get(value, value) if isinstance(value, str) else value for name, value in command.items()
         }
@@ -122,9 +122,9 @@ async def test_every_command_is_answered_as_recorded(talk, script, tmp_path):
     names = Names(tmp_path)
     conversation = []
 
-    for number, (command, until) in enumerate(SAID):
+    for number, (command, until) in enumerate(STEPS):
         talk.lines.clear()
-        talk.say(id=number, **names.tell(command))
+        talk.send(id=number, **names.resolve(command))
         await talk.until(lambda line: line.get("type") == "response" and line.get("id") == number)  # noqa: B023
         if until:
             await talk.event(until)
@@ -134,8 +134,8 @@ async def test_every_command_is_answered_as_recorded(talk, script, tmp_path):
     if os.environ.get("RECORD_RPC"):
         RECORD.write_text("".join(json.dumps(each, ensure_ascii=False) + "\n" for each in conversation))
     recorded = [json.loads(line) for line in RECORD.read_text().splitlines()]
-    for said, known in zip(conversation, recorded, strict=True):
-        assert said == known
+    for exchange, known in zip(conversation, recorded, strict=True):
+        assert exchange == known
 
 
 async def remember(command: dict[str, Any], line: dict[str, Any], names: Names) -> None:
@@ -147,4 +147,4 @@ async def remember(command: dict[str, Any], line: dict[str, Any], names: Names) 
 
 
 def test_the_conversation_uses_every_command():
-    assert {command["type"] for command, _ in SAID} == set(COMMANDS)
+    assert {command["type"] for command, _ in STEPS} == set(COMMANDS)

@@ -31,20 +31,20 @@ def test_no_line_is_a_bug(line):
 
 @given(COMMAND_LIKE | JSON)
 def test_no_json_is_a_bug(value):
-    said = parse(json.dumps(value).encode())
+    parsed = parse(json.dumps(value).encode())
 
-    assert isinstance(said, Asked | Refused | UiReply)
-    if isinstance(value, dict) and "id" in value and not isinstance(said, UiReply):
-        assert said.id == {"id": value["id"]}
+    assert isinstance(parsed, Asked | Refused | UiReply)
+    if isinstance(value, dict) and "id" in value and not isinstance(parsed, UiReply):
+        assert parsed.id == {"id": value["id"]}
 
 
 @given(st.text().filter(lambda text: "\n" not in text))
 def test_texts_come_through_as_they_are(message):
-    said = parse(
+    parsed = parse(
         json.dumps({"type": "prompt", "message": message}, ensure_ascii=False).encode("utf-8", "surrogatepass")
     )
 
-    assert isinstance(said, Refused) or said.request.message == message
+    assert isinstance(parsed, Refused) or parsed.request.message == message
 
 
 @pytest.mark.parametrize(
@@ -82,10 +82,10 @@ def test_texts_come_through_as_they_are(message):
     ],
 )
 def test_what_is_wrong_is_reported(line, error):
-    said = parse(line)
+    parsed = parse(line)
 
-    assert isinstance(said, Refused)
-    assert said.error == error
+    assert isinstance(parsed, Refused)
+    assert parsed.error == error
 
 
 def test_both_shapes_of_images_are_read():
@@ -101,20 +101,20 @@ def test_both_shapes_of_images_are_read():
 
 async def test_the_id_comes_back_with_its_type(talk):
     for given_id in (5, "five", 5.5, None, [5], {"a": 1}, 10**30, True):
-        talk.say(id=given_id, type="abort_retry")
+        talk.send(id=given_id, type="abort_retry")
 
-        assert await talk.hear() == {"id": given_id, "type": "response", "command": "abort_retry", "success": True}
+        assert await talk.receive() == {"id": given_id, "type": "response", "command": "abort_retry", "success": True}
 
 
 async def test_only_line_feeds_end_a_line(talk):
-    talk.say_line('{"type":"set_session_name","name":"a\u2028b\u2029c\x85d"}\r'.encode())
+    talk.send_line('{"type":"set_session_name","name":"a\u2028b\u2029c\x85d"}\r'.encode())
 
     assert (await talk.event("session_info_changed"))["name"] == "a\u2028b\u2029c\x85d"
 
 
 async def test_it_goes_on_after_any_line(talk):
     for line in (b"null", b"[1]", b"", b"\xff\x00", b'{"type":{}}', b"{" * 5000, b'{"type":"fork"}'):
-        talk.say_line(line)
-        assert (await talk.hear())["success"] is False
+        talk.send_line(line)
+        assert (await talk.receive())["success"] is False
 
     assert (await talk.call("get_state"))["success"] is True

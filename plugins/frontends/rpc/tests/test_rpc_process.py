@@ -17,9 +17,9 @@ STALL = b'{"id":1,"type":"prompt","message":"stall"}\n'
 def lines_until(process, wanted):
     """Read until a line of a type, or of an event in an update."""
     for line in process.stdout:
-        heard = json.loads(line)
-        if wanted in (heard["type"], heard.get("assistantMessageEvent", {}).get("type"), heard.get("id")):
-            return heard
+        reply = json.loads(line)
+        if wanted in (reply["type"], reply.get("assistantMessageEvent", {}).get("type"), reply.get("id")):
+            return reply
     raise AssertionError(process.stderr.read().decode())
 
 
@@ -46,7 +46,7 @@ def test_a_last_line_without_line_end_is_carried_out(rpc):
 def test_commands_may_come_from_a_file(rpc, tmp_path):
     (tmp_path / "said.jsonl").write_bytes(b'{"id":1,"type":"get_state"}\n')
 
-    with (tmp_path / "said.jsonl").open("rb") as said, rpc.start(stdin=said) as process:
+    with (tmp_path / "said.jsonl").open("rb") as commands, rpc.start(stdin=commands) as process:
         out, _ = process.communicate(timeout=60)
 
     assert (process.returncode, json.loads(out)["id"]) == (0, 1)
@@ -154,11 +154,11 @@ def test_a_slow_reader_gets_the_whole_text_in_fewer_lines(rpc):
         time.sleep(1)
         text, count = "", 0
         for line in process.stdout:
-            heard = json.loads(line)
-            update = heard.get("assistantMessageEvent", {})
+            reply = json.loads(line)
+            update = reply.get("assistantMessageEvent", {})
             if update.get("type") == "text_delta":
                 text, count = text + update["delta"], count + 1
-            if heard["type"] == "agent_settled":
+            if reply["type"] == "agent_settled":
                 break
         process.stdin.close()
 
@@ -168,9 +168,9 @@ def test_a_slow_reader_gets_the_whole_text_in_fewer_lines(rpc):
 
 
 def test_a_big_answer_arrives_whole_after_the_end_of_stdin(rpc):
-    said = json.dumps({"type": "bash", "command": "true"}).encode() + b"\n"
+    command = json.dumps({"type": "bash", "command": "true"}).encode() + b"\n"
     big = json.dumps({"id": 2, "type": "steer", "message": "x" * 3_000_000}).encode() + b"\n"
-    _, lines, _ = rpc.run(said + big + b'{"id":3,"type":"clear_queue"}\n')
+    _, lines, _ = rpc.run(command + big + b'{"id":3,"type":"clear_queue"}\n')
 
     assert next(line for line in lines if line.get("id") == 3)["data"]["steering"] == ["x" * 3_000_000]
 

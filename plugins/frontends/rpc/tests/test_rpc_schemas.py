@@ -83,9 +83,9 @@ def test_an_event_has_the_fields_of_its_class(name):
 
 
 def test_no_event_is_missing():
-    told = set(event_classes({"notices"})) | set(event_classes({"agent"})) - PROMPT_EVENTS
+    emitted = set(event_classes({"notices"})) | set(event_classes({"agent"})) - PROMPT_EVENTS
 
-    assert told <= set(EVENTS)
+    assert emitted <= set(EVENTS)
 
 
 def test_an_update_has_the_fields_of_its_class():

@@ -13,7 +13,7 @@ async def asked(talk, dialog, **reply):
     """Open a dialog, answer it as a client would, and return the request and the result."""
     answer = asyncio.create_task(dialog)
     request = await talk.event("extension_ui_request")
-    talk.say(type="extension_ui_response", id=request["id"], **reply)
+    talk.send(type="extension_ui_response", id=request["id"], **reply)
     return request, await answer
 
 
@@ -56,9 +56,9 @@ async def test_options_with_labels_come_back_as_their_values(talk, ui):
     ],
 )
 async def test_both_replies_to_confirm_are_understood(talk, ui, reply, answer):
-    _, said = await asked(talk, ui.confirm("Sure?", "It is for ever."), **reply)
+    _, result = await asked(talk, ui.confirm("Sure?", "It is for ever."), **reply)
 
-    assert said is answer
+    assert result is answer
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ async def test_timeouts_are_kept_by_pi(talk, ui):
 async def test_a_reply_that_comes_too_late_changes_nothing(talk, ui):
     await ui.input("Name?", timeout=0.01)
     request = await talk.event("extension_ui_request")
-    talk.say(type="extension_ui_response", id=request["id"], value="late")
+    talk.send(type="extension_ui_response", id=request["id"], value="late")
 
     assert (await talk.call("get_state"))["success"]
 
@@ -105,7 +105,7 @@ async def test_the_end_dismisses_what_is_open(talk, ui):
 
 
 @pytest.mark.parametrize(
-    ("tell", "told"),
+    ("emitted", "message"),
     [
         (lambda ui: ui.notify("Hello", "warning"), {"method": "notify", "message": "Hello", "notifyType": "warning"}),
         (lambda ui: ui.set_status("k", "busy"), {"method": "setStatus", "statusKey": "k", "statusText": "busy"}),
@@ -121,12 +121,12 @@ async def test_the_end_dismisses_what_is_open(talk, ui):
     ],
     ids=["notify", "status", "no status", "widget", "placed widget", "title", "editor text", "paste"],
 )
-async def test_notices_are_reported(talk, ui, tell, told):
-    tell(ui)
+async def test_notices_are_reported(talk, ui, emitted, message):
+    emitted(ui)
 
     request = await talk.event("extension_ui_request")
-    assert told.items() <= request.items()
-    assert set(request) == {*told, "type", "id"}
+    assert message.items() <= request.items()
+    assert set(request) == {*message, "type", "id"}
 
 
 async def test_what_only_a_terminal_has_does_nothing(talk):

@@ -36,16 +36,16 @@ class FakePi:
         self.reader = reader
         self.writer = writer
 
-    async def hear(self):
+    async def receive(self):
         async with asyncio.timeout(20):
             return json.loads(await self.reader.readline())
 
-    def say(self, **line):
+    def send(self, **line):
         self.writer.write(json.dumps(line, ensure_ascii=False).encode() + b"\n")
 
     async def answer(self, **fields):
-        asked = await self.hear()
-        self.say(id=asked["id"], type="response", command=asked["type"], **fields)
+        asked = await self.receive()
+        self.send(id=asked["id"], type="response", command=asked["type"], **fields)
         return asked
 
 
@@ -84,10 +84,10 @@ async def test_an_answer_becomes_a_value(client, pi):
 
 async def test_answers_find_their_commands_in_any_order(client, pi):
     asking = [asyncio.create_task(client.bash(word)) for word in ("a", "b")]
-    heard = [await pi.hear(), await pi.hear()]
-    for asked in reversed(heard):
+    received = [await pi.receive(), await pi.receive()]
+    for asked in reversed(received):
         data = {"output": asked["command"], "exitCode": 0, "cancelled": False, "truncated": False}
-        pi.say(id=asked["id"], type="response", command="bash", success=True, data=data)
+        pi.send(id=asked["id"], type="response", command="bash", success=True, data=data)
 
     assert [(await each).output for each in asking] == ["a", "b"]
 
@@ -124,7 +124,7 @@ async def test_an_answer_that_is_none_raises(client, pi):
 
 async def test_a_tree_too_deep_for_python_says_what_to_do(client, pi):
     asking = asyncio.create_task(client.get_tree())
-    asked = await pi.hear()
+    asked = await pi.receive()
     deep = '{"children":[' * 50_000 + "]}" * 50_000
     pi.writer.write(f'{{"id":"{asked["id"]}","type":"response","success":true,"data":{{"tree":[{deep}]}}}}\n'.encode())
 
@@ -140,20 +140,20 @@ async def test_null_is_none_where_it_may_be(client, pi):
 
 
 async def test_events_come_until_the_prompt_has_settled(client, pi):
-    async def said():
+    async def collect():
         return [event async for event in client.stream("Hi")]
 
-    asking = asyncio.create_task(said())
-    asked = await pi.hear()
-    pi.say(type="queue_update", steering=[], followUp=[])
-    pi.say(id=asked["id"], type="response", command="prompt", success=True, data={"disposition": "started"})
-    pi.say(
+    asking = asyncio.create_task(collect())
+    asked = await pi.receive()
+    pi.send(type="queue_update", steering=[], followUp=[])
+    pi.send(id=asked["id"], type="response", command="prompt", success=True, data={"disposition": "started"})
+    pi.send(
         type="message_update",
         usage={},
         assistantMessageEvent={"type": "text_delta", "contentIndex": 0, "delta": "H\u2028"},
     )
-    pi.say(type="agent_settled", aborted=False)
-    pi.say(type="agent_start")
+    pi.send(type="agent_settled", aborted=False)
+    pi.send(type="agent_start")
 
     events = await asking
     assert [event.type for event in events] == ["queue_update", "message_update", "agent_settled"]
@@ -161,10 +161,10 @@ async def test_events_come_until_the_prompt_has_settled(client, pi):
 
 
 async def test_what_a_command_of_a_plugin_handled_has_no_events(client, pi):
-    async def said():
+    async def collect():
         return [event async for event in client.stream("/x")]
 
-    asking = asyncio.create_task(said())
+    asking = asyncio.create_task(collect())
     await pi.answer(success=True, data={"disposition": "handled"})
 
     assert await asking == []
@@ -188,19 +188,19 @@ async def test_dialogs_are_answered(ends, method, answer, reply):
         return answer
 
     async with PiClient.over(*streams, on_ui):
-        pi.say(
+        pi.send(
             type="extension_ui_request", id="u", method=method, title="T", options=["a", {"label": "B", "value": "b"}]
         )
-        assert await pi.hear() == {"type": "extension_ui_response", "id": "u", **reply}
+        assert await pi.receive() == {"type": "extension_ui_response", "id": "u", **reply}
         pi.writer.close()
     assert (asked[0].title, asked[0].options) == ("T", ("a", "b"))
 
 
 async def test_notices_are_not_answered_and_dialogs_without_a_user_are_dismissed(client, pi):
-    pi.say(type="extension_ui_request", id="n", method="notify", message="Hello")
-    pi.say(type="extension_ui_request", id="d", method="input", title="Name?")
+    pi.send(type="extension_ui_request", id="n", method="notify", message="Hello")
+    pi.send(type="extension_ui_request", id="d", method="input", title="Name?")
 
-    assert await pi.hear() == {"type": "extension_ui_response", "id": "d", "cancelled": True}
+    assert await pi.receive() == {"type": "extension_ui_response", "id": "d", "cancelled": True}
 
 
 async def test_noise_on_the_line_is_passed_over(client, pi):
@@ -214,7 +214,7 @@ async def test_noise_on_the_line_is_passed_over(client, pi):
 async def test_the_end_of_pi_ends_what_waits(client, pi):
     asking = asyncio.create_task(client.get_state())
     listening = asyncio.create_task(anext(client.events(), "over"))
-    await pi.hear()
+    await pi.receive()
     pi.writer.close()
 
     with pytest.raises(ConnectionLost):

@@ -89,7 +89,7 @@ def test_an_abort_and_other_errors_end_it_too(builder):
 
 @pytest.mark.parametrize("slip", [TypeError("unhashable type: 'list'"), IndexError("out of range"), KeyError("x")])
 def test_pythons_message_about_a_mistake_is_put_in_plain_words(builder, slip):
-    said = builder.end_for(slip).error.error_message
+    message = builder.end_for(slip).error.error_message
 
-    assert said.startswith(f"The request cannot be made, or its answer not read ({type(slip).__name__}: {slip}). ")
-    assert "models.json" in said
+    assert message.startswith(f"The request cannot be made, or its answer not read ({type(slip).__name__}: {slip}). ")
+    assert "models.json" in message

@@ -73,21 +73,21 @@ def test_the_raw_text_comes_first(model):
 
 
 def test_the_raw_text_is_one_line_that_programs_can_parse(model):
-    said = {"error": {"message": "First.\nSecond.", "details": ["x" * 20_000]}}
-    failure = answer_failure(429, {}, json.dumps(said, indent=2).encode())
+    body = {"error": {"message": "First.\nSecond.", "details": ["x" * 20_000]}}
+    failure = answer_failure(429, {}, json.dumps(body, indent=2).encode())
     first, advice = explained(failure, model).split("\n")
     in_words = explained(HttpFailed("one\r\ntwo", kind="event"), model)
 
-    assert (first[:4], json.loads(first[4:])) == ("429 ", said)
+    assert (first[:4], json.loads(first[4:])) == ("429 ", body)
     assert advice == "Wait a moment, or choose another model with --model."
     assert in_words.startswith("one two\n")
 
 
 def test_a_retry_delay_beyond_the_users_limit_is_reported(model):
     failure = RequestFailed("429 slow down", status=429, retry_after_ms=700_000)
-    said = AnswerBuilder(model).end_for(failure, StreamOptions(max_retry_delay_ms=60_000)).error.error_message
+    message = AnswerBuilder(model).end_for(failure, StreamOptions(max_retry_delay_ms=60_000)).error.error_message
 
-    assert said == (
+    assert message == (
         "429 slow down\nWait 700 s, which is longer than retry.provider.maxRetryDelayMs lets pi wait by itself, "
         "or choose another model with --model."
     )
@@ -202,8 +202,8 @@ def test_advice_on_a_kind_changes_nothing_for_overflow_detection(model, kind):
 def test_what_is_secret_is_taken_out_of_every_failure(model):
     model = evolve(model, headers={"X-Gateway-Token": "gw-abcdefgh", "x-team": "the-platform-team"})
     options = StreamOptions(api_key="sk-0123456789", headers={"Authorization": "Bearer hdr-0123456789\n"})
-    said = "not with sk-0123456789, gw-abcdefgh or hdr-0123456789, the-platform-team"
-    for problem in (ValueError(said), RequestFailed(said), HttpFailed(said, kind="event")):
-        told = AnswerBuilder(model).end_for(problem, options).error.error_message
+    server_text = "not with sk-0123456789, gw-abcdefgh or hdr-0123456789, the-platform-team"
+    for problem in (ValueError(server_text), RequestFailed(server_text), HttpFailed(server_text, kind="event")):
+        message = AnswerBuilder(model).end_for(problem, options).error.error_message
 
-        assert told.startswith("not with [secret], [secret] or [secret], the-platform-team")
+        assert message.startswith("not with [secret], [secret] or [secret], the-platform-team")

@@ -33,20 +33,20 @@ class LinesReader:
 
     def feed(self, line):
         try:
-            said = parse_json(line)
+            parsed = parse_json(line)
         except ValueError as error:
             raise HttpFailed(f"the line is no JSON ({error})", kind="event") from error
-        if not isinstance(said, dict):
+        if not isinstance(parsed, dict):
             raise HttpFailed("the line is no object", kind="event")
-        if "error" in said:
-            raise HttpFailed(str(said["error"]), kind="event")
+        if "error" in parsed:
+            raise HttpFailed(str(parsed["error"]), kind="event")
         if not self._opened:
             self._opened = True
             yield self.builder.start()
             yield self.builder.text_start()
-        if said.get("text") and (text := self._pieces.add(said["text"])):
+        if parsed.get("text") and (text := self._pieces.add(parsed["text"])):
             yield self.builder.text(0, text)
-        self.finished = said.get("done") is True
+        self.finished = parsed.get("done") is True
 
     def end(self):
         if not self.finished:
@@ -90,8 +90,8 @@ class LinesCase(ServerCase):
     def written_without_end(self, blocks):
         return lines_answer(*(orjson.dumps({"text": delta}) for block in blocks for delta in block.deltas))
 
-    def written_error(self, said):
-        return orjson.dumps({"error": said}) + b"\n"
+    def written_error(self, parsed):
+        return orjson.dumps({"error": parsed}) + b"\n"
 
 
 DONE = b'{"done":true}'

@@ -42,9 +42,9 @@ async def test_the_server_is_asked_at_its_own_pace_until_the_user_is_done():
 
 
 async def test_slow_down_adds_five_seconds_or_the_servers_interval():
-    told = TokenRefused("slow_down", error="slow_down", answer={"interval": 20})
+    refusal = TokenRefused("slow_down", error="slow_down", answer={"interval": 20})
     many = TokenRefused("429 too many requests", status=429)
-    server = Server("slow_down", told, many, {"access_token": "t"})
+    server = Server("slow_down", refusal, many, {"access_token": "t"})
 
     await server.poll()
 
@@ -52,8 +52,8 @@ async def test_slow_down_adds_five_seconds_or_the_servers_interval():
 
 
 async def test_a_servers_retry_delay_is_limited():
-    told = TokenRefused("slow_down", error="slow_down", answer={"interval": 10**9})
-    server = Server(told, "authorization_pending")
+    refusal = TokenRefused("slow_down", error="slow_down", answer={"interval": 10**9})
+    server = Server(refusal, "authorization_pending")
 
     with pytest.raises(UserError, match="has expired"):
         await server.poll()

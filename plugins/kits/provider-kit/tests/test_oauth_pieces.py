@@ -70,9 +70,9 @@ def test_whatever_is_pasted_is_a_code_or_a_plain_refusal(text):
         code = pasted_code(text, "state-of-ours", provider="acme")
     except UserError as error:
         code = None
-        shown = str(error)
+        output = str(error)
 
-    assert "\n" not in (shown if code is None else code)
+    assert "\n" not in (output if code is None else code)
     assert code != ""
 
 

@@ -65,21 +65,23 @@ async def test_what_was_sent_is_in_no_message_even_where_the_server_repeats_it(h
     with pytest.raises(TokenRefused) as caught:
         await refresh(http, server)
 
-    shown = f"{caught.value} {caught.value!r} {caught.value.body}"
-    assert "Refresh token not found or invalid: [secret]" in shown
-    assert "secret-refresh-token" not in shown
+    output = f"{caught.value} {caught.value!r} {caught.value.body}"
+    assert "Refresh token not found or invalid: [secret]" in output
+    assert "secret-refresh-token" not in output
     assert caught.value.__suppress_context__
 
 
-@pytest.mark.parametrize(("ahead", "told"), [(7200, "120 minutes behind"), (-7200, "120 minutes ahead of"), (60, "")])
-async def test_a_large_clock_difference_is_reported_with_a_refusal(http, server, ahead, told):
+@pytest.mark.parametrize(
+    ("ahead", "message"), [(7200, "120 minutes behind"), (-7200, "120 minutes ahead of"), (60, "")]
+)
+async def test_a_large_clock_difference_is_reported_with_a_refusal(http, server, ahead, message):
     server.clock_ahead = ahead
 
     with pytest.raises(TokenRefused) as caught:
         await refresh(http, server)
 
-    assert told in str(caught.value)
-    assert ("clock" in str(caught.value)) is bool(told)
+    assert message in str(caught.value)
+    assert ("clock" in str(caught.value)) is bool(message)
 
 
 @pytest.mark.parametrize(

@@ -96,10 +96,10 @@ async def test_headers_of_the_options_win_and_line_ends_around_a_key_are_taken_o
 
 
 async def test_on_response_is_called_for_good_and_bad_answers(serve, http):
-    heard = []
+    received = []
 
     async def on_response(status, headers):
-        heard.append((status, headers["x-kind"]))
+        received.append((status, headers["x-kind"]))
 
     async def script(wire):
         status = b"200 OK" if len(server.requests) == 1 else b"500 Oops"
@@ -109,7 +109,7 @@ async def test_on_response_is_called_for_good_and_bad_answers(serve, http):
         for _ in range(2):
             await collect(http, server.url, StreamOptions(on_response=on_response))
 
-    assert heard == [(200, "a"), (500, "a")]
+    assert received == [(200, "a"), (500, "a")]
 
 
 async def test_on_payload_may_replace_the_payload(model):
@@ -243,8 +243,8 @@ async def test_a_page_or_json_with_status_200_is_an_error(serve, http, content, 
 
 @pytest.mark.parametrize("kind", [b"content-type: text/event-stream", JSON], ids=["stream", "JSON"])
 async def test_an_error_disguised_as_an_answer_is_reported(serve, http, kind):
-    said = b'\n {"error":{"message":"Overloaded"}}'
-    async with serve(lambda wire: wire.whole(b"200 OK", said, kind)) as server:
+    body = b'\n {"error":{"message":"Overloaded"}}'
+    async with serve(lambda wire: wire.whole(b"200 OK", body, kind)) as server:
         received, failure = await collect(http, server.url)
 
     assert received == []

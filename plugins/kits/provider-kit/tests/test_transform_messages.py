@@ -28,7 +28,7 @@ OURS = Model(id="m1", name="M1", api="acme", provider="acme", input=("text", "im
 BLIND = evolve(OURS, input=("text",))
 
 
-def said(text):
+def user(text):
     return UserMessage(content=text, timestamp=1)
 
 
@@ -63,7 +63,7 @@ def ids(messages):
 
 def test_a_conversation_with_the_same_model_stays_as_it_is():
     messages = (
-        said("hi"),
+        user("hi"),
         ours(
             ThinkingContent("", thinking_signature="s"),
             ThinkingContent("", thinking_signature="opaque", redacted=True),
@@ -148,7 +148,7 @@ def test_a_call_without_an_id_gets_one():
     assert len(ids(transformed)[0]) == 9
 
 
-@pytest.mark.parametrize("rest", [[], [said("go on")], [ours(TextContent("next"))]])
+@pytest.mark.parametrize("rest", [[], [user("go on")], [ours(TextContent("next"))]])
 def test_a_call_without_a_result_gets_one_in_place(rest):
     messages = [ours(call("1"), call("2", "bash")), result("1"), *rest]
 
@@ -161,7 +161,7 @@ def test_a_call_without_a_result_gets_one_in_place(rest):
 
 
 def test_a_result_after_another_message_moves_to_its_call():
-    messages = [ours(call("1")), said("wait"), result("1", "late")]
+    messages = [ours(call("1")), user("wait"), result("1", "late")]
 
     transformed = transform_messages(messages, OURS)
 
@@ -170,15 +170,15 @@ def test_a_result_after_another_message_moves_to_its_call():
 
 
 def test_a_stray_result_is_dropped():
-    assert transform_messages([result("9"), said("hi"), ours(TextContent("x")), result("8")], OURS) == (
-        said("hi"),
+    assert transform_messages([result("9"), user("hi"), ours(TextContent("x")), result("8")], OURS) == (
+        user("hi"),
         ours(TextContent("x")),
     )
 
 
 @pytest.mark.parametrize("reason", ["error", "aborted"])
 def test_failed_answers_go_with_their_results(reason):
-    messages = [ours(call("1")), ours(call("1"), stop_reason=reason), result("1", "of the failed"), said("again")]
+    messages = [ours(call("1")), ours(call("1"), stop_reason=reason), result("1", "of the failed"), user("again")]
 
     transformed = transform_messages(messages, OURS)
 
@@ -206,7 +206,7 @@ def test_images_become_words_for_a_model_that_cannot_see():
 
 def test_empty_and_unknown_content_is_left_out():
     messages = [
-        said(" \n"),
+        user(" \n"),
         UserMessage(content=(TextContent(" "), UnknownContent("video")), timestamp=1),
         UserMessage(content=(TextContent(""), TextContent("hi")), timestamp=1),
         theirs(ThinkingContent("only thoughts", thinking_signature="s")),
@@ -218,7 +218,7 @@ def test_empty_and_unknown_content_is_left_out():
 
 def test_half_characters_are_removed_everywhere_and_halves_that_meet_are_joined():
     messages = [
-        said("a\ud83db"),
+        user("a\ud83db"),
         ours(TextContent("\ud83d\ude00"), call("1", path="x\udc00", edits=[{"\ud800k": "v"}])),
         result("1", "\udfff!"),
     ]
@@ -245,7 +245,7 @@ def test_arguments_too_deep_to_be_sent_are_cut_off():
 
 def test_system_messages_stay_for_the_codec_that_can_send_them():
     later = SystemMessage(content="Be brief.", timestamp=1)
-    context = Context(system_prompt="You are pi.", messages=(said("hi"), later))
+    context = Context(system_prompt="You are pi.", messages=(user("hi"), later))
 
     assert transform_messages(context.messages, OURS) == context.messages
     assert system_prompt_of(context) == "You are pi.\n\nBe brief."
@@ -259,7 +259,7 @@ BLOCKS = st.one_of(
 )
 MESSAGES = st.lists(
     st.one_of(
-        st.builds(said, st.text(max_size=3)),
+        st.builds(user, st.text(max_size=3)),
         st.builds(lambda blocks: ours(*blocks), st.lists(BLOCKS, max_size=4)),
         st.builds(lambda blocks: theirs(*blocks), st.lists(BLOCKS, max_size=4)),
         st.builds(lambda blocks: ours(*blocks, stop_reason="aborted"), st.lists(BLOCKS, max_size=2)),
@@ -291,7 +291,7 @@ def test_every_call_is_answered_once_directly_and_nothing_else_is(messages):
 @given(MESSAGES, MESSAGES)
 def test_a_sent_request_does_not_change_with_later_messages(before, after):
     """Otherwise every request would miss the provider's cache."""
-    whole = transform_messages([*before, said("next"), ours(TextContent("ok")), *after], OURS, sanitized_id)
-    start = transform_messages([*before, said("next")], OURS, sanitized_id)
+    whole = transform_messages([*before, user("next"), ours(TextContent("ok")), *after], OURS, sanitized_id)
+    start = transform_messages([*before, user("next")], OURS, sanitized_id)
 
     assert [m for m in whole[: len(start)] if m.timestamp] == [m for m in start if m.timestamp]

@@ -20,19 +20,19 @@ def test_a_text_cut_within_characters_comes_whole(text, data):
     edges = [0, *(2 * cut for cut in cuts), len(units)]
     pieces = [units[a:b].decode("utf-16-le", "surrogatepass") for a, b in pairwise(edges)]
     mended = WholeText()
-    shown = [mended.add(piece) for piece in pieces]
+    displayed = [mended.add(piece) for piece in pieces]
 
-    assert "".join(shown) == clean_text(text)
-    assert all(clean_text(each) is each for each in shown)
+    assert "".join(displayed) == clean_text(text)
+    assert all(clean_text(each) is each for each in displayed)
 
 
 @given(st.lists(HALVES))
 def test_any_output_can_be_printed_in_pieces_with_the_same_result(pieces):
     mended = WholeText()
-    shown = [mended.add(piece) for piece in pieces]
+    displayed = [mended.add(piece) for piece in pieces]
 
-    assert "".join(shown) == clean_text("".join(pieces))
-    for each in shown:
+    assert "".join(displayed) == clean_text("".join(pieces))
+    for each in displayed:
         each.encode()
 
 

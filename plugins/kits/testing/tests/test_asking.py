@@ -8,7 +8,7 @@ import pytest
 
 from pi_hookspecs import Done, MessageBuilder
 from pi_testing import ScriptedProvider, asking, text
-from pi_testing import conversation as said
+from pi_testing import conversation as chat
 
 
 class Sends(ScriptedProvider):
@@ -44,9 +44,9 @@ async def test_the_events_of_an_answer_are_returned():
     provider = ScriptedProvider()
     provider.turn(text("Hello"))
 
-    events = await asking.answer_events(provider, provider.model, said.user("Hi"), system="Be brief.")
+    events = await asking.answer_events(provider, provider.model, chat.user("Hi"), system="Be brief.")
 
-    assert said.final_message(events).text == "Hello"
+    assert chat.final_message(events).text == "Hello"
     assert provider.requests[0].system_prompt == "Be brief."
 
 
@@ -62,7 +62,7 @@ async def test_a_provider_that_shows_no_body_is_reported():
     provider = Silent()
 
     with pytest.raises(AssertionError, match="without a request body"):
-        await asking.payload_of(provider, provider.model, said.user("Hi"))
+        await asking.payload_of(provider, provider.model, chat.user("Hi"))
 
 
 def test_a_reader_gets_plain_data_as_json_and_bytes_as_they_are():

@@ -26,7 +26,7 @@ class Plugin:
         return [ProviderInfo(id="acme", name="Acme", api=self.model.api, base_url=self.model.base_url, **known)]
 
 
-async def told(folder, mode, file, url):
+async def converse(folder, mode, file, url):
     """Prompt a session twice in a folder; return its answers and what its tool was called with."""
     folder.mkdir()
     cassette = Cassette(file, mode, replace={"{tmp_path}": str(folder)}, environ={"ACME_API_KEY": KEY})
@@ -55,9 +55,9 @@ async def test_a_session_is_replayed_in_another_folder(tmp_path):
     async with FakeAnthropic() as server:
         call = message(tool_use("toolu_1", "read", path="a.txt"))
         server.answers(call, message(text("Three words.")), message(text("Welcome.")))
-        recorded, calls = await told(tmp_path / "first", "once", file, server.url)
+        recorded, calls = await converse(tmp_path / "first", "once", file, server.url)
         url = server.url
-    replayed, calls_again = await told(tmp_path / "again", "none", file, url)
+    replayed, calls_again = await converse(tmp_path / "again", "none", file, url)
 
     assert recorded == replayed == ["Three words.", "Welcome."]
     assert calls == calls_again == [{"path": "a.txt"}]

@@ -10,7 +10,7 @@ import pytest
 
 from pi_hookspecs import Context, Model, StreamOptions, UserError
 from pi_provider_anthropic._provider import AnthropicMessages
-from pi_testing import conversation as said
+from pi_testing import conversation as chat
 from pi_testing.cassettes import REMOVED, Cassette
 from pi_testing.fake_servers import Answer, FakeServer, closed_url, json_answer, redirect, sse, sse_event
 from pi_testing.fake_servers.anthropic import FakeAnthropic, message, text
@@ -63,9 +63,9 @@ async def ask(cassette, url, question):
     """Ask through a provider of ours; return the text of the answer, or the error."""
     model = Model(id="m", name="M", api="anthropic-messages", provider="anthropic", base_url=url, max_tokens=100)
     options = StreamOptions(api_key=cassette.key("ACME_API_KEY"))
-    context = Context(messages=(said.user(question),))
+    context = Context(messages=(chat.user(question),))
     events = [event async for event in AnthropicMessages().stream(await cassette.model(model), context, options)]
-    final = said.final_message(events)
+    final = chat.final_message(events)
     return final.error_message or final.text
 
 
@@ -90,7 +90,7 @@ async def test_the_first_difference_is_reported_with_its_path(tape):
             await ask(cassette, server.url, "Hi")
     with pytest.raises(AssertionError) as caught:
         async with tape() as cassette:
-            heard = await ask(cassette, server.url, "Ho")
+            reply = await ask(cassette, server.url, "Ho")
 
     assert str(caught.value) == (
         f"Request 1 is not the one in {cassette.file}\n"
@@ -99,7 +99,7 @@ async def test_the_first_difference_is_reported_with_its_path(tape):
         '    actual:   "Ho"\n'
         "If that is meant, record it anew, with a key: pytest test_it.py --pi-record=all"
     )
-    assert "body.messages[0].content[0].text" in heard
+    assert "body.messages[0].content[0].text" in reply
 
 
 @pytest.mark.parametrize(
@@ -262,19 +262,19 @@ async def test_a_secret_is_removed_however_it_is_written(tape, server):
 
 
 async def test_no_secret_of_an_answer_is_written_and_what_a_client_needs_of_it_is(tape, server):
-    said_ = {
+    fields = {
         "access_token": token(),
         "refresh_token": SECRET,
         "expires_in": 3600,
         "expires_at": 1_700_000_000,
         "scope": "models",
     }
-    exchange, first = await recorded(tape, server, json_answer(200, said_, set_cookie=f"a={SECRET}"), json={})
+    exchange, first = await recorded(tape, server, json_answer(200, fields, set_cookie=f"a={SECRET}"), json={})
     async with tape() as cassette:
         again = (await post(await cassette.url(f"{server.url}/v1/chat"), json={})).json()
 
     written = cassette.file.read_text()
-    assert first.json() == said_
+    assert first.json() == fields
     assert not any(each in written for each in (SECRET, token(), "acc-42", "me@example.org"))
     assert (again["refresh_token"], again["expires_in"], again["scope"]) == (REMOVED, 3600, "models")
     assert again["expires_at"] > 4_000_000_000
@@ -294,9 +294,12 @@ async def test_ordinary_words_are_no_secrets(tape, server):
 
 
 async def test_the_folder_of_a_test_is_another_one_each_time(tape, server):
-    said_ = {"path": "/somewhere/run-1/a.txt"}
+    fields = {"path": "/somewhere/run-1/a.txt"}
     await recorded(
-        lambda mode: tape(mode, replace={"{tmp_path}": "/somewhere/run-1"}), server, json_answer(200, said_), json=said_
+        lambda mode: tape(mode, replace={"{tmp_path}": "/somewhere/run-1"}),
+        server,
+        json_answer(200, fields),
+        json=fields,
     )
     async with tape(replace={"{tmp_path}": "/somewhere/run-2"}) as cassette:
         answer = await post(await cassette.url(f"{server.url}/v1/chat"), json={"path": "/somewhere/run-2/a.txt"})

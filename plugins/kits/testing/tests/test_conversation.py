@@ -6,7 +6,7 @@ import pytest
 
 from pi_hookspecs import Model, TextContent, UserMessage
 from pi_hookspecs.stream import MessageBuilder
-from pi_testing import conversation as said
+from pi_testing import conversation as chat
 
 MODEL = Model(id="m", name="M", api="a", provider="p")
 
@@ -17,23 +17,23 @@ def spoken():
 
 
 def test_equal_content_is_equal():
-    assert said.user("Hi") == UserMessage(content="Hi", timestamp=0)
-    assert said.user(said.text("a"), said.image()).content == (TextContent("a"), said.image())
-    assert said.answer(MODEL, said.text("a"), stop_reason="length").stop_reason == "length"
-    assert said.result("c", "a", said.image(), is_error=True).content == (TextContent("a"), said.image())
+    assert chat.user("Hi") == UserMessage(content="Hi", timestamp=0)
+    assert chat.user(chat.text("a"), chat.image()).content == (TextContent("a"), chat.image())
+    assert chat.answer(MODEL, chat.text("a"), stop_reason="length").stop_reason == "length"
+    assert chat.result("c", "a", chat.image(), is_error=True).content == (TextContent("a"), chat.image())
 
 
 def test_the_final_message_is_that_of_the_end():
-    assert said.final_message(spoken()).text == "Hi"
-    assert said.final_message([MessageBuilder(MODEL).fail("no")]).error_message == "no"
+    assert chat.final_message(spoken()).text == "Hi"
+    assert chat.final_message([MessageBuilder(MODEL).fail("no")]).error_message == "no"
 
 
 @pytest.mark.parametrize("broken", [slice(1, None), slice(None, -1)], ids=["no start", "no end"])
 def test_an_incomplete_stream_is_reported(broken):
     with pytest.raises(AssertionError, match="a stream"):
-        said.final_message(spoken()[broken])
+        chat.final_message(spoken()[broken])
 
 
 def test_a_stream_that_continues_after_its_end_is_reported():
     with pytest.raises(AssertionError, match="ends once"):
-        said.final_message([*spoken(), spoken()[-1]])
+        chat.final_message([*spoken(), spoken()[-1]])

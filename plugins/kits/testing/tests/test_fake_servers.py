@@ -223,13 +223,13 @@ async def test_fake_anthropic_refuses_what_the_api_refuses(connect, changes, com
         client = await connect(server)
         body = {**GOOD, **changes}
         await client.ask(json.dumps(body).encode(), **{"x-api-key": "k", "anthropic-version": "2023-06-01"})
-        head, said = await client.head(), await client.body()
+        head, reply = await client.head(), await client.body()
 
     if complaint is None:
         assert "200 OK" in head
     else:
         assert "400 Bad Request" in head
-        assert complaint in json.loads(said)["error"]["message"]
+        assert complaint in json.loads(reply)["error"]["message"]
 
 
 @pytest.mark.parametrize(
@@ -261,8 +261,8 @@ def test_mistral_refuses_fields_of_a_wrong_kind(fields, words):
     right = {"prompt_cache_key": "s1", "tools": [{"type": "function", "function": {"name": "f", "parameters": {}}}]}
 
     assert mistral_complaint({**asked, **right}) is None
-    status, said = mistral_complaint({**asked, **fields})
-    assert (status, words in said) == (422, True)
+    status, content = mistral_complaint({**asked, **fields})
+    assert (status, words in content) == (422, True)
 
 
 def test_claude_refuses_a_strict_tool_that_is_not_closed():

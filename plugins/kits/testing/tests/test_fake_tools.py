@@ -39,10 +39,10 @@ async def test_a_tool_returns_its_scripted_answer(script):
 
 async def test_tool_validates_against_its_schema(script):
     tool = make_tool(parameters={"type": "object", "properties": {}, "required": ["b"]})
-    ((told, is_error),) = await results_of(script, tool)
+    ((text, is_error),) = await results_of(script, tool)
 
     assert is_error
-    assert told.startswith('Validation failed for tool "echo":')
+    assert text.startswith('Validation failed for tool "echo":')
     assert tool.calls == []
 
 

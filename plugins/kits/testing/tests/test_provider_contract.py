@@ -182,9 +182,9 @@ async def test_a_broken_rule_is_named(says, words):
 
 
 async def test_a_failure_before_generation_needs_no_start():
-    heard = await listen(Case(Sayer(lambda builder: [builder.fail("It broke.")])))
+    reply = await listen(Case(Sayer(lambda builder: [builder.fail("It broke.")])))
 
-    assert (heard.types, heard.error) == (["error"], "It broke.")
+    assert (reply.types, reply.error) == (["error"], "It broke.")
 
 
 async def test_the_error_is_shown_where_another_end_was_expected():

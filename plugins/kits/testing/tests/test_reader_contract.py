@@ -34,7 +34,7 @@ def test_the_example_passes(pytester):
 
 
 @pytest.mark.parametrize(
-    ("right", "wrong", "row", "said"),
+    ("right", "wrong", "row", "message"),
     [
         ("if not self.finished:", "if False:", "ends_early", "ended at byte"),
         ("            self.started = True\n", "", "whole_answer", "start came again"),
@@ -42,12 +42,12 @@ def test_the_example_passes(pytester):
         (', {"end": True}]', "]", "whole_answer", "events need a call, and an end"),
     ],
 )
-def test_a_reader_with_a_fault_fails_the_row_for_it(pytester, right, wrong, row, said):
+def test_a_reader_with_a_fault_fails_the_row_for_it(pytester, right, wrong, row, message):
     assert right in EXAMPLE
     result = run(pytester, EXAMPLE.replace(right, wrong), row)
 
     assert any(row in line for line in result.outlines if line.startswith("FAILED")), result.outlines
-    assert said in result.stdout.str()
+    assert message in result.stdout.str()
 
 
 def test_a_decoder_that_loses_a_byte_at_a_cut_is_found(pytester):

@@ -59,13 +59,13 @@ async def test_text_comes_in_blocks_and_deltas():
     assert (events[-1].message.text, events[-1].reason) == ("Hello", "stop")
 
 
-@given(said=st.text(), chunks=st.integers(1, 20))
-def test_any_text_survives_any_number_of_chunks(said: str, chunks: int):
-    events = asyncio.run(play(ScriptedProvider().turn(text(said, chunks))))
+@given(answer=st.text(), chunks=st.integers(1, 20))
+def test_any_text_survives_any_number_of_chunks(answer: str, chunks: int):
+    events = asyncio.run(play(ScriptedProvider().turn(text(answer, chunks))))
     deltas = [event.delta for event in events if event.type == "text_delta"]
 
-    assert "".join(deltas) == said
-    assert len(deltas) == min(chunks, len(said))
+    assert "".join(deltas) == answer
+    assert len(deltas) == min(chunks, len(answer))
     assert all(deltas)
 
 

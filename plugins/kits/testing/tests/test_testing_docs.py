@@ -46,15 +46,15 @@ async def test_the_page_can_be_followed(tmp_path):
                 file.write_text(text, encoding="utf-8")
             for part in text.split("$ ")[1:] if step["language"] == "console" else ():
                 command, *lines = part.splitlines()
-                shown = await asyncio.to_thread(run, tmp_path, command)
+                output = await asyncio.to_thread(run, tmp_path, command)
 
-                assert [line for line in lines if line not in shown] == [], f"{command}\n{shown}"
+                assert [line for line in lines if line not in output] == [], f"{command}\n{output}"
     assert [request.headers["x-api-key"] for request in server.requests] == ["..."]
 
 
 async def test_the_difference_reads_as_on_the_page(tmp_path):
     page = PAGE.read_text(encoding="utf-8")
-    (shown,) = (step["text"] for step in STEP.finditer(page) if step["language"] == "text")
+    (output,) = (step["text"] for step in STEP.finditer(page) if step["language"] == "text")
     files = {step["file"]: step["text"] for step in STEP.finditer(page) if step["file"]}
     test = tmp_path / "tests" / "test_acme.py"
     test.parent.mkdir()
@@ -66,8 +66,8 @@ async def test_the_difference_reads_as_on_the_page(tmp_path):
             test.write_text(text.replace("leaf", question))
             done = await asyncio.to_thread(run, tmp_path, f"ACME_API_KEY=... pytest {option}")
 
-    said = [re.sub(r"^E\s+", "", line).replace(f"{tmp_path}/", "") for line in done.splitlines()]
-    assert [line for line in shown.splitlines() if not any(line.strip() in each for each in said)] == [], done
+    messages = [re.sub(r"^E\s+", "", line).replace(f"{tmp_path}/", "") for line in done.splitlines()]
+    assert [line for line in output.splitlines() if not any(line.strip() in each for each in messages)] == [], done
 
 
 def test_the_contracts_of_the_readme_pass(pytester):

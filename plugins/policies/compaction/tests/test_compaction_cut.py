@@ -121,9 +121,9 @@ def test_what_stays_begins_with_a_message_that_may_come_first(messages: list[Any
     cut = cut_of(messages, keep)
 
     if cut is not None:
-        told = [message for message in messages_of(entries_of(messages))[cut[1] :] if message is not None]
-        assert told
-        assert not isinstance(told[0], ToolResultMessage)
+        reported = [message for message in messages_of(entries_of(messages))[cut[1] :] if message is not None]
+        assert reported
+        assert not isinstance(reported[0], ToolResultMessage)
 
 
 @given(histories(), st.integers(0, 600))
@@ -131,9 +131,9 @@ def test_something_goes_and_something_stays(messages: list[Any], keep: int) -> N
     cut = cut_of(messages, keep)
 
     if cut is not None:
-        told = messages_of(entries_of(messages))
-        assert any(message is not None for message in told[: cut[1]])
-        assert any(message is not None for message in told[cut[1] :])
+        reported = messages_of(entries_of(messages))
+        assert any(message is not None for message in reported[: cut[1]])
+        assert any(message is not None for message in reported[cut[1] :])
 
 
 @given(histories(), st.integers(0, 600))
@@ -257,8 +257,8 @@ def test_a_compaction_that_points_nowhere_keeps_only_what_follows() -> None:
     assert previous is branch[3]
 
 
-@pytest.mark.parametrize(("replacement", "told"), [(None, None), ("short", "short")])
-def test_an_edit_changes_the_message_to_the_model(replacement: str | None, told: str | None) -> None:
+@pytest.mark.parametrize(("replacement", "expected"), [(None, None), ("short", "short")])
+def test_an_edit_changes_the_message_to_the_model(replacement: str | None, expected: str | None) -> None:
     entries = entries_of([UserMessage(content="long")])
     edited = EditedContent(replacement) if replacement is not None else None
     edit = ContextEditEntry(id="e", parent_id=None, timestamp=TIME, target_id=entries[0].id, replacement=edited)
@@ -266,4 +266,4 @@ def test_an_edit_changes_the_message_to_the_model(replacement: str | None, told:
     message, nothing = messages_of([*entries, edit])
 
     assert nothing is None
-    assert message == (None if told is None else evolve(entries[0].message, content=told))
+    assert message == (None if expected is None else evolve(entries[0].message, content=expected))

@@ -44,15 +44,15 @@ class LongRun:
         self.sizes.append(size)
         if size > WINDOW:
             return [error(f"prompt is too long: {size} tokens > {WINDOW} maximum")]
-        told = [usage(input=size, output=50)] if self._counts else []
+        usages = [usage(input=size, output=50)] if self._counts else []
         if is_summary(request):
             goals = re.findall(r"(?:\[User\]|goal): (.*)", request.user_text)
-            return [text(f"## Goal\ngoal: {goals[0] if goals else 'unknown'}"), *told]
+            return [text(f"## Goal\ngoal: {goals[0] if goals else 'unknown'}"), *usages]
         self.turns += 1
         if self.turns > TURNS:
-            return [text("All modules are renamed."), *told]
+            return [text("All modules are renamed."), *usages]
         name = "edit" if self.turns % 2 else "read"
-        return [text(f"Turn {self.turns}."), tool_call(name, path=f"src/module_{self.turns:03}.py"), *told]
+        return [text(f"Turn {self.turns}."), tool_call(name, path=f"src/module_{self.turns:03}.py"), *usages]
 
 
 def output_of(arguments: dict[str, Any]) -> str:
@@ -88,14 +88,14 @@ async def test_two_hundred_turns_fit_a_small_window(
     assert GOAL in last.summary
     gone = script.requests[-1].messages[0].text
     changed = {f"src/module_{turn:03}.py" for turn in range(1, TURNS + 1, 2)}
-    still_told = {
+    still_sent = {
         call.arguments["path"]
         for message in script.requests[-1].messages
         if message.role == "assistant"
         for call in message.tool_calls
     }
     listed = set(last.summary.split("<modified-files>\n")[1].split("\n</modified-files>")[0].splitlines())
-    assert changed - still_told <= listed <= changed
+    assert changed - still_sent <= listed <= changed
     assert last.summary in gone
 
 

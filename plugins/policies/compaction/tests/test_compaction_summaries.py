@@ -23,8 +23,8 @@ LONG = "All of the words that were said. " * 40
 pytestmark = pytest.mark.pi(plugins={"compaction": pi_compaction}, settings=SETTINGS)
 
 
-async def talk(session: AgentSession, script: ScriptedProvider, *said: str) -> None:
-    for each in said:
+async def talk(session: AgentSession, script: ScriptedProvider, *prompts: str) -> None:
+    for each in prompts:
         script.turn(text(f"{each}? {LONG}"), usage(input=1000, output=300))
         await session.prompt(f"{each}. {LONG}")
 
@@ -40,9 +40,9 @@ async def test_the_summary_takes_the_place_of_what_went(pi_session: AgentSession
     made = await pi_session.compact()
     await pi_session.prompt("Three")
 
-    told = script.requests[-1].messages
-    assert f"<summary>\n{made.summary}\n</summary>" in told[0].text
-    assert [message.role for message in told] == ["user", "assistant", "user"]
+    sent = script.requests[-1].messages
+    assert f"<summary>\n{made.summary}\n</summary>" in sent[0].text
+    assert [message.role for message in sent] == ["user", "assistant", "user"]
 
 
 async def test_the_summariser_gets_no_tools_and_a_share_of_the_reserve(
@@ -312,12 +312,12 @@ async def test_a_plugin_sees_what_would_go_and_supplies_the_summary(
 
     made = await pi_session.compact()
 
-    told = SUPPLIES.asked.preparation
+    preparation = SUPPLIES.asked.preparation
     assert made.summary == "Mine."
     assert last_compaction(pi_session).from_hook
-    assert [entry.type for entry in told.entries_to_summarize][-2:] == ["message", "message"]
-    assert [entry.message.role for entry in told.turn_prefix_entries] == ["user"]
-    assert told.tokens_before == 1300
+    assert [entry.type for entry in preparation.entries_to_summarize][-2:] == ["message", "message"]
+    assert [entry.message.role for entry in preparation.turn_prefix_entries] == ["user"]
+    assert preparation.tokens_before == 1300
 
 
 async def test_the_command_compacts_and_undoes(

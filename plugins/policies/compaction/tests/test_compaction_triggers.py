@@ -338,8 +338,8 @@ async def test_a_failed_compaction_is_reported_once_and_the_run_continues(
     answer = await pi_session.prompt("Read them.")
 
     assert answer.text == "Done."
-    told = [each for each in compactions(recorded) if each[3]]
-    assert told == [
+    reported = [each for each in compactions(recorded) if each[3]]
+    assert reported == [
         ("threshold", False, False, "Compaction failed: Turn prefix summarization failed: 500 no summary today")
     ]
 

@@ -63,12 +63,12 @@ async def test_a_refusal_names_rule_reason_and_how_to_allow(
 ) -> None:
     fake_ui.answers(False)
 
-    said = await run(pi_session, script, command="rm -rf build")
+    result = await run(pi_session, script, command="rm -rf build")
 
     assert not fake_tools["bash"].calls
-    assert said.startswith("Guardrails refused this call (delete): it deletes folders with everything below them")
-    assert "the user was asked and said no" in said
-    assert "guardrails.rules" in said
+    assert result.startswith("Guardrails refused this call (delete): it deletes folders with everything below them")
+    assert "the user was asked and said no" in result
+    assert "guardrails.rules" in result
 
 
 async def test_without_anybody_to_ask_the_call_is_refused(
@@ -76,10 +76,10 @@ async def test_without_anybody_to_ask_the_call_is_refused(
 ) -> None:
     pi_session.has_ui = False
 
-    said = await run(pi_session, script, command='echo "unclosed')
+    result = await run(pi_session, script, command='echo "unclosed')
 
     assert not fake_tools["bash"].calls
-    assert "there is no user to ask" in said
+    assert "there is no user to ask" in result
     assert not fake_ui.asked
 
 
@@ -109,9 +109,9 @@ async def test_protected_files_are_asked_about_whatever_they_are_called(
     fake_ui.answers(False)
     more = {"content": "x"} if name == "write" else {"oldText": "a", "newText": "b"}
 
-    said = await run(pi_session, script, name, path=path, **more)
+    result = await run(pi_session, script, name, path=path, **more)
 
-    assert "-path)" in said
+    assert "-path)" in result
     assert not fake_tools[name].calls
 
 
@@ -138,9 +138,9 @@ async def test_files_elsewhere_and_files_that_run_later_are_asked_about(
 ) -> None:
     pi_session.has_ui = False
 
-    said = await run(pi_session, script, "write", path=path, content="x")
+    result = await run(pi_session, script, "write", path=path, content="x")
 
-    assert f"({rule})" in said
+    assert f"({rule})" in result
     assert not fake_tools["write"].calls
 
 
@@ -158,9 +158,9 @@ async def test_settings_of_the_guard_are_guarded(
 ) -> None:
     fake_ui.answers(False)
 
-    said = await run(pi_session, script, "write", path=str(pi_agent_dir / "settings.json"), content="{}")
+    result = await run(pi_session, script, "write", path=str(pi_agent_dir / "settings.json"), content="{}")
 
-    assert "protected-path" in said
+    assert "protected-path" in result
 
 
 @ruled({"command": "git push *", "action": "allow"}, {"command": "make *", "action": "deny", "reason": "use just"})
@@ -249,10 +249,10 @@ async def test_wrong_rules_shut_the_gate_and_say_so(
     file.write_text(json.dumps({"guardrails": {**ON, "rules": rules}}))
     session.settings.reload()
 
-    said = await run(session, script, command="ls")
+    result = await run(session, script, command="ls")
 
     assert not fake_tools["bash"].calls
-    assert problem in said
+    assert problem in result
 
 
 @ruled(protectedPaths=["secrets", "!.env"])

@@ -153,9 +153,9 @@ async def test_a_broken_file_that_may_have_switched_the_guard_on_refuses_runs_an
 
     assert answer is not None
     assert not script.requests
-    for said in (answer.error_message, command.output):
-        assert f"Guardrails refuse every run until the settings are mended: {tmp_path / where}" in said
-        assert ", in a file that may set guardrails. Edit the file" in said
+    for output in (answer.error_message, command.output):
+        assert f"Guardrails refuse every run until the settings are mended: {tmp_path / where}" in output
+        assert ", in a file that may set guardrails. Edit the file" in output
 
 
 @pytest.mark.parametrize(

@@ -23,13 +23,13 @@ pytestmark = pytest.mark.pi(plugins={"retry": pi_retry}, settings=QUICK)
 
 
 def retries(recorder: EventRecorder) -> list[tuple[object, ...]]:
-    told: list[tuple[object, ...]] = []
+    reported: list[tuple[object, ...]] = []
     for event in recorder.events:
         if event.type == "auto_retry_start":
-            told.append(("start", event.attempt, event.max_attempts, event.delay_ms))
+            reported.append(("start", event.attempt, event.max_attempts, event.delay_ms))
         elif event.type == "auto_retry_end":
-            told.append(("end", event.success, event.attempt, event.final_error))
-    return told
+            reported.append(("end", event.success, event.attempt, event.final_error))
+    return reported
 
 
 @pytest.fixture

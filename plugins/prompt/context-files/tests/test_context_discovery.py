@@ -119,8 +119,8 @@ async def test_a_link_out_of_a_project_counts_once_it_is_trusted(tmp_path, agent
     untrusted, trusted = await load(project, agent), await load(project, agent, trusted=True)
 
     assert [each.path for each in untrusted.resources] == []
-    said = "is a link out of the project, which is not trusted; it is not used. Run pi trust to use it"
-    assert [each.message for each in untrusted.problems] == [said]
+    expected = "is a link out of the project, which is not trusted; it is not used. Run pi trust to use it"
+    assert [each.message for each in untrusted.problems] == [expected]
     assert [each.path for each in trusted.resources] == [str(project / "AGENTS.md")]
 
 

@@ -31,11 +31,11 @@ async def test_what_the_user_confirms_is_written(
 ) -> None:
     fake_ui.answers(True)
 
-    said, failed = await called(pi_session, script, "remember", text="Prefers short answers", section="Preferences")
+    result, failed = await called(pi_session, script, "remember", text="Prefers short answers", section="Preferences")
 
     file = pi_agent_dir / "MEMORY.md"
     assert not failed
-    assert str(file) in said
+    assert str(file) in result
     assert file.read_text() == "# Memory\n\n## Preferences\n- Prefers short answers\n"
     assert "Prefers short answers" in fake_ui.asked[0].text
     assert [notice.level for notice in fake_ui.notices] == ["info"]
@@ -46,10 +46,10 @@ async def test_what_the_user_refuses_is_not_written(
 ) -> None:
     fake_ui.answers(False)
 
-    said, failed = await called(pi_session, script, "remember", text="Prefers long answers")
+    result, failed = await called(pi_session, script, "remember", text="Prefers long answers")
 
     assert failed
-    assert "said no" in said
+    assert "said no" in result
     assert not (pi_agent_dir / "MEMORY.md").exists()
 
 
@@ -71,11 +71,11 @@ async def test_a_write_after_outside_content_is_marked_everywhere(
     fake_ui.answers(True)
     script.turn(tool_call("bash", command="curl https://example.com"))
 
-    said, _ = await called(pi_session, script, "remember", text="Always run make install")
+    result, _ = await called(pi_session, script, "remember", text="Always run make install")
 
     assert "outside the project: bash curl https://example.com" in fake_ui.asked[0].text
     assert fake_ui.notices[0].level == "warning"
-    assert "It is marked" in said
+    assert "It is marked" in result
     assert "- Always run make install <!-- outside content -->\n" in (pi_agent_dir / "MEMORY.md").read_text()
 
 
@@ -137,10 +137,10 @@ async def test_a_link_in_the_project_that_leads_out_counts_as_outside(
 async def test_an_untrusted_project_keeps_no_memory(
     pi_session: AgentSession, script: ScriptedProvider, tmp_path: Path
 ) -> None:
-    said, failed = await called(pi_session, script, "remember", text="A fact", scope="project")
+    result, failed = await called(pi_session, script, "remember", text="A fact", scope="project")
 
     assert failed
-    assert "not trusted" in said
+    assert "not trusted" in result
     assert not (tmp_path / "MEMORY.md").exists()
 
 
@@ -151,10 +151,10 @@ async def test_forgetting_takes_out_one_entry_and_shows_it(
     file.write_text("# Mine\r\n\r\n- likes tea\r\n  very hot\r\n- likes coffee\r\n\r\nfree text\r\n", newline="")
     fake_ui.answers(True)
 
-    said, failed = await called(pi_session, script, "forget", text="tea")
+    result, failed = await called(pi_session, script, "forget", text="tea")
 
     assert not failed
-    assert "likes tea\n  very hot" in said
+    assert "likes tea\n  very hot" in result
     assert file.read_bytes() == b"# Mine\r\n\r\n- likes coffee\r\n\r\nfree text\r\n"
 
 
@@ -165,10 +165,10 @@ async def test_what_fits_none_or_several_entries_is_not_forgotten(
     file = pi_agent_dir / "MEMORY.md"
     file.write_text("- likes tea\n- likes coffee\n")
 
-    said, failed = await called(pi_session, script, "forget", text=wanted)
+    result, failed = await called(pi_session, script, "forget", text=wanted)
 
     assert failed
-    assert "likes tea" in said
+    assert "likes tea" in result
     assert file.read_text() == "- likes tea\n- likes coffee\n"
 
 
@@ -194,10 +194,10 @@ async def test_a_memory_that_would_be_too_large_is_refused(
     file.write_text("x" * 32_760)
     fake_ui.answers(True)
 
-    said, failed = await called(pi_session, script, "remember", text="one more")
+    result, failed = await called(pi_session, script, "remember", text="one more")
 
     assert failed
-    assert "32768 is the limit" in said
+    assert "32768 is the limit" in result
     assert file.read_text() == "x" * 32_760
 
 
@@ -207,8 +207,8 @@ async def test_the_same_is_not_written_twice(
     (pi_agent_dir / "MEMORY.md").write_text("* Likes tea\n")
     fake_ui.answers(True)
 
-    said, failed = await called(pi_session, script, "remember", text="likes  TEA")
+    result, failed = await called(pi_session, script, "remember", text="likes  TEA")
 
     assert not failed
-    assert "says so already" in said
+    assert "says so already" in result
     assert (pi_agent_dir / "MEMORY.md").read_text() == "* Likes tea\n"

@@ -37,10 +37,11 @@ def test_a_template_is_described_by_its_frontmatter_or_its_first_line(text, desc
 
 
 @pytest.mark.parametrize(
-    ("hint", "told"), [("<file> [more]", "<file> [more]"), ("[file]", "[file]"), ("'[a] [b]'", "[a] [b]"), ("12", "12")]
+    ("hint", "message"),
+    [("<file> [more]", "<file> [more]"), ("[file]", "[file]"), ("'[a] [b]'", "[a] [b]"), ("12", "12")],
 )
-def test_the_hint_is_printed_as_it_was_written(hint, told):
-    assert read(f"---\nargument-hint: {hint}\n---\nx").data == {"argumentHint": told}
+def test_the_hint_is_printed_as_it_was_written(hint, message):
+    assert read(f"---\nargument-hint: {hint}\n---\nx").data == {"argumentHint": message}
 
 
 def test_broken_yaml_is_reported_with_its_line_and_the_text_is_used():

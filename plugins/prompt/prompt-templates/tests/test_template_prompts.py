@@ -37,7 +37,7 @@ TEMPLATES = {"prompt-templates": pi_prompt_templates}
 pytestmark = pytest.mark.pi(plugins=TEMPLATES)
 
 
-async def said(session, script, prompt: str, **how) -> str:
+async def expanded(session, script, prompt: str, **how) -> str:
     script.turn(text("ok"))
     await session.prompt(prompt, **how)
     return script.requests[-1].messages[-1].text
@@ -46,37 +46,37 @@ async def said(session, script, prompt: str, **how) -> str:
 async def test_a_template_replaces_its_name(pi_session, script, write_template):
     write_template("review", "---\ndescription: d\n---\n\nRead $1. Look at ${2:-everything}.\n")
 
-    assert await said(pi_session, script, '/review "my file.py" ') == "Read my file.py. Look at everything."
+    assert await expanded(pi_session, script, '/review "my file.py" ') == "Read my file.py. Look at everything."
 
 
 async def test_arguments_may_begin_on_the_next_line(pi_session, script, write_template):
     write_template("review", "Review: $@")
 
-    assert await said(pi_session, script, "/review\nthis one") == "Review: this one"
+    assert await expanded(pi_session, script, "/review\nthis one") == "Review: this one"
 
 
 @pytest.mark.parametrize("prompt", ["/", "/ review", "/unknown x", "review", "//review", "see /review", "/usr/bin"])
 async def test_what_is_no_call_is_sent_as_it_is(prompt, pi_session, script, write_template):
     write_template("review", "Review.")
 
-    assert await said(pi_session, script, prompt) == prompt
+    assert await expanded(pi_session, script, prompt) == prompt
 
 
 async def test_a_template_does_not_call_another(pi_session, script, write_template):
     write_template("a", "/b $1")
     write_template("b", "B $1")
 
-    assert await said(pi_session, script, "/a /b") == "/b /b"
+    assert await expanded(pi_session, script, "/a /b") == "/b /b"
 
 
 async def test_a_template_that_changed_is_read_again(pi_session, script, write_template):
     write_template("review", "Before.")
-    await said(pi_session, script, "/review")
+    await expanded(pi_session, script, "/review")
     write_template("review", "Afterwards.")
     write_template("new", "New.")
 
-    assert await said(pi_session, script, "/review") == "Afterwards."
-    assert await said(pi_session, script, "/new") == "New."
+    assert await expanded(pi_session, script, "/review") == "Afterwards."
+    assert await expanded(pi_session, script, "/new") == "New."
 
 
 async def test_folders_inside_are_not_looked_into(pi_session, script, write_template):
@@ -85,13 +85,13 @@ async def test_folders_inside_are_not_looked_into(pi_session, script, write_temp
     inside.mkdir()
     (inside / "hidden.md").write_text("Hidden.")
 
-    assert await said(pi_session, script, "/hidden") == "/hidden"
+    assert await expanded(pi_session, script, "/hidden") == "/hidden"
 
 
 async def test_where_the_caller_wants_the_text_it_is_sent_as_it_is(pi_session, script, write_template):
     write_template("review", "Review.")
 
-    assert await said(pi_session, script, "/review", expand_prompt_templates=False) == "/review"
+    assert await expanded(pi_session, script, "/review", expand_prompt_templates=False) == "/review"
 
 
 async def test_steering_is_expanded(pi_session, script, write_template):
@@ -114,8 +114,8 @@ async def test_commands_then_input_then_skills_come_before_a_template(pi_session
     write_template("ask", "Asked: $1")
 
     assert await pi_session.prompt("/review") is None
-    assert await said(pi_session, script, "please a") == "Asked: a"
-    assert await said(pi_session, script, "/skill:review") == "a skill"
+    assert await expanded(pi_session, script, "please a") == "Asked: a"
+    assert await expanded(pi_session, script, "/skill:review") == "a skill"
 
 
 @pytest.mark.pi(plugins={"skills": Skills(), **TEMPLATES, "greeter": Greeter()})

@@ -27,8 +27,8 @@ def write_skill(pi_agent_dir: Path) -> Callable[..., Path]:
     ) -> Path:
         file = pi_agent_dir / "skills" / (path or f"{name}/SKILL.md")
         file.parent.mkdir(parents=True, exist_ok=True)
-        said = f"description: {description or f'What {name} is for'}\n"
-        file.write_text(f"---\nname: {name}\n{said}{more}---\n\n{body}\n", encoding="utf-8")
+        header = f"description: {description or f'What {name} is for'}\n"
+        file.write_text(f"---\nname: {name}\n{header}{more}---\n\n{body}\n", encoding="utf-8")
         return file
 
     return write

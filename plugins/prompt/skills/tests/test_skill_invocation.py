@@ -12,7 +12,7 @@ from pi_testing import text, tool_call
 pytestmark = pytest.mark.pi(plugins={"skills": pi_skills})
 
 
-async def said(session, script, prompt: str, **how) -> str:
+async def expanded(session, script, prompt: str, **how) -> str:
     script.turn(text("ok"))
     await session.prompt(prompt, **how)
     return script.requests[-1].messages[-1].text
@@ -21,7 +21,7 @@ async def said(session, script, prompt: str, **how) -> str:
 async def test_a_skill_replaces_its_name(pi_session, script, write_skill):
     file = write_skill("review", body="Look at everything.")
 
-    assert await said(pi_session, script, "/skill:review  src/a.py and b.py ") == (
+    assert await expanded(pi_session, script, "/skill:review  src/a.py and b.py ") == (
         f'<skill name="review" location="{file}">\n'
         f"References are relative to {file.parent}.\n"
         "\n"
@@ -35,33 +35,33 @@ async def test_a_skill_replaces_its_name(pi_session, script, write_skill):
 async def test_without_arguments_nothing_follows_the_skill(pi_session, script, write_skill):
     write_skill("review")
 
-    assert (await said(pi_session, script, "/skill:review")).endswith("Do it.\n</skill>")
+    assert (await expanded(pi_session, script, "/skill:review")).endswith("Do it.\n</skill>")
 
 
 async def test_arguments_may_begin_on_the_next_line(pi_session, script, write_skill):
     write_skill("review")
 
-    assert (await said(pi_session, script, "/skill:review\nOne.\nTwo.")).endswith("</skill>\n\nOne.\nTwo.")
+    assert (await expanded(pi_session, script, "/skill:review\nOne.\nTwo.")).endswith("</skill>\n\nOne.\nTwo.")
 
 
 async def test_a_hidden_skill_can_be_called(pi_session, script, write_skill):
     write_skill("secret", more="disable-model-invocation: true\n")
 
-    assert (await said(pi_session, script, "/skill:secret")).startswith('<skill name="secret"')
+    assert (await expanded(pi_session, script, "/skill:secret")).startswith('<skill name="secret"')
 
 
 async def test_the_instructions_are_those_of_now(pi_session, script, write_skill):
     write_skill("review", body="Before.")
-    await said(pi_session, script, "/skill:review")
+    await expanded(pi_session, script, "/skill:review")
     write_skill("review", body="Afterwards.")
 
-    assert "Afterwards." in await said(pi_session, script, "/skill:review")
+    assert "Afterwards." in await expanded(pi_session, script, "/skill:review")
 
 
 async def test_an_unknown_skill_is_reported_and_the_text_is_sent(pi_session, script, write_skill, fake_ui):
     write_skill("review")
 
-    assert await said(pi_session, script, "/skill:reveiw it") == "/skill:reveiw it"
+    assert await expanded(pi_session, script, "/skill:reveiw it") == "/skill:reveiw it"
     assert [notice.message for notice in fake_ui.notices] == [
         "Unknown skill: reveiw. Did you mean review? (The text is sent as it is.)"
     ]
@@ -71,13 +71,13 @@ async def test_an_unknown_skill_is_reported_and_the_text_is_sent(pi_session, scr
 async def test_what_is_no_call_is_sent_as_it_is(prompt, pi_session, script, write_skill):
     write_skill("review")
 
-    assert await said(pi_session, script, prompt) == prompt
+    assert await expanded(pi_session, script, prompt) == prompt
 
 
 async def test_where_the_caller_wants_the_text_it_is_sent_as_it_is(pi_session, script, write_skill):
     write_skill("review")
 
-    assert await said(pi_session, script, "/skill:review", expand_prompt_templates=False) == "/skill:review"
+    assert await expanded(pi_session, script, "/skill:review", expand_prompt_templates=False) == "/skill:review"
 
 
 async def test_a_message_sent_as_the_user_is_no_command(pi_session, script, write_skill):
@@ -92,7 +92,7 @@ async def test_a_message_sent_as_the_user_is_no_command(pi_session, script, writ
 async def test_the_setting_turns_the_calls_off(pi_session, script, write_skill):
     write_skill("review")
 
-    assert await said(pi_session, script, "/skill:review") == "/skill:review"
+    assert await expanded(pi_session, script, "/skill:review") == "/skill:review"
     assert await pi_session.get_commands() == ()
 
 
@@ -139,7 +139,7 @@ class Rewriter:
 async def test_the_input_hook_comes_before_a_skill(pi_session, script, write_skill):
     write_skill("review")
 
-    assert (await said(pi_session, script, "please review")).startswith("<skill")
+    assert (await expanded(pi_session, script, "please review")).startswith("<skill")
 
 
 async def test_skills_are_listed_as_commands(pi_session, write_skill):

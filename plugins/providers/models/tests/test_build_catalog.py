@@ -89,9 +89,9 @@ def test_a_model_that_an_agent_cannot_use_is_left_out(script, fields):
     assert not script.is_for_chat(source(**fields))
 
 
-@pytest.mark.parametrize(("price", "shown"), [(3.0, "3"), (0.1 + 0.2, "0.3"), (1e-4, "0.0001"), (22.5, "22.5")])
-def test_a_price_is_written_without_noise(script, price, shown):
-    assert json.dumps(script.number(price)) == shown
+@pytest.mark.parametrize(("price", "output"), [(3.0, "3"), (0.1 + 0.2, "0.3"), (1e-4, "0.0001"), (22.5, "22.5")])
+def test_a_price_is_written_without_noise(script, price, output):
+    assert json.dumps(script.number(price)) == output
 
 
 def test_a_tier_keeps_a_rate_of_nought(script):

@@ -86,9 +86,9 @@ async def provider():
 def ask(server, provider, model, context, options):
     """Ask the fake; what is not given is plain. ``model_fields`` and ``option_fields`` change parts of it."""
 
-    async def ask(said=None, model_fields=None, **option_fields):
+    async def ask(prompt=None, model_fields=None, **option_fields):
         asked = model(**{"base_url": server.url, **(model_fields or {})})
-        answering = provider.stream(asked, said or context(), evolve(options, **option_fields))
+        answering = provider.stream(asked, prompt or context(), evolve(options, **option_fields))
         events = tuple([event async for event in answering])
         return Heard(events, final_message(events))
 

@@ -54,8 +54,8 @@ class AnthropicCase(ServerCase):
     def written_without_end(self, blocks):
         return stream(self.events(blocks)[:-2])
 
-    def written_error(self, said):
-        return event(error_event("overloaded_error", said))
+    def written_error(self, message):
+        return event(error_event("overloaded_error", message))
 
 
 def on_the_wire(block):

@@ -46,59 +46,59 @@ SOME = message_events(text("some text"), tool_use("toolu_1", "read", path="x"))
 )
 async def test_refusals_keep_the_apis_words_and_say_what_to_do(ask, server, status, kind, advice):
     server.answers(error(status, "because"))
-    heard = await ask()
+    reply = await ask()
 
     body = f'{{"type":"error","error":{{"type":"{kind}","message":"because"}},"request_id":"req_011fake"}}'
-    assert heard.error.startswith(f"{status} {body}")
-    assert advice in heard.error
-    assert heard.types == ["error"]
-    assert heard.message.extra["requestFailure"]["status"] == status
-    assert heard.message.extra["requestFailure"]["requestId"] == "req_011fake"
+    assert reply.error.startswith(f"{status} {body}")
+    assert advice in reply.error
+    assert reply.types == ["error"]
+    assert reply.message.extra["requestFailure"]["status"] == status
+    assert reply.message.extra["requestFailure"]["requestId"] == "req_011fake"
 
 
 @pytest.mark.parametrize(
-    "said",
+    "prompt",
     [
         "prompt is too long: 213462 tokens > 200000 maximum",
         "input length and `max_tokens` exceed context limit: 199000 + 8192 > 200000",
         "Request exceeds the maximum size",
     ],
 )
-async def test_overflow_texts_arrive_unchanged(ask, server, said):
-    server.answers(error(400, said))
-    heard = await ask()
+async def test_overflow_texts_arrive_unchanged(ask, server, prompt):
+    server.answers(error(400, prompt))
+    reply = await ask()
 
-    assert said in heard.error
+    assert prompt in reply.error
 
 
 async def test_a_retry_delay_is_kept(ask, server):
     server.answers(error(429, "slow down", retry_after="7"))
-    heard = await ask()
+    reply = await ask()
 
-    assert heard.message.extra["requestFailure"]["retryAfterMs"] == 7000
-    assert "Wait 7 s" in heard.error
+    assert reply.message.extra["requestFailure"]["retryAfterMs"] == 7000
+    assert "Wait 7 s" in reply.error
 
 
 async def test_page_of_a_proxy_is_named(ask, server):
     server.answers(html_page(502, "502 Bad Gateway"))
-    heard = await ask()
+    reply = await ask()
 
-    assert heard.error.startswith("502 502 Bad Gateway (an HTML page, not an answer of the API)")
+    assert reply.error.startswith("502 502 Bad Gateway (an HTML page, not an answer of the API)")
 
 
 async def test_redirect_is_not_followed_with_the_key(ask, server):
     server.answers(redirect("https://elsewhere.test/v1/messages"))
-    heard = await ask()
+    reply = await ask()
 
-    assert "redirects to 'https://elsewhere.test/v1/messages'" in heard.error
+    assert "redirects to 'https://elsewhere.test/v1/messages'" in reply.error
     assert len(server.requests) == 1
 
 
 async def test_page_with_status_200_is_no_answer(ask, server):
     server.answers(html_page(200, "Welcome"))
-    heard = await ask()
+    reply = await ask()
 
-    assert "where text/event-stream was asked for" in heard.error
+    assert "where text/event-stream was asked for" in reply.error
 
 
 async def test_untrusted_certificate(provider, model, context, options):
@@ -123,10 +123,10 @@ async def test_untrusted_certificate(provider, model, context, options):
     ],
 )
 async def test_server_that_is_not_there(ask, base_url, words):
-    heard = await ask(model_fields={"base_url": closed_url() if base_url is None else base_url})
+    reply = await ask(model_fields={"base_url": closed_url() if base_url is None else base_url})
 
-    assert words.lower() in heard.error.lower()
-    assert heard.types == ["error"]
+    assert words.lower() in reply.error.lower()
+    assert reply.types == ["error"]
 
 
 @pytest.mark.parametrize(
@@ -143,47 +143,47 @@ async def test_stream_that_is_cut(ask, server, after, ending):
     events = message_events(text("some ", "some ä"), tool_use("toolu_1", "read", path="x"))
     answer = stream(events).cut(after)
     server.answers(answer if ending == "cut" else sse(answer.pieces))
-    heard = await ask()
+    reply = await ask()
 
     expected = "terminated" if ending == "cut" else "Anthropic stream ended before message_stop"
-    assert heard.error.startswith(expected)
-    assert "end the prompt again" in heard.error
-    assert heard.message.tool_calls == ()
-    assert heard.message.text in ("", "some ", "some some ä")
+    assert reply.error.startswith(expected)
+    assert "end the prompt again" in reply.error
+    assert reply.message.tool_calls == ()
+    assert reply.message.text in ("", "some ", "some some ä")
 
 
 async def test_stream_without_its_end(ask, server):
     server.answers(stream(SOME[:-1]))
-    heard = await ask()
+    reply = await ask()
 
-    assert heard.error.startswith("Anthropic stream ended before message_stop\nThe answer is not complete: send")
-    assert heard.message.text == "some text"
+    assert reply.error.startswith("Anthropic stream ended before message_stop\nThe answer is not complete: send")
+    assert reply.message.text == "some text"
 
 
 async def test_stream_without_a_stop_reason(ask, server):
     server.answers(stream([*SOME[:-2], SOME[-1]]))
-    heard = await ask()
+    reply = await ask()
 
-    assert heard.error.startswith("Anthropic stream ended without a stop reason\nThe answer is not complete: send")
+    assert reply.error.startswith("Anthropic stream ended without a stop reason\nThe answer is not complete: send")
 
 
 async def test_stream_without_anything(ask, server):
     server.answers(stream([]))
-    heard = await ask()
+    reply = await ask()
 
-    assert heard.error.startswith("Anthropic stream ended before message_stop\nThe answer is not complete: send")
-    assert heard.message.content == ()
+    assert reply.error.startswith("Anthropic stream ended before message_stop\nThe answer is not complete: send")
+    assert reply.message.content == ()
 
 
 async def test_error_event_after_text_keeps_the_text(ask, server):
     server.answers(stream([*SOME[:5], error_event("overloaded_error", "Overloaded")]))
-    heard = await ask()
+    reply = await ask()
 
-    assert heard.error.startswith(
+    assert reply.error.startswith(
         '{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"},"request_id":"req_011fake"}'
     )
-    assert heard.message.text == "some text"
-    assert heard.message.extra["requestFailure"] == {"status": 529, "requestId": "req_011fake"}
+    assert reply.message.text == "some text"
+    assert reply.message.extra["requestFailure"] == {"status": 529, "requestId": "req_011fake"}
 
 
 @pytest.mark.parametrize(
@@ -210,45 +210,45 @@ async def test_error_event_after_text_keeps_the_text(ask, server):
 )
 async def test_stream_that_makes_no_sense(ask, server, broken, words):
     server.answers(stream([*SOME[:2], SOME[2], SOME[3], *broken, *SOME[5:]]))
-    heard = await ask()
+    reply = await ask()
 
-    assert words in heard.error
-    assert "Try again" in heard.error
-    assert heard.message.text == "some text"
-    assert heard.message.tool_calls == ()
+    assert words in reply.error
+    assert "Try again" in reply.error
+    assert reply.message.text == "some text"
+    assert reply.message.tool_calls == ()
 
 
 async def test_call_without_its_end_never_runs(ask, server):
     server.answers(stream([each for each in SOME if each != {"type": "content_block_stop", "index": 1}]))
-    heard = await ask()
+    reply = await ask()
 
-    assert "a tool call has no end" in heard.error
-    assert (heard.message.text, heard.message.tool_calls) == ("some text", ())
+    assert "a tool call has no end" in reply.error
+    assert (reply.message.text, reply.message.tool_calls) == ("some text", ())
 
 
 async def test_text_without_its_end_is_whole_nevertheless(ask, server):
     server.answers(stream([each for each in message_events(text("a")) if each["type"] != "content_block_stop"]))
-    heard = await ask()
+    reply = await ask()
 
-    assert (heard.message.text, heard.message.stop_reason) == ("a", "stop")
-    assert heard.types[-2:] == ["text_end", "done"]
+    assert (reply.message.text, reply.message.stop_reason) == ("a", "stop")
+    assert reply.types[-2:] == ["text_end", "done"]
 
 
 async def test_ten_megabytes_in_one_event(ask, server):
     large = "x" * 10_000_000
     server.answers(message(text(large)))
-    heard = await ask()
+    reply = await ask()
 
-    assert heard.message.text == large
+    assert reply.message.text == large
 
 
 @pytest.mark.parametrize("answer", [silence(), message(text("some text")).stalled(b"some text")])
 async def test_server_that_stops_answering_is_left_after_the_idle_time(ask, server, answer):
     server.answers(answer)
-    heard = await ask(timeout_ms=200)
+    reply = await ask(timeout_ms=200)
 
-    assert "0.2 s" in heard.error
-    assert "httpIdleTimeoutMs" in heard.error
+    assert "0.2 s" in reply.error
+    assert "httpIdleTimeoutMs" in reply.error
     await asyncio.wait_for(server.request.client_left.wait(), 10)
 
 
@@ -258,16 +258,16 @@ async def test_abort_ends_the_answer_and_leaves_the_server(server, provider, mod
     server.answers(stream(message_events(text("some", "more"))).stalled(b'"text": "some"}}\n\n'))
     if when == "before":
         controller.abort()
-    heard = []
+    received = []
     options = StreamOptions(api_key="key-0123456789", signal=controller.signal)
     async for each in provider.stream(model(server.url), context(), options):
-        heard.append(each)
+        received.append(each)
         if each.type == "text_delta":
             controller.abort()
 
-    assert heard[-1].reason == "aborted"
-    assert heard[-1].error.error_message == "Request was aborted"
-    assert heard[-1].error.text == ("" if when == "before" else "some")
+    assert received[-1].reason == "aborted"
+    assert received[-1].error.error_message == "Request was aborted"
+    assert received[-1].error.text == ("" if when == "before" else "some")
     if when == "answering":
         await asyncio.wait_for(server.request.client_left.wait(), 10)
 
@@ -276,20 +276,20 @@ async def test_failing_payload_hook_is_an_answer(ask):
     async def fail(payload, model):
         raise ValueError("no such thing")
 
-    heard = await ask(on_payload=fail)
+    reply = await ask(on_payload=fail)
 
-    assert heard.error == "no such thing"
+    assert reply.error == "no such thing"
 
 
 @pytest.mark.parametrize("status", [200, 401, 500])
 async def test_key_never_shows(ask, server, options, status):
     echoed = f"bad key {options.api_key}"
     server.answers(error(status, echoed) if status != 200 else stream([error_event("api_error", echoed)]))
-    heard = await ask()
+    reply = await ask()
 
-    assert options.api_key not in heard.error
-    assert options.api_key not in repr(heard.events)
-    assert "[secret]" in heard.error
+    assert options.api_key not in reply.error
+    assert options.api_key not in repr(reply.events)
+    assert "[secret]" in reply.error
 
 
 @pytest.mark.parametrize("place", ["model", "options"])
@@ -300,10 +300,10 @@ async def test_secret_headers_never_show(ask, server, place, status, transport):
     echoed = "not with gw-0123456789 and session=c00k1e-0123"
     server.answers(error(status, echoed) if status != 200 else stream([error_event("api_error", echoed)]))
     given = {"model_fields": {"headers": secret}} if place == "model" else {"headers": secret}
-    heard = await ask(transport=transport, **given)
+    reply = await ask(transport=transport, **given)
 
-    assert "not with [secret] and [secret]" in heard.error
-    assert "0123" not in repr(heard.events)
+    assert "not with [secret] and [secret]" in reply.error
+    assert "0123" not in repr(reply.events)
 
 
 async def test_connection_serves_the_next_request_after_an_answer(ask, server):
@@ -313,16 +313,16 @@ async def test_connection_serves_the_next_request_after_an_answer(ask, server):
 
 
 async def test_status_and_headers_are_reported(ask, server):
-    told = []
+    reported = []
 
     async def note(status, headers):
-        told.append((status, headers["request-id"]))
+        reported.append((status, headers["request-id"]))
 
     server.answers(message(text("ok")), error(500, "no"))
     await ask(on_response=note)
     await ask(on_response=note)
 
-    assert told == [(200, "req_011fake"), (500, "req_011fake")]
+    assert reported == [(200, "req_011fake"), (500, "req_011fake")]
 
 
 def test_events_are_named_as_the_api_names_them():

@@ -15,8 +15,8 @@ TOKEN = "sk-ant-oat01-secret-0123456789"
 
 async def test_subscription_is_asked_under_claude_code_s_identity(ask, server, context, tool):
     server.answers(message(text("ok")))
-    said = context(system_prompt="Be brief.", tools=(tool("read"), tool("websearch"), tool("my_tool")))
-    await ask(said, {"reasoning": True}, api_key=TOKEN, reasoning="low")
+    prompt = context(system_prompt="Be brief.", tools=(tool("read"), tool("websearch"), tool("my_tool")))
+    await ask(prompt, {"reasoning": True}, api_key=TOKEN, reasoning="low")
     headers, body = server.request.headers, server.request.json
 
     assert headers["authorization"] == f"Bearer {TOKEN}"
@@ -37,10 +37,10 @@ async def test_subscription_is_asked_under_claude_code_s_identity(ask, server, c
 
 async def test_names_of_tools_are_mapped_back(ask, server, context, tool):
     server.answers(message(tool_use("toolu_1", "Read", path="a"), tool_use("toolu_2", "Novel")))
-    heard = await ask(context(tools=(tool("read"),)), api_key=TOKEN)
+    reply = await ask(context(tools=(tool("read"),)), api_key=TOKEN)
 
-    assert [call.name for call in heard.message.tool_calls] == ["read", "Novel"]
-    assert [event.tool_name for event in heard.events if event.type == "toolcall_start"] == ["read", "Novel"]
+    assert [call.name for call in reply.message.tool_calls] == ["read", "Novel"]
+    assert [event.tool_name for event in reply.events if event.type == "toolcall_start"] == ["read", "Novel"]
 
 
 async def test_calls_of_the_history_and_the_tool_choice_are_mapped_too(ask, server, context, tool):
@@ -48,13 +48,13 @@ async def test_calls_of_the_history_and_the_tool_choice_are_mapped_too(ask, serv
     called = AssistantMessage(
         content=(ToolCall("toolu_1", "bash", {}),), api="anthropic-messages", provider="anthropic", model="claude-fake"
     )
-    said = context(
+    prompt = context(
         UserMessage(content="go"),
         called,
         ToolResultMessage(tool_call_id="toolu_1", tool_name="bash"),
         tools=(tool("read"),),
     )
-    await ask(said, api_key=TOKEN, tool_choice={"type": "tool", "name": "read"})
+    await ask(prompt, api_key=TOKEN, tool_choice={"type": "tool", "name": "read"})
 
     assert server.request.json["messages"][1]["content"][0]["name"] == "Bash"
     assert server.request.json["tool_choice"] == {"type": "tool", "name": "Read"}
@@ -153,7 +153,7 @@ async def test_headers_of_model_and_options_win_and_betas_join(ask, server, cont
 async def test_server_without_keys_gets_none(ask, server):
     server._check = False
     server.answers(message(text("ok")))
-    heard = await ask(api_key=None)
+    reply = await ask(api_key=None)
 
-    assert heard.message.text == "ok"
+    assert reply.message.text == "ok"
     assert not server.request.headers.keys() & {"x-api-key", "authorization"}

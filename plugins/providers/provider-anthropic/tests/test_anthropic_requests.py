@@ -38,8 +38,8 @@ def payload(model, context):
         asked = model(**(model_fields or {}))
         options = StreamOptions(**{"api_key": "k", **options})
         names = ToolNames(tools, claude_code=is_oauth(options.api_key))
-        said = context(*messages, tools=tuple(tools), system_prompt=system_prompt)
-        return to_payload(asked, said, options, Compat.of(asked), names)
+        prompt = context(*messages, tools=tuple(tools), system_prompt=system_prompt)
+        return to_payload(asked, prompt, options, Compat.of(asked), names)
 
     return make
 
@@ -54,8 +54,8 @@ def answer(*content, **fields):
 
 
 def result(call_id="toolu_1", *content, is_error=False):
-    said = content or (TextContent("done"),)
-    return ToolResultMessage(tool_call_id=call_id, tool_name="read", content=said, is_error=is_error, timestamp=3)
+    blocks = content or (TextContent("done"),)
+    return ToolResultMessage(tool_call_id=call_id, tool_name="read", content=blocks, is_error=is_error, timestamp=3)
 
 
 def test_plain_question_of_a_model_that_does_not_reason(payload):
@@ -156,9 +156,9 @@ async def test_request_goes_to_the_beta_path_with_key_and_version(ask, server):
 @pytest.mark.parametrize("base", ["", "/", "/v1", "/v1/"])
 async def test_base_url_may_end_in_v1(ask, server, base):
     server.answers(message(text("ok")))
-    heard = await ask(model_fields={"base_url": server.url + base})
+    reply = await ask(model_fields={"base_url": server.url + base})
 
-    assert heard.message.text == "ok"
+    assert reply.message.text == "ok"
 
 
 async def test_budget_thinking_keeps_a_kilotoken_for_the_answer(ask, server):
@@ -429,10 +429,10 @@ def test_blank_text_and_halves_of_characters_are_left_out(payload):
 
 
 def test_system_messages_join_the_system_prompt_or_stay_where_they_are(payload):
-    said = (user("go"), SystemMessage(content="Now in French."), user("on"))
-    joined = payload(*said, system_prompt="Be brief.", cache_retention="none")
+    prompt = (user("go"), SystemMessage(content="Now in French."), user("on"))
+    joined = payload(*prompt, system_prompt="Be brief.", cache_retention="none")
     kept = payload(
-        *said,
+        *prompt,
         system_prompt="Be brief.",
         cache_retention="none",
         model_fields={"compat": {"supportsMidConvoSystemMessages": True}},
@@ -464,17 +464,17 @@ def test_strict_tools_are_closed_and_schemas_that_cannot_be_are_left_alone(paylo
 
 async def test_the_api_takes_strict_tools(ask, server, context, tool):
     server.answers(message(text("ok")))
-    said = context(tools=(evolve(tool(), constrained_sampling="prefer"),))
-    heard = await ask(said, {"compat": {"supportsStrictTools": True}})
+    prompt = context(tools=(evolve(tool(), constrained_sampling="prefer"),))
+    reply = await ask(prompt, {"compat": {"supportsStrictTools": True}})
 
-    assert heard.message.error_message is None
+    assert reply.message.error_message is None
     assert server.request.json["tools"][0]["strict"] is True
 
 
 async def test_a_tool_that_requires_strictness_in_vain_is_named(ask, context, tool):
-    heard = await ask(context(tools=(evolve(tool(), constrained_sampling="require"),)))
+    reply = await ask(context(tools=(evolve(tool(), constrained_sampling="require"),)))
 
-    assert heard.error.startswith("Tool 'read' requires constrained sampling, but API")
+    assert reply.error.startswith("Tool 'read' requires constrained sampling, but API")
 
 
 def test_tool_without_properties_still_has_an_object_schema(payload, tool):

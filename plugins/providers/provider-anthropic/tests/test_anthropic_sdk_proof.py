@@ -146,61 +146,61 @@ async def test_sdk_sees_the_same_error(ask, server, status):
 
 async def drained(server, **options):
     """Ask with the SDK and return the text of its answer, and what it raised."""
-    said = []
+    received = []
     async with client(server, **options) as sdk:
         try:
             events = await sdk.messages.create(
                 model="m", max_tokens=1, messages=[{"role": "user", "content": "hi"}], stream=True
             )
             async for event in events:
-                said.append(getattr(getattr(event, "delta", None), "text", ""))  # noqa: PERF401 - some come before an error
+                received.append(getattr(getattr(event, "delta", None), "text", ""))  # noqa: PERF401 - some come before an error
         except Exception as problem:  # noqa: BLE001 - which one is the question
-            return "".join(said), problem
-    return "".join(said), None
+            return "".join(received), problem
+    return "".join(received), None
 
 
 async def test_sdk_sees_the_same_error_event(ask, server):
     events = [*message_events(text("some"))[:4], error_event("overloaded_error", "Overloaded")]
     server.answers(stream(events), stream(events))
-    heard = await ask()
-    said, problem = await drained(server)
+    reply = await ask()
+    received, problem = await drained(server)
 
-    assert said == heard.message.text == "some"
+    assert received == reply.message.text == "some"
     assert isinstance(problem, anthropic.APIStatusError)
     assert problem.body["error"]["type"] == "overloaded_error"
-    assert heard.error.startswith(json.dumps(problem.body, separators=(",", ":")))
+    assert reply.error.startswith(json.dumps(problem.body, separators=(",", ":")))
 
 
 async def test_sdk_sees_the_same_cut_stream(ask, server):
     cut = message(text("some", "more")).cut(b'"text": "some"}}\n\n')
     server.answers(cut, cut)
-    heard = await ask()
-    said, problem = await drained(server)
+    reply = await ask()
+    received, problem = await drained(server)
 
-    assert said == heard.message.text == "some"
+    assert received == reply.message.text == "some"
     assert type(problem).__name__ == "RemoteProtocolError"
-    assert heard.error.startswith("terminated")
+    assert reply.error.startswith("terminated")
 
 
 async def test_sdk_does_not_notice_a_stream_that_ends_early_but_we_do(ask, server):
     early = stream(message_events(text("some"))[:5])
     server.answers(early, early)
-    heard = await ask()
-    said, problem = await drained(server)
+    reply = await ask()
+    received, problem = await drained(server)
 
-    assert (said, problem) == ("some", None)
-    assert heard.error.startswith("Anthropic stream ended before message_stop")
+    assert (received, problem) == ("some", None)
+    assert reply.error.startswith("Anthropic stream ended before message_stop")
 
 
 async def test_sdk_waits_as_we_do(ask, server):
     stalled = message(text("some", "more")).stalled(b'"text": "some"}}\n\n')
     server.answers(silence(), silence(), stalled, stalled)
     silent, (_, never) = await ask(timeout_ms=200), await drained(server, timeout=0.2)
-    stopped, (said, late) = await ask(timeout_ms=200), await drained(server, timeout=0.2)
+    stopped, (received, late) = await ask(timeout_ms=200), await drained(server, timeout=0.2)
 
     assert isinstance(never, anthropic.APITimeoutError)
     assert "0.2 s" in silent.error
-    assert said == stopped.message.text == "some"
+    assert received == stopped.message.text == "some"
     assert type(late).__name__ == "ReadTimeout"
 
 
@@ -226,7 +226,7 @@ def ours(content, **fields):
 
 async def test_sdk_sends_the_same_body_for_the_same_conversation(server, provider, model, context, tool):
     server.answers(message(text("ok")), message(text("ok")))
-    said = context(
+    prompt = context(
         UserMessage(content="Look at this."),
         ours(
             (
@@ -247,7 +247,7 @@ async def test_sdk_sends_the_same_body_for_the_same_conversation(server, provide
     )
     asked = model(server.url, reasoning=True)
     options = StreamOptions(api_key="k", reasoning="high", tool_choice="auto", metadata={"user_id": "u"})
-    async for _ in provider.stream(asked, said, options):
+    async for _ in provider.stream(asked, prompt, options):
         pass
     async with client(server) as sdk:
         events = await sdk.beta.messages.create(

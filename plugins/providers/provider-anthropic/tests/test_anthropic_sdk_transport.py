@@ -76,9 +76,9 @@ async def test_both_transports_produce_the_same_events(ask, server, scenario):
 
 async def test_both_transports_send_the_same(ask, server, context, tool):
     server.answers(message(text("ok")), message(text("ok")))
-    said = context(tools=(tool(),), system_prompt="Be brief.")
+    prompt = context(tools=(tool(),), system_prompt="Be brief.")
     for transport in (None, "sdk"):
-        await ask(said, {"reasoning": True}, transport=transport, reasoning="low", session_id="s")
+        await ask(prompt, {"reasoning": True}, transport=transport, reasoning="low", session_id="s")
     ours, theirs = server.requests
 
     assert ours.json == theirs.json
@@ -120,22 +120,22 @@ async def test_model_s_data_may_ask_for_the_sdk(ask, server):
 )
 async def test_failures_of_the_wire_read_as_those_of_the_default_transport(ask, server, answer, words):
     server.answers(answer)
-    heard = await ask(transport="sdk", timeout_ms=200)
+    reply = await ask(transport="sdk", timeout_ms=200)
 
-    assert re.match(words, heard.error)
+    assert re.match(words, reply.error)
 
 
 async def test_refused_connection(ask):
-    heard = await ask(model_fields={"base_url": closed_url()}, transport="sdk")
+    reply = await ask(model_fields={"base_url": closed_url()}, transport="sdk")
 
-    assert re.match(r"Connection error. Nothing answers at 127.0.0.1:\d+ \(connection refused\)", heard.error)
-    assert "Start the server" in heard.error
+    assert re.match(r"Connection error. Nothing answers at 127.0.0.1:\d+ \(connection refused\)", reply.error)
+    assert "Start the server" in reply.error
 
 
 async def test_connection_that_is_never_made_ends_in_time(ask, server):
-    heard = await ask(model_fields={"base_url": server.url.replace("http:", "https:")}, transport="sdk", timeout_ms=200)
+    reply = await ask(model_fields={"base_url": server.url.replace("http:", "https:")}, transport="sdk", timeout_ms=200)
 
-    assert heard.error.startswith("Connection error.")
+    assert reply.error.startswith("Connection error.")
 
 
 @pytest.mark.parametrize("when", ["before", "answering", "waiting"])
@@ -150,54 +150,54 @@ async def test_abort(server, provider, model, context, when):
     if when == "before":
         controller.abort()
     options = StreamOptions(api_key="k", transport="sdk", signal=controller.signal)
-    heard = []
+    received = []
     async with asyncio.timeout(20):
         async for each in provider.stream(model(server.url), context(), options):
-            heard.append(each)
+            received.append(each)
             if each.type == "text_delta":
                 controller.abort()
 
-    assert heard[-1].reason == "aborted"
-    assert heard[-1].error.error_message == "Request was aborted"
-    assert heard[-1].error.text == ("some" if when == "answering" else "")
+    assert received[-1].reason == "aborted"
+    assert received[-1].error.error_message == "Request was aborted"
+    assert received[-1].error.text == ("some" if when == "answering" else "")
 
 
 async def test_hooks_see_request_and_response(ask, server):
-    told = []
+    reported = []
 
     async def shorten(payload, model):
         return {**payload, "max_tokens": 5, "novel_field": {"a": 1}}
 
     async def note(status, headers):
-        told.append((status, headers["request-id"]))
+        reported.append((status, headers["request-id"]))
 
     server.answers(message(text("ok")), error(500, "no"))
     await ask(transport="sdk", on_payload=shorten, on_response=note)
     await ask(transport="sdk", on_response=note)
 
     assert (server.requests[0].json["max_tokens"], server.requests[0].json["novel_field"]) == (5, {"a": 1})
-    assert told == [(200, "req_011fake"), (500, "req_011fake")]
+    assert reported == [(200, "req_011fake"), (500, "req_011fake")]
 
 
 async def test_key_never_shows(ask, server, options):
     server.answers(error(401, f"bad key {options.api_key}"))
-    heard = await ask(transport="sdk")
+    reply = await ask(transport="sdk")
 
-    assert options.api_key not in heard.error
+    assert options.api_key not in reply.error
 
 
 async def test_missing_sdk_says_what_to_install(ask, monkeypatch):
     monkeypatch.setitem(sys.modules, "anthropic", None)
-    heard = await ask(transport="sdk")
+    reply = await ask(transport="sdk")
 
-    assert "needs the package 'anthropic'" in heard.error
-    assert "pluggypi-provider-anthropic[sdk]" in heard.error
+    assert "needs the package 'anthropic'" in reply.error
+    assert "pluggypi-provider-anthropic[sdk]" in reply.error
 
 
 async def test_unknown_client_is_named(ask):
-    heard = await ask(model_fields={"compat": {"sdkClient": "moon"}}, transport="sdk")
+    reply = await ask(model_fields={"compat": {"sdkClient": "moon"}}, transport="sdk")
 
-    assert heard.error == "sdkClient 'moon' is unknown, use one of anthropic, bedrock, foundry, vertex"
+    assert reply.error == "sdkClient 'moon' is unknown, use one of anthropic, bedrock, foundry, vertex"
 
 
 class Cloud(FakeServer):
@@ -210,15 +210,15 @@ async def cloud():
         yield cloud
 
 
-async def heard_from(provider, asked, context, key):
+async def events_of(provider, asked, context, key):
     return [event async for event in provider.stream(asked, context(), StreamOptions(api_key=key))]
 
 
 async def test_foundry_is_asked_with_key_or_entra_token(cloud, provider, model, context):
     cloud.answers(message(text("one")), message(text("two")))
     asked = model(f"{cloud.url}/anthropic", compat={"transport": "sdk", "sdkClient": "foundry"})
-    first = await heard_from(provider, asked, context, "key-0123")
-    second = await heard_from(provider, asked, context, "eyJ0.body.sign")
+    first = await events_of(provider, asked, context, "key-0123")
+    second = await events_of(provider, asked, context, "eyJ0.body.sign")
 
     assert [events[-1].message.text for events in (first, second)] == ["one", "two"]
     assert [request.path for request in cloud.requests] == ["/anthropic/v1/messages"] * 2
@@ -231,7 +231,7 @@ async def test_vertex_is_asked_with_a_token_project_and_region(cloud, provider, 
     monkeypatch.setenv("GOOGLE_CLOUD_LOCATION", "europe-west1")
     cloud.answers(message(text("ok")))
     asked = model(f"{cloud.url}/v1", compat={"transport": "sdk", "sdkClient": "vertex"})
-    events = await heard_from(provider, asked, context, "ya29.token")
+    events = await events_of(provider, asked, context, "ya29.token")
 
     assert events[-1].message.text == "ok"
     assert cloud.request.path == (
@@ -260,7 +260,7 @@ async def test_bedrock_is_asked_through_its_client(cloud, provider, model, conte
     pieces = tuple(aws_event(each) for each in message_events(thinking("hm"), text("ok")))
     cloud.answers(Answer(headers={"content-type": "application/vnd.amazon.eventstream"}, pieces=pieces))
     asked = model(cloud.url, id="anthropic.claude-fake", compat={"transport": "sdk", "sdkClient": "bedrock"})
-    events = await heard_from(provider, asked, context, "bedrock-key")
+    events = await events_of(provider, asked, context, "bedrock-key")
 
     assert events[-1].message.text == "ok"
     assert cloud.request.path == "/model/anthropic.claude-fake/invoke-with-response-stream"

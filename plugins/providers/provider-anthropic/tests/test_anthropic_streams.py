@@ -90,10 +90,10 @@ def test_stream_that_breaks_off_says_what_is_missing(end):
 )
 def test_events_in_any_order_end_in_one_event_and_never_in_half_a_call(events, left_out):
     kept = [each for number, each in enumerate(events) if number not in left_out]
-    heard = read([event(each) for each in kept])
+    reply = read([event(each) for each in kept])
 
-    assert [each.type for each in heard].count("done") + [each.type for each in heard].count("error") == 1
-    last = heard[-1].message if heard[-1].type == "done" else heard[-1].error
+    assert [each.type for each in reply].count("done") + [each.type for each in reply].count("error") == 1
+    last = reply[-1].message if reply[-1].type == "done" else reply[-1].error
     deltas = [each["delta"]["partial_json"] for each in kept if each.get("delta", {}).get("type") == "input_json_delta"]
     for call in last.tool_calls:
         if last.stop_reason == "toolUse" and len(deltas) == 2 and call.arguments_error is None:
@@ -127,12 +127,12 @@ def test_nonsense_is_an_answer_with_an_error_never_an_exception(events):
 def test_halves_of_a_character_meet_in_every_kind_of_block():
     events = message_events(thinking("a<1>", "<2>", "<1>"), text("b<1>", "<2>c<2>"), tool_use("t", "read", path="<1>"))
     sent = [event(each).replace(b"<1>", rb"\ud83d").replace(b"<2>", rb"\ude00") for each in events]
-    heard = read(sent)
+    reply = read(sent)
 
-    thought, said, call = heard[-1].message.content
-    assert (thought.thinking, said.text) == ("a\N{GRINNING FACE}", "b\N{GRINNING FACE}c")
+    thought, answered, call = reply[-1].message.content
+    assert (thought.thinking, answered.text) == ("a\N{GRINNING FACE}", "b\N{GRINNING FACE}c")
     assert call.arguments == {"path": ""}
-    assert "".join(each.delta for each in heard if hasattr(each, "delta")).encode()
+    assert "".join(each.delta for each in reply if hasattr(each, "delta")).encode()
 
 
 def test_events_come_in_the_stream_s_order():
@@ -228,10 +228,10 @@ def test_half_characters_of_two_deltas_become_one():
     events = [event(each) for each in message_events(text("FIRST", "SECOND"))]
     sent = b"".join(events).replace(b"FIRST", first.encode()).replace(b"SECOND", second.encode())
 
-    heard = read([sent])
+    reply = read([sent])
 
-    assert heard[-1].message.text == "\N{WAVING HAND SIGN}"
-    assert all(each.delta.isprintable() for each in heard if each.type == "text_delta")
+    assert reply[-1].message.text == "\N{WAVING HAND SIGN}"
+    assert all(each.delta.isprintable() for each in reply if each.type == "text_delta")
 
 
 def test_input_that_comes_with_the_beginning_of_a_call_counts():

@@ -38,29 +38,29 @@ def _with_the_sdk(request):
 @transports
 async def test_a_message_that_came_whole_is_the_answer(ask, server, transport):
     server.answers(json_answer(200, MESSAGE))
-    heard = await ask(transport=transport)
+    reply = await ask(transport=transport)
 
-    assert heard.types[0] == "start"
-    assert heard.types[-1] == "done"
-    assert heard.message.content == (
+    assert reply.types[0] == "start"
+    assert reply.types[-1] == "done"
+    assert reply.message.content == (
         ThinkingContent("Hm.\nSo.", thinking_signature="c2ln"),
         ThinkingContent("", thinking_signature="b3BhcXVl", redacted=True),
         TextContent("Grüße, \N{WAVING HAND SIGN}"),
         ToolCall("toolu_1", "read", {"path": "a\nb", "deep": [1, None]}),
         ToolCall("toolu_2", "now", {}),
     )
-    assert heard.message.stop_reason == "toolUse"
-    assert (heard.message.response_id, heard.message.response_model) == ("msg_1", "claude-real")
-    assert (heard.message.usage.input, heard.message.usage.output, heard.message.usage.cache_read) == (11, 7, 5)
+    assert reply.message.stop_reason == "toolUse"
+    assert (reply.message.response_id, reply.message.response_model) == ("msg_1", "claude-real")
+    assert (reply.message.usage.input, reply.message.usage.output, reply.message.usage.cache_read) == (11, 7, 5)
 
 
 @transports
 async def test_a_refusal_that_came_whole_says_why(ask, server, transport):
     details = {"type": "refusal", "explanation": "Not this."}
     server.answers(json_answer(200, {**MESSAGE, "content": [], "stop_reason": "refusal", "stop_details": details}))
-    heard = await ask(transport=transport)
+    reply = await ask(transport=transport)
 
-    assert "Not this." in heard.error
+    assert "Not this." in reply.error
 
 
 @transports
@@ -69,29 +69,29 @@ async def test_a_refusal_that_came_whole_says_why(ask, server, transport):
 )
 async def test_other_json_with_status_200_is_no_answer(ask, server, transport, body):
     server.answers(json_answer(200, body))
-    heard = await ask(transport=transport)
+    reply = await ask(transport=transport)
 
-    assert heard.error.startswith("200 The server sent")
+    assert reply.error.startswith("200 The server sent")
 
 
 async def test_a_message_without_a_reason_to_stop_is_not_complete(ask, server):
     server.answers(json_answer(200, {**MESSAGE, "stop_reason": None}))
-    heard = await ask()
+    reply = await ask()
 
-    assert "without a stop reason" in heard.error
+    assert "without a stop reason" in reply.error
 
 
 async def test_a_message_that_is_cut_is_no_answer(ask, server):
     server.answers(json_answer(200, MESSAGE).cut(120))
-    heard = await ask()
+    reply = await ask()
 
-    assert heard.error.startswith("terminated: the connection was closed")
-    assert heard.message.content == ()
+    assert reply.error.startswith("terminated: the connection was closed")
+    assert reply.message.content == ()
 
 
 async def test_half_a_surrogate_pair_in_a_message_is_left_out(ask, server):
     body = json.dumps({**MESSAGE, "content": [{"type": "text", "text": "so \ud83d."}]})
     server.answers(Answer(headers={"content-type": "application/json"}, pieces=(body.encode(),)))
-    heard = await ask()
+    reply = await ask()
 
-    assert heard.message.text == "so ."
+    assert reply.message.text == "so ."

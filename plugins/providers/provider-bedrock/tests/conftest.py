@@ -101,10 +101,10 @@ async def provider():
 def ask(server, provider, model, context):
     """Ask the fake; what is not given is plain. ``model_fields`` and ``option_fields`` change parts of it."""
 
-    async def ask(said=None, model_fields=None, **option_fields):
+    async def ask(prompt=None, model_fields=None, **option_fields):
         asked = model(**{"base_url": server.url, **(model_fields or {})})
         options = evolve(StreamOptions(api_key=TOKEN), **option_fields)
-        events = tuple([event async for event in provider.stream(asked, said or context(), options)])
+        events = tuple([event async for event in provider.stream(asked, prompt or context(), options)])
         return Heard(events, final_message(events))
 
     return ask
@@ -117,8 +117,8 @@ def payload_of(model, context):
     from pi_provider_bedrock._tools import ToolNames
 
     def payload(*messages, model_fields=None, system_prompt="", tools=(), **options):
-        said = context(*messages, system_prompt=system_prompt, tools=tuple(tools))
+        prompt = context(*messages, system_prompt=system_prompt, tools=tuple(tools))
         names = ToolNames(tool.name for tool in tools)
-        return to_payload(model(**(model_fields or {})), said, StreamOptions(**options), names)
+        return to_payload(model(**(model_fields or {})), prompt, StreamOptions(**options), names)
 
     return payload

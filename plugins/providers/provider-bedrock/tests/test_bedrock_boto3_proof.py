@@ -88,8 +88,8 @@ def their_content(events):
         if start := event.get("contentBlockStart"):
             call = start["start"]["toolUse"]
             blocks[start["contentBlockIndex"]] = ["call", call["toolUseId"], call["name"], ""]
-        if said := event.get("contentBlockDelta"):
-            index, delta = said["contentBlockIndex"], said["delta"]
+        if delta := event.get("contentBlockDelta"):
+            index, delta = delta["contentBlockIndex"], delta["delta"]
             if "text" in delta:
                 blocks.setdefault(index, ["text", ""])[1] += delta["text"]
             elif "toolUse" in delta:
@@ -102,9 +102,9 @@ def their_content(events):
     return [tuple(block) for _, block in sorted(blocks.items())]
 
 
-def our_content(said):
+def our_content(message):
     found = []
-    for block in said.content:
+    for block in message.content:
         if isinstance(block, TextContent):
             found.append(("text", block.text))
         elif isinstance(block, ToolCall):
@@ -152,14 +152,14 @@ KINDS = {
 @pytest.mark.parametrize("status", KINDS)
 async def test_boto3_sees_the_same_error(ask, server, status):
     server.answers(error(status, "because"), error(status, "because"))
-    heard = await ask()
+    reply = await ask()
     _, problem = await asyncio.to_thread(converse, server)
 
     assert isinstance(problem, ClientError)
     response = problem.response
     assert response["ResponseMetadata"]["HTTPStatusCode"] == status
-    assert heard.message.extra["requestFailure"]["requestId"] == response["ResponseMetadata"]["RequestId"]
-    assert heard.error.startswith(f"{status} {response['Error']['Code']}: {response['Error']['Message']}")
+    assert reply.message.extra["requestFailure"]["requestId"] == response["ResponseMetadata"]["RequestId"]
+    assert reply.error.startswith(f"{status} {response['Error']['Code']}: {response['Error']['Message']}")
     assert response["Error"]["Code"] == KINDS[status]
 
 
@@ -168,36 +168,36 @@ async def test_boto3_sees_the_same_error(ask, server, status):
 async def test_boto3_sees_the_same_exception_in_the_midst(ask, server, kind):
     begun = message_events(text("some"))[:2]
     server.answers(stream([*begun, exception(kind, "because")]), stream([*begun, exception(kind, "because")]))
-    heard = await ask()
+    reply = await ask()
     events, problem = await asyncio.to_thread(converse, server)
 
-    assert heard.message.text == "some"
+    assert reply.message.text == "some"
     assert their_content(events) == [("text", "some")]
     assert problem.response["Error"] == {"Code": kind, "Message": "because"}
-    assert f"{kind[0].upper()}{kind[1:]}: because" in heard.error
+    assert f"{kind[0].upper()}{kind[1:]}: because" in reply.error
 
 
 @pytest.mark.parametrize("end", [200, 260, 300])
 async def test_boto3_sees_the_same_cut_stream(ask, server, end):
     whole = message(text("some", "more"))
     server.answers(whole.cut(end), whole.cut(end))
-    heard = await ask()
+    reply = await ask()
     events, problem = await asyncio.to_thread(converse, server)
 
-    assert [("text", heard.message.text)][: len(heard.message.content)] == their_content(events)
+    assert [("text", reply.message.text)][: len(reply.message.content)] == their_content(events)
     assert problem is not None
-    assert heard.error.startswith("terminated")
+    assert reply.error.startswith("terminated")
 
 
 async def test_boto3_refuses_the_same_damage(ask, server):
     body = bytearray(message(text("some")).body)
     body[-100] ^= 1
     server.answers(stream([bytes(body)]), stream([bytes(body)]))
-    heard = await ask()
+    reply = await ask()
     _, problem = await asyncio.to_thread(converse, server)
 
     assert type(problem).__name__ == "ChecksumMismatch"
-    assert "checksum" in heard.error
+    assert "checksum" in reply.error
 
 
 OUTPUT = {
@@ -213,7 +213,7 @@ async def test_boto3_sends_what_we_send(server, aws, provider, model, context, t
     server.answers(message(text("ok")), message(text("ok")))
     claude = {"api": "bedrock-converse-stream", "provider": "amazon-bedrock", "model": MODEL}
     pixel = "aGk="
-    said = context(
+    prompt = context(
         UserMessage(content="Look at this."),
         AssistantMessage(
             content=(
@@ -235,7 +235,7 @@ async def test_boto3_sends_what_we_send(server, aws, provider, model, context, t
     )
     asked = model(server.url, reasoning=True, compat={"supportsStructuredOutput": True})
     async for _ in provider.stream(
-        asked, said, StreamOptions(reasoning="high", tool_choice="auto", output_schema=OUTPUT)
+        asked, prompt, StreamOptions(reasoning="high", tool_choice="auto", output_schema=OUTPUT)
     ):
         pass
     image = {"format": "png", "source": {"bytes": b"hi"}}

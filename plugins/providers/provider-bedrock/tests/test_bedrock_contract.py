@@ -70,8 +70,8 @@ class BedrockCase(ServerCase):
     def written_without_end(self, blocks):
         return stream(self.events(blocks)[:-2])
 
-    def written_error(self, said):
-        return exception("serviceUnavailableException", said)
+    def written_error(self, message):
+        return exception("serviceUnavailableException", message)
 
     def _behind(self, delta):
         body = self.recorded(Says((delta, " and more"))).body
@@ -105,6 +105,6 @@ class TestBedrock(ProviderContract):
     async def test_halves_of_a_character_in_two_deltas_meet(self, case):
         """The suite's own puts them into the bytes, which breaks a frame's checksum."""
         case.text("so \ud83d", "\ude00.")
-        heard = await listen(case)
+        reply = await listen(case)
 
-        assert "so \N{GRINNING FACE}.".encode() in wire.dumps(heard.done)
+        assert "so \N{GRINNING FACE}.".encode() in wire.dumps(reply.done)

@@ -58,9 +58,9 @@ def signed_by(server):
 
 async def test_keys_of_the_environment_sign(sign, server, aws):
     aws(key=True, region="eu-west-1", AWS_SESSION_TOKEN="session-token-0123456789")
-    heard = await sign()
+    reply = await sign()
 
-    assert heard.message.text == "ok"
+    assert reply.message.text == "ok"
     assert signed_by(server) == KEY_ID
     assert "/eu-west-1/bedrock/aws4_request" in server.request.headers["authorization"]
     assert server.request.headers["x-amz-security-token"] == "session-token-0123456789"
@@ -68,23 +68,29 @@ async def test_keys_of_the_environment_sign(sign, server, aws):
 
 async def test_the_default_profile_signs(sign, server, aws):
     aws(credentials=f"[default]\n{KEYS}", config="[default]\nregion = ap-south-1\n")
-    heard = await sign()
+    reply = await sign()
 
-    assert heard.message.text == "ok"
+    assert reply.message.text == "ok"
     assert "/ap-south-1/bedrock/" in server.request.headers["authorization"]
 
 
 async def test_a_named_profile_signs(sign, server, aws):
     aws(config=f"[profile work]\n{KEYS}region = eu-west-3\n", AWS_PROFILE="work")
-    heard = await sign()
+    reply = await sign()
 
-    assert heard.message.text == "ok"
+    assert reply.message.text == "ok"
     assert "/eu-west-3/bedrock/" in server.request.headers["authorization"]
 
 
 async def test_a_credential_process_signs(sign, aws, tmp_path):
-    said = {"Version": 1, "AccessKeyId": KEY_ID, "SecretAccessKey": SECRET, "SessionToken": "t", "Expiration": FAR}
-    aws(config=f"[profile p]\n{process(tmp_path, f'print({json.dumps(said)!r})')}", AWS_PROFILE="p")
+    credentials = {
+        "Version": 1,
+        "AccessKeyId": KEY_ID,
+        "SecretAccessKey": SECRET,
+        "SessionToken": "t",
+        "Expiration": FAR,
+    }
+    aws(config=f"[profile p]\n{process(tmp_path, f'print({json.dumps(credentials)!r})')}", AWS_PROFILE="p")
 
     assert (await sign()).message.text == "ok"
 
@@ -136,9 +142,9 @@ async def test_a_token_of_the_environment_is_sent_as_it_is(sign, server, aws):
 
 async def test_a_gateway_s_own_authorization_is_not_replaced(ask, server):
     server.answers(message(text("ok")))
-    heard = await ask(api_key=None, headers={"Authorization": "Bearer of the gateway"})
+    reply = await ask(api_key=None, headers={"Authorization": "Bearer of the gateway"})
 
-    assert heard.message.text == "ok"
+    assert reply.message.text == "ok"
     assert server.request.headers["authorization"] == "Bearer of the gateway"
 
 
@@ -146,9 +152,9 @@ async def test_a_gateway_s_own_authorization_is_not_replaced(ask, server):
 
 
 async def test_credentials_are_found_once(sign, aws, tmp_path):
-    said = {"Version": 1, "AccessKeyId": KEY_ID, "SecretAccessKey": SECRET}
+    credentials = {"Version": 1, "AccessKeyId": KEY_ID, "SecretAccessKey": SECRET}
     log = tmp_path / "log"
-    code = f"open({str(log)!r}, 'a').write('x')\nprint({json.dumps(said)!r})"
+    code = f"open({str(log)!r}, 'a').write('x')\nprint({json.dumps(credentials)!r})"
     aws(config=f"[profile p]\n{process(tmp_path, code)}", AWS_PROFILE="p")
     await sign()
     await sign()
@@ -169,19 +175,21 @@ async def test_refused_credentials_are_read_again(sign, server, aws):
     aws(credentials=f"[default]\n{KEYS.replace(SECRET, 'old')}")
     refused = await sign()
     aws(credentials=f"[default]\n{KEYS}")
-    heard = await sign()
+    reply = await sign()
 
     assert "InvalidSignatureException" in refused.error
-    assert heard.message.text == "ok"
+    assert reply.message.text == "ok"
 
 
 # The event loop
 
 
 async def test_the_loop_runs_while_a_command_is_waited_for(sign, aws, tmp_path):
-    said = {"Version": 1, "AccessKeyId": KEY_ID, "SecretAccessKey": SECRET}
+    credentials = {"Version": 1, "AccessKeyId": KEY_ID, "SecretAccessKey": SECRET}
     go = tmp_path / "go"
-    code = f"import os, time\nwhile not os.path.exists({str(go)!r}): time.sleep(0.01)\nprint({json.dumps(said)!r})"
+    code = (
+        f"import os, time\nwhile not os.path.exists({str(go)!r}): time.sleep(0.01)\nprint({json.dumps(credentials)!r})"
+    )
     aws(config=f"[profile p]\n{process(tmp_path, code)}", AWS_PROFILE="p")
     asking = asyncio.create_task(sign())
     await asyncio.sleep(0.05)
@@ -198,10 +206,10 @@ async def test_an_abort_ends_the_wait_for_credentials(sign, aws, tmp_path):
     asking = asyncio.create_task(sign(signal=controller.signal))
     await asyncio.sleep(0.05)
     controller.abort()
-    heard = await asking
+    reply = await asking
     go.touch()
 
-    assert heard.message.stop_reason == "aborted"
+    assert reply.message.stop_reason == "aborted"
 
 
 async def test_a_command_that_never_ends_is_not_waited_for(sign, aws, tmp_path, monkeypatch):
@@ -209,29 +217,29 @@ async def test_a_command_that_never_ends_is_not_waited_for(sign, aws, tmp_path, 
     code = f"import os, time\nwhile not os.path.exists({str(go)!r}): time.sleep(0.01)"
     aws(config=f"[profile p]\n{process(tmp_path, code)}", AWS_PROFILE="p")
     monkeypatch.setattr(_credentials, "SECONDS", 0.2)
-    heard = await sign()
+    reply = await sign()
     go.touch()
 
-    assert "were not found within 0.2 s" in heard.error
-    assert "credential_process" in heard.error
+    assert "were not found within 0.2 s" in reply.error
+    assert "credential_process" in reply.error
 
 
 # What goes wrong
 
 
 async def test_no_credentials_names_every_way(sign):
-    heard = await sign()
+    reply = await sign()
 
-    assert heard.error.startswith("No AWS credentials were found\n")
+    assert reply.error.startswith("No AWS credentials were found\n")
     for way in ("AWS_PROFILE", "aws configure sso", "AWS_ACCESS_KEY_ID", "AWS_BEARER_TOKEN_BEDROCK"):
-        assert way in heard.error
+        assert way in reply.error
 
 
 async def test_a_profile_that_does_not_exist_names_those_that_do(sign, aws):
     aws(config=f"[profile work]\n{KEYS}[profile home]\n{KEYS}", AWS_PROFILE="wrok")
-    heard = await sign()
+    reply = await sign()
 
-    assert heard.error == (
+    assert reply.error == (
         "The AWS profile 'wrok' does not exist\nSet AWS_PROFILE to one of 'home', 'work', or make it with "
         "`aws configure sso --profile wrok`."
     )
@@ -239,9 +247,9 @@ async def test_a_profile_that_does_not_exist_names_those_that_do(sign, aws):
 
 async def test_half_a_pair_of_keys_names_the_other_half(sign, aws):
     aws(AWS_ACCESS_KEY_ID=KEY_ID)
-    heard = await sign()
+    reply = await sign()
 
-    assert "AWS_SECRET_ACCESS_KEY" in heard.error
+    assert "AWS_SECRET_ACCESS_KEY" in reply.error
 
 
 @pytest.mark.parametrize("cached", [None, "2020-01-01T00:00:00Z"], ids=["never", "expired"])
@@ -254,30 +262,30 @@ async def test_a_login_that_is_needed_names_its_command(sign, aws, monkeypatch, 
         name = hashlib.sha1(START.encode(), usedforsecurity=False).hexdigest()
         (cache / f"{name}.json").write_text(json.dumps(token), encoding="utf-8")
     aws(config=f"[profile work]\n{SSO}", AWS_PROFILE="work")
-    heard = await sign()
+    reply = await sign()
 
-    assert "`aws sso login --profile work`" in heard.error
-    assert "sso-token-0123" not in heard.error
+    assert "`aws sso login --profile work`" in reply.error
+    assert "sso-token-0123" not in reply.error
 
 
 async def test_a_command_that_fails_is_named(sign, aws, tmp_path):
     aws(config=f"[profile p]\n{process(tmp_path, 'raise SystemExit(3)')}", AWS_PROFILE="p")
-    heard = await sign()
+    reply = await sign()
 
-    assert heard.error.startswith("No AWS credentials: ")
-    assert "AWS_PROFILE=p" in heard.error
+    assert reply.error.startswith("No AWS credentials: ")
+    assert "AWS_PROFILE=p" in reply.error
 
 
 async def test_a_broken_file_is_named_without_its_lines(sign, aws, tmp_path):
     aws(config="[default\nkey = secret-0123456789\n", credentials=f"[default]\n{KEYS}")
-    heard = await sign()
+    reply = await sign()
 
-    assert str(tmp_path / "config") in heard.error
-    assert "secret-0123456789" not in heard.error
+    assert str(tmp_path / "config") in reply.error
+    assert "secret-0123456789" not in reply.error
 
 
 @pytest.mark.parametrize(
-    ("known", "said"),
+    ("known", "credentials"),
     [
         ({"config": "[profile p]\ncredential_process = echo no\n", "AWS_PROFILE": "p"}, "it prints no JSON"),
         (
@@ -287,12 +295,12 @@ async def test_a_broken_file_is_named_without_its_lines(sign, aws, tmp_path):
     ],
     ids=["command", "web identity"],
 )
-async def test_what_gives_no_credentials_is_named(sign, aws, known, said):
+async def test_what_gives_no_credentials_is_named(sign, aws, known, credentials):
     aws(**known)
-    heard = await sign()
+    reply = await sign()
 
-    assert heard.error.startswith("No AWS credentials: ")
-    assert said in heard.error
+    assert reply.error.startswith("No AWS credentials: ")
+    assert credentials in reply.error
 
 
 # What core is told

@@ -76,9 +76,9 @@ async def test_a_refusal_says_what_to_do(ask, server, aws, name):
     answer, fields, expected = REFUSALS[name]
     aws(key=True, region="us-east-1")
     server.answers(answer)
-    heard = await ask(**fields)
+    reply = await ask(**fields)
 
-    assert expected in heard.error
+    assert expected in reply.error
 
 
 @pytest.mark.parametrize("profile", ["work", None])
@@ -86,24 +86,24 @@ async def test_an_expired_session_names_the_login_of_its_profile(ask, server, aw
     keys = "aws_access_key_id = AKIAFAKE\naws_secret_access_key = secret/key+of+forty+characters/0123456789\n"
     aws(config=f"[profile work]\n{keys}[default]\n{keys}", **({"AWS_PROFILE": profile} if profile else {}))
     server.answers(error(403, "The security token included in the request is expired", kind="ExpiredTokenException"))
-    heard = await ask(**SIGNED)
+    reply = await ask(**SIGNED)
 
-    assert ("`aws sso login --profile work`" if profile else "`aws sso login`") in heard.error
+    assert ("`aws sso login --profile work`" if profile else "`aws sso login`") in reply.error
 
 
 @pytest.mark.parametrize("minutes", [-15, 15])
 async def test_a_wrong_clock_is_reported(ask, server, aws, minutes):
     aws(key=True)
     date = format_datetime(datetime.now(UTC) + timedelta(minutes=minutes), usegmt=True)
-    said = "Signature expired: 20260101T000000Z is now earlier than 20260101T001000Z (5 min.)"
-    server.answers(error(403, said, kind="InvalidSignatureException", date=date))
-    heard = await ask(**SIGNED)
+    prompt = "Signature expired: 20260101T000000Z is now earlier than 20260101T001000Z (5 min.)"
+    server.answers(error(403, prompt, kind="InvalidSignatureException", date=date))
+    reply = await ask(**SIGNED)
 
-    assert f"s {'ahead' if minutes < 0 else 'behind'} of AWS's: set it" in heard.error
+    assert f"s {'ahead' if minutes < 0 else 'behind'} of AWS's: set it" in reply.error
 
 
 @pytest.mark.parametrize(
-    "said",
+    "prompt",
     [
         "Input is too long for requested model.",
         "The model returned the following errors: Input is too long for requested model.",
@@ -111,24 +111,25 @@ async def test_a_wrong_clock_is_reported(ask, server, aws, minutes):
         "This model's maximum context length is 131072 tokens. Please reduce the length of the prompt",
     ],
 )
-async def test_an_overflow_is_one(ask, server, said):
-    server.answers(error(400, said), stream([*message_events()[:1], exception("validationException", said)]))
+async def test_an_overflow_is_one(ask, server, prompt):
+    server.answers(error(400, prompt), stream([*message_events()[:1], exception("validationException", prompt)]))
 
     assert is_context_overflow((await ask()).message)
     assert is_context_overflow((await ask()).message)
 
 
 @pytest.mark.parametrize(
-    "said", ["Too many requests, please wait before trying again.", "Too many tokens, please wait before trying again."]
+    "prompt",
+    ["Too many requests, please wait before trying again.", "Too many tokens, please wait before trying again."],
 )
-async def test_throttling_is_never_an_overflow(ask, server, said):
-    server.answers(error(429, said), stream([*message_events()[:1], exception("throttlingException", said)]))
+async def test_throttling_is_never_an_overflow(ask, server, prompt):
+    server.answers(error(429, prompt), stream([*message_events()[:1], exception("throttlingException", prompt)]))
     for _ in range(2):
-        heard = await ask()
+        reply = await ask()
 
-        assert is_throttling(heard.error)
-        assert not is_context_overflow(heard.message)
-        assert heard.message.extra["requestFailure"]["status"] == 429
+        assert is_throttling(reply.error)
+        assert not is_context_overflow(reply.message)
+        assert reply.message.extra["requestFailure"]["status"] == 429
 
 
 @pytest.mark.parametrize(
@@ -143,11 +144,11 @@ async def test_throttling_is_never_an_overflow(ask, server, said):
 )
 async def test_an_exception_in_the_midst_keeps_the_text(ask, server, kind, status):
     server.answers(stream([*message_events(text("some"))[:2], exception(kind, "because")]))
-    heard = await ask()
+    reply = await ask()
 
-    assert heard.message.text == "some"
-    assert "because" in heard.error
-    assert heard.message.extra["requestFailure"].get("status") == status
+    assert reply.message.text == "some"
+    assert "because" in reply.error
+    assert reply.message.extra["requestFailure"].get("status") == status
 
 
 async def test_the_models_own_status_is_reported(ask, server):
@@ -160,10 +161,10 @@ async def test_a_bad_checksum_is_an_error_and_keeps_the_text(ask, server):
     frames = list(message(text("some", "more")).pieces)
     frames[2] = frames[2][:-1] + bytes([frames[2][-1] ^ 1])
     server.answers(stream(frames))
-    heard = await ask()
+    reply = await ask()
 
-    assert heard.message.text == "some"
-    assert heard.error.startswith("Bedrock stream is broken: the checksum of a frame is wrong\n")
+    assert reply.message.text == "some"
+    assert reply.error.startswith("Bedrock stream is broken: the checksum of a frame is wrong\n")
 
 
 async def test_half_a_frame_is_an_error(ask, server):
@@ -183,10 +184,10 @@ async def test_a_frame_that_is_not_json_is_reported(ask, server):
 async def test_the_token_never_shows(ask, server):
     server.answers(error(403, f"Wrong: {TOKEN}"), stream([exception("validationException", f"Wrong: {TOKEN}")]))
     for _ in range(2):
-        heard = await ask()
+        reply = await ask()
 
-        assert TOKEN not in repr(heard.events)
-        assert "Wrong: " in heard.error
+        assert TOKEN not in repr(reply.events)
+        assert "Wrong: " in reply.error
 
 
 async def test_an_error_frame_is_reported(ask, server):

@@ -118,12 +118,12 @@ def test_later_system_messages_join_the_prompt(payload_of):
 
 
 @pytest.mark.parametrize(
-    ("mime", "said"), [("image/jpeg", "jpeg"), ("image/JPG", "jpeg"), ("image/gif", "gif"), ("image/webp", "webp")]
+    ("mime", "prompt"), [("image/jpeg", "jpeg"), ("image/JPG", "jpeg"), ("image/gif", "gif"), ("image/webp", "webp")]
 )
-def test_images_have_the_format_of_their_type(payload_of, mime, said):
+def test_images_have_the_format_of_their_type(payload_of, mime, prompt):
     payload = payload_of(user(TextContent("See."), ImageContent("aGk=", mime)))
 
-    assert plain(payload)[0][1][1] == {"image": {"format": said, "source": {"bytes": "aGk="}}}
+    assert plain(payload)[0][1][1] == {"image": {"format": prompt, "source": {"bytes": "aGk="}}}
 
 
 def test_an_image_that_the_api_does_not_accept_is_reported(payload_of):
@@ -139,14 +139,14 @@ def test_images_of_a_result_stay_in_it(payload_of):
 
 
 def test_images_of_a_failed_call_follow_the_results_for_claude(payload_of):
-    said = (
+    prompt = (
         user("Look."),
         answer(ToolCall("t1", "read", {}), ToolCall("t2", "read", {})),
         result("t1", TextContent("Broken"), PIXEL, is_error=True),
         result("t2", TextContent("Fine")),
     )
-    claude = plain(payload_of(*said))[2][1]
-    nova = plain(payload_of(*said, model_fields={"id": NOVA}))[2][1]
+    claude = plain(payload_of(*prompt))[2][1]
+    nova = plain(payload_of(*prompt, model_fields={"id": NOVA}))[2][1]
 
     assert [next(iter(block)) for block in claude] == ["toolResult", "toolResult", "text", "image"]
     assert claude[2] == {"text": "Attached image(s) from tool result:"}
@@ -157,8 +157,8 @@ def test_images_of_a_failed_call_follow_the_results_for_claude(payload_of):
 
 
 def test_thinking_goes_back_with_its_signature_to_the_same_claude(payload_of):
-    said = answer(ThinkingContent("Hm.", "c2ln"), ThinkingContent("", "b3BhcXVl", redacted=True), TextContent("So."))
-    payload = payload_of(user("One"), said, user("Two"))
+    message = answer(ThinkingContent("Hm.", "c2ln"), ThinkingContent("", "b3BhcXVl", redacted=True), TextContent("So."))
+    payload = payload_of(user("One"), message, user("Two"))
 
     assert plain(payload)[1][1] == [
         {"reasoningContent": {"reasoningText": {"text": "Hm.", "signature": "c2ln"}}},
@@ -168,20 +168,20 @@ def test_thinking_goes_back_with_its_signature_to_the_same_claude(payload_of):
 
 
 def test_thinking_of_another_model_is_dropped(payload_of):
-    said = answer(ThinkingContent("Hm.", "c2ln"), TextContent("So."), model="us.anthropic.claude-opus-5")
+    message = answer(ThinkingContent("Hm.", "c2ln"), TextContent("So."), model="us.anthropic.claude-opus-5")
 
-    assert plain(payload_of(user("One"), said, user("Two")))[1][1] == [{"text": "So."}]
+    assert plain(payload_of(user("One"), message, user("Two")))[1][1] == [{"text": "So."}]
 
 
 def test_unsigned_thinking_becomes_text_for_claude(payload_of):
-    said = answer(ThinkingContent("Hm."), TextContent("So."))
+    message = answer(ThinkingContent("Hm."), TextContent("So."))
 
-    assert plain(payload_of(user("One"), said, user("Two")))[1][1] == [{"text": "Hm."}, {"text": "So."}]
+    assert plain(payload_of(user("One"), message, user("Two")))[1][1] == [{"text": "Hm."}, {"text": "So."}]
 
 
 def test_other_models_get_their_thinking_without_signature(payload_of):
-    said = answer(ThinkingContent("Hm.", "c2ln"), TextContent("So."), model="deepseek.v3-v1:0")
-    payload = payload_of(user("One"), said, user("Two"), model_fields={"id": "deepseek.v3-v1:0"})
+    message = answer(ThinkingContent("Hm.", "c2ln"), TextContent("So."), model="deepseek.v3-v1:0")
+    payload = payload_of(user("One"), message, user("Two"), model_fields={"id": "deepseek.v3-v1:0"})
 
     assert plain(payload)[1][1][0] == {"reasoningContent": {"reasoningText": {"text": "Hm."}}}
 
@@ -200,10 +200,10 @@ def test_other_models_get_their_thinking_without_signature(payload_of):
 )
 def test_claude_thinks_by_budget(payload_of, level, fields):
     payload = payload_of(user("Hi"), model_fields={"reasoning": True, "max_tokens": 64_000}, reasoning=level)
-    said = payload["additionalModelRequestFields"]
-    beta = said.pop("anthropic_beta", None)
+    sent = payload["additionalModelRequestFields"]
+    beta = sent.pop("anthropic_beta", None)
 
-    assert said == fields
+    assert sent == fields
     assert beta == (["interleaved-thinking-2025-05-14"] if level else None)
 
 
@@ -290,9 +290,9 @@ def test_the_government_s_regions_are_not_asked_for_display(payload_of, aws, fie
 
 
 async def test_a_tool_that_requires_strictness_in_vain_is_named(ask, context, tool):
-    heard = await ask(context(tools=(evolve(tool(), constrained_sampling="require"),)))
+    reply = await ask(context(tools=(evolve(tool(), constrained_sampling="require"),)))
 
-    assert heard.error.startswith("Tool 'read' requires constrained sampling, but API 'bedrock-converse-stream'")
+    assert reply.error.startswith("Tool 'read' requires constrained sampling, but API 'bedrock-converse-stream'")
 
 
 def test_a_model_s_own_fields_win(payload_of):
@@ -349,11 +349,11 @@ def test_models_that_cannot_cache_get_no_cache_points(payload_of, model_id):
 def test_compat_supplies_what_an_arn_does_not_say(payload_of):
     arn = "arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/abc"
     opaque = payload_of(user("One"), model_fields={"id": arn, "name": "Ours"})
-    told = payload_of(user("One"), model_fields={"id": arn, "name": "Ours", "compat": {"isClaude": True}})
+    payload = payload_of(user("One"), model_fields={"id": arn, "name": "Ours", "compat": {"isClaude": True}})
     cached = payload_of(user("One"), model_fields={"id": NOVA, "compat": {"supportsPromptCaching": True}})
 
     assert "cachePoint" not in str(opaque)
-    assert "cachePoint" in str(told)
+    assert "cachePoint" in str(payload)
     assert "cachePoint" in str(cached)
 
 
@@ -376,7 +376,7 @@ def test_tools_have_a_schema_and_a_description(payload_of, tool):
 
 
 @pytest.mark.parametrize(
-    ("choice", "said"),
+    ("choice", "prompt"),
     [
         (None, None),
         ("auto", {"auto": {}}),
@@ -388,10 +388,10 @@ def test_tools_have_a_schema_and_a_description(payload_of, tool):
         ({"type": "any"}, {"any": {}}),
     ],
 )
-def test_tool_choice_in_anybody_s_words(payload_of, tool, choice, said):
+def test_tool_choice_in_anybody_s_words(payload_of, tool, choice, prompt):
     payload = payload_of(user("Hi"), tools=[tool()], tool_choice=choice)
 
-    assert payload["toolConfig"].get("toolChoice") == said
+    assert payload["toolConfig"].get("toolChoice") == prompt
 
 
 def test_no_tools_where_none_may_be_called(payload_of, tool):
@@ -400,17 +400,17 @@ def test_no_tools_where_none_may_be_called(payload_of, tool):
 
 
 def test_a_conversation_with_calls_always_has_tools(payload_of, tool):
-    said = (user("Look."), answer(ToolCall("t1", "read", {})), result("t1", TextContent("A")))
-    without = payload_of(*said)
-    none = payload_of(*said, tools=[tool("other")], tool_choice="none")
+    prompt = (user("Look."), answer(ToolCall("t1", "read", {})), result("t1", TextContent("A")))
+    without = payload_of(*prompt)
+    none = payload_of(*prompt, tools=[tool("other")], tool_choice="none")
 
     assert [each["toolSpec"]["name"] for each in without["toolConfig"]["tools"]] == ["read"]
     assert [each["toolSpec"]["name"] for each in none["toolConfig"]["tools"]] == ["other"]
 
 
 def test_names_that_the_api_does_not_take_are_replaced(payload_of, tool):
-    said = (user("Look."), answer(ToolCall("t1", "my.tool", {})), result("t1", TextContent("A")))
-    payload = payload_of(*said, tools=[tool("my.tool"), tool("my_tool")])
+    prompt = (user("Look."), answer(ToolCall("t1", "my.tool", {})), result("t1", TextContent("A")))
+    payload = payload_of(*prompt, tools=[tool("my.tool"), tool("my_tool")])
 
     assert [each["toolSpec"]["name"] for each in payload["toolConfig"]["tools"]] == ["my_tool", "my_tool_2"]
     assert plain(payload)[1][1][0]["toolUse"]["name"] == "my_tool"

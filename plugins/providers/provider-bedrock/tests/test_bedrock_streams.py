@@ -18,37 +18,37 @@ from pi_testing.fake_servers.bedrock import (
 
 async def test_text_thinking_and_calls_come_in_order(ask, server):
     server.answers(message(thinking("Hm", ".", signature="c2ln"), text("Hel", "lo"), tool_use("t1", "read", path="a")))
-    heard = await ask()
+    reply = await ask()
 
-    assert heard.types == [
+    assert reply.types == [
         "start",
         *("thinking_start", "thinking_delta", "thinking_delta", "thinking_end"),
         *("text_start", "text_delta", "text_delta", "text_end"),
         *("toolcall_start", "toolcall_delta", "toolcall_delta", "toolcall_end"),
         "done",
     ]
-    assert heard.message.content[0] == ThinkingContent("Hm.", thinking_signature="c2ln")
-    assert heard.message.stop_reason == "toolUse"
+    assert reply.message.content[0] == ThinkingContent("Hm.", thinking_signature="c2ln")
+    assert reply.message.stop_reason == "toolUse"
 
 
 async def test_redacted_thinking_is_kept(ask, server):
     server.answers(message(redacted_thinking("b3BhcXVl"), text("so")))
-    heard = await ask()
+    reply = await ask()
 
-    assert heard.message.content[0] == ThinkingContent("", thinking_signature="b3BhcXVl", redacted=True)
+    assert reply.message.content[0] == ThinkingContent("", thinking_signature="b3BhcXVl", redacted=True)
 
 
 async def test_redacted_thinking_in_parts_is_one(ask, server):
     block = redacted_thinking("b3A=")
     block.deltas.append({"reasoningContent": {"redactedContent": "YXF1ZQ=="}})
     server.answers(message(block, text("so")))
-    heard = await ask()
+    reply = await ask()
 
-    assert heard.message.content[0].thinking_signature == "b3BhcXVl"
+    assert reply.message.content[0].thinking_signature == "b3BhcXVl"
 
 
 @pytest.mark.parametrize(
-    ("said", "reason"),
+    ("prompt", "reason"),
     [
         ("end_turn", "stop"),
         ("stop_sequence", "stop"),
@@ -57,45 +57,45 @@ async def test_redacted_thinking_in_parts_is_one(ask, server):
         ("model_context_window_exceeded", "length"),
     ],
 )
-async def test_stop_reasons(ask, server, said, reason):
-    server.answers(message(text("so"), stop=said))
-    heard = await ask()
+async def test_stop_reasons(ask, server, prompt, reason):
+    server.answers(message(text("so"), stop=prompt))
+    reply = await ask()
 
-    assert (heard.message.stop_reason, heard.message.raw_stop_reason) == (reason, said)
+    assert (reply.message.stop_reason, reply.message.raw_stop_reason) == (reason, prompt)
 
 
-@pytest.mark.parametrize("said", ["guardrail_intervened", "content_filtered", "malformed_tool_use", "something_new"])
-async def test_stop_reasons_that_are_errors_name_themselves_and_keep_the_text(ask, server, said):
-    server.answers(message(text("so"), stop=said))
-    heard = await ask()
+@pytest.mark.parametrize("prompt", ["guardrail_intervened", "content_filtered", "malformed_tool_use", "something_new"])
+async def test_stop_reasons_that_are_errors_name_themselves_and_keep_the_text(ask, server, prompt):
+    server.answers(message(text("so"), stop=prompt))
+    reply = await ask()
 
-    assert repr(said) in heard.error
-    assert heard.message.text == "so"
+    assert repr(prompt) in reply.error
+    assert reply.message.text == "so"
 
 
 async def test_usage_has_cached_tokens_and_their_price(ask, server):
     usage = {"inputTokens": 100, "outputTokens": 42, "cacheReadInputTokens": 1000, "cacheWriteInputTokens": 500}
     usage["cacheDetails"] = [{"ttl": "5m", "inputTokens": 200}, {"ttl": "1h", "inputTokens": 300}]
     server.answers(message(text("a"), usage=usage))
-    said = (await ask()).message.usage
+    usage = (await ask()).message.usage
 
-    assert (said.input, said.output, said.cache_read, said.cache_write) == (100, 42, 1000, 500)
-    assert (said.cache_write_1h, said.total_tokens) == (300, 1642)
-    assert said.cost.cache_write == pytest.approx((200 * 3.75 + 300 * 2 * 3) / 1_000_000)
+    assert (usage.input, usage.output, usage.cache_read, usage.cache_write) == (100, 42, 1000, 500)
+    assert (usage.cache_write_1h, usage.total_tokens) == (300, 1642)
+    assert usage.cost.cache_write == pytest.approx((200 * 3.75 + 300 * 2 * 3) / 1_000_000)
 
 
 async def test_an_answer_without_metadata_is_complete(ask, server):
     server.answers(stream(message_events(text("so"))[:-1]))
-    heard = await ask()
+    reply = await ask()
 
-    assert (heard.message.stop_reason, heard.message.text) == ("stop", "so")
+    assert (reply.message.stop_reason, reply.message.text) == ("stop", "so")
 
 
 async def test_a_name_that_was_replaced_comes_back(ask, server, context, tool):
     server.answers(message(tool_use("t1", "my_tool", path="a")))
-    heard = await ask(context(tools=(tool("my.tool"),)))
+    reply = await ask(context(tools=(tool("my.tool"),)))
 
-    assert heard.message.tool_calls[0].name == "my.tool"
+    assert reply.message.tool_calls[0].name == "my.tool"
 
 
 async def test_what_the_api_may_add_later_is_passed_over(ask, server):
@@ -126,10 +126,10 @@ CALL = ("contentBlockStart", {"contentBlockIndex": 0, "start": {"toolUse": {"too
 )
 async def test_a_stream_without_order_is_an_error(ask, server, events):
     server.answers(stream(events))
-    heard = await ask()
+    reply = await ask()
 
-    assert "Bedrock stream is broken" in heard.error
-    assert heard.message.tool_calls == ()
+    assert "Bedrock stream is broken" in reply.error
+    assert reply.message.tool_calls == ()
 
 
 async def test_json_that_only_python_reads_is_read(ask, server):

@@ -44,7 +44,7 @@ async def test_the_missing_key_names_what_to_install(aws):
 
 async def test_a_request_that_has_to_be_signed_names_what_to_install(ask, aws):
     aws(key=True, region="eu-west-1")
-    heard = await ask(api_key=AUTHENTICATED)
+    reply = await ask(api_key=AUTHENTICATED)
 
-    assert heard.error.startswith("AWS credentials cannot be used")
-    assert "pip install 'pluggypi[bedrock]'" in heard.error
+    assert reply.error.startswith("AWS credentials cannot be used")
+    assert "pip install 'pluggypi[bedrock]'" in reply.error

@@ -32,9 +32,9 @@ def hello():
     return wrapped(answer(text("Hel", "lo")))
 
 
-async def test_the_request_is_wrapped(server, model, said, reply):
+async def test_the_request_is_wrapped(server, model, chat, reply):
     server.answers(hello())
-    message = await reply(model, said.user("Hi"), session_id="s1")
+    message = await reply(model, chat.user("Hi"), session_id="s1")
 
     body = server.request.json
     assert message.text == "Hello"
@@ -46,9 +46,9 @@ async def test_the_request_is_wrapped(server, model, said, reply):
     assert "requestType" not in body
 
 
-async def test_the_headers_identify_the_client(server, model, said, reply):
+async def test_the_headers_identify_the_client(server, model, chat, reply):
     server.answers(hello())
-    await reply(model, said.user("Hi"))
+    await reply(model, chat.user("Hi"))
 
     headers = server.request.headers
     assert headers["authorization"] == "Bearer ya29.0123456789"
@@ -58,10 +58,10 @@ async def test_the_headers_identify_the_client(server, model, said, reply):
     )
 
 
-async def test_antigravity_is_distinguished(server, antigravity, said, reply):
+async def test_antigravity_is_distinguished(server, antigravity, chat, reply):
     server.answers(hello(), hello())
-    await reply(antigravity(), said.user("Hi"))
-    await reply(antigravity(id="claude-sonnet-4-6", reasoning=True), said.user("Hi"), reasoning="low")
+    await reply(antigravity(), chat.user("Hi"))
+    await reply(antigravity(id="claude-sonnet-4-6", reasoning=True), chat.user("Hi"), reasoning="low")
 
     body = server.request.json
     assert (body["userAgent"], body["requestType"]) == ("antigravity", "agent")
@@ -72,47 +72,47 @@ async def test_antigravity_is_distinguished(server, antigravity, said, reply):
 
 
 @pytest.mark.parametrize("status", [403, 404, 429, 503])
-async def test_where_one_host_does_not_answer_the_other_is_asked(server, antigravity, said, reply, status):
+async def test_where_one_host_does_not_answer_the_other_is_asked(server, antigravity, chat, reply, status):
     async with FakeGoogle() as production:
         server.answers(error(status, "Not here."))
         production.answers(hello())
-        message = await reply(antigravity(compat={"fallbackBaseUrl": production.url}), said.user("Hi"))
+        message = await reply(antigravity(compat={"fallbackBaseUrl": production.url}), chat.user("Hi"))
 
     assert message.text == "Hello"
     assert (len(server.requests), len(production.requests)) == (1, 1)
 
 
-async def test_a_host_that_is_not_there_is_no_end(server, antigravity, said, reply):
+async def test_a_host_that_is_not_there_is_no_end(server, antigravity, chat, reply):
     server.answers(hello())
     fields = {"base_url": closed_url(), "compat": {"fallbackBaseUrl": server.url}}
-    message = await reply(antigravity(**fields), said.user("Hi"))
+    message = await reply(antigravity(**fields), chat.user("Hi"))
 
     assert message.text == "Hello"
 
 
-async def test_the_last_host_has_the_last_word(server, antigravity, said, reply):
+async def test_the_last_host_has_the_last_word(server, antigravity, chat, reply):
     async with FakeGoogle() as production:
         server.answers(error(503, "First."))
         production.answers(error(503, "Second."))
-        message = await reply(antigravity(compat={"fallbackBaseUrl": production.url}), said.user("Hi"))
+        message = await reply(antigravity(compat={"fallbackBaseUrl": production.url}), chat.user("Hi"))
 
     assert message.error_message.startswith("Cloud Code Assist API error (503): ")
     assert "Second." in message.error_message
 
 
 @pytest.mark.parametrize("status", [400, 401])
-async def test_what_is_wrong_with_the_request_is_wrong_everywhere(server, antigravity, said, reply, status):
+async def test_what_is_wrong_with_the_request_is_wrong_everywhere(server, antigravity, chat, reply, status):
     async with FakeGoogle() as production:
         server.answers(error(status, "No."))
-        await reply(antigravity(compat={"fallbackBaseUrl": production.url}), said.user("Hi"))
+        await reply(antigravity(compat={"fallbackBaseUrl": production.url}), chat.user("Hi"))
 
     assert production.requests == []
 
 
-async def test_an_answer_that_broke_off_is_not_asked_for_again(server, antigravity, said, reply):
+async def test_an_answer_that_broke_off_is_not_asked_for_again(server, antigravity, chat, reply):
     async with FakeGoogle() as production:
         server.answers(hello().cut(after=b"Hel"))
-        message = await reply(antigravity(compat={"fallbackBaseUrl": production.url}), said.user("Hi"))
+        message = await reply(antigravity(compat={"fallbackBaseUrl": production.url}), chat.user("Hi"))
 
     assert message.stop_reason == "error"
     assert production.requests == []
@@ -130,8 +130,8 @@ def test_antigravitys_own_host_falls_back_on_production(make_model):
 
 
 @pytest.mark.parametrize("key", ["ya29.bare", '{"token":"ya29.x"}', '["ya29.x"]', '{"token":7,"projectId":"p"}'])
-async def test_a_key_that_is_not_of_a_login(model, said, reply, key):
-    message = await reply(model, said.user("Hi"), api_key=key)
+async def test_a_key_that_is_not_of_a_login(model, chat, reply, key):
+    message = await reply(model, chat.user("Hi"), api_key=key)
 
     assert message.error_message == (
         "The key for provider 'google-gemini-cli' is not that of a login, which has token and projectId. "
@@ -139,14 +139,14 @@ async def test_a_key_that_is_not_of_a_login(model, said, reply, key):
     )
 
 
-async def test_without_a_login_there_is_no_request(model, said, reply):
+async def test_without_a_login_there_is_no_request(model, chat, reply):
     with pytest.raises(MissingKey, match="pi auth login google-gemini-cli"):
-        await reply(model, said.user("Hi"), api_key=None)
+        await reply(model, chat.user("Hi"), api_key=None)
 
 
-async def test_the_token_never_shows(server, model, said, reply):
+async def test_the_token_never_shows(server, model, chat, reply):
     server.answers(error(401, "Bad token ya29.0123456789"), wrapped(answer(text("a"), finish=None)))
-    refused = await reply(model, said.user("Hi"))
+    refused = await reply(model, chat.user("Hi"))
 
     assert "ya29.0123456789" not in refused.error_message
     assert "[secret]" in refused.error_message

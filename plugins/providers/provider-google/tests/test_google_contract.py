@@ -56,8 +56,8 @@ class GoogleCase(ServerCase):
     def written_without_end(self, blocks):
         return answer(*map(on_the_wire, blocks), finish=None)
 
-    def written_error(self, said):
-        return sse_event(error_event(503, said))
+    def written_error(self, message):
+        return sse_event(error_event(503, message))
 
 
 class CodeAssistCase(GoogleCase):

@@ -164,16 +164,16 @@ async def test_an_account_that_needs_its_own_project_gets_an_explanation(server)
 
 
 @pytest.mark.parametrize(
-    "said",
+    "message",
     [
         json_answer(200, {"currentTier": {"id": "standard-tier"}}),
         json_answer(403, {"error": {"code": 403, "details": [{"reason": "SECURITY_POLICY_VIOLATED"}]}}),
     ],
     ids=["standard tier", "guarded organisation"],
 )
-async def test_the_environment_names_the_project(server, monkeypatch, said):
+async def test_the_environment_names_the_project(server, monkeypatch, message):
     monkeypatch.setenv("GOOGLE_CLOUD_PROJECT", "mine")
-    server.accounts = deque([said])
+    server.accounts = deque([message])
 
     credential = await GeminiLogin().login(browser())
 
@@ -229,9 +229,9 @@ async def test_a_revoked_login_is_kept_and_names_the_command(server, tmp_path):
     stored = {"type": "oauth", "access": "old", "refresh": "1//old", "expires": 1, "projectId": "proj-1"}
     await storage.set("google-gemini-cli", stored)
 
-    with pytest.raises(UserError, match=r"pi auth login google-gemini-cli") as told:
+    with pytest.raises(UserError, match=r"pi auth login google-gemini-cli") as caught:
         await storage.get_api_key("google-gemini-cli")
-    assert "1//old" not in str(told.value)
+    assert "1//old" not in str(caught.value)
     assert json.loads(file.read_text("utf-8"))["google-gemini-cli"] == stored
 
 

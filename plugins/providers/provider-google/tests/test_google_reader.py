@@ -67,8 +67,8 @@ def test_any_order_of_parts(parts, end):
 
     last = events[-1]
     message = last.message if last.type == "done" else last.error
-    said = "".join(part.get("text", "") for part in parts if "functionCall" not in part and not part.get("thought"))
-    assert "".join(block.text for block in message.content if block.type == "text") == said
+    text = "".join(part.get("text", "") for part in parts if "functionCall" not in part and not part.get("thought"))
+    assert "".join(block.text for block in message.content if block.type == "text") == text
     assert [call.name for call in message.tool_calls] == [
         part["functionCall"]["name"] for part in parts if "functionCall" in part
     ]

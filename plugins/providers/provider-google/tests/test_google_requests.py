@@ -12,9 +12,9 @@ GEMINI_3 = "gemini-3-flash-preview"
 SIGNATURE = "c2lnbmVk"
 
 
-async def test_prompt_question_and_limit(make_model, said, payload_of):
+async def test_prompt_question_and_limit(make_model, chat, payload_of):
     model = make_model(max_tokens=4096)
-    sent = await payload_of(model, said.user("Hi"), system="Be brief.", temperature=0.5)
+    sent = await payload_of(model, chat.user("Hi"), system="Be brief.", temperature=0.5)
 
     assert sent == {
         "contents": [{"role": "user", "parts": [{"text": "Hi"}]}],
@@ -23,16 +23,16 @@ async def test_prompt_question_and_limit(make_model, said, payload_of):
     }
 
 
-async def test_neighbours_of_one_role_are_one_turn(make_model, said, payload_of):
+async def test_neighbours_of_one_role_are_one_turn(make_model, chat, payload_of):
     model = make_model()
-    broken = said.answer(model, said.text("lost"), stop_reason="error")
+    broken = chat.answer(model, chat.text("lost"), stop_reason="error")
     sent = await payload_of(
         model,
-        said.user("a"),
+        chat.user("a"),
         broken,
-        said.user("b"),
-        said.answer(model, said.text("c")),
-        said.answer(model, said.text("d")),
+        chat.user("b"),
+        chat.answer(model, chat.text("c")),
+        chat.answer(model, chat.text("d")),
     )
 
     assert sent["contents"] == [
@@ -41,15 +41,15 @@ async def test_neighbours_of_one_role_are_one_turn(make_model, said, payload_of)
     ]
 
 
-async def test_calls_and_results_of_older_models_have_no_ids(make_model, said, payload_of):
+async def test_calls_and_results_of_older_models_have_no_ids(make_model, chat, payload_of):
     model = make_model(id="gemini-2.5-pro")
     sent = await payload_of(
         model,
-        said.user("a"),
-        said.answer(model, said.call("c1", "read", {"path": "x"}), said.call("c2", "ls")),
-        said.result("c1", "one", "two"),
-        said.result("c2", "no", name="ls", is_error=True),
-        said.user("b"),
+        chat.user("a"),
+        chat.answer(model, chat.call("c1", "read", {"path": "x"}), chat.call("c2", "ls")),
+        chat.result("c1", "one", "two"),
+        chat.result("c2", "no", name="ls", is_error=True),
+        chat.user("b"),
     )
 
     assert sent["contents"][1:] == [
@@ -72,16 +72,16 @@ async def test_calls_and_results_of_older_models_have_no_ids(make_model, said, p
 
 
 @pytest.mark.parametrize("model_id", [GEMINI_3, "gemini-4-argon", "gemini-flash-latest"])
-async def test_gemini_3_gets_ids_and_its_signatures(make_model, said, payload_of, model_id):
+async def test_gemini_3_gets_ids_and_its_signatures(make_model, chat, payload_of, model_id):
     model = make_model(id=model_id)
-    answer = said.answer(
+    answer = chat.answer(
         model,
-        said.thinking("Hm.", SIGNATURE),
-        said.text("Let me see.", SIGNATURE),
-        said.call("c1", "read", {}, SIGNATURE),
-        said.call("c2", "read", {}),
+        chat.thinking("Hm.", SIGNATURE),
+        chat.text("Let me see.", SIGNATURE),
+        chat.call("c1", "read", {}, SIGNATURE),
+        chat.call("c2", "read", {}),
     )
-    sent = await payload_of(model, said.user("a"), answer, said.result("c1", "1"), said.result("c2", "2"))
+    sent = await payload_of(model, chat.user("a"), answer, chat.result("c1", "1"), chat.result("c2", "2"))
 
     assert sent["contents"][1]["parts"] == [
         {"text": "Hm.", "thought": True, "thoughtSignature": SIGNATURE},
@@ -92,12 +92,12 @@ async def test_gemini_3_gets_ids_and_its_signatures(make_model, said, payload_of
     assert [part["functionResponse"]["id"] for part in sent["contents"][2]["parts"]] == ["c1", "c2"]
 
 
-async def test_a_call_of_another_model_is_marked_as_unsigned(make_model, said, payload_of):
+async def test_a_call_of_another_model_is_marked_as_unsigned(make_model, chat, payload_of):
     other = make_model("anthropic-messages", id="claude", provider="anthropic")
-    calls = (said.call("toolu_1|x", "read", {}, "b3RoZXI="), said.call("toolu_2", "read", {}))
-    answer = said.answer(other, said.thinking("Hm.", "b3RoZXI="), *calls)
-    results = (said.result("toolu_1|x", "1"), said.result("toolu_2", "2"))
-    sent = await payload_of(make_model(id=GEMINI_3), said.user("a"), answer, *results)
+    calls = (chat.call("toolu_1|x", "read", {}, "b3RoZXI="), chat.call("toolu_2", "read", {}))
+    answer = chat.answer(other, chat.thinking("Hm.", "b3RoZXI="), *calls)
+    results = (chat.result("toolu_1|x", "1"), chat.result("toolu_2", "2"))
+    sent = await payload_of(make_model(id=GEMINI_3), chat.user("a"), answer, *results)
 
     first, second = sent["contents"][1]["parts"]
     assert first == {
@@ -107,18 +107,18 @@ async def test_a_call_of_another_model_is_marked_as_unsigned(make_model, said, p
     assert "thoughtSignature" not in second
 
 
-async def test_what_is_no_signature_of_google_is_left_out(make_model, said, payload_of):
+async def test_what_is_no_signature_of_google_is_left_out(make_model, chat, payload_of):
     model = make_model(id="gemini-2.5-pro")
-    answer = said.answer(model, said.text("b", '{"v":1}'), said.thinking("c", "five5"), said.text("", "not one"))
-    sent = await payload_of(model, said.user("a"), answer, said.user("d"))
+    answer = chat.answer(model, chat.text("b", '{"v":1}'), chat.thinking("c", "five5"), chat.text("", "not one"))
+    sent = await payload_of(model, chat.user("a"), answer, chat.user("d"))
 
     assert sent["contents"][1]["parts"] == [{"text": "b"}, {"text": "c", "thought": True}]
 
 
-async def test_a_signature_with_an_empty_text_goes_back(make_model, said, payload_of):
+async def test_a_signature_with_an_empty_text_goes_back(make_model, chat, payload_of):
     model = make_model(id=GEMINI_3)
-    answer = said.answer(model, said.text("Hello"), said.text("", SIGNATURE), said.text(" "))
-    sent = await payload_of(model, said.user("a"), answer, said.user("b"))
+    answer = chat.answer(model, chat.text("Hello"), chat.text("", SIGNATURE), chat.text(" "))
+    sent = await payload_of(model, chat.user("a"), answer, chat.user("b"))
 
     assert sent["contents"][1]["parts"] == [{"text": "Hello"}, {"text": "", "thoughtSignature": SIGNATURE}]
 
@@ -134,16 +134,16 @@ async def test_a_signature_with_an_empty_text_goes_back(make_model, said, payloa
         ("image/gif", {"text": "(image omitted: the API does not take image/gif)"}),
     ],
 )
-async def test_images_of_the_user(make_model, said, payload_of, kind, part):
-    sent = await payload_of(make_model(input=("text", "image")), said.user(said.text("?"), said.image(kind=kind)))
+async def test_images_of_the_user(make_model, chat, payload_of, kind, part):
+    sent = await payload_of(make_model(input=("text", "image")), chat.user(chat.text("?"), chat.image(kind=kind)))
 
     assert sent["contents"] == [{"role": "user", "parts": [{"text": "?"}, part]}]
 
 
-async def test_gemini_3_gets_images_within_the_result(make_model, said, payload_of):
+async def test_gemini_3_gets_images_within_the_result(make_model, chat, payload_of):
     model = make_model(id=GEMINI_3, input=("text", "image"))
-    answer = said.answer(model, said.call("c1", "read", {}, SIGNATURE))
-    sent = await payload_of(model, said.user("a"), answer, said.result("c1", said.image()))
+    answer = chat.answer(model, chat.call("c1", "read", {}, SIGNATURE))
+    sent = await payload_of(model, chat.user("a"), answer, chat.result("c1", chat.image()))
 
     assert sent["contents"][2:] == [
         {
@@ -163,21 +163,21 @@ async def test_gemini_3_gets_images_within_the_result(make_model, said, payload_
 
 
 @pytest.mark.parametrize("model_id", ["m1", "gemma-4-31b-it", "gemini-pro-latest", "gemini-4-x", "claude-opus-4"])
-async def test_whatever_is_no_gemini_1_or_2_gets_images_within_the_result(make_model, said, payload_of, model_id):
+async def test_whatever_is_no_gemini_1_or_2_gets_images_within_the_result(make_model, chat, payload_of, model_id):
     model = make_model(id=model_id, input=("text", "image"))
-    answer = said.answer(model, said.call("c1", "read"))
-    sent = await payload_of(model, said.user("a"), answer, said.result("c1", said.image()))
+    answer = chat.answer(model, chat.call("c1", "read"))
+    sent = await payload_of(model, chat.user("a"), answer, chat.result("c1", chat.image()))
 
     *_, last = sent["contents"]
     assert last["parts"][0]["functionResponse"]["parts"] == [{"inlineData": {"mimeType": "image/png", "data": "aW1n"}}]
     assert len(sent["contents"]) == 3
 
 
-async def test_older_models_get_the_images_of_a_batch_behind_its_results(make_model, said, payload_of):
+async def test_older_models_get_the_images_of_a_batch_behind_its_results(make_model, chat, payload_of):
     model = make_model(id="gemini-2.5-flash", input=("text", "image"))
-    answer = said.answer(model, said.call("c1", "read"), said.call("c2", "read"))
-    results = (said.result("c1", "one", said.image("MQ==")), said.result("c2", said.image("Mg==")))
-    sent = await payload_of(model, said.user("a"), answer, *results, said.user("b"))
+    answer = chat.answer(model, chat.call("c1", "read"), chat.call("c2", "read"))
+    results = (chat.result("c1", "one", chat.image("MQ==")), chat.result("c2", chat.image("Mg==")))
+    sent = await payload_of(model, chat.user("a"), answer, *results, chat.user("b"))
 
     assert sent["contents"][2:] == [
         {
@@ -202,8 +202,8 @@ async def test_older_models_get_the_images_of_a_batch_behind_its_results(make_mo
 # Tools
 
 
-async def test_schemas_are_sent_as_they_are(make_model, said, payload_of, read_tool):
-    sent = await payload_of(make_model(), said.user("a"), tools=[read_tool])
+async def test_schemas_are_sent_as_they_are(make_model, chat, payload_of, read_tool):
+    sent = await payload_of(make_model(), chat.user("a"), tools=[read_tool])
 
     declared = {"name": "read", "description": "Reads a file.", "parametersJsonSchema": dict(read_tool.parameters)}
     assert sent["tools"] == [{"functionDeclarations": [declared]}]
@@ -212,12 +212,12 @@ async def test_schemas_are_sent_as_they_are(make_model, said, payload_of, read_t
 
 @pytest.mark.parametrize("model_id", ["gemini-3-pro-preview", "gemini-3.1-flash", "gemini-live-3-flash", "gemini-4-x"])
 async def test_tools_that_ask_are_held_to_their_schema_from_gemini_3_on(
-    make_model, said, payload_of, read_tool, model_id
+    make_model, chat, payload_of, read_tool, model_id
 ):
     asking = evolve(read_tool, constrained_sampling="prefer")
     odd = evolve(asking, name="odd", parameters={"type": "object", "properties": {}, "additionalProperties": True})
     free = evolve(read_tool, name="free")
-    sent = await payload_of(make_model(id=model_id), said.user("a"), tools=[asking, odd, free])
+    sent = await payload_of(make_model(id=model_id), chat.user("a"), tools=[asking, odd, free])
     (declared,) = (tool["functionDeclarations"] for tool in sent["tools"])
 
     assert [each["parametersJsonSchema"] for each in declared] == [
@@ -229,25 +229,25 @@ async def test_tools_that_ask_are_held_to_their_schema_from_gemini_3_on(
 
 
 @pytest.mark.parametrize("model_id", ["gemini-2.5-pro", "gemini-1.5-flash", "gemini-pro-latest", "m1", "claude-opus-4"])
-async def test_other_models_are_free(make_model, said, payload_of, read_tool, model_id):
+async def test_other_models_are_free(make_model, chat, payload_of, read_tool, model_id):
     asking = evolve(read_tool, constrained_sampling="prefer")
-    free = await payload_of(make_model(id=model_id), said.user("a"), tools=[read_tool])
+    free = await payload_of(make_model(id=model_id), chat.user("a"), tools=[read_tool])
 
-    assert await payload_of(make_model(id=model_id), said.user("a"), tools=[asking]) == free
+    assert await payload_of(make_model(id=model_id), chat.user("a"), tools=[asking]) == free
     assert "toolConfig" not in free
 
 
 @pytest.mark.parametrize(("choice", "mode"), [("auto", "VALIDATED"), ("none", "NONE"), ("any", "ANY")])
-async def test_a_choice_of_none_or_any_wins_over_strictness(make_model, said, payload_of, read_tool, choice, mode):
+async def test_a_choice_of_none_or_any_wins_over_strictness(make_model, chat, payload_of, read_tool, choice, mode):
     asking = evolve(read_tool, constrained_sampling="prefer")
-    sent = await payload_of(make_model(id=GEMINI_3), said.user("a"), tools=[asking], tool_choice=choice)
+    sent = await payload_of(make_model(id=GEMINI_3), chat.user("a"), tools=[asking], tool_choice=choice)
 
     assert sent["toolConfig"] == {"functionCallingConfig": {"mode": mode}}
 
 
-async def test_a_tool_that_requires_strictness_in_vain_is_named(make_model, said, reply, read_tool):
+async def test_a_tool_that_requires_strictness_in_vain_is_named(make_model, chat, reply, read_tool):
     asking = evolve(read_tool, constrained_sampling="require")
-    message = await reply(make_model(id="gemini-2.5-pro"), said.user("a"), tools=[asking])
+    message = await reply(make_model(id="gemini-2.5-pro"), chat.user("a"), tools=[asking])
 
     assert message.error_message.startswith("Tool 'read' requires constrained sampling, but API")
 
@@ -266,19 +266,19 @@ async def test_a_tool_that_requires_strictness_in_vain_is_named(make_model, said
         (7, {"mode": "AUTO"}),
     ],
 )
-async def test_choices_of_tools(make_model, said, payload_of, read_tool, choice, config):
-    sent = await payload_of(make_model(), said.user("a"), tools=[read_tool], tool_choice=choice)
+async def test_choices_of_tools(make_model, chat, payload_of, read_tool, choice, config):
+    sent = await payload_of(make_model(), chat.user("a"), tools=[read_tool], tool_choice=choice)
 
     assert sent["toolConfig"] == {"functionCallingConfig": config}
 
 
-async def test_a_choice_without_tools_is_not_sent(make_model, said, payload_of):
-    sent = await payload_of(make_model(), said.user("a"), tool_choice="any")
+async def test_a_choice_without_tools_is_not_sent(make_model, chat, payload_of):
+    sent = await payload_of(make_model(), chat.user("a"), tool_choice="any")
 
     assert not {"tools", "toolConfig"} & sent.keys()
 
 
-async def test_models_of_others_get_the_subset_that_is_translated_for_them(make_model, said, payload_of):
+async def test_models_of_others_get_the_subset_that_is_translated_for_them(make_model, chat, payload_of):
     async def execute(*_):
         raise NotImplementedError
 
@@ -300,7 +300,7 @@ async def test_models_of_others_get_the_subset_that_is_translated_for_them(make_
     }
     tool = Tool(name="go", description="Goes.", parameters=schema, execute=execute)
     model = make_model("google-gemini-cli", id="claude-sonnet-4-6", provider="google-antigravity")
-    sent = await payload_of(model, said.user("a"), tools=[tool])
+    sent = await payload_of(model, chat.user("a"), tools=[tool])
 
     (declared,) = sent["request"]["tools"][0]["functionDeclarations"]
     assert declared["parameters"] == {
@@ -326,9 +326,9 @@ def test_a_schema_that_refers_to_itself_ends():
     assert str(converted).count("properties") < 40
 
 
-async def test_fields_of_the_models_own_replace_ours(make_model, said, payload_of):
+async def test_fields_of_the_models_own_replace_ours(make_model, chat, payload_of):
     model = make_model(extra={"samplingParams": {"topP": 0.9, "maxOutputTokens": 7}})
-    sent = await payload_of(model, said.user("a"))
+    sent = await payload_of(model, chat.user("a"))
 
     assert sent["generationConfig"] == {"maxOutputTokens": 7, "topP": 0.9}
 
@@ -337,9 +337,9 @@ SCHEMA = {"type": "object", "properties": {"name": {"type": "string"}}, "require
 
 
 @pytest.mark.parametrize(("model_id", "with_tool"), [(GEMINI_3, True), (GEMINI_3, False), ("gemini-2.5-pro", False)])
-async def test_an_answer_is_held_to_a_schema(make_model, said, payload_of, read_tool, model_id, with_tool):
+async def test_an_answer_is_held_to_a_schema(make_model, chat, payload_of, read_tool, model_id, with_tool):
     sent = await payload_of(
-        make_model(id=model_id), said.user("Hi"), tools=[read_tool] if with_tool else [], output_schema=SCHEMA
+        make_model(id=model_id), chat.user("Hi"), tools=[read_tool] if with_tool else [], output_schema=SCHEMA
     )
 
     assert sent["generationConfig"]["responseMimeType"] == "application/json"
@@ -350,9 +350,9 @@ async def test_an_answer_is_held_to_a_schema(make_model, said, payload_of, read_
     ("model_id", "with_tool"), [("gemini-2.5-pro", True), ("gemma-4-31b-it", False), ("claude-sonnet-4-5", False)]
 )
 async def test_what_cannot_be_held_to_a_schema_is_not_asked_for_it(
-    make_model, said, payload_of, read_tool, model_id, with_tool
+    make_model, chat, payload_of, read_tool, model_id, with_tool
 ):
     tools = [read_tool] if with_tool else []
-    sent = await payload_of(make_model(id=model_id), said.user("Hi"), tools=tools, output_schema=SCHEMA)
+    sent = await payload_of(make_model(id=model_id), chat.user("Hi"), tools=tools, output_schema=SCHEMA)
 
     assert "responseJsonSchema" not in sent.get("generationConfig", {})

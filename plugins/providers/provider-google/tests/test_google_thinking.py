@@ -8,11 +8,11 @@ UNKNOWN = "gemini-exp-unknown"
 
 
 @pytest.fixture
-def config_of(make_model, said, payload_of):
+def config_of(make_model, chat, payload_of):
     async def config(model_id, reasoning, *, fields=None, **options):
         known = {"id": model_id, "reasoning": True, "max_tokens": 65_536, "context_window": 1_048_576}
         model = make_model(**{**known, **(fields or {})})
-        sent = await payload_of(model, said.user("a"), reasoning=reasoning, **options)
+        sent = await payload_of(model, chat.user("a"), reasoning=reasoning, **options)
         return sent["generationConfig"]
 
     return config
@@ -100,15 +100,15 @@ async def test_a_model_without_reasoning_gets_no_reasoning_options(config_of):
 @pytest.mark.parametrize(
     ("level", "config"), [(None, None), ("low", {"includeThoughts": True, "thinkingBudget": 2048})]
 )
-async def test_models_of_others_have_the_common_budgets(make_model, said, payload_of, level, config):
+async def test_models_of_others_have_the_common_budgets(make_model, chat, payload_of, level, config):
     model = make_model("google-gemini-cli", id="claude-opus-4-6-thinking", reasoning=True, max_tokens=64_000)
-    sent = await payload_of(model, said.user("a"), reasoning=level)
+    sent = await payload_of(model, chat.user("a"), reasoning=level)
 
     assert sent["request"]["generationConfig"].get("thinkingConfig") == config
 
 
-async def test_a_word_that_google_does_not_know_is_an_error_without_a_request(make_model, said, reply):
+async def test_a_word_that_google_does_not_know_is_an_error_without_a_request(make_model, chat, reply):
     model = make_model(id="gemini-3-flash", reasoning=True, thinking_level_map={"low": "some"})
-    message = await reply(model, said.user("a"), reasoning="low")
+    message = await reply(model, chat.user("a"), reasoning="low")
 
     assert "maps 'low' to 'some', which Google does not know. Use one of MINIMAL, LOW" in message.error_message

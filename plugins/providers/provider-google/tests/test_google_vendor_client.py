@@ -86,12 +86,12 @@ def take(chunk, seen):
 
 @pytest.mark.parametrize("transport", [None, "sdk"])
 @pytest.mark.parametrize("name", SCENARIOS)
-async def test_both_see_the_same_answer(make_model, said, reply, vendor, name, transport):
+async def test_both_see_the_same_answer(make_model, chat, reply, vendor, name, transport):
     recorded = answer(*SCENARIOS[name], usage=USAGE).in_pieces(37)
     async with FakeGoogle() as server:
         server.answers(recorded, recorded)
         seen = await vendor(server)
-        message = await reply(make_model(base_url=server.base_url), said.user("Hi"), transport=transport)
+        message = await reply(make_model(base_url=server.base_url), chat.user("Hi"), transport=transport)
 
     thinking = "".join(block.thinking for block in message.content if block.type == "thinking")
     spoken = "".join(block.text for block in message.content if block.type == "text")
@@ -121,11 +121,11 @@ async def test_both_see_the_same_answer(make_model, said, reply, vendor, name, t
     ],
     ids=["400", "401", "403", "404", "429", "500", "503", "page", "event"],
 )
-async def test_both_see_the_same_error(make_model, said, reply, vendor, recorded, kind, words):
+async def test_both_see_the_same_error(make_model, chat, reply, vendor, recorded, kind, words):
     async with FakeGoogle() as server:
         server.answers(recorded, recorded)
         seen = await vendor(server)
-        message = await reply(make_model(base_url=server.base_url), said.user("Hi"))
+        message = await reply(make_model(base_url=server.base_url), chat.user("Hi"))
 
     assert type(seen.error) is kind
     assert words in str(seen.error)
@@ -134,23 +134,23 @@ async def test_both_see_the_same_error(make_model, said, reply, vendor, recorded
     assert message.text == seen.text
 
 
-async def test_a_cut_stream_is_an_error_to_both(make_model, said, reply, vendor):
+async def test_a_cut_stream_is_an_error_to_both(make_model, chat, reply, vendor):
     cut = answer(text("Hel", "lo")).cut(after=b"Hel")
     async with FakeGoogle() as server:
         server.answers(cut, cut)
         seen = await vendor(server)
-        message = await reply(make_model(base_url=server.base_url), said.user("Hi"))
+        message = await reply(make_model(base_url=server.base_url), chat.user("Hi"))
 
     assert type(seen.error).__name__ == "RemoteProtocolError"
     assert message.stop_reason == "error"
     assert (message.text, seen.text) in (("Hel", "Hel"), ("", ""))
 
 
-async def test_a_server_that_is_silent_is_an_error_to_both(make_model, said, reply, vendor):
+async def test_a_server_that_is_silent_is_an_error_to_both(make_model, chat, reply, vendor):
     async with FakeGoogle() as server:
         server.answers(silence(), silence())
         seen = await vendor(server, wait_ms=100)
-        message = await reply(make_model(base_url=server.base_url), said.user("Hi"), timeout_ms=100)
+        message = await reply(make_model(base_url=server.base_url), chat.user("Hi"), timeout_ms=100)
 
     assert type(seen.error).__name__ == "ReadTimeout"
     assert message.error_message.startswith("Connection error.")
@@ -166,11 +166,11 @@ async def test_a_server_that_is_silent_is_an_error_to_both(make_model, said, rep
     ],
     ids=["safety", "malformed", "no reason", "blocked"],
 )
-async def test_what_the_client_leaves_to_its_user_is_an_error_of_ours(make_model, said, reply, vendor, recorded, stop):
+async def test_what_the_client_leaves_to_its_user_is_an_error_of_ours(make_model, chat, reply, vendor, recorded, stop):
     async with FakeGoogle() as server:
         server.answers(recorded, recorded)
         seen = await vendor(server)
-        message = await reply(make_model(base_url=server.base_url), said.user("Hi"))
+        message = await reply(make_model(base_url=server.base_url), chat.user("Hi"))
 
     assert (seen.error, seen.stop) == (None, stop)
     assert message.stop_reason == "error"
@@ -243,22 +243,22 @@ CONFIG = types.GenerateContentConfig(
 
 
 @pytest.fixture
-def conversation(said):
+def conversation(chat):
     def messages(model):
-        answer = said.answer(
+        answer = chat.answer(
             model,
-            said.thinking("Hm."),
-            said.text("Let me see."),
-            said.call("c1", "read", {"path": "a"}, "c2ln"),
-            said.call("c2", "read", {"path": "b"}),
+            chat.thinking("Hm."),
+            chat.text("Let me see."),
+            chat.call("c1", "read", {"path": "a"}, "c2ln"),
+            chat.call("c2", "read", {"path": "b"}),
         )
-        image = said.image()
+        image = chat.image()
         return (
-            said.user(said.text("a"), image),
+            chat.user(chat.text("a"), image),
             answer,
-            said.result("c1", "ok", image),
-            said.result("c2", "no", is_error=True),
-            said.user("b"),
+            chat.result("c1", "ok", image),
+            chat.result("c2", "no", is_error=True),
+            chat.user("b"),
         )
 
     return messages

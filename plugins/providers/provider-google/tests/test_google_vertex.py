@@ -78,9 +78,9 @@ def granted(access="ya29.granted"):
 
 
 @pytest.mark.parametrize("transport", [None, "sdk"])
-async def test_a_key_needs_no_project(server, model, said, reply, transport):
+async def test_a_key_needs_no_project(server, model, chat, reply, transport):
     server.answers(answer(text("Hello")))
-    message = await reply(model, said.user("Hi"), transport=transport)
+    message = await reply(model, chat.user("Hi"), transport=transport)
 
     assert message.text == "Hello"
     assert server.request.path == "/v1/publishers/google/models/gemini-fake:streamGenerateContent"
@@ -89,9 +89,9 @@ async def test_a_key_needs_no_project(server, model, said, reply, transport):
 
 
 @pytest.mark.parametrize("transport", [None, "sdk"])
-async def test_a_token_is_for_a_project_in_a_location(server, model, said, reply, place, transport):
+async def test_a_token_is_for_a_project_in_a_location(server, model, chat, reply, place, transport):
     server.answers(answer(text("Hello")))
-    message = await reply(model, said.user("Hi"), api_key="ya29.mine", transport=transport)
+    message = await reply(model, chat.user("Hi"), api_key="ya29.mine", transport=transport)
 
     assert message.text == "Hello"
     assert server.request.path == (
@@ -102,12 +102,12 @@ async def test_a_token_is_for_a_project_in_a_location(server, model, said, reply
 
 
 @pytest.mark.parametrize("transport", [None, "sdk"])
-async def test_a_service_account_gets_a_token_once(server, tokens, key_file, model, said, reply, place, transport):
+async def test_a_service_account_gets_a_token_once(server, tokens, key_file, model, chat, reply, place, transport):
     key_file()
     tokens.answers(granted())
     server.answers(answer(text("One")), answer(text("Two")))
     for words in ("One", "Two"):
-        message = await reply(model, said.user("Hi"), api_key=AMBIENT, transport=transport)
+        message = await reply(model, chat.user("Hi"), api_key=AMBIENT, transport=transport)
         assert (message.text, message.error_message) == (words, None)
 
     assert len(tokens.requests) == 1
@@ -116,35 +116,35 @@ async def test_a_service_account_gets_a_token_once(server, tokens, key_file, mod
 
 
 async def test_the_credentials_name_a_project_where_nothing_else_does(
-    server, tokens, key_file, model, said, reply, monkeypatch
+    server, tokens, key_file, model, chat, reply, monkeypatch
 ):
     monkeypatch.setenv("GOOGLE_CLOUD_LOCATION", "global")
     key_file()
     tokens.answers(granted())
     server.answers(answer(text("Hello")))
-    await reply(model, said.user("Hi"), api_key=AMBIENT)
+    await reply(model, chat.user("Hi"), api_key=AMBIENT)
 
     assert server.request.path.startswith("/v1/projects/proj-2/locations/global/")
 
 
-async def test_a_user_signed_in_with_gcloud(server, tokens, signed_in, model, said, reply, place):
+async def test_a_user_signed_in_with_gcloud(server, tokens, signed_in, model, chat, reply, place):
     signed_in(quota_project_id="proj-3")
     tokens.answers(granted("ya29.user"))
     server.answers(answer(text("Hello")))
-    await reply(model, said.user("Hi"), api_key=AMBIENT)
+    await reply(model, chat.user("Hi"), api_key=AMBIENT)
 
     assert server.request.headers["authorization"] == "Bearer ya29.user"
     assert server.request.headers["x-goog-user-project"] == "proj-3"
 
 
-async def test_a_sign_in_that_has_expired_names_the_command(server, tokens, signed_in, model, said, reply, place):
+async def test_a_sign_in_that_has_expired_names_the_command(server, tokens, signed_in, model, chat, reply, place):
     signed_in()
     problem = {"error": "invalid_grant", "error_description": "Token has been expired or revoked."}
     tokens.answers(json_answer(400, problem), granted())
-    message = await reply(model, said.user("Hi"), api_key=AMBIENT)
+    message = await reply(model, chat.user("Hi"), api_key=AMBIENT)
     signed_in()
     server.answers(answer(text("Hello")))
-    again = await reply(model, said.user("Hi"), api_key=AMBIENT)
+    again = await reply(model, chat.user("Hi"), api_key=AMBIENT)
 
     assert "invalid_grant: Token has been expired or revoked." in message.error_message
     assert "gcloud auth application-default login" in message.error_message
@@ -152,17 +152,17 @@ async def test_a_sign_in_that_has_expired_names_the_command(server, tokens, sign
     assert again.text == "Hello"
 
 
-async def test_no_credentials_at_all_name_the_command(model, said, reply, place):
-    message = await reply(model, said.user("Hi"), api_key=AMBIENT)
+async def test_no_credentials_at_all_name_the_command(model, chat, reply, place):
+    message = await reply(model, chat.user("Hi"), api_key=AMBIENT)
 
     assert message.error_message.startswith("No credentials of Google Cloud: ")
     assert "gcloud auth application-default login" in message.error_message
     assert "GOOGLE_CLOUD_API_KEY" in message.error_message
 
 
-async def test_a_key_file_that_is_not_there_is_named(model, said, reply, place, monkeypatch):
+async def test_a_key_file_that_is_not_there_is_named(model, chat, reply, place, monkeypatch):
     monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", "/nowhere/key.json")
-    message = await reply(model, said.user("Hi"), api_key=AMBIENT)
+    message = await reply(model, chat.user("Hi"), api_key=AMBIENT)
 
     assert "/nowhere/key.json" in message.error_message
 
@@ -171,14 +171,14 @@ async def test_a_key_file_that_is_not_there_is_named(model, said, reply, place, 
     ("missing", "words"),
     [("GOOGLE_CLOUD_LOCATION", "Set GOOGLE_CLOUD_LOCATION"), ("GOOGLE_CLOUD_PROJECT", "Set GOOGLE_CLOUD_PROJECT")],
 )
-async def test_what_is_not_named_is_asked_for(model, said, reply, place, monkeypatch, missing, words):
+async def test_what_is_not_named_is_asked_for(model, chat, reply, place, monkeypatch, missing, words):
     monkeypatch.delenv(missing)
-    message = await reply(model, said.user("Hi"), api_key="ya29.mine")
+    message = await reply(model, chat.user("Hi"), api_key="ya29.mine")
 
     assert words in message.error_message
 
 
-async def test_an_abort_ends_the_wait_for_a_token(tokens, key_file, model, said, reply, place):
+async def test_an_abort_ends_the_wait_for_a_token(tokens, key_file, model, chat, reply, place):
     key_file()
     controller = AbortController()
 
@@ -187,7 +187,7 @@ async def test_an_abort_ends_the_wait_for_a_token(tokens, key_file, model, said,
         return silence()
 
     tokens.answers(never)
-    message = await reply(model, said.user("Hi"), api_key=AMBIENT, signal=controller.signal)
+    message = await reply(model, chat.user("Hi"), api_key=AMBIENT, signal=controller.signal)
 
     assert message.stop_reason == "aborted"
 

@@ -18,7 +18,7 @@ def in_one(events):
 
 
 @pytest.fixture(params=[None, "sdk"], ids=["kit", "sdk"])
-def answer(request, make_model, said, reply):
+def answer(request, make_model, chat, reply):
     """The message that an answer of JSON becomes."""
     if request.param == "sdk":
         pytest.importorskip("google.genai")
@@ -26,7 +26,7 @@ def answer(request, make_model, said, reply):
     async def message(body):
         async with FakeGoogle() as server:
             server.answers(json_answer(200, body))
-            return await reply(make_model(base_url=server.base_url), said.user("Hi"), transport=request.param)
+            return await reply(make_model(base_url=server.base_url), chat.user("Hi"), transport=request.param)
 
     return message
 

@@ -42,7 +42,7 @@ def read_tool():
 
 
 @pytest.fixture
-def said():
+def chat():
     """Messages in short: ``said.user("Hi")``, ``said.answer(model, said.text("Hello"))``."""
     return conversation
 

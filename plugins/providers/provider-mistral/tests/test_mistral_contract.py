@@ -54,8 +54,8 @@ class MistralCase(ServerCase):
     def written_without_end(self, blocks):
         return chunks(completion_events(*map(on_the_wire, blocks), finish=None), done=False)
 
-    def written_error(self, said):
-        return sse_event(error_body(503, said))
+    def written_error(self, message):
+        return sse_event(error_body(503, message))
 
 
 def on_the_wire(block):

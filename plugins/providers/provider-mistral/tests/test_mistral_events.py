@@ -233,13 +233,13 @@ def test_what_is_no_object_is_an_error(answer, data):
 
 @pytest.mark.parametrize("kind", ["text", "thinking"])
 def test_halves_of_a_character_meet(answer, kind):
-    def said(raw):
+    def output(raw):
         part = (
             b'"%s"' % raw if kind == "text" else b'[{"type":"thinking","thinking":[{"type":"text","text":"%s"}]}]' % raw
         )
         return b'{"choices":[{"delta":{"content":%s}}]}' % part
 
-    message = answer(said(rb"a\ud83d"), said(rb"\ude00b\ud83d"), said(b"c"), chunk("stop"), DONE)
+    message = answer(output(rb"a\ud83d"), output(rb"\ude00b\ud83d"), output(b"c"), chunk("stop"), DONE)
 
     (block,) = message.content
     assert getattr(block, kind) == "a\N{GRINNING FACE}bc"

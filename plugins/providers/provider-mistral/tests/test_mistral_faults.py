@@ -22,12 +22,12 @@ KEY = "mistral-secret-0123456789"
 
 
 @pytest.fixture
-def failure(server, make_model, said, reply):
+def failure(server, make_model, chat, reply):
     """The message that the answer to a request becomes."""
 
     async def message(*answers, **options):
         server.answers(*answers)
-        return await reply(make_model(base_url=server.url), said.user("Hi"), **{"api_key": KEY, **options})
+        return await reply(make_model(base_url=server.url), chat.user("Hi"), **{"api_key": KEY, **options})
 
     return message
 
@@ -159,8 +159,8 @@ async def test_the_key_is_never_shown(failure, answer):
     assert "[secret]" in message.error_message
 
 
-async def test_nothing_answers(make_model, said, reply):
-    message = await reply(make_model(base_url=closed_url()), said.user("Hi"))
+async def test_nothing_answers(make_model, chat, reply):
+    message = await reply(make_model(base_url=closed_url()), chat.user("Hi"))
 
     assert message.error_message.startswith("Connection error.")
     assert "check the base URL" in message.error_message

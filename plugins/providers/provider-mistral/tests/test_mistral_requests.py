@@ -30,20 +30,20 @@ def parts(*texts):
     return [{"type": "text", "text": each} for each in texts]
 
 
-def test_a_whole_conversation(payload_of, make_model, said, read_tool):
+def test_a_whole_conversation(payload_of, make_model, chat, read_tool):
     model = make_model(**SEES)
     payload = payload_of(
-        said.user("Look"),
-        said.answer(
+        chat.user("Look"),
+        chat.answer(
             model,
-            said.thinking("Hm.", "c2ln"),
-            said.text("I look."),
-            said.call("aB3dE6gH9", "read", {"path": "\u00e4"}),
-            said.call("zY8xW7vU6", "read", {}),
+            chat.thinking("Hm.", "c2ln"),
+            chat.text("I look."),
+            chat.call("aB3dE6gH9", "read", {"path": "\u00e4"}),
+            chat.call("zY8xW7vU6", "read", {}),
         ),
-        said.result("aB3dE6gH9", "content", said.image()),
-        said.result("zY8xW7vU6", "gone", is_error=True),
-        said.user(said.text("And this?"), said.image()),
+        chat.result("aB3dE6gH9", "content", chat.image()),
+        chat.result("zY8xW7vU6", "gone", is_error=True),
+        chat.user(chat.text("And this?"), chat.image()),
         model=model,
         system="Be brief.",
         tools=[read_tool],
@@ -99,13 +99,13 @@ def test_a_whole_conversation(payload_of, make_model, said, read_tool):
     }
 
 
-async def test_tools_that_ask_are_strict(make_model, said, payload_of, read_tool, server, reply):
+async def test_tools_that_ask_are_strict(make_model, chat, payload_of, read_tool, server, reply):
     asking = evolve(read_tool, constrained_sampling="prefer")
     odd = evolve(asking, name="odd", parameters={"type": "object", "additionalProperties": True})
     free = evolve(read_tool, name="free")
-    sent = payload_of(said.user("a"), tools=[asking, odd, free])["tools"]
+    sent = payload_of(chat.user("a"), tools=[asking, odd, free])["tools"]
     server.answers(completion(text("Hi")))
-    message = await reply(make_model(base_url=server.url), said.user("a"), tools=[asking, odd, free])
+    message = await reply(make_model(base_url=server.url), chat.user("a"), tools=[asking, odd, free])
 
     assert [(tool["function"]["name"], tool["function"]["strict"]) for tool in sent] == [
         ("read", True),
@@ -116,20 +116,20 @@ async def test_tools_that_ask_are_strict(make_model, said, payload_of, read_tool
     assert message.text == "Hi"
 
 
-async def test_a_tool_that_requires_strictness_in_vain_is_named(make_model, said, reply, read_tool):
+async def test_a_tool_that_requires_strictness_in_vain_is_named(make_model, chat, reply, read_tool):
     odd = {"type": "object", "additionalProperties": True}
     tool = evolve(read_tool, constrained_sampling="require", parameters=odd)
-    message = await reply(make_model(), said.user("a"), tools=[tool])
+    message = await reply(make_model(), chat.user("a"), tools=[tool])
 
     assert message.error_message.startswith("Tool 'read' requires constrained sampling, but its schema has no strict")
 
 
 @pytest.mark.parametrize(("retention", "key"), [(None, "s1"), ("short", "s1"), ("long", "s1"), ("none", None)])
-def test_the_session_is_the_key_of_the_prompt_cache(payload_of, said, retention, key):
-    payload = payload_of(said.user("a"), session_id="s1", cache_retention=retention)
+def test_the_session_is_the_key_of_the_prompt_cache(payload_of, chat, retention, key):
+    payload = payload_of(chat.user("a"), session_id="s1", cache_retention=retention)
 
     assert payload.get("prompt_cache_key") == key
-    assert "prompt_cache_key" not in payload_of(said.user("a"))
+    assert "prompt_cache_key" not in payload_of(chat.user("a"))
 
 
 # Results and images
@@ -148,26 +148,26 @@ RESULTS = {
 
 
 @pytest.mark.parametrize("case", RESULTS)
-def test_results_have_text_and_then_their_images(payload_of, make_model, said, case):
+def test_results_have_text_and_then_their_images(payload_of, make_model, chat, case):
     content, failed, texts, images = RESULTS[case]
-    blocks = [said.image() if each == "IMAGE" else each for each in content]
+    blocks = [chat.image() if each == "IMAGE" else each for each in content]
     model = make_model(**SEES)
     payload = payload_of(
-        said.user("Hi"),
-        said.answer(model, said.call("aB3dE6gH9", "read")),
-        said.result("aB3dE6gH9", *blocks, is_error=failed),
+        chat.user("Hi"),
+        chat.answer(model, chat.call("aB3dE6gH9", "read")),
+        chat.result("aB3dE6gH9", *blocks, is_error=failed),
         model=model,
     )
 
     assert payload["messages"][-1]["content"] == [*parts(*texts), *[PIXEL] * images]
 
 
-def test_a_model_without_vision_gets_a_note_about_images(payload_of, make_model, said):
+def test_a_model_without_vision_gets_a_note_about_images(payload_of, make_model, chat):
     model = make_model()
     payload = payload_of(
-        said.user(said.image()),
-        said.answer(model, said.call("aB3dE6gH9", "read")),
-        said.result("aB3dE6gH9", said.image(), is_error=True),
+        chat.user(chat.image()),
+        chat.answer(model, chat.call("aB3dE6gH9", "read")),
+        chat.result("aB3dE6gH9", chat.image(), is_error=True),
         model=model,
     )
 
@@ -176,15 +176,15 @@ def test_a_model_without_vision_gets_a_note_about_images(payload_of, make_model,
     assert result["content"] == parts("[tool error] (tool image omitted: model does not support images)")
 
 
-def test_empty_answers_are_left_out(payload_of, make_model, said):
-    payload = payload_of(said.user("Hi"), said.answer(make_model(), said.text(" \n")), said.user("Hi?"))
+def test_empty_answers_are_left_out(payload_of, make_model, chat):
+    payload = payload_of(chat.user("Hi"), chat.answer(make_model(), chat.text(" \n")), chat.user("Hi?"))
 
     assert [message["role"] for message in payload["messages"]] == ["user", "user"]
 
 
-def test_thinking_of_another_model_is_not_sent(payload_of, make_model, said):
+def test_thinking_of_another_model_is_not_sent(payload_of, make_model, chat):
     other = make_model(id="other")
-    payload = payload_of(said.user("Hi"), said.answer(other, said.thinking("Hm."), said.text("So.")), said.user("?"))
+    payload = payload_of(chat.user("Hi"), chat.answer(other, chat.thinking("Hm."), chat.text("So.")), chat.user("?"))
 
     assert payload["messages"][1]["content"] == parts("So.")
 
@@ -194,10 +194,10 @@ def test_thinking_of_another_model_is_not_sent(payload_of, make_model, said):
 
 @pytest.mark.parametrize("own", [True, False])
 @pytest.mark.parametrize("call_id", ["call_1", "toolu_01AbC|fc_9", "short", "aB3dE6gH\u00e9"])
-def test_ids_become_nine_letters_and_digits_with_their_results(payload_of, make_model, said, call_id, own):
+def test_ids_become_nine_letters_and_digits_with_their_results(payload_of, make_model, chat, call_id, own):
     model = make_model(id="mistral-fake" if own else "other")
     payload = payload_of(
-        said.user("Hi"), said.answer(model, said.call(call_id, "read")), said.result(call_id, "x"), said.user("?")
+        chat.user("Hi"), chat.answer(model, chat.call(call_id, "read")), chat.result(call_id, "x"), chat.user("?")
     )
 
     _, called, result, _ = payload["messages"]
@@ -205,11 +205,11 @@ def test_ids_become_nine_letters_and_digits_with_their_results(payload_of, make_
     assert result["tool_call_id"] == called["tool_calls"][0]["id"]
 
 
-def test_ids_of_one_answer_stay_apart(payload_of, make_model, said):
+def test_ids_of_one_answer_stay_apart(payload_of, make_model, chat):
     other = make_model(id="other")
-    calls = [said.call(call_id, "read") for call_id in ("a", "b", "a")]
-    results = [said.result(call_id, call_id) for call_id in ("a", "b", "a")]
-    payload = payload_of(said.user("Hi"), said.answer(other, *calls), *results, said.user("?"))
+    calls = [chat.call(call_id, "read") for call_id in ("a", "b", "a")]
+    results = [chat.result(call_id, call_id) for call_id in ("a", "b", "a")]
+    payload = payload_of(chat.user("Hi"), chat.answer(other, *calls), *results, chat.user("?"))
 
     _, called, *answered, _ = payload["messages"]
     ids = [call["id"] for call in called["tool_calls"]]
@@ -227,7 +227,7 @@ EFFORT = {
 }
 UNMAPPED = {"reasoning": True, "compat": {"supportsReasoningEffort": True}}
 
-WISHES = {
+REASONING = {
     "a model that does not reason": ({}, "high", {}),
     "prompt mode, off": ({"reasoning": True}, "off", {}),
     "prompt mode, unsaid": ({"reasoning": True}, None, {}),
@@ -244,10 +244,10 @@ WISHES = {
 }
 
 
-@pytest.mark.parametrize("case", WISHES)
-def test_reasoning_options_of_each_model(payload_of, make_model, said, case):
-    fields, level, expected = WISHES[case]
-    payload = payload_of(said.user("Hi"), model=make_model(**fields), reasoning=level)
+@pytest.mark.parametrize("case", REASONING)
+def test_reasoning_options_of_each_model(payload_of, make_model, chat, case):
+    fields, level, expected = REASONING[case]
+    payload = payload_of(chat.user("Hi"), model=make_model(**fields), reasoning=level)
 
     assert {name: payload[name] for name in ("prompt_mode", "reasoning_effort") if name in payload} == expected
 
@@ -265,25 +265,25 @@ ONE = {"type": "function", "function": {"name": "read"}}
 
 
 @pytest.mark.parametrize("choice", CHOICES)
-def test_tool_choice_by_word(payload_of, said, read_tool, choice):
-    payload = payload_of(said.user("Hi"), tools=[read_tool], tool_choice=choice)
+def test_tool_choice_by_word(payload_of, chat, read_tool, choice):
+    payload = payload_of(chat.user("Hi"), tools=[read_tool], tool_choice=choice)
 
     assert payload["tool_choice"] == choice
 
 
 @pytest.mark.parametrize("choice", [ONE, {"type": "tool", "name": "read"}, {"type": "function", "name": "read"}])
-def test_tool_choice_by_name(payload_of, said, read_tool, choice):
-    payload = payload_of(said.user("Hi"), tools=[read_tool], tool_choice=choice)
+def test_tool_choice_by_name(payload_of, chat, read_tool, choice):
+    payload = payload_of(chat.user("Hi"), tools=[read_tool], tool_choice=choice)
 
     assert payload["tool_choice"] == ONE
 
 
-def test_tool_choice_in_the_words_of_another_api(payload_of, said, read_tool):
-    assert payload_of(said.user("Hi"), tools=[read_tool], tool_choice={"type": "any"})["tool_choice"] == "any"
+def test_tool_choice_in_the_words_of_another_api(payload_of, chat, read_tool):
+    assert payload_of(chat.user("Hi"), tools=[read_tool], tool_choice={"type": "any"})["tool_choice"] == "any"
 
 
-def test_without_tools_there_is_no_choice(payload_of, said):
-    payload = payload_of(said.user("Hi"), tool_choice="any")
+def test_without_tools_there_is_no_choice(payload_of, chat):
+    payload = payload_of(chat.user("Hi"), tool_choice="any")
 
     assert not {"tools", "tool_choice"} & payload.keys()
 
@@ -291,11 +291,11 @@ def test_without_tools_there_is_no_choice(payload_of, said):
 # Limits, address, headers
 
 
-def test_output_is_bounded_by_the_window(payload_of, make_model, said):
+def test_output_is_bounded_by_the_window(payload_of, make_model, chat):
     small = make_model(context_window=10_000, max_tokens=8000)
 
-    assert payload_of(said.user("Hi"), model=small)["max_tokens"] == 10_000 - 4096 - 1
-    assert payload_of(said.user("Hi"), model=make_model())["max_tokens"] == 4096
+    assert payload_of(chat.user("Hi"), model=small)["max_tokens"] == 10_000 - 4096 - 1
+    assert payload_of(chat.user("Hi"), model=make_model())["max_tokens"] == 4096
 
 
 @pytest.mark.parametrize(
@@ -313,16 +313,16 @@ def test_the_session_stays_where_its_prefix_is_cached(make_model):
     assert to_headers(make_model(), StreamOptions()) == {}
 
 
-async def test_a_users_own_affinity_wins(server, make_model, said, ask):
+async def test_a_users_own_affinity_wins(server, make_model, chat, ask):
     server.answers(completion(text("Hi")), completion(text("Hi")))
     mine = {"X-Affinity": "mine"}
-    await ask(make_model(base_url=server.url, headers=mine), said.user("Hi"), session_id="s1")
-    await ask(make_model(base_url=server.url), said.user("Hi"), session_id="s1", headers=mine)
+    await ask(make_model(base_url=server.url, headers=mine), chat.user("Hi"), session_id="s1")
+    await ask(make_model(base_url=server.url), chat.user("Hi"), session_id="s1", headers=mine)
 
     assert [request.headers["x-affinity"] for request in server.requests] == ["mine", "mine"]
 
 
-async def test_hooks_see_the_payload_and_the_response(server, make_model, said, reply):
+async def test_hooks_see_the_payload_and_the_response(server, make_model, chat, reply):
     seen = []
 
     async def on_payload(payload, model):
@@ -333,7 +333,7 @@ async def test_hooks_see_the_payload_and_the_response(server, make_model, said, 
 
     server.answers(completion(text("Hi")))
     message = await reply(
-        make_model(base_url=server.url), said.user("Hi"), on_payload=on_payload, on_response=on_response
+        make_model(base_url=server.url), chat.user("Hi"), on_payload=on_payload, on_response=on_response
     )
 
     assert message.text == "Hi"
@@ -343,9 +343,9 @@ async def test_hooks_see_the_payload_and_the_response(server, make_model, said, 
     assert server.request.path == "/v1/chat/completions"
 
 
-def test_a_model_s_own_fields_win(payload_of, make_model, said):
+def test_a_model_s_own_fields_win(payload_of, make_model, chat):
     model = make_model(extra={"samplingParams": {"temperature": 1, "random_seed": 7}})
-    payload = payload_of(said.user("Hi"), model=model, temperature=0.5)
+    payload = payload_of(chat.user("Hi"), model=model, temperature=0.5)
 
     assert (payload["temperature"], payload["random_seed"]) == (1, 7)
 
@@ -353,12 +353,12 @@ def test_a_model_s_own_fields_win(payload_of, make_model, said):
 SCHEMA = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
 
 
-def test_an_answer_without_tools_is_held_to_a_schema(payload_of, said):
-    assert payload_of(said.user("Hi"), output_schema=SCHEMA)["response_format"] == {
+def test_an_answer_without_tools_is_held_to_a_schema(payload_of, chat):
+    assert payload_of(chat.user("Hi"), output_schema=SCHEMA)["response_format"] == {
         "type": "json_schema",
         "json_schema": {"name": "output", "schema": SCHEMA, "strict": True},
     }
 
 
-def test_a_model_that_may_call_tools_is_free_to(payload_of, said, read_tool):
-    assert "response_format" not in payload_of(said.user("Hi"), tools=[read_tool], output_schema=SCHEMA)
+def test_a_model_that_may_call_tools_is_free_to(payload_of, chat, read_tool):
+    assert "response_format" not in payload_of(chat.user("Hi"), tools=[read_tool], output_schema=SCHEMA)

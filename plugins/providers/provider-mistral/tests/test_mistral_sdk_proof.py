@@ -61,14 +61,14 @@ def _add(blocks, part):
             blocks.append(TextContent(last + part))
         return
     last = blocks.pop() if blocks and isinstance(blocks[-1], ThinkingContent) else ThinkingContent("")
-    said = "".join(thought.text for thought in part.thinking)
-    blocks.append(ThinkingContent(last.thinking + said, part.signature or last.thinking_signature))
+    text = "".join(thought.text for thought in part.thinking)
+    blocks.append(ThinkingContent(last.thinking + text, part.signature or last.thinking_signature))
 
 
 @pytest.mark.parametrize("scenario", ANSWERS)
-async def test_sdk_sees_the_same_message(server, make_model, said, reply, scenario):
+async def test_sdk_sees_the_same_message(server, make_model, chat, reply, scenario):
     server.answers(ANSWERS[scenario], ANSWERS[scenario])
-    ours = await reply(make_model(base_url=server.url), said.user("hi"))
+    ours = await reply(make_model(base_url=server.url), chat.user("hi"))
     async with client(server) as sdk:
         chunks = await streamed(sdk)
 
@@ -83,9 +83,9 @@ async def test_sdk_sees_the_same_message(server, make_model, said, reply, scenar
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 429, 500, 503])
-async def test_sdk_sees_the_same_error(server, make_model, said, reply, status):
+async def test_sdk_sees_the_same_error(server, make_model, chat, reply, status):
     server.answers(error(status, "because"), error(status, "because"))
-    ours = await reply(make_model(base_url=server.url), said.user("hi"))
+    ours = await reply(make_model(base_url=server.url), chat.user("hi"))
     async with client(server) as sdk:
         with pytest.raises(vendor.errors.MistralError) as caught:
             await streamed(sdk)
@@ -95,22 +95,22 @@ async def test_sdk_sees_the_same_error(server, make_model, said, reply, status):
     assert '"message":"because"' in ours.error_message
 
 
-async def test_sdk_sends_the_same_body_for_the_same_conversation(server, make_model, said, ask, read_tool):
+async def test_sdk_sends_the_same_body_for_the_same_conversation(server, make_model, chat, ask, read_tool):
     server.answers(completion(text("ok")), completion(text("ok")))
     model = make_model(base_url=server.url, reasoning=True, input=("text", "image"))
     await ask(
         model,
-        said.user("Look at this."),
-        said.answer(
+        chat.user("Look at this."),
+        chat.answer(
             model,
-            said.thinking("hm", "c2ln"),
-            said.text("I look."),
-            said.call("aB3dE6gH9", "read", {"path": "a"}),
-            said.call("zY8xW7vU6", "read", {"path": "b"}),
+            chat.thinking("hm", "c2ln"),
+            chat.text("I look."),
+            chat.call("aB3dE6gH9", "read", {"path": "a"}),
+            chat.call("zY8xW7vU6", "read", {"path": "b"}),
         ),
-        said.result("aB3dE6gH9", "A", said.image()),
-        said.result("zY8xW7vU6", "gone", is_error=True),
-        said.user(said.text("And this?"), said.image()),
+        chat.result("aB3dE6gH9", "A", chat.image()),
+        chat.result("zY8xW7vU6", "gone", is_error=True),
+        chat.user(chat.text("And this?"), chat.image()),
         system="Be brief.",
         tools=[read_tool],
         tool_choice={"type": "function", "function": {"name": "read"}},

@@ -34,12 +34,12 @@ WHOLE = {
 
 
 @pytest.fixture
-def answer(server, make_model, said, reply):
+def answer(server, make_model, chat, reply):
     """The message that an answer of JSON becomes."""
 
     async def message(body):
         server.answers(json_answer(200, body))
-        return await reply(make_model(base_url=server.url), said.user("Hi"))
+        return await reply(make_model(base_url=server.url), chat.user("Hi"))
 
     return message
 

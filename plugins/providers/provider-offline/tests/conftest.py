@@ -131,13 +131,13 @@ class Bench:
             return (
                 f"[Line {offset} is 58.6KB, exceeds 50.0KB limit. Use bash: sed -n '{offset}p' {path} | head -c 51200]"
             )
-        shown = wanted[:MAX_LINES]
+        output = wanted[:MAX_LINES]
         by_bytes = False
-        while len("\n".join(shown).encode()) > MAX_BYTES:
-            shown.pop()
+        while len("\n".join(output).encode()) > MAX_BYTES:
+            output.pop()
             by_bytes = True
-        text, last = "\n".join(shown), offset + len(shown) - 1
-        if len(shown) < len(wanted):
+        text, last = "\n".join(output), offset + len(output) - 1
+        if len(output) < len(wanted):
             size = " (50.0KB limit)" if by_bytes else ""
             return (
                 f"{text}\n\n[Showing lines {offset}-{last} of {len(lines)}{size}. Use offset={last + 1} to continue.]"
@@ -189,8 +189,8 @@ class Bench:
             raise ToolError(f"Path not found: {path}")
         names = sorted(f"{entry.name}/" if entry.is_dir() else entry.name for entry in folder.iterdir())
         if len(names) > limit:
-            shown = "\n".join(names[:limit])
-            return f"{shown}\n\n[{limit} entries limit reached. Use limit={2 * limit} for more]"
+            output = "\n".join(names[:limit])
+            return f"{output}\n\n[{limit} entries limit reached. Use limit={2 * limit} for more]"
         return "\n".join(names) or "(empty directory)"
 
     def _find(self, pattern: str, path: str = ".", limit: int = 1000) -> str:

@@ -75,9 +75,9 @@ async def test_thinking_and_answer_state_that_this_is_no_model():
 async def test_usage_is_estimated_and_costs_nothing():
     message = (await stream(ask("hello")))[-1].message
 
-    said = len(message.content[0].thinking) + len(message.text)
+    length = len(message.content[0].thinking) + len(message.text)
     assert message.usage.input == math.ceil(len("Be brief." + "hello") / 4)
-    assert message.usage.output == math.ceil(said / 4)
+    assert message.usage.output == math.ceil(length / 4)
     assert message.usage.total_tokens == message.usage.input + message.usage.output
     assert message.usage.cost.total == 0
 

@@ -13,7 +13,7 @@ def user(text):
     return UserMessage(content=text)
 
 
-def said(text="done", stop_reason="stop", calls=()):
+def assistant(text="done", stop_reason="stop", calls=()):
     return AssistantMessage(
         content=(TextContent(text), *calls),
         api="offline-rules",
@@ -145,7 +145,7 @@ async def test_calls_of_another_model_are_not_taken_for_ours(bench):
     bench.write("a.txt", "text")
     bench.messages += [
         user("read a.txt"),
-        said("", "toolUse", (ToolCall("toolu_1", "read", {"path": "a.txt"}),)),
+        assistant("", "toolUse", (ToolCall("toolu_1", "read", {"path": "a.txt"}),)),
         ToolResultMessage(tool_call_id="toolu_1", tool_name="read", content=(TextContent("other"),)),
     ]
 
@@ -171,7 +171,7 @@ async def test_call_without_a_result_counts_as_failed(bench):
 
 
 async def test_failed_answer_is_tried_again_until_the_user_goes_on(bench):
-    failed = said("", "error")
+    failed = assistant("", "error")
 
     again = await bench.answer_once(SEVEN, [user("read a.txt"), failed])
     gone_on = await bench.answer_once(SEVEN, [user("read a.txt"), failed, user("read b.txt")])

@@ -37,7 +37,7 @@ def read_tool():
 
 
 @pytest.fixture
-def said():
+def chat():
     """Messages in short: ``said.user("Hi")``, ``said.answer(model, ...)``, ``said.result("c1", "ok")``."""
     return conversation
 

@@ -63,28 +63,28 @@ def test_without_an_address_the_error_says_what_to_set(make_model):
         azure_config(make_model("azure-openai-responses", base_url=""), {})
 
 
-async def test_a_missing_address_is_an_answer_with_an_error(make_model, said, reply):
-    message = await reply(make_model("azure-openai-responses", base_url=""), said.user("a"), api_key="k")
+async def test_a_missing_address_is_an_answer_with_an_error(make_model, chat, reply):
+    message = await reply(make_model("azure-openai-responses", base_url=""), chat.user("a"), api_key="k")
 
     assert message.error_message.startswith("It is not known where Azure OpenAI is.")
 
 
-async def test_a_missing_key_is_raised(make_model, said, ask):
+async def test_a_missing_key_is_raised(make_model, chat, ask):
     with pytest.raises(MissingKey, match="No API key for provider: fake"):
-        await ask(make_model("azure-openai-responses"), said.user("a"), api_key=None)
+        await ask(make_model("azure-openai-responses"), chat.user("a"), api_key=None)
 
 
 @pytest.mark.parametrize(
     ("key", "expected"),
     [("0123456789abcdef", ("0123456789abcdef", None)), (JWT, (None, f"Bearer {JWT}"))],
 )
-async def test_a_request(make_model, said, reply, read_tool, monkeypatch, key, expected):
+async def test_a_request(make_model, chat, reply, read_tool, monkeypatch, key, expected):
     async with FakeOpenAI() as server:
         monkeypatch.setenv("AZURE_OPENAI_BASE_URL", server.azure_url)
         monkeypatch.setenv("AZURE_OPENAI_DEPLOYMENT_NAME_MAP", "gpt-fake=mine")
         server.answers(response(text("Hi")))
         model = make_model("azure-openai-responses")
-        message = await reply(model, said.user("a"), tools=[read_tool], api_key=key, session_id="s1")
+        message = await reply(model, chat.user("a"), tools=[read_tool], api_key=key, session_id="s1")
 
     sent = server.request
     assert (message.text, message.error_message) == ("Hi", None)
@@ -95,18 +95,18 @@ async def test_a_request(make_model, said, reply, read_tool, monkeypatch, key, e
     assert [(tool["name"], tool["strict"]) for tool in sent.json["tools"]] == [("read", False)]
 
 
-async def test_errors_are_named_for_the_provider(make_model, said, reply, monkeypatch):
+async def test_errors_are_named_for_the_provider(make_model, chat, reply, monkeypatch):
     async with FakeOpenAI() as server:
         monkeypatch.setenv("AZURE_OPENAI_BASE_URL", server.azure_url)
         server.answers(error(429, "Slow"))
-        message = await reply(make_model("azure-openai-responses", provider="az{u}re"), said.user("a"), api_key="k")
+        message = await reply(make_model("azure-openai-responses", provider="az{u}re"), chat.user("a"), api_key="k")
 
     assert message.error_message.startswith('az{u}re API error (429): {"error":{"message":"Slow"')
 
 
-async def test_cache_retention_is_not_sent(make_model, said, payload_of):
+async def test_cache_retention_is_not_sent(make_model, chat, payload_of):
     model = make_model("azure-openai-responses")
-    body = await payload_of(model, said.user("a"), session_id="s1", cache_retention="long")
+    body = await payload_of(model, chat.user("a"), session_id="s1", cache_retention="long")
 
     assert {name: value for name, value in body.items() if "cache" in name} == {"prompt_cache_key": "s1"}
 

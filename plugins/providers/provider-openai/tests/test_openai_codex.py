@@ -23,8 +23,8 @@ def model(make_model):
     return make_model("openai-codex-responses", reasoning=True, id="gpt-5.5")
 
 
-async def test_a_request(model, said, payload_of, read_tool):
-    body = await payload_of(model, said.user("Hi"), system="S", tools=[read_tool], session_id="s1", reasoning="low")
+async def test_a_request(model, chat, payload_of, read_tool):
+    body = await payload_of(model, chat.user("Hi"), system="S", tools=[read_tool], session_id="s1", reasoning="low")
 
     assert body["tools"][0].pop("parameters")
     assert body == {
@@ -43,8 +43,8 @@ async def test_a_request(model, said, payload_of, read_tool):
     }
 
 
-async def test_a_request_without_a_system_prompt_still_has_instructions(model, said, payload_of):
-    body = await payload_of(model, said.user("Hi"))
+async def test_a_request_without_a_system_prompt_still_has_instructions(model, chat, payload_of):
+    body = await payload_of(model, chat.user("Hi"))
 
     assert body["instructions"] == "You are a helpful assistant."
     assert body["reasoning"] == {"effort": "none"}
@@ -63,21 +63,21 @@ async def test_a_request_without_a_system_prompt_still_has_instructions(model, s
         ("gpt-5.3-codex", "xhigh", {"xhigh": "xhigh"}, "xhigh"),
     ],
 )
-async def test_efforts(make_model, said, payload_of, model_id, level, levels, effort):
+async def test_efforts(make_model, chat, payload_of, model_id, level, levels, effort):
     model = make_model("openai-codex-responses", reasoning=True, id=model_id, thinking_level_map=levels)
-    body = await payload_of(model, said.user("Hi"), reasoning=level)
+    body = await payload_of(model, chat.user("Hi"), reasoning=level)
 
     assert body["reasoning"]["effort"] == effort
 
 
-async def test_headers_and_answer(make_model, said, reply):
+async def test_headers_and_answer(make_model, chat, reply):
     key = token({"https://api.openai.com/auth": {"chatgpt_account_id": "acc_1"}})
     done = response_events(text("Hi"), call("c", "read"))
     done[-1] = {**done[-1], "type": "response.done"}
     async with FakeOpenAI() as server:
         server.answers(events(done))
         model = make_model("openai-codex-responses", base_url=server.codex_url)
-        message = await reply(model, said.user("Hi"), api_key=key, session_id="s1")
+        message = await reply(model, chat.user("Hi"), api_key=key, session_id="s1")
 
     headers = server.request.headers
     assert (message.text, message.stop_reason) == ("Hi", "toolUse")
@@ -88,35 +88,35 @@ async def test_headers_and_answer(make_model, said, reply):
 
 
 @pytest.mark.parametrize("key", ["x", "a.b.c", token({}), token({"https://api.openai.com/auth": {}}), token([])])
-async def test_a_token_without_an_account_is_an_error_that_does_not_show_it(make_model, said, reply, key):
+async def test_a_token_without_an_account_is_an_error_that_does_not_show_it(make_model, chat, reply, key):
     with pytest.raises(RequestFailed, match="Failed to extract accountId from token"):
         account_of(key)
-    message = await reply(make_model("openai-codex-responses"), said.user("Hi"), api_key=key)
+    message = await reply(make_model("openai-codex-responses"), chat.user("Hi"), api_key=key)
 
     assert message.error_message == "Failed to extract accountId from token. Run pi auth login openai-codex."
 
 
-async def test_a_request_without_a_login_fails(make_model, said, ask):
+async def test_a_request_without_a_login_fails(make_model, chat, ask):
     with pytest.raises(MissingKey, match="No API key for provider: fake"):
-        await ask(make_model("openai-codex-responses"), said.user("Hi"), api_key=None)
+        await ask(make_model("openai-codex-responses"), chat.user("Hi"), api_key=None)
 
 
-async def test_a_plan_s_limit_says_when_it_is_lifted(make_model, said, reply):
+async def test_a_plan_s_limit_says_when_it_is_lifted(make_model, chat, reply):
     async with FakeOpenAI() as server:
         limited = error(429, "The usage limit has been reached", kind="usage_limit_reached")
         body = json.loads(limited.body)
         body["error"]["resets_in_seconds"] = 90
         server.answers(json_answer(429, body))
-        message = await reply(make_model("openai-codex-responses", base_url=server.codex_url), said.user("Hi"))
+        message = await reply(make_model("openai-codex-responses", base_url=server.codex_url), chat.user("Hi"))
 
     assert message.extra["requestFailure"] == {"status": 429, "retryAfterMs": 90_000}
     assert "Wait 90 s" in message.error_message
 
 
-async def test_errors_in_the_stream_are_named(make_model, said, reply):
+async def test_errors_in_the_stream_are_named(make_model, chat, reply):
     async with FakeOpenAI() as server:
         server.answers(events([{"type": "error", "code": "x", "message": "Down"}]))
-        message = await reply(make_model("openai-codex-responses", base_url=server.codex_url), said.user("Hi"))
+        message = await reply(make_model("openai-codex-responses", base_url=server.codex_url), chat.user("Hi"))
 
     assert message.error_message == "Codex error: Down\nSend the prompt again, or choose another model with --model."
 

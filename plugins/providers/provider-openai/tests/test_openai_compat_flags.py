@@ -91,8 +91,8 @@ FIELDS = [
 
 
 @pytest.mark.parametrize(("compat", "options", "expected"), FIELDS, ids=[str(row[0])[:60] for row in FIELDS])
-async def test_flags_change_fields_of_the_request(make_model, said, payload_of, compat, options, expected):
-    body = await payload_of(make_model(reasoning=True, compat=compat), said.user("a"), **options)
+async def test_flags_change_fields_of_the_request(make_model, chat, payload_of, compat, options, expected):
+    body = await payload_of(make_model(reasoning=True, compat=compat), chat.user("a"), **options)
 
     assert {name: body.get(name, NONE) for name in expected} == expected
 
@@ -109,68 +109,68 @@ async def test_flags_change_fields_of_the_request(make_model, said, payload_of, 
         ({"off": "off", "high": "x"}, "baseten", {}, {"reasoning_effort": "off"}),
     ],
 )
-async def test_the_model_s_own_levels_win(make_model, said, payload_of, levels, format_, options, expected):
+async def test_the_model_s_own_levels_win(make_model, chat, payload_of, levels, format_, options, expected):
     model = make_model(reasoning=True, thinking_level_map=levels, compat={"thinkingFormat": format_})
-    body = await payload_of(model, said.user("a"), **options)
+    body = await payload_of(model, chat.user("a"), **options)
 
     assert {name: body.get(name, NONE) for name in expected} == expected
 
 
-async def test_a_model_without_reasoning_gets_no_reasoning_options(make_model, said, payload_of):
+async def test_a_model_without_reasoning_gets_no_reasoning_options(make_model, chat, payload_of):
     for format_ in ("openai", "zai", "qwen", "openrouter", "deepseek", "together"):
-        body = await payload_of(make_model(compat={"thinkingFormat": format_}), said.user("a"), reasoning="high")
+        body = await payload_of(make_model(compat={"thinkingFormat": format_}), chat.user("a"), reasoning="high")
 
         assert not {"reasoning", "thinking", "reasoning_effort", "enable_thinking"} & body.keys()
 
 
-async def test_zai_tool_stream(make_model, said, payload_of, read_tool):
+async def test_zai_tool_stream(make_model, chat, payload_of, read_tool):
     model = make_model(compat={"zaiToolStream": True})
 
-    assert (await payload_of(model, said.user("a"), tools=[read_tool]))["tool_stream"] is True
-    assert "tool_stream" not in await payload_of(model, said.user("a"))
+    assert (await payload_of(model, chat.user("a"), tools=[read_tool]))["tool_stream"] is True
+    assert "tool_stream" not in await payload_of(model, chat.user("a"))
 
 
-async def messages_with(compat, make_model, said, payload_of, **fields):
+async def messages_with(compat, make_model, chat, payload_of, **fields):
     model = make_model(reasoning=True, compat=compat, **fields)
     return await payload_of(
         model,
-        said.user("a"),
-        said.answer(model, said.thinking("Hm.", "reasoning_content"), said.call("c1", "read", {})),
-        said.result("c1", "ok"),
-        said.user("b"),
-        said.answer(model, said.thinking("So.", "reasoning_content"), said.text("Yes")),
-        said.user("c"),
+        chat.user("a"),
+        chat.answer(model, chat.thinking("Hm.", "reasoning_content"), chat.call("c1", "read", {})),
+        chat.result("c1", "ok"),
+        chat.user("b"),
+        chat.answer(model, chat.thinking("So.", "reasoning_content"), chat.text("Yes")),
+        chat.user("c"),
         system="S",
     )
 
 
-async def test_supports_developer_role(make_model, said, payload_of):
-    body = await messages_with({"supportsDeveloperRole": False}, make_model, said, payload_of)
+async def test_supports_developer_role(make_model, chat, payload_of):
+    body = await messages_with({"supportsDeveloperRole": False}, make_model, chat, payload_of)
 
     assert body["messages"][0]["role"] == "system"
 
 
-async def test_requires_tool_result_name(make_model, said, payload_of):
-    body = await messages_with({"requiresToolResultName": True}, make_model, said, payload_of)
+async def test_requires_tool_result_name(make_model, chat, payload_of):
+    body = await messages_with({"requiresToolResultName": True}, make_model, chat, payload_of)
 
     assert body["messages"][3] == {"role": "tool", "tool_call_id": "c1", "content": "ok", "name": "read"}
 
 
-async def test_requires_assistant_after_tool_result(make_model, said, payload_of):
-    body = await messages_with({"requiresAssistantAfterToolResult": True}, make_model, said, payload_of)
+async def test_requires_assistant_after_tool_result(make_model, chat, payload_of):
+    body = await messages_with({"requiresAssistantAfterToolResult": True}, make_model, chat, payload_of)
 
     assert body["messages"][4] == {"role": "assistant", "content": "I have processed the tool results."}
     assert body["messages"][2]["content"] == ""
 
 
-async def test_requires_non_null_assistant_content(make_model, said, payload_of):
-    body = await messages_with({"requiresNonNullAssistantContent": True}, make_model, said, payload_of)
+async def test_requires_non_null_assistant_content(make_model, chat, payload_of):
+    body = await messages_with({"requiresNonNullAssistantContent": True}, make_model, chat, payload_of)
 
     assert body["messages"][2]["content"] == ""
 
 
-async def test_requires_thinking_as_text(make_model, said, payload_of):
-    body = await messages_with({"requiresThinkingAsText": True}, make_model, said, payload_of)
+async def test_requires_thinking_as_text(make_model, chat, payload_of):
+    body = await messages_with({"requiresThinkingAsText": True}, make_model, chat, payload_of)
 
     assert body["messages"][5] == {
         "role": "assistant",
@@ -178,18 +178,18 @@ async def test_requires_thinking_as_text(make_model, said, payload_of):
     }
 
 
-async def test_requires_tools_with_tool_history(make_model, said, payload_of):
-    body = await messages_with({"requiresToolsWithToolHistory": True}, make_model, said, payload_of)
-    without = await payload_of(make_model(compat={"requiresToolsWithToolHistory": True}), said.user("a"))
+async def test_requires_tools_with_tool_history(make_model, chat, payload_of):
+    body = await messages_with({"requiresToolsWithToolHistory": True}, make_model, chat, payload_of)
+    without = await payload_of(make_model(compat={"requiresToolsWithToolHistory": True}), chat.user("a"))
 
     assert body["tools"] == []
     assert "tools" not in without
-    assert "tools" not in await messages_with({}, make_model, said, payload_of)
+    assert "tools" not in await messages_with({}, make_model, chat, payload_of)
 
 
-async def test_requires_reasoning_content_on_assistant_messages(make_model, said, payload_of):
+async def test_requires_reasoning_content_on_assistant_messages(make_model, chat, payload_of):
     model = make_model(reasoning=True, compat={"requiresReasoningContentOnAssistantMessages": True})
-    body = await payload_of(model, said.user("a"), said.answer(model, said.text("Yes")), said.user("b"))
+    body = await payload_of(model, chat.user("a"), chat.answer(model, chat.text("Yes")), chat.user("b"))
 
     assert body["messages"][1] == {"role": "assistant", "content": "Yes", "reasoning_content": ""}
 
@@ -197,20 +197,20 @@ async def test_requires_reasoning_content_on_assistant_messages(make_model, said
 @pytest.mark.parametrize(
     ("retention", "mark"), [(None, {"type": "ephemeral"}), ("long", {"type": "ephemeral", "ttl": "1h"})]
 )
-async def test_cache_control_format(make_model, said, payload_of, read_tool, retention, mark):
+async def test_cache_control_format(make_model, chat, payload_of, read_tool, retention, mark):
     model = make_model(compat={"cacheControlFormat": "anthropic"})
-    body = await payload_of(model, said.user("a"), system="S", tools=[read_tool], cache_retention=retention)
+    body = await payload_of(model, chat.user("a"), system="S", tools=[read_tool], cache_retention=retention)
 
     assert body["messages"][0]["content"] == [{"type": "text", "text": "S", "cache_control": mark}]
     assert body["messages"][1]["content"] == [{"type": "text", "text": "a", "cache_control": mark}]
     assert body["tools"][0]["cache_control"] == mark
 
 
-async def test_cache_control_goes_to_the_last_text_there_is(make_model, said, payload_of):
+async def test_cache_control_goes_to_the_last_text_there_is(make_model, chat, payload_of):
     model = make_model(compat={"cacheControlFormat": "anthropic"})
-    answer = said.answer(model, said.call("c1", "read", {}))
-    body = await payload_of(model, said.user("a"), answer, said.result("c1", "ok"))
-    off = await payload_of(model, said.user("a"), cache_retention="none")
+    answer = chat.answer(model, chat.call("c1", "read", {}))
+    body = await payload_of(model, chat.user("a"), answer, chat.result("c1", "ok"))
+    off = await payload_of(model, chat.user("a"), cache_retention="none")
 
     assert body["messages"][2]["content"] == [{"type": "text", "text": "ok", "cache_control": {"type": "ephemeral"}}]
     assert "cache_control" not in off["messages"][0]["content"][0]
@@ -231,24 +231,24 @@ async def test_cache_control_goes_to_the_last_text_there_is(make_model, said, pa
         ({"sendSessionAffinityHeaders": True, "sessionAffinityFormat": "openrouter"}, {"x-session-id": "s1"}),
     ],
 )
-async def test_session_affinity_headers(make_model, said, ask, compat, expected):
+async def test_session_affinity_headers(make_model, chat, ask, compat, expected):
     from pi_testing.fake_servers.openai import FakeOpenAI, completion, text
 
     async with FakeOpenAI() as server:
         server.answers(completion(text("Hi")))
-        await ask(make_model(base_url=server.base_url, compat=compat), said.user("a"), session_id="s1")
+        await ask(make_model(base_url=server.base_url, compat=compat), chat.user("a"), session_id="s1")
 
     sent = {name: value for name, value in server.request.headers.items() if "session" in name or "client-req" in name}
     assert sent == expected
 
 
-async def test_supports_finish_reason(make_model, said, reply):
+async def test_supports_finish_reason(make_model, chat, reply):
     from pi_testing.fake_servers.openai import FakeOpenAI, completion, text
 
     async with FakeOpenAI() as server:
         server.answers(completion(text("Hi"), finish=None))
         model = make_model(base_url=server.base_url, compat={"supportsFinishReason": False})
-        message = await reply(model, said.user("a"))
+        message = await reply(model, chat.user("a"))
 
     assert (message.text, message.stop_reason) == ("Hi", "stop")
 

@@ -7,9 +7,9 @@ import pytest
 SYSTEM = "Be brief."
 
 
-async def test_a_host_that_nothing_is_known_of_counts_as_standard(make_model, said, payload_of, read_tool):
+async def test_a_host_that_nothing_is_known_of_counts_as_standard(make_model, chat, payload_of, read_tool):
     body = await payload_of(
-        make_model(reasoning=True), said.user("Hi"), system=SYSTEM, tools=[read_tool], session_id="s"
+        make_model(reasoning=True), chat.user("Hi"), system=SYSTEM, tools=[read_tool], session_id="s"
     )
 
     assert body == {
@@ -42,20 +42,20 @@ async def test_a_host_that_nothing_is_known_of_counts_as_standard(make_model, sa
     }
 
 
-async def test_a_model_that_does_not_reason_has_a_system_prompt(make_model, said, payload_of):
-    body = await payload_of(make_model(), said.user("Hi"), system=SYSTEM)
+async def test_a_model_that_does_not_reason_has_a_system_prompt(make_model, chat, payload_of):
+    body = await payload_of(make_model(), chat.user("Hi"), system=SYSTEM)
 
     assert body["messages"][0] == {"role": "system", "content": "Be brief."}
 
 
-async def test_the_output_limit_is_what_the_window_leaves(make_model, said, payload_of):
-    body = await payload_of(make_model(context_window=10_000, max_tokens=8000), said.user("x" * 4000))
+async def test_the_output_limit_is_what_the_window_leaves(make_model, chat, payload_of):
+    body = await payload_of(make_model(context_window=10_000, max_tokens=8000), chat.user("x" * 4000))
 
     assert body["max_completion_tokens"] == 10_000 - 1000 - 4096
 
 
-async def test_user_content_is_always_a_list(make_model, said, payload_of):
-    body = await payload_of(make_model(input=("text", "image")), said.user(said.text("Look"), said.image()))
+async def test_user_content_is_always_a_list(make_model, chat, payload_of):
+    body = await payload_of(make_model(input=("text", "image")), chat.user(chat.text("Look"), chat.image()))
 
     assert body["messages"] == [
         {
@@ -68,13 +68,13 @@ async def test_user_content_is_always_a_list(make_model, said, payload_of):
     ]
 
 
-async def test_calls_and_results_go_back(make_model, said, payload_of):
+async def test_calls_and_results_go_back(make_model, chat, payload_of):
     model = make_model()
     body = await payload_of(
         model,
-        said.user("Read"),
-        said.answer(model, said.call("call_1", "read", {"path": "a"}), stop_reason="toolUse"),
-        said.result("call_1", "content"),
+        chat.user("Read"),
+        chat.answer(model, chat.call("call_1", "read", {"path": "a"}), stop_reason="toolUse"),
+        chat.result("call_1", "content"),
     )
 
     assert body["messages"][1:] == [
@@ -89,63 +89,63 @@ async def test_calls_and_results_go_back(make_model, said, payload_of):
     ]
 
 
-async def test_texts_are_joined_and_an_answer_without_text_and_calls_is_left_out(make_model, said, payload_of):
+async def test_texts_are_joined_and_an_answer_without_text_and_calls_is_left_out(make_model, chat, payload_of):
     model = make_model()
     body = await payload_of(
         model,
-        said.user("a"),
-        said.answer(model, said.text("one"), said.text(" "), said.text("two")),
-        said.user("b"),
-        said.answer(model, said.thinking("only thought", "reasoning_content")),
-        said.user("c"),
+        chat.user("a"),
+        chat.answer(model, chat.text("one"), chat.text(" "), chat.text("two")),
+        chat.user("b"),
+        chat.answer(model, chat.thinking("only thought", "reasoning_content")),
+        chat.user("c"),
     )
 
     assert [message["role"] for message in body["messages"]] == ["user", "assistant", "user", "user"]
     assert body["messages"][1] == {"role": "assistant", "content": "onetwo"}
 
 
-async def test_thinking_goes_back_in_the_field_that_it_came_in(make_model, said, payload_of):
+async def test_thinking_goes_back_in_the_field_that_it_came_in(make_model, chat, payload_of):
     model = make_model(reasoning=True)
     body = await payload_of(
         model,
-        said.user("a"),
-        said.answer(model, said.thinking("Hm.", "reasoning"), said.text("Yes")),
-        said.user("b"),
+        chat.user("a"),
+        chat.answer(model, chat.thinking("Hm.", "reasoning"), chat.text("Yes")),
+        chat.user("b"),
     )
 
     assert body["messages"][1] == {"role": "assistant", "content": "Yes", "reasoning": "Hm."}
 
 
-async def test_the_thinking_of_another_model_is_dropped(make_model, said, payload_of):
+async def test_the_thinking_of_another_model_is_dropped(make_model, chat, payload_of):
     other = make_model(id="other")
     body = await payload_of(
-        make_model(reasoning=True), said.user("a"), said.answer(other, said.thinking("Hm.", "x"), said.text("Yes"))
+        make_model(reasoning=True), chat.user("a"), chat.answer(other, chat.thinking("Hm.", "x"), chat.text("Yes"))
     )
 
     assert body["messages"][1] == {"role": "assistant", "content": "Yes"}
 
 
 @pytest.mark.parametrize("place", ["thinking", "call"])
-async def test_reasoning_details_go_back_as_they_came(make_model, said, payload_of, place):
+async def test_reasoning_details_go_back_as_they_came(make_model, chat, payload_of, place):
     model = make_model(reasoning=True)
     detail = '{"type":"reasoning.encrypted","data":"x","id":"call_1"}'
-    thought = said.thinking("Hm.", f"[{detail}]") if place == "thinking" else said.thinking("Hm.", "reasoning")
-    call = said.call("call_1", "read", {}, detail if place == "call" else None)
-    body = await payload_of(model, said.user("a"), said.answer(model, thought, call), said.result("call_1", "ok"))
+    thought = chat.thinking("Hm.", f"[{detail}]") if place == "thinking" else chat.thinking("Hm.", "reasoning")
+    call = chat.call("call_1", "read", {}, detail if place == "call" else None)
+    body = await payload_of(model, chat.user("a"), chat.answer(model, thought, call), chat.result("call_1", "ok"))
 
     assert body["messages"][1]["reasoning_details"] == [{"type": "reasoning.encrypted", "data": "x", "id": "call_1"}]
     assert "reasoning" not in body["messages"][1]
 
 
-async def test_images_of_results_follow_in_a_message_of_their_own(make_model, said, payload_of):
+async def test_images_of_results_follow_in_a_message_of_their_own(make_model, chat, payload_of):
     model = make_model(input=("text", "image"))
     body = await payload_of(
         model,
-        said.user("a"),
-        said.answer(model, said.call("c1", "read", {}), said.call("c2", "read", {})),
-        said.result("c1", said.image()),
-        said.result("c2"),
-        said.user("b"),
+        chat.user("a"),
+        chat.answer(model, chat.call("c1", "read", {}), chat.call("c2", "read", {})),
+        chat.result("c1", chat.image()),
+        chat.result("c2"),
+        chat.user("b"),
     )
 
     assert body["messages"][2:] == [
@@ -162,23 +162,23 @@ async def test_images_of_results_follow_in_a_message_of_their_own(make_model, sa
     ]
 
 
-async def test_images_at_the_end_follow_too(make_model, said, payload_of):
+async def test_images_at_the_end_follow_too(make_model, chat, payload_of):
     model = make_model(input=("text", "image"))
     body = await payload_of(
-        model, said.user("a"), said.answer(model, said.call("c1", "read", {})), said.result("c1", "text", said.image())
+        model, chat.user("a"), chat.answer(model, chat.call("c1", "read", {})), chat.result("c1", "text", chat.image())
     )
 
     assert [message["role"] for message in body["messages"]] == ["user", "assistant", "tool", "user"]
 
 
-async def test_long_foreign_ids_are_cut_and_stay_apart(make_model, said, payload_of):
+async def test_long_foreign_ids_are_cut_and_stay_apart(make_model, chat, payload_of):
     other = make_model("openai-responses", provider="openai")
     ids = [f"call_{'x' * 60}{number}|fc_1" for number in range(2)]
     body = await payload_of(
         make_model(),
-        said.user("a"),
-        said.answer(other, *(said.call(each, "read", {}) for each in ids)),
-        *(said.result(each, "ok") for each in ids),
+        chat.user("a"),
+        chat.answer(other, *(chat.call(each, "read", {}) for each in ids)),
+        *(chat.result(each, "ok") for each in ids),
     )
 
     sent = [call["id"] for call in body["messages"][1]["tool_calls"]]
@@ -187,23 +187,23 @@ async def test_long_foreign_ids_are_cut_and_stay_apart(make_model, said, payload
     assert [message["tool_call_id"] for message in body["messages"][2:]] == sent
 
 
-async def test_system_messages_join_the_prompt(make_model, said, payload_of):
+async def test_system_messages_join_the_prompt(make_model, chat, payload_of):
     from pi_hookspecs import SystemMessage
 
     later = SystemMessage(content="And kind.", timestamp=0)
-    body = await payload_of(make_model(), said.user("a"), later, system=SYSTEM)
+    body = await payload_of(make_model(), chat.user("a"), later, system=SYSTEM)
     in_place = await payload_of(
-        make_model(compat={"supportsMidConvoSystemMessages": True}), said.user("a"), later, system=SYSTEM
+        make_model(compat={"supportsMidConvoSystemMessages": True}), chat.user("a"), later, system=SYSTEM
     )
 
     assert body["messages"][0]["content"] == "Be brief.\n\nAnd kind."
     assert [message["role"] for message in in_place["messages"]] == ["system", "user", "system"]
 
 
-async def test_options_become_fields(make_model, said, payload_of, read_tool):
+async def test_options_become_fields(make_model, chat, payload_of, read_tool):
     body = await payload_of(
         make_model(extra={"samplingParams": {"top_p": 0.5}}),
-        said.user("a"),
+        chat.user("a"),
         tools=[read_tool],
         temperature=0.2,
         max_tokens=100,
@@ -224,22 +224,22 @@ async def test_options_become_fields(make_model, said, payload_of, read_tool):
     ],
 )
 async def test_the_session_is_the_cache_key_where_hosts_know_it(
-    make_model, said, payload_of, where, retention, expected
+    make_model, chat, payload_of, where, retention, expected
 ):
-    body = await payload_of(make_model(base_url=where), said.user("a"), session_id="s1", cache_retention=retention)
+    body = await payload_of(make_model(base_url=where), chat.user("a"), session_id="s1", cache_retention=retention)
 
     assert {name: value for name, value in body.items() if name.startswith("prompt_cache")} == expected
 
 
-async def test_the_environment_chooses_the_retention(make_model, said, payload_of, monkeypatch):
+async def test_the_environment_chooses_the_retention(make_model, chat, payload_of, monkeypatch):
     monkeypatch.setenv("PI_CACHE_RETENTION", "long")
 
-    assert (await payload_of(make_model(), said.user("a")))["prompt_cache_retention"] == "24h"
+    assert (await payload_of(make_model(), chat.user("a")))["prompt_cache_retention"] == "24h"
 
 
-async def test_an_answer_is_held_to_a_schema_in_its_strict_form(make_model, said, payload_of, output_schema):
+async def test_an_answer_is_held_to_a_schema_in_its_strict_form(make_model, chat, payload_of, output_schema):
     body = await payload_of(
-        make_model(compat={"supportsStructuredOutput": True}), said.user("Hi"), output_schema=output_schema
+        make_model(compat={"supportsStructuredOutput": True}), chat.user("Hi"), output_schema=output_schema
     )
 
     assert body["response_format"] == {
@@ -260,13 +260,13 @@ async def test_an_answer_is_held_to_a_schema_in_its_strict_form(make_model, said
     }
 
 
-async def test_a_schema_that_has_no_strict_form_guides_the_answer(make_model, said, payload_of):
+async def test_a_schema_that_has_no_strict_form_guides_the_answer(make_model, chat, payload_of):
     schema = {"type": "object", "additionalProperties": {"type": "integer"}}
     model = make_model(compat={"supportsStructuredOutput": True})
-    body = await payload_of(model, said.user("Hi"), output_schema=schema)
+    body = await payload_of(model, chat.user("Hi"), output_schema=schema)
 
     assert body["response_format"]["json_schema"] == {"name": "output", "strict": False, "schema": schema}
 
 
-async def test_a_host_that_nothing_is_known_of_is_asked_for_no_schema(make_model, said, payload_of, output_schema):
-    assert "response_format" not in await payload_of(make_model(), said.user("Hi"), output_schema=output_schema)
+async def test_a_host_that_nothing_is_known_of_is_asked_for_no_schema(make_model, chat, payload_of, output_schema):
+    assert "response_format" not in await payload_of(make_model(), chat.user("Hi"), output_schema=output_schema)

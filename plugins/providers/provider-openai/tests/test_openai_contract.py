@@ -65,8 +65,8 @@ class CompletionsCase(OpenAICase):
     def written_without_end(self, blocks):
         return chunks(completion_events(*map(on_the_wire, blocks), finish=None), done=False)
 
-    def written_error(self, said):
-        return sse_event({"error": {"message": said, "type": "server_error", "code": 503}})
+    def written_error(self, message):
+        return sse_event({"error": {"message": message, "type": "server_error", "code": 503}})
 
 
 class ResponsesCase(OpenAICase):
@@ -87,8 +87,8 @@ class ResponsesCase(OpenAICase):
     def written_without_end(self, blocks):
         return events(response_events(*numbered(blocks))[:-1])
 
-    def written_error(self, said):
-        return sse_event({"type": "error", "code": "server_error", "message": said, "param": None}, "error")
+    def written_error(self, message):
+        return sse_event({"type": "error", "code": "server_error", "message": message, "param": None}, "error")
 
 
 class AzureCase(ResponsesCase):

@@ -37,7 +37,7 @@ def api(request):
 
 
 @pytest.fixture
-def failure(api, transport, make_model, said, reply):
+def failure(api, transport, make_model, chat, reply):
     """The message that the answer to a request becomes."""
 
     async def message(*answers, check=True, **options):
@@ -45,7 +45,7 @@ def failure(api, transport, make_model, said, reply):
             server.answers(*answers)
             model = make_model(api, base_url=server.base_url)
             options = {"api_key": KEY, "transport": transport, **options}
-            return await reply(model, said.user("Hi"), **options)
+            return await reply(model, chat.user("Hi"), **options)
 
     return message
 
@@ -121,8 +121,8 @@ async def test_the_key_is_never_shown(failure):
 
 
 async def test_an_event_that_repeats_the_key_does_not_show_it(failure, api):
-    said = {"type": "error", "code": "invalid_api_key", "message": f"Incorrect API key provided: {KEY}"}
-    answer = chunks([{"error": said}]) if api == "openai-completions" else events([said])
+    body = {"type": "error", "code": "invalid_api_key", "message": f"Incorrect API key provided: {KEY}"}
+    answer = chunks([{"error": body}]) if api == "openai-completions" else events([body])
 
     message = await failure(answer)
 
@@ -132,7 +132,7 @@ async def test_an_event_that_repeats_the_key_does_not_show_it(failure, api):
 
 @pytest.mark.parametrize("place", ["model", "options"])
 @pytest.mark.parametrize("status", [200, 401])
-async def test_secret_headers_are_never_shown(api, transport, make_model, said, reply, place, status):
+async def test_secret_headers_are_never_shown(api, transport, make_model, chat, reply, place, status):
     secret = {"x-gateway-token": "gw-0123456789", "cookie": "session=c00k1e-0123"}
     echoed = "not with gw-0123456789 and session=c00k1e-0123"
     event = {"type": "error", "code": "invalid_api_key", "message": echoed}
@@ -141,24 +141,24 @@ async def test_secret_headers_are_never_shown(api, transport, make_model, said, 
         server.answers(in_stream if status == 200 else error(status, echoed))
         model = make_model(api, base_url=server.base_url, headers=secret if place == "model" else None)
         message = await reply(
-            model, said.user("Hi"), transport=transport, headers=secret if place == "options" else None
+            model, chat.user("Hi"), transport=transport, headers=secret if place == "options" else None
         )  # fmt: skip
 
     assert "not with [secret] and [secret]" in message.error_message
     assert "0123" not in repr(message)
 
 
-async def test_nothing_answers(api, transport, make_model, said, reply):
+async def test_nothing_answers(api, transport, make_model, chat, reply):
     model = make_model(api, base_url=f"{closed_url()}/v1")
-    message = await reply(model, said.user("Hi"), transport=transport)
+    message = await reply(model, chat.user("Hi"), transport=transport)
 
     assert message.error_message.startswith("Connection error.")
     assert "Start the server, or check the base URL" in message.error_message
 
 
-async def test_the_name_cannot_be_resolved(api, transport, make_model, said, reply):
+async def test_the_name_cannot_be_resolved(api, transport, make_model, chat, reply):
     model = make_model(api, base_url="http://nowhere.invalid/v1")
-    message = await reply(model, said.user("Hi"), transport=transport)
+    message = await reply(model, chat.user("Hi"), transport=transport)
 
     assert message.error_message.startswith("Connection error.")
     assert "Check the base URL" in message.error_message
@@ -200,7 +200,7 @@ async def test_ten_megabytes_in_one_event(failure, api):
     assert message.text == big
 
 
-async def test_an_abort_ends_the_answer_at_once(api, transport, make_model, said, final):
+async def test_an_abort_ends_the_answer_at_once(api, transport, make_model, chat, final):
     from pi_hookspecs import Context, StreamOptions
     from pi_provider_kit import Http
     from pi_provider_openai._providers import Completions, Responses
@@ -212,11 +212,11 @@ async def test_an_abort_ends_the_answer_at_once(api, transport, make_model, said
         model = make_model(api, base_url=server.base_url)
         options = StreamOptions(api_key=KEY, transport=transport, signal=controller.signal)
         events = []
-        async for event in provider.stream(model, Context(messages=(said.user("Hi"),)), options):
+        async for event in provider.stream(model, Context(messages=(chat.user("Hi"),)), options):
             events.append(event)
             if event.type == "text_delta":
                 controller.abort()
-        before = [event async for event in provider.stream(model, Context(messages=(said.user("Hi"),)), options)]
+        before = [event async for event in provider.stream(model, Context(messages=(chat.user("Hi"),)), options)]
         await http.aclose()
 
     message = final(events)
@@ -225,13 +225,13 @@ async def test_an_abort_ends_the_answer_at_once(api, transport, make_model, said
     assert len(server.requests) == 1
 
 
-async def test_an_abort_ends_the_wait_for_a_server_that_does_not_answer(api, transport, make_model, said, reply):
+async def test_an_abort_ends_the_wait_for_a_server_that_does_not_answer(api, transport, make_model, chat, reply):
     controller = AbortController()
     async with FakeOpenAI() as server:
         asked = asyncio.Event()
         server.answers(lambda request: asked.set() or silence())
         model = make_model(api, base_url=server.base_url)
-        asking = asyncio.create_task(reply(model, said.user("Hi"), transport=transport, signal=controller.signal))
+        asking = asyncio.create_task(reply(model, chat.user("Hi"), transport=transport, signal=controller.signal))
         await asked.wait()
         controller.abort()
         message = await asking
@@ -239,7 +239,7 @@ async def test_an_abort_ends_the_wait_for_a_server_that_does_not_answer(api, tra
     assert message.stop_reason == "aborted"
 
 
-async def test_hooks_see_the_payload_and_the_response(api, transport, make_model, said, reply):
+async def test_hooks_see_the_payload_and_the_response(api, transport, make_model, chat, reply):
     seen = []
 
     async def on_payload(payload, model):
@@ -252,7 +252,7 @@ async def test_hooks_see_the_payload_and_the_response(api, transport, make_model
         server.answers(ANSWERS[api](text("Hi")))
         model = make_model(api, base_url=server.base_url, headers={"x-model": "1"})
         message = await reply(
-                model, said.user("Hi"), transport=transport, on_payload=on_payload, on_response=on_response,
+                model, chat.user("Hi"), transport=transport, on_payload=on_payload, on_response=on_response,
                 headers={"x-own": "2"},
             )  # fmt: skip
 
@@ -263,31 +263,31 @@ async def test_hooks_see_the_payload_and_the_response(api, transport, make_model
     assert server.request.headers["user-agent"].startswith("pi/")
 
 
-async def test_local_servers_need_no_key(api, transport, make_model, said, reply):
+async def test_local_servers_need_no_key(api, transport, make_model, chat, reply):
     async with FakeOpenAI(keyless=True) as server:
         server.answers(ANSWERS[api](text("Hi")))
         model = make_model(api, base_url=server.base_url)
-        message = await reply(model, said.user("Hi"), transport=transport, api_key=None)
+        message = await reply(model, chat.user("Hi"), transport=transport, api_key=None)
 
     assert message.text == "Hi"
 
 
 @pytest.mark.parametrize("fields", [{"compat": {"transport": "sdk"}}, {"extra": {"transport": "sdk"}}])
-async def test_the_model_s_data_may_ask_for_the_sdk(make_model, said, reply, fields):
+async def test_the_model_s_data_may_ask_for_the_sdk(make_model, chat, reply, fields):
     async with FakeOpenAI() as server:
         server.answers(completion(text("Hi")), completion(text("Hi")))
         model = make_model(base_url=server.base_url, **fields)
-        message = await reply(model, said.user("Hi"))
-        await reply(model, said.user("Hi"), transport="http")
+        message = await reply(model, chat.user("Hi"))
+        await reply(model, chat.user("Hi"), transport="http")
 
     assert message.text == "Hi"
     assert ["x-stainless-lang" in request.headers for request in server.requests] == [True, False]
 
 
-async def test_the_sdk_is_named_where_it_is_missing(api, make_model, said, reply, monkeypatch):
+async def test_the_sdk_is_named_where_it_is_missing(api, make_model, chat, reply, monkeypatch):
     import sys
 
     monkeypatch.setitem(sys.modules, "openai", None)
-    message = await reply(make_model(api), said.user("Hi"), transport="sdk")
+    message = await reply(make_model(api), chat.user("Hi"), transport="sdk")
 
     assert "Install pluggypi-provider-openai[sdk]" in message.error_message

@@ -277,12 +277,12 @@ def test_halves_of_a_character_meet_in_every_kind_of_block(make_model, fed, fina
         {"type": "response.output_item.done", "output_index": 1, "item": NAMED},
         {"type": "response.completed"},
     ]
-    heard = fed(ResponsesFeeder(make_model("openai-responses")), *map(dumps, events))
-    message = final(heard)
+    reply = fed(ResponsesFeeder(make_model("openai-responses")), *map(dumps, events))
+    message = final(reply)
 
     assert message.content[0].thinking == "a\N{GRINNING FACE}"
     assert message.tool_calls[0].arguments == {"x": "\N{GRINNING FACE} "}
-    assert "".join(event.delta for event in heard if hasattr(event, "delta")).encode()
+    assert "".join(event.delta for event in reply if hasattr(event, "delta")).encode()
 
 
 def test_arguments_of_half_a_character_change_nothing(answer):

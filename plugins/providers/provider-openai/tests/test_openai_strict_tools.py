@@ -56,26 +56,26 @@ NOT_A_WORD = dict.fromkeys(ALL_FLAGGED, ("nothing", False))
     ],
 )
 async def test_tools_that_ask_are_strict_where_the_host_knows_the_word(
-    make_model, said, payload_of, tools, api, fields, expected
+    make_model, chat, payload_of, tools, api, fields, expected
 ):
-    body = await payload_of(make_model(api, **fields), said.user("a"), tools=tools)
+    body = await payload_of(make_model(api, **fields), chat.user("a"), tools=tools)
 
     assert declared(body) == expected
 
 
 @pytest.mark.parametrize(("api", "answer"), [("openai-completions", completion), ("openai-responses", response)])
-async def test_the_api_takes_them(make_model, said, reply, tools, api, answer):
+async def test_the_api_takes_them(make_model, chat, reply, tools, api, answer):
     async with FakeOpenAI() as server:
         server.answers(answer(text("Hi")))
         model = make_model(api, base_url=server.base_url, compat={"supportsStrictMode": True})
-        message = await reply(model, said.user("a"), tools=tools)
+        message = await reply(model, chat.user("a"), tools=tools)
 
     assert (message.text, message.error_message) == ("Hi", None)
 
 
 @pytest.mark.parametrize("api", ["openai-completions", "openai-responses", "openai-codex-responses"])
-async def test_a_tool_that_requires_it_in_vain_is_named(make_model, said, reply, read_tool, api):
-    message = await reply(make_model(api), said.user("a"), tools=[evolve(read_tool, constrained_sampling="require")])
+async def test_a_tool_that_requires_it_in_vain_is_named(make_model, chat, reply, read_tool, api):
+    message = await reply(make_model(api), chat.user("a"), tools=[evolve(read_tool, constrained_sampling="require")])
 
     assert message.error_message.startswith("Tool 'read' requires constrained sampling, but API")
     assert "'fake/gpt-fake'" in message.error_message

@@ -131,13 +131,13 @@ def theirs(seen):
 @pytest.mark.parametrize("transport", [None, "sdk"])
 @pytest.mark.parametrize("api", ["completions", "responses"])
 @pytest.mark.parametrize("name", SCENARIOS)
-async def test_both_see_the_same_answer(make_model, said, reply, vendor, api, name, transport):
+async def test_both_see_the_same_answer(make_model, chat, reply, vendor, api, name, transport):
     answer = {"completions": completion, "responses": response}[api](*SCENARIOS[name], usage=USAGE[api]).in_pieces(37)
     async with FakeOpenAI() as server:
         server.answers(answer, answer)
         seen = await getattr(vendor, api)(server)
         model = make_model(f"openai-{api}", base_url=server.base_url)
-        message = await reply(model, said.user("Hi"), transport=transport, api_key=KEY)
+        message = await reply(model, chat.user("Hi"), transport=transport, api_key=KEY)
 
     assert seen.error is None
     assert ours(message) == theirs(seen)
@@ -164,11 +164,11 @@ CLASSES = {
 
 @pytest.mark.parametrize("api", ["completions", "responses"])
 @pytest.mark.parametrize("status", CLASSES)
-async def test_both_see_the_same_error(make_model, said, reply, vendor, api, status):
+async def test_both_see_the_same_error(make_model, chat, reply, vendor, api, status):
     async with FakeOpenAI() as server:
         server.answers(*[error(status, "It failed", code="some_code")] * 2)
         seen = await getattr(vendor, api)(server)
-        message = await reply(make_model(f"openai-{api}", base_url=server.base_url), said.user("Hi"), api_key=KEY)
+        message = await reply(make_model(f"openai-{api}", base_url=server.base_url), chat.user("Hi"), api_key=KEY)
 
     assert type(seen.error) is CLASSES[status]
     assert "It failed" in seen.error.message
@@ -176,26 +176,26 @@ async def test_both_see_the_same_error(make_model, said, reply, vendor, api, sta
     assert message.extra["requestFailure"] == {"status": seen.error.status_code, "requestId": seen.error.request_id}
 
 
-async def test_both_see_an_error_in_the_midst_of_completions(make_model, said, reply, vendor):
+async def test_both_see_an_error_in_the_midst_of_completions(make_model, chat, reply, vendor):
     broken = chunks([*completion_events(text("Hel"))[:2], {"error": {"message": "Down", "code": "x"}}], done=False)
     async with FakeOpenAI() as server:
         server.answers(broken, broken)
         seen = await vendor.completions(server)
         model = make_model(base_url=server.base_url)
-        message = await reply(model, said.user("Hi"), api_key=KEY)
+        message = await reply(model, chat.user("Hi"), api_key=KEY)
 
     assert (type(seen.error), seen.error.message, seen.text) == (openai.APIError, "Down", "Hel")
     assert "Down" in message.error_message
     assert message.text == "Hel"
 
 
-async def test_both_see_an_error_in_the_midst_of_responses(make_model, said, reply, vendor):
+async def test_both_see_an_error_in_the_midst_of_responses(make_model, chat, reply, vendor):
     down = {"type": "error", "error": {"message": "Down", "code": "x"}, "sequence_number": 9}
     broken = events([*response_events(text("Hel"))[:5], down])
     async with FakeOpenAI() as server:
         server.answers(broken, broken)
         seen = await vendor.responses(server)
-        message = await reply(make_model("openai-responses", base_url=server.base_url), said.user("Hi"), api_key=KEY)
+        message = await reply(make_model("openai-responses", base_url=server.base_url), chat.user("Hi"), api_key=KEY)
 
     assert (type(seen.error), seen.text) == (openai.APIError, "Hel")
     assert message.error_message.startswith("Error Code x: Down\nSend the prompt again")
@@ -203,12 +203,12 @@ async def test_both_see_an_error_in_the_midst_of_responses(make_model, said, rep
 
 
 @pytest.mark.parametrize("api", ["completions", "responses"])
-async def test_both_keep_the_text_of_a_stream_that_was_cut(make_model, said, reply, vendor, api):
+async def test_both_keep_the_text_of_a_stream_that_was_cut(make_model, chat, reply, vendor, api):
     answer = {"completions": completion, "responses": response}[api](text("Hel", "lo")).cut(after=b'"lo"')
     async with FakeOpenAI() as server:
         server.answers(answer, answer)
         seen = await getattr(vendor, api)(server)
-        message = await reply(make_model(f"openai-{api}", base_url=server.base_url), said.user("Hi"), api_key=KEY)
+        message = await reply(make_model(f"openai-{api}", base_url=server.base_url), chat.user("Hi"), api_key=KEY)
 
     assert isinstance(seen.error, openai.APIConnectionError)
     assert (message.stop_reason, message.text) == ("error", seen.text)
@@ -227,7 +227,7 @@ OUTPUT = {
 STRICT_OUTPUT = {"name": "output", "schema": OUTPUT, "strict": True}
 
 
-async def test_completions_bodies_are_those_of_the_client(make_model, said, ask, vendor, read_tool):
+async def test_completions_bodies_are_those_of_the_client(make_model, chat, ask, vendor, read_tool):
     conversation = {
         "model": "gpt-fake",
         "messages": [
@@ -262,10 +262,10 @@ async def test_completions_bodies_are_those_of_the_client(make_model, said, ask,
         assert (await vendor.completions(server, **conversation)).error is None
         model = make_model(base_url=server.base_url, reasoning=True, compat={"supportsStructuredOutput": True})
         messages = (
-            said.user("a"),
-            said.answer(model, said.text("Let me see."), said.call("c1", "read", {"path": "a"})),
-            said.result("c1", "ok"),
-            said.user("b"),
+            chat.user("a"),
+            chat.answer(model, chat.text("Let me see."), chat.call("c1", "read", {"path": "a"})),
+            chat.result("c1", "ok"),
+            chat.user("b"),
         )
         fields = {"system": "S", "tools": [read_tool], "max_tokens": 500, "temperature": 0.5, "reasoning": "high"}
         for transport in (None, "sdk"):
@@ -279,7 +279,7 @@ async def test_completions_bodies_are_those_of_the_client(make_model, said, ask,
     assert len({request.headers["authorization"] for request in server.requests}) == 1
 
 
-async def test_responses_bodies_are_those_of_the_client(make_model, said, ask, vendor, read_tool):
+async def test_responses_bodies_are_those_of_the_client(make_model, chat, ask, vendor, read_tool):
     item = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "x"}
     conversation = {
         "model": "gpt-fake",
@@ -320,13 +320,13 @@ async def test_responses_bodies_are_those_of_the_client(make_model, said, ask, v
         assert (await vendor.responses(server, **conversation)).error is None
         flags = {"supportsStrictMode": True}
         model = make_model("openai-responses", base_url=server.base_url, reasoning=True, compat=flags)
-        answer = said.answer(
+        answer = chat.answer(
             model,
-            said.thinking("", json.dumps(item)),
-            said.text("Let me see.", '{"v":1,"id":"msg_1"}'),
-            said.call("c1|fc_1", "read", {"path": "a"}),
+            chat.thinking("", json.dumps(item)),
+            chat.text("Let me see.", '{"v":1,"id":"msg_1"}'),
+            chat.call("c1|fc_1", "read", {"path": "a"}),
         )
-        messages = (said.user("a"), answer, said.result("c1|fc_1", "ok"), said.user("b"))
+        messages = (chat.user("a"), answer, chat.result("c1|fc_1", "ok"), chat.user("b"))
         fields = {"system": "S", "tools": [read_tool], "max_tokens": 500, "reasoning": "low", "session_id": "s1"}
         for transport in (None, "sdk"):
             options = {"tool_choice": "auto", "output_schema": OUTPUT, "transport": transport, "api_key": KEY}
@@ -338,7 +338,7 @@ async def test_responses_bodies_are_those_of_the_client(make_model, said, ask, v
 
 
 @pytest.mark.parametrize("key", [KEY, "eyJhbGciOiJub25lIn0.e30.c2ln"])
-async def test_azure_is_asked_as_the_client_asks_it(make_model, said, reply, monkeypatch, key):
+async def test_azure_is_asked_as_the_client_asks_it(make_model, chat, reply, monkeypatch, key):
     async with FakeOpenAI() as server:
         monkeypatch.setenv("AZURE_OPENAI_BASE_URL", server.azure_url)
         server.answers(*[response(text("Hi"))] * 3)
@@ -347,7 +347,7 @@ async def test_azure_is_asked_as_the_client_asks_it(make_model, said, reply, mon
             await client.responses.create(model="m", input="Hi", extra_body={"stream": True})
         model = make_model("azure-openai-responses")
         for transport in (None, "sdk"):
-            message = await reply(model, said.user("Hi"), api_key=key, transport=transport)
+            message = await reply(model, chat.user("Hi"), api_key=key, transport=transport)
             assert (message.text, message.error_message) == ("Hi", None)
 
     for request in server.requests[1:]:
@@ -357,7 +357,7 @@ async def test_azure_is_asked_as_the_client_asks_it(make_model, said, reply, mon
             assert request.headers.get(name) == first.headers.get(name)
 
 
-async def test_the_sdk_asks_entra_where_azure_has_no_key(make_model, said, reply, monkeypatch):
+async def test_the_sdk_asks_entra_where_azure_has_no_key(make_model, chat, reply, monkeypatch):
     async def token():
         return "eyJhbGciOiJub25lIn0.e30.c2ln"
 
@@ -365,7 +365,7 @@ async def test_the_sdk_asks_entra_where_azure_has_no_key(make_model, said, reply
     async with FakeOpenAI() as server:
         monkeypatch.setenv("AZURE_OPENAI_BASE_URL", server.azure_url)
         server.answers(response(text("Hi")))
-        message = await reply(make_model("azure-openai-responses"), said.user("Hi"), api_key=None, transport="sdk")
+        message = await reply(make_model("azure-openai-responses"), chat.user("Hi"), api_key=None, transport="sdk")
 
     assert message.text == "Hi"
     assert server.request.headers["authorization"] == "Bearer eyJhbGciOiJub25lIn0.e30.c2ln"

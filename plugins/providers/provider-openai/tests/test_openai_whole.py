@@ -60,7 +60,7 @@ WHOLE = {"openai-completions": COMPLETION, "openai-responses": RESPONSE}
 
 
 @pytest.fixture(params=[None, "sdk"], ids=["kit", "sdk"])
-def answer(request, make_model, said, reply):
+def answer(request, make_model, chat, reply):
     """The message that an answer of JSON becomes: ``await answer(api, body)``."""
     if request.param == "sdk":
         pytest.importorskip("openai")
@@ -69,7 +69,7 @@ def answer(request, make_model, said, reply):
         async with FakeOpenAI() as server:
             server.answers(json_answer(200, body))
             model = make_model(api, base_url=server.base_url)
-            return await reply(model, said.user("Hi"), transport=request.param)
+            return await reply(model, chat.user("Hi"), transport=request.param)
 
     return message
 

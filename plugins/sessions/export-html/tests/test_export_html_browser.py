@@ -67,11 +67,11 @@ def attacked(session, answer):
 
 
 def test_nothing_that_a_transcript_holds_is_run(attacked, written, look):
-    shown = look(written(system_prompt=ATTACKS))
+    output = look(written(system_prompt=ATTACKS))
 
-    assert "data-pwned" not in shown
-    assert shown.count("<script") == 1
-    assert "&lt;script&gt;document.documentElement.dataset.pwned = 1&lt;/script&gt;" in shown
+    assert "data-pwned" not in output
+    assert output.count("<script") == 1
+    assert "&lt;script&gt;document.documentElement.dataset.pwned = 1&lt;/script&gt;" in output
 
 
 def test_the_policy_stops_what_would_slip_through(written, look):
@@ -79,10 +79,10 @@ def test_the_policy_stops_what_would_slip_through(written, look):
     source = written().replace("</main>", f"{slipped}</main>")
     assert slipped in source
 
-    shown = look(source)
+    output = look(source)
 
-    assert "data-pwned" not in shown
-    assert "<title>Session zebra-1</title>" in shown
+    assert "data-pwned" not in output
+    assert "<title>Session zebra-1</title>" in output
 
 
 def test_an_address_on_another_branch_shows_the_conversation_as_it_went_there(session, written, answer, look):
@@ -95,10 +95,10 @@ def test_an_address_on_another_branch_shows_the_conversation_as_it_went_there(se
     source = written()
     plain, other = look(source), look(source, "#e1")
 
-    def seen(shown):
+    def seen(output):
         return [
             number
-            for number, classes in re.findall(r'<article id="e(\d+)" class="([^"]*)"', shown)
+            for number, classes in re.findall(r'<article id="e(\d+)" class="([^"]*)"', output)
             if "off" not in classes
         ]
 

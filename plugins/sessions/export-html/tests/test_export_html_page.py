@@ -42,8 +42,8 @@ def test_the_header_describes_the_session_and_its_cost(session, page, answer):
 
     facts = found.text
     assert "Greetings" in facts
-    for told in ("zebra-1", "/home/anna/work", "acme/acme-1", "2.0k in, 34 out, 15k from cache", "$1.50"):
-        assert told in facts
+    for message in ("zebra-1", "/home/anna/work", "acme/acme-1", "2.0k in, 34 out, 15k from cache", "$1.50"):
+        assert message in facts
     assert ("title", "Greetings") in found.texts
     assert "↑1.2k ↓34 R15k $0.2500" in facts
 
@@ -77,8 +77,8 @@ def test_prompt_and_tools_are_folded(session, page, answer):
     found = page(system_prompt="You dig.", tools=[Tool()])
 
     assert len(found.all("details", "fold")) == 2
-    for told in ("You dig.", "Tools (1)", "Digs.", '"depth"'):
-        assert told in found.text
+    for message in ("You dig.", "Tools (1)", "Digs.", '"depth"'):
+        assert message in found.text
     assert not any("open" in attributes for attributes in found.all("details"))
 
 
@@ -205,8 +205,14 @@ def test_errors_thinking_summaries_and_commands_are_displayed(session, page, ans
     found = page()
 
     assert isinstance(session.get_leaf_entry(), CompactionEntry)
-    for told in ("Error: 529 overloaded", "Let me think.", "$ make", "no rule", "exit code 2 · not told to the model"):
-        assert told in found.text
+    for message in (
+        "Error: 529 overloaded",
+        "Let me think.",
+        "$ make",
+        "no rule",
+        "exit code 2 · not told to the model",
+    ):
+        assert message in found.text
     assert "Compacted from 123k tokens" in found.text
     assert "What was said." in found.text
 

@@ -26,7 +26,7 @@ class Context:
     def __init__(self, failure=None):
         self.ui = self
         self.failure = failure
-        self.said = []
+        self.notices = []
         self.paths = []
 
     async def export(self, path=None):
@@ -36,7 +36,7 @@ class Context:
         return Path(path or "pi-session-x.html")
 
     def notify(self, message, level="info"):
-        self.said.append((level, message))
+        self.notices.append((level, message))
 
 
 def test_html_is_registered_as_a_format():
@@ -62,7 +62,7 @@ async def test_the_command_exports_and_prints_the_path(args, path):
     await command.handler(args, ctx)
 
     assert ctx.paths == [path]
-    assert ctx.said == [("info", f"Session exported to: {path or 'pi-session-x.html'}")]
+    assert ctx.notices == [("info", f"Session exported to: {path or 'pi-session-x.html'}")]
 
 
 async def test_the_command_reports_what_went_wrong():
@@ -71,4 +71,4 @@ async def test_the_command_reports_what_went_wrong():
 
     await command.handler("", ctx)
 
-    assert ctx.said == [("error", "Nothing to export yet - start a conversation first")]
+    assert ctx.notices == [("error", "Nothing to export yet - start a conversation first")]

@@ -32,7 +32,7 @@ def header():
 
 
 @pytest.fixture
-def said():
+def user_entry():
     """Makes a user's message: ``said("a1", None, "text")``."""
 
     def make(entry_id, parent_id=None, text="text", time=1_770_000_000_000):

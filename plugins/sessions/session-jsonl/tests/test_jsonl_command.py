@@ -67,7 +67,7 @@ def test_an_empty_request_gets_a_list_of_abilities(run):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "error", "said"),
+    ("arguments", "error", "user_entry"),
     [
         (["lst"], UnknownName, "Unknown command of pi sessions: lst. Did you mean list?"),
         (["list", "--al"], UnknownName, "Unknown option: --al. Did you mean --all?"),
@@ -78,19 +78,19 @@ def test_an_empty_request_gets_a_list_of_abilities(run):
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
-def test_what_is_wrong_is_reported(arguments, error, said, run):
+def test_what_is_wrong_is_reported(arguments, error, user_entry, run):
     with pytest.raises(error) as raised:
         run(*arguments)
-    assert str(raised.value) == said
+    assert str(raised.value) == user_entry
 
 
-def test_a_list_is_a_table(run, store, header, said, monkeypatch, tmp_path):
+def test_a_list_is_a_table(run, store, header, user_entry, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     for number, text in enumerate(["first\nline", "\x1b[31mred"]):
         store.create(header(str(tmp_path), f"id{number}")).append(
-            [said("a", None, text, 1_770_000_000_000 + number * 60_000)]
+            [user_entry("a", None, text, 1_770_000_000_000 + number * 60_000)]
         )
-    store.create(header("/else", "other")).append([said("a")])
+    store.create(header("/else", "other")).append([user_entry("a")])
     code, printed = run("list", "--verbose")
     lines = printed.splitlines()
 
@@ -100,18 +100,18 @@ def test_a_list_is_a_table(run, store, header, said, monkeypatch, tmp_path):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo terminals")
-def test_a_terminal_of_unknown_size_gets_whole_lines(run, store, header, said, monkeypatch, tmp_path):
+def test_a_terminal_of_unknown_size_gets_whole_lines(run, store, header, user_entry, monkeypatch, tmp_path):
     import pty
 
     monkeypatch.chdir(tmp_path)
-    store.create(header(str(tmp_path), "id0")).append([said("a", None, "What is the tide?")])
+    store.create(header(str(tmp_path), "id0")).append([user_entry("a", None, "What is the tide?")])
     reader, terminal = pty.openpty()  # of 0 columns
-    with os.fdopen(terminal, "w") as stdout, os.fdopen(reader, "rb", buffering=0) as shown:
+    with os.fdopen(terminal, "w") as stdout, os.fdopen(reader, "rb", buffering=0) as output:
         monkeypatch.setattr(sys, "stdout", stdout)
         run("list")
         stdout.flush()
 
-        assert b"What is the tide?" in shown.read(4096)
+        assert b"What is the tide?" in output.read(4096)
 
 
 def test_an_empty_list_comes_with_where_to_look(run):
@@ -128,11 +128,11 @@ def test_a_chosen_folder_is_looked_at(run, write, tmp_path, monkeypatch):
         run("path", "h", settings={"sessionDir": str(tmp_path)})
 
 
-def test_a_session_is_found_by_the_beginning_of_its_id(run, store, header, said):
+def test_a_session_is_found_by_the_beginning_of_its_id(run, store, header, user_entry):
     paths = {}
     for name in ("abc1", "abc2", "abc"):
         session = store.create(header("/a", name))
-        session.append([said("x")])
+        session.append([user_entry("x")])
         paths[name] = session.reference
 
     assert run("path", "abc1") == (0, f"{paths['abc1']}\n")
@@ -156,11 +156,13 @@ class OtherPlugin:
         return [OtherStore]
 
 
-def test_the_sessions_of_the_store_in_use_are_listed_and_found(run, store, place, header, said, monkeypatch, tmp_path):
+def test_the_sessions_of_the_store_in_use_are_listed_and_found(
+    run, store, place, header, user_entry, monkeypatch, tmp_path
+):
     monkeypatch.chdir(tmp_path)
-    store.create(header(str(tmp_path), "files")).append([said("a")])
+    store.create(header(str(tmp_path), "files")).append([user_entry("a")])
     other = OtherStore(place).create(header(str(tmp_path), "elsewhere"))
-    other.append([said("a")])
+    other.append([user_entry("a")])
     used = {"settings": {"sessionStore": "other"}, "plugins": [OtherPlugin()]}
 
     assert "elsewhere" in run("list", **used)[1]

@@ -71,11 +71,11 @@ for _ in range(10):
 )
 
 
-def test_a_cut_at_any_byte_loses_only_what_was_not_acknowledged(store, header, said, answered, tmp_path):
+def test_a_cut_at_any_byte_loses_only_what_was_not_acknowledged(store, header, user_entry, answered, tmp_path):
     session = store.create(header())
     ends = []
     for number in range(30):
-        batch = [said(f"u{number}", None, "é\u2028" * number), answered(f"a{number}")]
+        batch = [user_entry(f"u{number}", None, "é\u2028" * number), answered(f"a{number}")]
         session.append(batch if number % 3 else batch[:1])
         ends.append((session.file.stat().st_size, [f"u{number}", f"a{number}"][: len(batch) if number % 3 else 1]))
     data = session.file.read_bytes()
@@ -85,7 +85,7 @@ def test_a_cut_at_any_byte_loses_only_what_was_not_acknowledged(store, header, s
         path = tmp_path / "cut.jsonl"
         path.write_bytes(data[:cut])
         again = store.open(str(path))
-        again.append([said("next")])
+        again.append([user_entry("next")])
         again.close()
         acknowledged = [entry_id for end, ids in ends if end <= cut for entry_id in ids]
         opened = store.open(str(path))
@@ -157,9 +157,9 @@ def test_a_disk_that_is_full_from_the_start_leaves_no_file(store, tmp_path):
     assert not path.exists()
 
 
-def test_a_batch_that_was_stored_in_part_is_not_stored_twice(store, header, said, monkeypatch):
+def test_a_batch_that_was_stored_in_part_is_not_stored_twice(store, header, user_entry, monkeypatch):
     session = store.create(header())
-    session.append([said("a")])
+    session.append([user_entry("a")])
     write, room = os.write, [400]
 
     def full(fd, data):
@@ -169,12 +169,12 @@ def test_a_batch_that_was_stored_in_part_is_not_stored_twice(store, header, said
         room[0] -= size
         return size
 
-    batch = [said("b", "a"), said("c", "b", "x" * 300), said("d", "c")]
+    batch = [user_entry("b", "a"), user_entry("c", "b", "x" * 300), user_entry("d", "c")]
     monkeypatch.setattr(os, "write", full)
     with pytest.raises(OSError, match="No space left") as failure:
         session.append(batch)
     monkeypatch.setattr(os, "write", write)
-    session.append([*batch, said("e", "d")])
+    session.append([*batch, user_entry("e", "d")])
 
     assert failure.value.filename == session.reference
     assert [line[:25] for line in session.file.read_bytes().split(b"\n")[2:4]] == [
@@ -183,12 +183,12 @@ def test_a_batch_that_was_stored_in_part_is_not_stored_twice(store, header, said
     assert store.open(session.reference).entries.index.ids == ["a", "b", "c", "d", "e"]
 
 
-def test_entries_that_could_not_be_forced_to_the_disk_are_not_written_twice(store, header, said, monkeypatch):
+def test_entries_that_could_not_be_forced_to_the_disk_are_not_written_twice(store, header, user_entry, monkeypatch):
     from attrs import evolve
 
     store.place = evolve(store.place, sync="entry")
     session = store.create(header())
-    session.append([said("a")])
+    session.append([user_entry("a")])
     sync = os.fsync
 
     def fail(fd):
@@ -196,77 +196,77 @@ def test_entries_that_could_not_be_forced_to_the_disk_are_not_written_twice(stor
 
     monkeypatch.setattr(os, "fsync", fail)
     with pytest.raises(OSError, match="Input/output"):
-        session.append([said("b", "a")])
+        session.append([user_entry("b", "a")])
     monkeypatch.setattr(os, "fsync", sync)
-    session.append([said("b", "a"), said("c", "b")])
+    session.append([user_entry("b", "a"), user_entry("c", "b")])
 
     assert store.open(session.reference).entries.index.ids == ["a", "b", "c"]
 
 
-def test_two_writers_of_one_file_keep_their_lines_whole(store, header, said):
+def test_two_writers_of_one_file_keep_their_lines_whole(store, header, user_entry):
     one = store.create(header())
-    one.append([said("a")])
+    one.append([user_entry("a")])
     two = store.open(one.reference)
     for number in range(50):
-        one.append([said(f"one{number}", "a")])
-        two.append([said(f"two{number}", "a")])
+        one.append([user_entry(f"one{number}", "a")])
+        two.append([user_entry(f"two{number}", "a")])
 
     assert store.open(one.reference).entries.index.ids[1:] == [f"{who}{n}" for n in range(50) for who in ("one", "two")]
 
 
-def test_what_another_program_left_torn_does_not_tear_ours(store, header, said):
+def test_what_another_program_left_torn_does_not_tear_ours(store, header, user_entry):
     session = store.create(header())
-    session.append([said("a")])
+    session.append([user_entry("a")])
     with session.file.open("ab") as other:
         other.write(b'{"type":"message","id":"torn')
-    session.append([said("b", "a")])
+    session.append([user_entry("b", "a")])
 
     assert store.open(session.reference).entries.index.ids == ["a", "b"]
 
 
-def test_a_second_process_on_a_session_gets_a_notice_about_the_first(store, header, said, tmp_path):
+def test_a_second_process_on_a_session_gets_a_notice_about_the_first(store, header, user_entry, tmp_path):
     path = tmp_path / "s.jsonl"
     command = [sys.executable, "-c", HOLDER, str(tmp_path), str(path)]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as first:
         first.stdout.readline()
         second = store.open(str(path))
-        second.append([said("mine")])
+        second.append([user_entry("mine")])
         first.kill()
     third = store.open(str(path))
 
-    (told,) = second.notices
-    assert told.startswith(f"Process {first.pid} has the session {str(path)!r} open already.")
-    assert told.endswith("fork the session to work apart.")
+    (notice,) = second.notices
+    assert notice.startswith(f"Process {first.pid} has the session {str(path)!r} open already.")
+    assert notice.endswith("fork the session to work apart.")
     assert third.notices == []
     assert sorted(each.name for each in tmp_path.iterdir()) == ["s.jsonl"]
 
 
-def test_a_session_that_was_closed_is_free(store, header, said):
+def test_a_session_that_was_closed_is_free(store, header, user_entry):
     session = store.create(header())
-    session.append([said("a")])
+    session.append([user_entry("a")])
     session.close()
     session.close()
 
     assert store.open(session.reference).notices == []
 
 
-def test_a_file_that_took_the_place_of_ours_is_appended_to(store, header, said):
+def test_a_file_that_took_the_place_of_ours_is_appended_to(store, header, user_entry):
     session = store.create(header())
-    session.append([said("a")])
+    session.append([user_entry("a")])
     copy = session.file.with_suffix(".copy")
     shutil.copyfile(session.file, copy)
     copy.replace(session.file)
-    session.append([said("b", "a")])
+    session.append([user_entry("b", "a")])
 
     assert store.open(session.reference).entries.index.ids == ["a", "b"]
 
 
-def test_a_file_that_was_removed_is_reported(store, header, said):
+def test_a_file_that_was_removed_is_reported(store, header, user_entry):
     session = store.create(header())
-    session.append([said("a")])
+    session.append([user_entry("a")])
     session.file.unlink()
 
     with pytest.raises(FileNotFoundError) as failure:
-        session.append([said("b", "a")])
+        session.append([user_entry("b", "a")])
     assert failure.value.filename == session.reference
     assert not Path(session.reference).exists()

@@ -65,13 +65,13 @@ def test_nothing_is_stored_before_the_first_append(store, header, place):
     assert not place.agent_dir.exists()
 
 
-def test_the_first_append_writes_header_and_entries_at_once(store, header, said, answered, monkeypatch):
+def test_the_first_append_writes_header_and_entries_at_once(store, header, user_entry, answered, monkeypatch):
     writes = []
     write = os.write
     monkeypatch.setattr(os, "write", lambda fd, data: writes.append(bytes(data)) or write(fd, data))
     session = store.create(header(parent_session="/p.jsonl"))
-    session.append([said("a"), answered("b", "a")])
-    session.append([said("c", "b")])
+    session.append([user_entry("a"), answered("b", "a")])
+    session.append([user_entry("c", "b")])
 
     assert [data.count(b"\n") for data in writes] == [3, 1]
     assert writes[0].startswith(
@@ -82,47 +82,47 @@ def test_the_first_append_writes_header_and_entries_at_once(store, header, said,
     assert [line.get("parentId") for line in lines_of(session.file)[1:]] == [None, "a", "b"]
 
 
-def test_only_the_owner_may_look(store, header, said):
+def test_only_the_owner_may_look(store, header, user_entry):
     session = store.create(header())
-    session.append([said("a")])
+    session.append([user_entry("a")])
 
     assert stat.S_IMODE(session.file.stat().st_mode) == 0o600
     assert stat.S_IMODE(session.file.parent.stat().st_mode) == 0o700
     assert stat.S_IMODE(session.file.parent.parent.stat().st_mode) == 0o700
 
 
-def test_a_file_that_is_there_is_not_touched(store, header, said):
+def test_a_file_that_is_there_is_not_touched(store, header, user_entry):
     first = store.create(header())
-    first.append([said("a")])
+    first.append([user_entry("a")])
     before = first.file.read_bytes()
 
     with pytest.raises(FileExistsError, match="0199"):
-        store.create(header()).append([said("b")])
+        store.create(header()).append([user_entry("b")])
     assert first.file.read_bytes() == before
 
 
-def test_a_new_session_keeps_the_path_it_was_given(store, header, said, tmp_path):
+def test_a_new_session_keeps_the_path_it_was_given(store, header, user_entry, tmp_path):
     session = store.create(header(), str(tmp_path / "deep" / "own.jsonl"))
-    session.append([said("a")])
+    session.append([user_entry("a")])
 
     assert [line["type"] for line in lines_of(tmp_path / "deep" / "own.jsonl")] == ["session", "message"]
 
 
-def test_an_empty_file_becomes_a_session(store, said, tmp_path):
+def test_an_empty_file_becomes_a_session(store, user_entry, tmp_path):
     path = tmp_path / "empty.jsonl"
     path.touch()
     session = store.open(str(path))
-    session.append([said("a")])
+    session.append([user_entry("a")])
 
     assert [line["type"] for line in lines_of(path)] == ["session", "message"]
     assert session.header.cwd == str(Path.cwd())
     assert len(store.open(str(path)).entries) == 1
 
 
-def test_what_was_stored_is_there_again(store, header, said, answered):
+def test_what_was_stored_is_there_again(store, header, user_entry, answered):
     session = store.create(header())
     entries = [
-        said("a"),
+        user_entry("a"),
         answered("b", "a"),
         CustomEntry(id="c", parent_id="b", timestamp="t", custom_type="x", data=[1]),
     ]
@@ -166,38 +166,38 @@ def test_in_a_fork_entries_without_ids_keep_those_that_they_were_given(store, he
     assert fork.entries.index.parent_ids == ids[:2]
 
 
-def test_a_fork_takes_what_was_appended_too(store, header, write, line, said):
+def test_a_fork_takes_what_was_appended_too(store, header, write, line, user_entry):
     source = store.open(write(line("a"), line("b", "a")))
-    source.append([said("c", "b"), said("d", "c")])
+    source.append([user_entry("c", "b"), user_entry("d", "c")])
 
     fork = store.fork(source, header(session_id="0200"), [0, 2, 3])
 
     assert fork.entries.index.ids == ["a", "c", "d"]
 
 
-def test_a_fork_of_a_session_that_is_no_file_is_written_as_usual(store, header, said):
+def test_a_fork_of_a_session_that_is_no_file_is_written_as_usual(store, header, user_entry):
     class InMemory:
-        entries = (said("a"), said("b", "a"))
+        entries = (user_entry("a"), user_entry("b", "a"))
 
     assert store.fork(InMemory(), header(), [1]).entries.index.ids == ["b"]
 
 
-def test_a_fork_that_cannot_be_stored_leaves_nothing(store, header, said, place):
+def test_a_fork_that_cannot_be_stored_leaves_nothing(store, header, user_entry, place):
     place.agent_dir.mkdir()
     (place.agent_dir / "sessions").touch()
-    source = type("InMemory", (), {"entries": (said("a"),)})()
+    source = type("InMemory", (), {"entries": (user_entry("a"),)})()
 
     with pytest.raises(OSError, match="sessions"):
         store.fork(source, header(), [0])
 
 
 @pytest.mark.parametrize(("sync", "expected"), [("never", 0), ("turn", 2), ("entry", 3)])
-def test_entries_are_synced_to_disk_according_to_the_policy(sync, expected, place, header, said, monkeypatch):
+def test_entries_are_synced_to_disk_according_to_the_policy(sync, expected, place, header, user_entry, monkeypatch):
     forced = []
     monkeypatch.setattr(os, "fsync", forced.append)
     session = JsonlSessionStore(evolve(place, sync=sync)).create(header())
-    session.append([said("a")])
-    session.append([said("b", "a")])
+    session.append([user_entry("a")])
+    session.append([user_entry("b", "a")])
     session.sync()
     session.sync()
 

@@ -23,12 +23,12 @@ def instant(milliseconds):
 
 
 @pytest.fixture
-def stored(store, header, said, answered):
+def stored(store, header, user_entry, answered):
     """Stores a session with one exchange; returns its path."""
 
     def make(session_id, cwd="/home/me/project", time=NOON, text="hello", **more):
         session = store.create(header(cwd, session_id, **more))
-        session.append([said("a", None, text, time), answered("b", "a", "hi there", time + 500)])
+        session.append([user_entry("a", None, text, time), answered("b", "a", "hi there", time + 500)])
         session.close()
         return session.reference
 
@@ -48,7 +48,7 @@ def reads(monkeypatch):
     return read
 
 
-def test_a_list_says_what_a_session_is(store, stored, said):
+def test_a_list_says_what_a_session_is(store, stored, user_entry):
     path = stored("one", parent_session="/p.jsonl", text="what is it?")
     session = store.open(path)
     session.append([SessionInfoEntry(id="n", parent_id="b", timestamp="t", name="  Named  ")])
@@ -80,10 +80,10 @@ def test_a_list_of_all_goes_through_every_folder(store, stored):
     assert store.list("/nowhere") == []
 
 
-def test_a_chosen_folder_holds_sessions_of_all_directories(place, tmp_path, header, said):
+def test_a_chosen_folder_holds_sessions_of_all_directories(place, tmp_path, header, user_entry):
     store = JsonlSessionStore(evolve(place, session_dir=tmp_path / "mine"))
     for cwd in ("/a", "/b"):
-        store.create(header(cwd, cwd[1:])).append([said("x")])
+        store.create(header(cwd, cwd[1:])).append([user_entry("x")])
 
     assert {info.id for info in store.list()} == {"a", "b"}
     assert [info.id for info in store.list("/a/../a")] == ["a"]
@@ -106,10 +106,10 @@ def test_what_cannot_be_read_is_left_out(store, stored):
 def test_progress_is_reported(store, stored):
     for name in "abc":
         stored(name)
-    told = []
-    store.list("/home/me/project", lambda done, total: told.append((done, total)))
+    reported = []
+    store.list("/home/me/project", lambda done, total: reported.append((done, total)))
 
-    assert told == [(1, 3), (2, 3), (3, 3)]
+    assert reported == [(1, 3), (2, 3), (3, 3)]
 
 
 def test_a_session_without_messages_says_so(store, write):
@@ -132,10 +132,10 @@ def test_the_second_list_reads_no_file_again(store, stored, reads):
     assert len(reads) == 3
 
 
-def test_what_changed_is_read_again(store, stored, said, reads):
+def test_what_changed_is_read_again(store, stored, user_entry, reads):
     paths = [stored(name) for name in "abc"]
     store.list()
-    store.open(paths[1]).append([said("z", None, "more", NOON + 7000)])
+    store.open(paths[1]).append([user_entry("z", None, "more", NOON + 7000)])
     Path(paths[2]).unlink()
     listed = store.list()
 
@@ -198,14 +198,14 @@ def test_only_the_owner_may_read_the_index(store, stored, place):
     assert index.stat().st_mode & 0o777 == 0o600
 
 
-def test_a_clock_that_goes_backwards_does_not_make_a_session_older(store, stored, said):
+def test_a_clock_that_goes_backwards_does_not_make_a_session_older(store, stored, user_entry):
     path = stored("a", time=NOON)
-    store.open(path).append([said("c", "b", "later", NOON - 90_000)])
+    store.open(path).append([user_entry("c", "b", "later", NOON - 90_000)])
 
     assert store.list()[0].modified == instant(NOON + 500)
 
 
-def test_the_latest_is_what_was_written_to_last(store, stored, said):
+def test_the_latest_is_what_was_written_to_last(store, stored, user_entry):
     paths = [stored(name) for name in "abc"]
     for number, path in enumerate(paths):
         os.utime(path, (number, number))
@@ -285,8 +285,8 @@ def test_only_user_and_assistant_messages_count():
 
 
 def test_system_messages_are_not_counted(store, write, line):
-    told = {"role": "system", "content": "", "sections": {"cwd": "/c"}, "timestamp": NOON}
-    path = Path(write({**line("s"), "message": told}, line("a", "s", "hi")))
+    record = {"role": "system", "content": "", "sections": {"cwd": "/c"}, "timestamp": NOON}
+    path = Path(write({**line("s"), "message": record}, line("a", "s", "hi")))
     found = summarise(path.read_bytes())
 
     assert (found.message_count, found.first_message) == (1, "hi")

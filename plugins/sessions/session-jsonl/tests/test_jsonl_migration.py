@@ -101,14 +101,14 @@ def test_entries_of_version_1_that_have_an_id_keep_it(store, tmp_path):
     assert compaction.first_kept_entry_id == "m3"
 
 
-def test_a_file_in_use_is_migrated_in_memory_alone(store, tmp_path, said):
+def test_a_file_in_use_is_migrated_in_memory_alone(store, tmp_path, user_entry):
     path = tmp_path / "s.jsonl"
     path.write_text(FIRST, encoding="utf-8")
     from pi_session_jsonl._file import SessionFile
 
     other = SessionFile.open(path)
     session = store.open(str(path))
-    session.append([said("next", session.entries.index.ids[-1])])
+    session.append([user_entry("next", session.entries.index.ids[-1])])
     assert path.read_text(encoding="utf-8").startswith(FIRST)
     assert "stays as it is: another process works on it" in session.notices[0]
     session.close()

@@ -101,9 +101,9 @@ def test_line_ends_of_other_systems_and_blank_lines_do_no_harm(usual, store, tmp
 @pytest.mark.parametrize(
     "text", ["a\u2028b\u2029c", "nul \0 here", "\x85\x0b\x0c", "😀 é", "\ud83d", '{"type":"session"}\n'], ids=ascii
 )
-def test_any_text_comes_back(text, store, header, said):
+def test_any_text_comes_back(text, store, header, user_entry):
     session = store.create(header())
-    session.append([said("a", None, text), said("b", "a")])
+    session.append([user_entry("a", None, text), user_entry("b", "a")])
 
     again = store.open(session.reference)
 
@@ -201,21 +201,21 @@ def test_the_last_line_is_proven_when_a_file_is_opened(store, write, line):
     assert session.entries.index.ids == ["a"]
 
 
-def test_a_torn_last_line_stays_and_keeps_to_itself(store, write, line, said):
+def test_a_torn_last_line_stays_and_keeps_to_itself(store, write, line, user_entry):
     torn = b'{"type":"message","id":"b","parentId":"a","timest'
     path = write(line("a"), torn, end="")
     session = store.open(path)
-    session.append([said("c", "a")])
+    session.append([user_entry("c", "a")])
 
     assert "was not written to its end" in session.notices[0]
     assert Path(path).read_bytes().split(b"\n")[2] == torn
     assert store.open(path).entries.index.ids == ["a", "c"]
 
 
-def test_a_last_line_without_a_newline_is_an_entry(store, write, line, said):
+def test_a_last_line_without_a_newline_is_an_entry(store, write, line, user_entry):
     path = write(line("a"), line("b", "a"), end="")
     session = store.open(path)
-    session.append([said("c", "b")])
+    session.append([user_entry("c", "b")])
 
     assert store.open(path).entries.index.ids == ["a", "b", "c"]
     assert session.notices == []
@@ -255,12 +255,12 @@ def test_a_version_that_is_none_counts_as_todays(version, store, tmp_path):
     assert store.open(str(path)).header.version == 3
 
 
-def test_ids_that_are_missing_are_made_and_stay_the_same(store, write, said):
+def test_ids_that_are_missing_are_made_and_stay_the_same(store, write, user_entry):
     rows = [{"type": "custom", "timestamp": "t", "customType": "x"}] * 3
     path = write(*rows)
     session = store.open(path)
     ids = list(session.entries.index.ids)
-    session.append([said("d", ids[-1])])
+    session.append([user_entry("d", ids[-1])])
     session.close()
 
     again = store.open(path)
@@ -306,9 +306,9 @@ def test_forms_of_other_programs_are_read(store, write, line):
 @pytest.mark.parametrize("role", ["user", "assistant", "toolResult"])
 @pytest.mark.parametrize("content", [{}, {"content": None}], ids=["missing", "null"])
 def test_a_message_without_content_is_an_empty_one(store, write, role, content):
-    message = {"role": role, "toolCallId": "c", "toolName": "t", "timestamp": 5, **content}
+    record = {"role": role, "toolCallId": "c", "toolName": "t", "timestamp": 5, **content}
 
-    session = store.open(write({"type": "message", "id": "a", "parentId": None, "timestamp": "t", "message": message}))
+    session = store.open(write({"type": "message", "id": "a", "parentId": None, "timestamp": "t", "message": record}))
 
     assert session.entries[0].message.content == ()
 
@@ -392,19 +392,19 @@ def test_missing_permissions_are_reported_and_harm_nothing(line):
 
 
 def test_system_messages_are_found_without_parsing_the_others(store, write, line):
-    told = {"role": "system", "content": "", "sections": {"cwd": "/c"}, "timestamp": 1}
+    record = {"role": "system", "content": "", "sections": {"cwd": "/c"}, "timestamp": 1}
     quoting = line("b", "a", 'He wrote {"message":{"role":"system"}} there.')
-    spaced = json.dumps({**line("d", "c"), "message": told}).encode()
-    session = store.open(write({**line("s"), "message": told}, line("a", "s"), quoting, line("c", "b"), spaced))
+    spaced = json.dumps({**line("d", "c"), "message": record}).encode()
+    session = store.open(write({**line("s"), "message": record}, line("a", "s"), quoting, line("c", "b"), spaced))
 
     assert session.entries.index.system == {0, 4}
     assert [entry.message.role for entry in session.entries] == ["system", "user", "user", "user", "system"]
 
 
 def test_a_session_distinguishes_records_from_messages(store, write, line):
-    told = {"role": "system", "content": "", "sections": {"cwd": "/c"}, "timestamp": 1}
+    reported = {"role": "system", "content": "", "sections": {"cwd": "/c"}, "timestamp": 1}
     host = PluginHost(Settings.in_memory({}, agent_dir=store.place.agent_dir))
-    manager = SessionManager.open(write({**line("s"), "message": told}, line("a", "s", "hi")), host=host)
+    manager = SessionManager.open(write({**line("s"), "message": reported}, line("a", "s", "hi")), host=host)
 
     assert [message.text for message in manager.build_session_context().messages] == ["hi"]
     assert [entry.id for entry in manager.get_branch(records=False)] == ["a"]

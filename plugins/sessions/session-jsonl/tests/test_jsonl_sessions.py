@@ -160,14 +160,14 @@ def test_a_session_without_an_answer_leaves_no_file(tmp_path):
 def test_damage_found_on_use_is_reported_to_the_user(tmp_path, write, line):
     hidden = b'{"type":"message","id":"b","parentId":"a","timestamp":"t","message":{"role":}}'
     session = SessionManager.open(write(line("a"), hidden, line("c", "b")), host=host_in(tmp_path))
-    told = []
-    session.on_problem = told.append
+    reported = []
+    session.on_problem = reported.append
 
     list(session.build_session_context().messages)
     session.append_session_info("name")
 
-    assert len(told) == 1
-    assert told[0].startswith("Line 3 of ")
+    assert len(reported) == 1
+    assert reported[0].startswith("Line 3 of ")
 
 
 def test_an_exported_branch_is_without_what_cannot_be_read(tmp_path, write, line):
@@ -183,18 +183,18 @@ def test_an_exported_branch_is_without_what_cannot_be_read(tmp_path, write, line
 
 
 @pytest.mark.parametrize(
-    ("copy", "told"),
+    ("copy", "message"),
     [
         (SessionManager.fork_from, "Cannot fork: source session file is empty or invalid: "),
         (SessionManager.import_jsonl, "Cannot import '.*': it is empty"),
     ],
     ids=["fork", "import"],
 )
-def test_of_an_empty_file_there_is_nothing_to_copy(copy, told, tmp_path):
+def test_of_an_empty_file_there_is_nothing_to_copy(copy, message, tmp_path):
     path = tmp_path / "empty.jsonl"
     path.touch()
 
-    with pytest.raises(UserError, match=told):
+    with pytest.raises(UserError, match=message):
         copy(path, host=host_in(tmp_path))
     assert SessionManager.list_all(host=host_in(tmp_path)) == []
 

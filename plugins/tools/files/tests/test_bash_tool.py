@@ -18,7 +18,7 @@ async def test_both_outputs_come_together_and_untrimmed(text):
 
 
 @pytest.mark.parametrize(
-    ("command", "shown"),
+    ("command", "output"),
     [
         ("echo partial; exit 3", "partial\n\n\nCommand exited with code 3"),
         ("exit 3", "(no output)\n\nCommand exited with code 3"),
@@ -26,10 +26,10 @@ async def test_both_outputs_come_together_and_untrimmed(text):
         ("nonsense", "/bin/bash: line 1: nonsense: command not found\n\n\nCommand exited with code 127"),
     ],
 )
-async def test_a_failing_command_is_a_failed_call(call, command, shown):
+async def test_a_failing_command_is_a_failed_call(call, command, output):
     result = await call("bash", command=command)
 
-    assert (result.content[0].text, result.is_error) == (shown, True)
+    assert (result.content[0].text, result.is_error) == (output, True)
 
 
 async def test_a_command_without_output_is_reported_as_such(call):

@@ -33,10 +33,10 @@ def test_the_tail_is_the_tail_of_the_whole(parts, step):
         assert (text, details) == (record["content"], None)
         assert output.path is None or data.count(b"\n") > 2000 or len(data) > 51200
     else:
-        shown = details["truncation"]
+        displayed = details["truncation"]
         assert text.startswith(record["content"] + "\n\n[Showing l")
-        assert (shown["content"], shown["outputLines"]) == (record["content"], record["outputLines"])
-        assert shown["totalLines"] == record["totalLines"]
+        assert (displayed["content"], displayed["outputLines"]) == (record["content"], record["outputLines"])
+        assert displayed["totalLines"] == record["totalLines"]
         assert Path(details["fullOutputPath"]).read_bytes() == data
     if output.path:
         Path(output.path).unlink()

@@ -50,9 +50,9 @@ async def test_more_lines_end_in_the_notice(call, tmp_path):
 async def test_more_bytes_end_in_a_truncation_notice(text, tmp_path):
     (tmp_path / "a").write_text("x" * 99 + "\n" + ("y" * 99 + "\n") * 1000)
 
-    shown = await text("read", path="a")
+    output = await text("read", path="a")
 
-    assert shown.endswith("\n\n[Showing lines 1-512 of 1002 (50.0KB limit). Use offset=513 to continue.]")
+    assert output.endswith("\n\n[Showing lines 1-512 of 1002 (50.0KB limit). Use offset=513 to continue.]")
 
 
 async def test_exactly_the_byte_limit_is_not_truncated(text, tmp_path):
@@ -62,7 +62,7 @@ async def test_exactly_the_byte_limit_is_not_truncated(text, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("offset", "limit", "shown"),
+    ("offset", "limit", "output"),
     [
         (None, 5, "1\n2\n3\n4\n5\n\n[1 more lines in file. Use offset=6 to continue.]"),
         (2, 2, "2\n3\n\n[3 more lines in file. Use offset=4 to continue.]"),
@@ -73,11 +73,11 @@ async def test_exactly_the_byte_limit_is_not_truncated(text, tmp_path):
         (5, 10**30, "5\n"),
     ],
 )
-async def test_offset_and_limit(text, tmp_path, offset, limit, shown):
+async def test_offset_and_limit(text, tmp_path, offset, limit, output):
     (tmp_path / "a").write_text("1\n2\n3\n4\n5\n")
     chosen = {"offset": offset, "limit": limit}
 
-    assert await text("read", path="a", **{k: v for k, v in chosen.items() if v is not None}) == shown
+    assert await text("read", path="a", **{k: v for k, v in chosen.items() if v is not None}) == output
 
 
 async def test_offset_beyond_the_end(failure, tmp_path):
@@ -137,7 +137,7 @@ def test_reading_in_pieces_is_reading_at_once(sizes, newline, offset, limit, chu
         piece = read_lines(io.BytesIO(data), len(data), offset, limit, stopped=lambda: False)
     finally:
         read_text._CHUNK = original
-    shown, details = show(piece, "p", limit)
+    output, details = show(piece, "p", limit)
 
     wanted = "\n".join(lines if limit is None else lines[:limit])
     record = truncate_head(wanted)
@@ -145,9 +145,9 @@ def test_reading_in_pieces_is_reading_at_once(sizes, newline, offset, limit, chu
     if details:
         assert details["truncation"] == record
     if not record["firstLineExceedsLimit"]:
-        assert shown.startswith(record["content"])
+        assert output.startswith(record["content"])
     if not record["truncated"]:
-        assert (shown == wanted) == (limit is None or limit >= len(lines))
+        assert (output == wanted) == (limit is None or limit >= len(lines))
 
 
 async def test_an_abort_stops_reading(call, tmp_path):

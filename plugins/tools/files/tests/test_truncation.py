@@ -20,34 +20,34 @@ def lines_of(text):
 def test_head_is_whole_lines_from_the_beginning(text, max_lines, max_bytes):
     record = truncate_head(text, max_lines=max_lines, max_bytes=max_bytes)
 
-    shown = record["content"]
-    assert text.startswith(shown)
+    output = record["content"]
+    assert text.startswith(output)
     assert record["totalBytes"] == len(text.encode())
-    assert record["outputBytes"] == len(shown.encode())
+    assert record["outputBytes"] == len(output.encode())
     assert record["totalLines"] == len(lines_of(text))
     if record["truncated"]:
         assert record["outputBytes"] <= max_bytes
         assert record["outputLines"] <= max_lines
-        assert lines_of(text)[: record["outputLines"]] == (shown.split("\n") if record["outputLines"] else [])
+        assert lines_of(text)[: record["outputLines"]] == (output.split("\n") if record["outputLines"] else [])
     else:
-        assert shown == text
+        assert output == text
 
 
 @given(texts, limits, limits)
 def test_tail_is_whole_lines_at_the_end_or_the_end_of_one(text, max_lines, max_bytes):
     record = truncate_tail(text, max_lines=max_lines, max_bytes=max_bytes)
 
-    shown = record["content"]
-    assert text.removesuffix("\n").endswith(shown) or shown == text
-    assert record["outputBytes"] == len(shown.encode())
+    output = record["content"]
+    assert text.removesuffix("\n").endswith(output) or output == text
+    assert record["outputBytes"] == len(output.encode())
     assert record["totalLines"] == len(lines_of(text))
     if record["truncated"]:
         assert record["outputBytes"] <= max_bytes
         assert record["outputLines"] <= max_lines
     if record["lastLinePartial"]:
-        assert lines_of(text)[-1].endswith(shown)
+        assert lines_of(text)[-1].endswith(output)
     elif record["truncated"]:
-        assert lines_of(text)[len(lines_of(text)) - record["outputLines"] :] == shown.split("\n")
+        assert lines_of(text)[len(lines_of(text)) - record["outputLines"] :] == output.split("\n")
 
 
 @given(texts)
@@ -59,10 +59,10 @@ def test_nothing_is_truncated_within_the_limits(text):
 
 @given(st.text(st.sampled_from("a😀é"), max_size=30), limits)
 def test_a_line_is_cut_between_characters(line, units):
-    shown, cut = truncate_line(line, units)
+    output, cut = truncate_line(line, units)
 
     assert cut == (len(line.encode("utf-16-le")) // 2 > units)
-    kept = shown.removesuffix("... [truncated]") if cut else shown
+    kept = output.removesuffix("... [truncated]") if cut else output
     assert line.startswith(kept)
     assert len(kept.encode("utf-16-le")) // 2 <= units
 
