@@ -104,6 +104,8 @@ pi starts
  |  commands_discover                         when a front end lists what begins with a slash
  |  user_bash                                 a command of the user's own: !ls
  |  child_environment                         before a program is started: by a tool, the user, a plugin
+ |  ui_prompt_start -> ui_prompt_end           pi waits for the user, in a dialog of a plugin
+ |  complete_mention                          while the user types @...
  |  a plugin creates a session for a task
  |     child_session_start -> child_session_update -> child_session_end
  |

@@ -1,19 +1,26 @@
-"""A slash command that tells how many requests the conversation has made.
+"""A slash command that tells how many messages of a role the conversation has, and completes the role.
 
 `pi plugin new NAME --kind command` writes one to start from, with tests.
 """
 
-from pi_hookspecs import Command, hookimpl
+from pi_hookspecs import Command, Completion, hookimpl
+
+ROLES = {"user": "what you wrote", "assistant": "answers"}
 
 
 async def count(args, ctx):
-    answers = [entry for entry in ctx.session.branch() if entry.type == "message" and entry.message.role == "assistant"]
-    ctx.ui.notify(f"{len(answers)} answers so far")
+    role = args or "assistant"
+    messages = [entry for entry in ctx.session.branch() if entry.type == "message" and entry.message.role == role]
+    ctx.ui.notify(f"{len(messages)} {role} messages so far")
+
+
+async def complete(typed):  # may wait, for 2 seconds; a plain function may not
+    return [Completion(role, description=what) for role, what in ROLES.items() if role.startswith(typed)]
 
 
 @hookimpl
 def register_commands():
-    return [Command(name="count", handler=count, description="Tell how many answers there were")]
+    return [Command(name="count", handler=count, complete=complete, description="Tell how many messages there were")]
 
 
 # Shown by
@@ -26,5 +33,7 @@ async def shown(pi_session, script, fake_ui):
     await pi_session.prompt("Hi")
 
     await pi_session.prompt("/count")
+    (offer,) = await pi_session.complete_arguments("count", "u")
 
-    assert fake_ui.notices[-1].message == "1 answers so far"
+    assert fake_ui.notices[-1].message == "1 assistant messages so far"
+    assert (offer.value, offer.description) == ("user", "what you wrote")

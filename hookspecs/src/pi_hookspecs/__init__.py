@@ -15,6 +15,7 @@ if TYPE_CHECKING:  # what a type checker sees; ``_HOMES`` says the same at run t
     from pi_hookspecs.abort import *
     from pi_hookspecs.actions import *
     from pi_hookspecs.api import *
+    from pi_hookspecs.completions import *
     from pi_hookspecs.content import *
     from pi_hookspecs.context import *
     from pi_hookspecs.entries import *
@@ -24,6 +25,7 @@ if TYPE_CHECKING:  # what a type checker sees; ``_HOMES`` says the same at run t
     from pi_hookspecs.events.child_sessions import *
     from pi_hookspecs.events.choices import *
     from pi_hookspecs.events.commands import *
+    from pi_hookspecs.events.interface import *
     from pi_hookspecs.events.mcp import *
     from pi_hookspecs.events.notices import *
     from pi_hookspecs.events.project import *
@@ -36,6 +38,7 @@ if TYPE_CHECKING:  # what a type checker sees; ``_HOMES`` says the same at run t
     from pi_hookspecs.events.tools import *
     from pi_hookspecs.front_ends import *
     from pi_hookspecs.full_ui import *
+    from pi_hookspecs.keys import *
     from pi_hookspecs.lines import *
     from pi_hookspecs.mcp import *
     from pi_hookspecs.messages import *
@@ -65,6 +68,7 @@ _HOMES: dict[str, str] = {
     "abort": "ABORT_GRACE AbortController AbortSignal",
     "actions": "CommandActions EventBus ExecResult ModelCatalog SessionChange ToolInfo",
     "api": "PiAPI",
+    "completions": "Completer Completion",
     "content": "Content ImageContent TextContent ThinkingContent ToolCall UnknownContent",
     "context": "PiContext RunMode SideRequest StartContext ToolContext",
     "entries": "MessageEntry ModelChangeEntry SessionHeader ThinkingLevelChangeEntry",
@@ -80,6 +84,7 @@ _HOMES: dict[str, str] = {
     "events.choices": "InputEvent InputResult ModelSelectEvent ThinkingLevelSelectEvent",
     "events.boundaries": ("AgentBeforeSettleEvent AgentBeforeSettleResult MessageEndResult NewEntry TurnEndResult"),
     "events.commands": "CommandInfo CommandsDiscoverEvent CommandsDiscoverResult SourceInfo",
+    "events.interface": ("CompleteMentionEvent CompleteMentionResult UIPromptEndEvent UIPromptKind UIPromptStartEvent"),
     "events.mcp": "McpServersChangeEvent",
     "events.notices": (
         "AutoRetryEndEvent AutoRetryStartEvent BashExecutionUpdateEvent CompactionEndEvent CompactionStartEvent "
@@ -110,6 +115,7 @@ _HOMES: dict[str, str] = {
     ),
     "front_ends": "Mode StartFacts Subcommand",
     "full_ui": "AutocompleteProvider FullUserInterface TerminalInputHandler",
+    "keys": "canonical_key",
     "lines": "Line Run",
     "mcp": "McpServer",
     "messages": (

@@ -67,6 +67,8 @@ class Deadline(Enum):
     SHORT = 30.0
     LONG = 600.0
     """For hooks whose implementations may call a model or run commands."""
+    TYPING = 2.0
+    """For hooks whose answer is shown while the user types."""
 
 
 @frozen(eq=False, repr=False)

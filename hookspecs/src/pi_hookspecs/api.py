@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
     from pi_hookspecs.abort import AbortSignal
     from pi_hookspecs.actions import EventBus, ExecResult, ToolInfo
+    from pi_hookspecs.completions import Completer
     from pi_hookspecs.events.commands import CommandInfo
     from pi_hookspecs.mcp import McpServer
     from pi_hookspecs.messages import AssistantMessage, UserContent
@@ -104,7 +105,7 @@ class PiAPI(Protocol):
 
     @overload
     def register_command(
-        self, name: str, /, *, description: str = "", complete: Callable[[str], Sequence[str]] | None = None
+        self, name: str, /, *, description: str = "", complete: Completer | None = None
     ) -> Callable[[_F], _F]: ...
     @overload
     def register_command(
@@ -114,7 +115,7 @@ class PiAPI(Protocol):
         /,
         *,
         description: str = "",
-        complete: Callable[[str], Sequence[str]] | None = None,
+        complete: Completer | None = None,
     ) -> Callable[[], None]: ...
     def register_command(
         self,
@@ -123,7 +124,7 @@ class PiAPI(Protocol):
         /,
         *,
         description: str = "",
-        complete: Callable[[str], Sequence[str]] | None = None,
+        complete: Completer | None = None,
     ) -> Any:
         """Add the slash command ``/name``; of two with one name that of the later plugin in load order wins.
 
@@ -132,7 +133,7 @@ class PiAPI(Protocol):
             handler: ``handler(args, ctx)``, plain or ``async``; ``args`` is the text after the name. Runs at once, even
                 while an answer is streaming.
             description: One line, for lists.
-            complete: Gets the arguments typed so far, returns the possible completions.
+            complete: Gets the arguments typed so far, returns the possible completions, see ``Command``.
 
         Raises:
             PluginError: The name is empty, or cannot be typed.

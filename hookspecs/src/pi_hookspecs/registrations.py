@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 from attrs import field, frozen
 
+from pi_hookspecs.keys import canonical_key
 from pi_hookspecs.values import ReprMixin, Value
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
 
+    from pi_hookspecs.completions import Completer
     from pi_hookspecs.context import PiContext
     from pi_hookspecs.tools import Tool
     from pi_hookspecs.views import SessionView
@@ -42,14 +44,15 @@ class Command(ReprMixin):
         name: Without the slash.
         handler: Plain or ``async``.
         description: One line, for lists.
-        complete: Gets the arguments typed so far, returns the completed arguments; front ends call
-            ``session.complete_command(name, text)``.
+        complete: Gets the arguments typed so far, returns the completed arguments: texts, or ``Completion`` values
+            with a description. Plain, and done within 100 ms, or ``async`` and done within 2 seconds; front ends call
+            ``session.complete_arguments(name, text)``.
     """
 
     name: str
     handler: Callable[[str, PiContext], Awaitable[None] | None] = field(kw_only=True)
     description: str = field(default="", kw_only=True)
-    complete: Callable[[str], Sequence[str]] | None = field(default=None, kw_only=True)
+    complete: Completer | None = field(default=None, kw_only=True)
 
 
 @frozen(eq=False, repr=False)
@@ -85,15 +88,18 @@ class Shortcut(ReprMixin):
     """A keyboard shortcut of an interactive front end, and its handler; called with ``session.press_key(name)``.
 
     Attributes:
-        name: The key with its modifiers: ``f5``, ``ctrl+g``, ``ctrl+alt+p``, ``shift+tab``. A front end keeps the keys
-            that it needs itself, and reports a conflict.
+        name: The key with its modifiers: ``f5``, ``ctrl+g``, ``ctrl+alt+p``, ``shift+tab``. It is kept in lower case,
+            with the modifiers in the order ``ctrl``, ``shift``, ``alt``, ``super``. A front end keeps the keys that
+            it needs itself, and reports a conflict.
         handler: ``handler(ctx)``, plain or ``async``.
         description: One line, for lists.
+        plugin: The plugin that registered it, in what ``session.get_shortcuts()`` returns; None before.
     """
 
-    name: str
+    name: str = field(converter=canonical_key)
     handler: Callable[[PiContext], Awaitable[None] | None] = field(kw_only=True)
     description: str = field(default="", kw_only=True)
+    plugin: str | None = field(default=None, kw_only=True)
 
 
 @frozen(eq=False, repr=False)

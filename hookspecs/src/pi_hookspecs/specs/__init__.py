@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["EVENT_STAGES", "all_hookspecs", "spec_modules"]
 
-EVENT_STAGES = ("session", "agent", "request", "tools")
+EVENT_STAGES = ("session", "agent", "request", "tools", "interface")
 """Modules of event hooks; the other hooks are in ``registration``."""
 
 

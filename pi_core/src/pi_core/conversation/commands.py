@@ -1,11 +1,12 @@
-"""Calls plugins for front ends: commands, completion, shortcuts, renderers. Errors are reported, not raised."""
+"""Calls plugins for front ends: commands, shortcuts, renderers. Errors are reported, not raised."""
 
 from __future__ import annotations
 
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from pi_core.agent.safe_text import safe_repr
+from attrs import evolve
+
 from pi_core.hooks.acting import acting
 from pi_core.hooks.containment import reported
 
@@ -76,35 +77,16 @@ class PluginCommands:
         default: bool | str | None = found.thing.default
         return bool(default) if found.thing.type == "boolean" else default
 
-    def complete(self, name: str, text: str) -> tuple[str, ...]:
-        """Return the completions of the arguments of a plugin's command.
-
-        Args:
-            name: The command, without the slash.
-            text: The arguments typed so far.
-        """
-        found = self._runtime.registrations.find("register_commands", name)
-        if found is None or found.thing.complete is None:
-            return ()
-        slot = self._guard.named(found.plugin, f"the completion of /{name}", found.thing)
-        _, answer = slot.call(found.thing.complete, text)
-        if answer is None:
-            return ()
-        if not isinstance(answer, list | tuple) or not all(isinstance(each, str) for each in answer):
-            getattr(answer, "close", bool)()  # it may be a coroutine
-            problem = f"it answered {safe_repr(answer)}, which is no list of texts"
-            message = f"Plugin {found.plugin!r} failed in {slot.what}: {problem}"
-            self._runtime.report_plugin_error(found.plugin, "drawing", message)
-            return ()
-        return tuple(answer)
-
     def shortcuts(self) -> tuple[Shortcut, ...]:
-        """Return plugins' keyboard shortcuts, for front ends with a keyboard."""
-        return tuple(each.thing for each in self._runtime.registrations.find_all("register_shortcuts").values())
+        """Return plugins' keyboard shortcuts with their plugins, for front ends with a keyboard."""
+        found = self._runtime.registrations.find_all("register_shortcuts").values()
+        return tuple(evolve(each.thing, plugin=each.plugin) for each in found)
 
     async def press_key(self, key: str) -> bool:
         """Call the handler of a plugin's shortcut; return False when no plugin has this key."""
-        found = self._runtime.registrations.find("register_shortcuts", key)
+        from pi_hookspecs import canonical_key
+
+        found = self._runtime.registrations.find("register_shortcuts", canonical_key(key))
         if found is not None:
             await self._call(found.plugin, ("shortcut", key), found.thing.handler, self._runtime.ctx)
         return found is not None

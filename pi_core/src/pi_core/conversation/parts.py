@@ -20,6 +20,7 @@ from pi_core.conversation.turn import PromptTurns
 if TYPE_CHECKING:
     from pi_core.conversation.children import Children
     from pi_core.conversation.compaction import CompactionRunner
+    from pi_core.conversation.completing import PluginCompletions
     from pi_core.conversation.exporter import Exporter
     from pi_core.conversation.model_selection import ModelSelection
     from pi_core.conversation.outbox import Outbox
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from pi_core.plugin_api.components import Components
     from pi_core.plugin_api.event_bus import Bus
     from pi_core.plugin_api.mcp_servers import McpServers
+    from pi_core.plugin_api.ui_prompts import UIPrompts
     from pi_hookspecs import ChildSession, Model, Usage
 
 __all__ = ["Parts"]
@@ -138,6 +140,13 @@ class Parts:
         return Bus(self.runtime.report_plugin_error)
 
     @cached_property
+    def completions(self) -> PluginCompletions:
+        """Asks plugins what the user's text could become."""
+        from pi_core.conversation.completing import PluginCompletions
+
+        return PluginCompletions(self.runtime)
+
+    @cached_property
     def mcp_servers(self) -> McpServers:
         """Keeps the MCP servers that plugins registered."""
         from pi_core.plugin_api.mcp_servers import McpServers
@@ -151,6 +160,13 @@ class Parts:
         from pi_core.plugin_api.components import Components
 
         return Components(self.runtime.report_plugin_error, self.runtime.plugins.handles)
+
+    @cached_property
+    def ui_prompts(self) -> UIPrompts:
+        """Reports plugins' dialogs."""
+        from pi_core.plugin_api.ui_prompts import UIPrompts
+
+        return UIPrompts(self.runtime.announce)
 
     @cached_property
     def reloader(self) -> Reloader:
@@ -246,6 +262,8 @@ class Parts:
             self.reloader.end()
         if "mcp_servers" in vars(self):
             self.mcp_servers.end()
+        if "ui_prompts" in vars(self):
+            self.ui_prompts.end()
 
     async def _set_model(self, model: Model) -> None:
         await self.models.set_model(model)

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from pi_core.plugin_api.event_bus import Bus
     from pi_core.plugin_api.mcp_servers import McpServers
     from pi_core.plugin_api.port import HelperSession
+    from pi_core.plugin_api.ui_prompts import UIPrompts
     from pi_hookspecs import (
         AbortSignal,
         ChildSession,
@@ -79,6 +80,7 @@ class PluginPort:
     components: Components = attribute("_parts.components", "What plugins draw.")
     has_components: bool = attribute("_parts.has_components", "Whether ``components`` was used.")
     mcp_servers: McpServers = attribute("_parts.mcp_servers", "The registered MCP servers.")
+    ui_prompts: UIPrompts = attribute("_parts.ui_prompts", "The open dialogs of plugins.")
     sending: Outbox = attribute("_parts.outbox", "Sends plugins' messages.")
     model: Model | None = attribute("_runtime.agent.state.model", "The current model.")
     thinking_level: ThinkingLevel = attribute("_runtime.agent.state.thinking_level", "The current reasoning effort.")

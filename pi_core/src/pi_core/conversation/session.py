@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pi_core.conversation.answer import Answer
     from pi_core.conversation.commands import PluginCommands
     from pi_core.conversation.compaction import CompactionRunner
+    from pi_core.conversation.completing import PluginCompletions
     from pi_core.conversation.exporter import Exporter
     from pi_core.conversation.lifecycle import Lifecycle
     from pi_core.conversation.message_queue import MessageQueue
@@ -368,7 +369,9 @@ class AgentSession:
     run_program = Method("ctx.exec", lambda: PluginContext.exec)
     get_flag = Method("parts.commands.flag", lambda: PluginCommands.flag)
     get_commands = Method("parts.commands.infos", lambda: PluginCommands.infos)
-    complete_command = Method("parts.commands.complete", lambda: PluginCommands.complete)
+    complete_arguments = Method("parts.completions.arguments", lambda: PluginCompletions.arguments)
+    complete_command = Method("parts.completions.words", lambda: PluginCompletions.words)
+    complete_mention = Method("parts.completions.mentions", lambda: PluginCompletions.mentions)
     get_shortcuts = Method("parts.commands.shortcuts", lambda: PluginCommands.shortcuts)
     press_key = Method("parts.commands.press_key", lambda: PluginCommands.press_key)
     render_custom = Method("parts.commands.render", lambda: PluginCommands.render)

@@ -8,6 +8,7 @@ the clock stands.
 
 from __future__ import annotations
 
+import asyncio
 import time
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -16,7 +17,7 @@ from pi_core.hooks.containment import reported
 from pi_core.hooks.interrupt import Interrupted, Interrupter
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
     from types import FrameType
 
     from pi_core.hooks.containment import Report
@@ -115,11 +116,32 @@ class DrawingSlot:
         try:
             with acting(self.plugin), reported(self._failed, name, "drawing", f"in {self.what}", function):
                 answer = _run(clock, work)
-                self._failures = 0
+                if not hasattr(answer, "__await__"):  # else ``wait`` finds out
+                    self._failures = 0
                 return True, answer
         finally:
             clock.stop()
         return False, None
+
+    async def wait(self, answer: Awaitable[T], seconds: float) -> T | None:
+        """Await what an ``async`` function of the plugin returned; failures count as those of ``run``.
+
+        Returns:
+            The result; None if it raised, or took longer, in which case it is cancelled and not waited for.
+        """
+        name = self.plugin or "(program)"
+        with acting(self.plugin), reported(self._failed, name, "drawing", f"in {self.what}"):
+            task = asyncio.ensure_future(answer)
+            try:
+                done, _ = await asyncio.wait((task,), timeout=seconds)
+            finally:
+                task.cancel()
+            if not done:
+                raise TimeoutError(f"no answer within {seconds:g} s")
+            result = task.result()
+            self._failures = 0
+            return result
+        return None
 
     def _failed(self, plugin: str, step: str, message: str, stack: str | None) -> None:
         self._failures += 1

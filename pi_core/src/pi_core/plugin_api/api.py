@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from pi_hookspecs import (
         AbortSignal,
         AssistantMessage,
+        Completer,
         CustomMessage,
         ExecResult,
         Login,
@@ -178,7 +179,7 @@ class PluginAPI(Handle):
         /,
         *,
         description: str = "",
-        complete: Callable[[str], Sequence[str]] | None = None,
+        complete: Completer | None = None,
     ) -> Any:
         """Add the slash command ``/name``: ``handler(args, ctx)``."""
         from pi_hookspecs import Command

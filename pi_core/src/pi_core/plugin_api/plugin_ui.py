@@ -7,6 +7,7 @@ others they become lines.
 from __future__ import annotations
 
 from collections.abc import Coroutine
+from contextlib import nullcontext
 from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
@@ -15,6 +16,7 @@ from pi_hookspecs import UserInterface
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
+    from contextlib import AbstractContextManager
 
     from pi_core.hooks.dispatcher import HookDispatcher
     from pi_core.plugin_api.port import SessionPort
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
         FullUserInterface,
         Overlay,
         TerminalInputHandler,
+        UIPromptKind,
         WidgetPlacement,
     )
 
@@ -97,20 +100,33 @@ class _PluginUI:
         self._session = session
 
     def select(self, title: str, options: Sequence[str], **how: Any) -> Dialog[str | None]:
-        return Dialog("select", self._asked(self._ui.select, title, options, **how))
+        return Dialog("select", self._asked("select", title, self._ui.select, title, options, **how))
 
     def confirm(self, title: str, message: str = "", **how: Any) -> Dialog[bool]:
-        return Dialog("confirm", self._asked(self._ui.confirm, title, message, **how))
+        return Dialog("confirm", self._asked("confirm", title, self._ui.confirm, title, message, **how))
 
     def input(self, title: str, placeholder: str | None = None, **how: Any) -> Dialog[str | None]:
-        return Dialog("input", self._asked(self._ui.input, title, placeholder, **how))
+        return Dialog("input", self._asked("input", title, self._ui.input, title, placeholder, **how))
 
     def editor(self, title: str, prefill: str = "") -> Dialog[str | None]:
-        return Dialog("editor", self._asked(self._ui.editor, title, prefill))
+        return Dialog("editor", self._asked("editor", title, self._ui.editor, title, prefill))
 
-    async def _asked(self, ask: Callable[..., Coroutine[Any, Any, T]], *arguments: Any, **how: Any) -> T:
-        with self._hooks.deadline_paused():
+    async def _asked(
+        self,
+        kind: UIPromptKind | None,
+        title: str | None,
+        ask: Callable[..., Coroutine[Any, Any, T]],
+        *arguments: Any,
+        **how: Any,
+    ) -> T:
+        """Open a dialog; ``ui_prompt_start`` and ``ui_prompt_end`` report it if it is of a kind."""
+        with self._hooks.deadline_paused(), self._reported(kind, title):
             return await ask(*arguments, **how)
+
+    def _reported(self, kind: UIPromptKind | None, title: str | None) -> AbstractContextManager[None]:
+        if kind is None or self._session is None or not self._session.has_ui:
+            return nullcontext()
+        return self._session.ui_prompts.opened(kind, title)
 
     notify = forward_by_name("_ui", UserInterface.notify)
 
@@ -146,7 +162,7 @@ class _PluginUI:
         overlay: Overlay | None = None,
         fallback: Callable[[FullUserInterface], Any] | None = None,
     ) -> Dialog[Any]:
-        return Dialog("custom", self._asked(self._custom, factory, overlay, fallback))
+        return Dialog("custom", self._asked(None, None, self._custom, factory, overlay, fallback))
 
     async def _custom(
         self,
@@ -160,7 +176,8 @@ class _PluginUI:
 
         if self._session is None or not self._draws_components:
             return await fall_back()
-        return await self._ui.custom(self._guarded(factory, "dialog"), overlay=overlay, fallback=fall_back)
+        with self._reported("custom", None):
+            return await self._ui.custom(self._guarded(factory, "dialog"), overlay=overlay, fallback=fall_back)
 
     @property
     def _draws_components(self) -> bool:
@@ -215,4 +232,4 @@ class _PluginUI:
             member = noop_member(name)
         if not iscoroutinefunction(member):
             return member
-        return lambda *arguments, **how: Dialog(name, self._asked(member, *arguments, **how))
+        return lambda *arguments, **how: Dialog(name, self._asked(None, None, member, *arguments, **how))

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pi_core.plugin_api.port_values import ForkOutcome, ScopedModel
     from pi_core.plugin_api.registrations import SessionRegistrations
     from pi_core.plugin_api.settings import PluginSettings
+    from pi_core.plugin_api.ui_prompts import UIPrompts
     from pi_core.session import SessionManager
     from pi_core.settings import Settings
     from pi_hookspecs import (
@@ -122,6 +123,11 @@ class SessionPort(ProviderPort, Protocol):
     @property
     def has_components(self) -> bool:
         """Whether ``components`` was used."""
+        ...
+
+    @property
+    def ui_prompts(self) -> UIPrompts:
+        """The open dialogs of plugins."""
         ...
 
     @property

@@ -43,19 +43,20 @@ async def test_a_command_that_raises_is_reported_and_counts_as_run(commands_of, 
     assert "no pen" in recorder.events[0].error
 
 
-@pytest.mark.parametrize("answer", ["milk", [1, 2], {"milk"}])
-async def test_completions_that_are_no_list_of_texts_are_reported(commands_of, recorder, answer):
-    command = Command(name="note", handler=print, complete=lambda text: answer)
-
-    assert commands_of(commands=[command]).complete("note", "m") == ()
-    assert "no list of texts" in recorder.events[0].error
-
-
 async def test_a_key_that_no_plugin_has_is_left_to_the_front_end(commands_of):
     pressed = []
     commands = commands_of(shortcuts=[Shortcut("ctrl+t", handler=lambda ctx: pressed.append("t"))])
 
     assert (await commands.press_key("ctrl+t"), await commands.press_key("ctrl+u"), pressed) == (True, False, ["t"])
+
+
+async def test_a_key_is_found_in_any_spelling_and_known_with_its_plugin(commands_of):
+    pressed = []
+    commands = commands_of(shortcuts=[Shortcut("Alt+Ctrl+T", handler=lambda ctx: pressed.append("t"))])
+
+    assert [(each.name, each.plugin) for each in commands.shortcuts()] == [("ctrl+alt+t", "plugin-0")]
+    assert await commands.press_key("alt + CTRL + t")
+    assert pressed == ["t"]
 
 
 async def test_a_message_without_a_renderer_is_left_to_the_front_end(commands_of):

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
+from prompt_toolkit.completion import CompleteEvent
 from prompt_toolkit.document import Document
 
 from pi_cli.line.completing import CommandCompleter, FileCompleter, PathCompleter, line_completer
+from pi_hookspecs import Completion
 
 
 @pytest.fixture
@@ -20,8 +24,20 @@ def folder(tmp_path):
 
 def offered(completer, text):
     """Return the whole text as each offer would make it."""
-    document = Document(text, len(text))
-    return [text[: len(text) + each.start_position] + each.text for each in completer.get_completions(document, None)]
+    return [text[: len(text) + each.start_position] + each.text for each in asyncio.run(offers(completer, text))]
+
+
+async def offers(completer, text):
+    return [each async for each in completer.get_completions_async(Document(text, len(text)), CompleteEvent())]
+
+
+def answering(*offered):
+    """Return what answers with these, whatever is typed."""
+
+    async def answer(*_typed):
+        return offered
+
+    return answer
 
 
 def test_at_completes_files_of_the_folder_best_first_and_no_ignored_ones(folder):
@@ -67,19 +83,41 @@ def test_a_path_in_the_home_folder_is_completed(folder, monkeypatch):
 def test_commands_and_their_arguments_are_completed():
     commands = CommandCompleter(
         lambda: [("model", "Choose"), ("more", "")],
-        lambda name, typed: [(f"{name}-{typed}", "")],
+        answering(Completion("two", description="The second")),
     )
 
     assert offered(commands, "/mo") == ["/model", "/more"]
-    assert offered(commands, "/model tw") == ["/model model-tw"]
+    assert offered(commands, "/model tw") == ["/model two"]
     assert offered(commands, "say /mo") == []
     assert offered(commands, "one\n/mo") == []
 
 
 def test_where_a_command_offers_something_paths_are_not_offered(folder):
-    completer = line_completer(
-        lambda: [("thinking", "")], lambda _name, typed: [("tidy", "")] if typed == "ti" else [], lambda: folder
-    )
+    async def arguments(_name, typed):
+        return [Completion("tidy")] if typed == "ti" else []
+
+    completer = line_completer(lambda: [("thinking", "")], arguments, answering(), lambda: folder)
 
     assert offered(completer, "/thinking ti") == ["/thinking tidy"]
     assert offered(completer, "/import tid") == ["/import tide.py"]
+
+
+def test_mentions_of_plugins_are_offered_before_files(folder):
+    mentions = answering(Completion("docs:tide", label="Tide tables"), Completion("my tides"))
+    completer = line_completer(list, answering(), mentions, lambda: folder)
+
+    assert offered(completer, "see @ti") == [
+        "see @docs:tide",
+        'see @"my tides"',
+        "see @tide.py",
+        "see @src/tidal/tables.py",
+    ]
+    assert offered(completer, "see ti") == ["see tide.py"]
+
+
+def test_offers_have_their_labels_and_descriptions_on_one_line(folder):
+    mentions = answering(Completion("docs:tide", label="Tide\ntables", description="High\nand low"))
+    completer = line_completer(list, answering(), mentions, lambda: folder / "src" / "tidal")
+
+    (offer,) = asyncio.run(offers(completer, "@docs"))
+    assert (offer.display_text, offer.display_meta_text) == ("Tide tables", "High and low")

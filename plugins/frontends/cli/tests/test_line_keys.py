@@ -66,7 +66,7 @@ def test_a_failing_completion_is_reported_and_the_line_stays(terminal):
 
 
 def test_a_plugins_key_does_what_the_plugin_says_and_one_of_pis_own_does_not(terminal):
-    terminal.until("'ctrl+c' of a plugin does nothing here: it is needed on the line")
+    terminal.until("'ctrl+c' of plugin 'letters' does nothing here: it is needed on the line")
     terminal.type("\x07")
     terminal.until("pressed")
     terminal.type("/help\n")
@@ -117,7 +117,7 @@ def test_an_unavailable_key_is_reported_once(name, why):
     reported = []
     keys = PluginKeys(print, reported.append)
     for _ in range(2):
-        bindings = keys.bindings([Shortcut(name=name, handler=print)]).bindings
+        bindings = keys.bindings([Shortcut(name=name, handler=print, plugin="piano")]).bindings
 
     assert bindings == []
-    assert reported == [f"The key {name!r} of a plugin does nothing here: {why}"]
+    assert reported == [f"The key {name!r} of plugin 'piano' does nothing here: {why}"]

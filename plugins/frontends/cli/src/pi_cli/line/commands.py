@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pi_cli._words import one_line
 from pi_cli.line import session_commands as sessions
 from pi_cli.line.keys import KEYS
+from pi_hookspecs import Completion
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable
+    from collections.abc import Awaitable, Callable, Iterable, Sequence
 
     from pi_cli.line.conversation import Conversation
 
@@ -39,14 +40,14 @@ class Own(NamedTuple):
     complete: Callable[[Conversation], Iterable[str]] = lambda _conversation: ()
 
 
-def complete_argument(conversation: Conversation, name: str, typed: str) -> list[tuple[str, str]]:
-    """Return what the argument of a command, as far as it is typed, could become, each with a description."""
+async def complete_argument(conversation: Conversation, name: str, typed: str) -> Sequence[Completion]:
+    """Return what the argument of a command, as far as it is typed, could become."""
     own = OWN.get(name)
     if own is None:
-        return [(each, "") for each in conversation.session.complete_command(name, typed)]
+        return await conversation.session.complete_arguments(name, typed)
     wanted = typed.lower()
     offered = [each for each in own.complete(conversation) if wanted in each.lower()]
-    return [(each, "") for each in sorted(offered, key=lambda each: not each.lower().startswith(wanted))]
+    return [Completion(each) for each in sorted(offered, key=lambda each: not each.lower().startswith(wanted))]
 
 
 # Help

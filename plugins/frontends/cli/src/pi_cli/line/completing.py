@@ -1,4 +1,4 @@
-"""Completion with Tab: commands and their arguments, ``@files`` of the folder, paths."""
+"""Completion with Tab: commands and their arguments, ``@mentions`` of plugins, ``@files`` of the folder, paths."""
 
 from __future__ import annotations
 
@@ -7,16 +7,20 @@ import re
 import time
 from typing import TYPE_CHECKING
 
-from prompt_toolkit.completion import Completer, Completion, ThreadedCompleter
+from prompt_toolkit.completion import Completer, Completion, ThreadedCompleter, merge_completers
+
+from pi_cli._words import one_line
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
+    from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from prompt_toolkit.completion import CompleteEvent
     from prompt_toolkit.document import Document
 
-__all__ = ["CommandCompleter", "FileCompleter", "PathCompleter", "line_completer"]
+    from pi_hookspecs import Completion as Offer
+
+__all__ = ["CommandCompleter", "FileCompleter", "MentionCompleter", "PathCompleter", "line_completer"]
 
 _MOST_FILES = 20_000
 """Maximum number of files that are examined."""
@@ -33,18 +37,21 @@ _LAST_WORD = re.compile(r"[^\s\"'()\[\]{}<>=,;]+$")
 
 def line_completer(
     names: Callable[[], Iterable[tuple[str, str]]],
-    arguments: Callable[[str, str], Iterable[tuple[str, str]]],
+    arguments: Callable[[str, str], Awaitable[Iterable[Offer]]],
+    mentions: Callable[[str], Awaitable[Iterable[Offer]]],
     folder: Callable[[], Path],
 ) -> Completer:
     """Return the completer of a line.
 
     Args:
         names: Returns names and descriptions of the commands.
-        arguments: Returns the completions of a command's arguments typed so far, with descriptions.
+        arguments: Returns plugins' completions of a command's arguments typed so far.
+        mentions: Returns plugins' completions of what is typed after an ``@``.
         folder: Returns the folder that the conversation is about.
     """
     files = ThreadedCompleter(FileCompleter(folder))
-    return _FirstThatOffers(CommandCompleter(names, arguments), files, PathCompleter(folder))
+    at_words = merge_completers([MentionCompleter(mentions), files])
+    return _FirstThatOffers(CommandCompleter(names, arguments), at_words, PathCompleter(folder))
 
 
 class _FirstThatOffers(Completer):
@@ -75,24 +82,61 @@ class CommandCompleter(Completer):
     def __init__(
         self,
         names: Callable[[], Iterable[tuple[str, str]]],
-        arguments: Callable[[str, str], Iterable[tuple[str, str]]],
+        arguments: Callable[[str, str], Awaitable[Iterable[Offer]]],
     ) -> None:
         self._names = names
         self._arguments = arguments
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
-        """Yield the completions of the text before the cursor."""
+        """Yield the completions of a command's name before the cursor."""
         text = document.text_before_cursor
-        if not text.startswith("/") or "\n" in text:
-            return
-        typed, space, arguments = text[1:].partition(" ")
-        if space:
-            for each, description in self._arguments(typed, arguments):
-                yield Completion(each, start_position=-len(arguments), display_meta=description)
+        if not text.startswith("/") or "\n" in text or " " in text:
             return
         for name, description in self._names():
-            if name.startswith(typed):
+            if name.startswith(text[1:]):
                 yield Completion(f"/{name}", start_position=-len(text), display_meta=description)
+
+    async def get_completions_async(
+        self, document: Document, complete_event: CompleteEvent
+    ) -> AsyncGenerator[Completion, None]:
+        """Yield the completions of a command's name or arguments before the cursor."""
+        for each in self.get_completions(document, complete_event):
+            yield each
+        text = document.text_before_cursor
+        name, space, arguments = text[1:].partition(" ")
+        if space and text.startswith("/") and "\n" not in text:
+            for offer in await self._arguments(name, arguments):
+                yield _offered(offer, offer.value, -len(arguments))
+
+
+class MentionCompleter(Completer):
+    """Completes ``@`` with what plugins offer; see ``line_completer``."""
+
+    def __init__(self, mentions: Callable[[str], Awaitable[Iterable[Offer]]]) -> None:
+        self._mentions = mentions
+
+    def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
+        """Return nothing: plugins are awaited."""
+        return ()
+
+    async def get_completions_async(
+        self, document: Document, complete_event: CompleteEvent
+    ) -> AsyncGenerator[Completion, None]:
+        """Yield the completions of the word before the cursor."""
+        found = _AT_WORD.search(document.text_before_cursor)
+        if found is None:
+            return
+        for offer in await self._mentions(found[1].lstrip('"')):
+            yield _offered(offer, _mention(offer.value), -len(found[1]) - 1)
+
+
+def _offered(offer: Offer, text: str, start: int) -> Completion:
+    label = one_line(offer.label if offer.label is not None else offer.value)
+    return Completion(text, start_position=start, display=label, display_meta=one_line(offer.description))
+
+
+def _mention(value: str) -> str:
+    return f'@"{value}"' if " " in value else f"@{value}"
 
 
 class FileCompleter(Completer):
@@ -112,8 +156,7 @@ class FileCompleter(Completer):
             return
         typed = found[1].lstrip('"')
         for path in _best(_files_below(self._folder()), typed):
-            quoted = f'@"{path}"' if " " in path else f"@{path}"
-            yield Completion(quoted, start_position=-len(found[1]) - 1, display=path)
+            yield Completion(_mention(path), start_position=-len(found[1]) - 1, display=path)
 
 
 class PathCompleter(Completer):

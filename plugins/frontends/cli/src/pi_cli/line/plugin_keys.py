@@ -20,8 +20,6 @@ _OWN = {"c-c", "c-d", "c-h", "c-i", "c-j", "c-m", "c-z", "backspace", "enter", "
 _OWN_PAIRS = {("escape", "enter"), ("escape", "up")}
 """As above, with Alt: they queue, and take back what is queued."""
 
-_OTHER_NAMES = {"esc": "escape", "return": "enter", "del": "delete"}
-
 
 class PluginKeys:
     """Binds plugins' keys.
@@ -41,15 +39,16 @@ class PluginKeys:
 
     def bindings(self, shortcuts: Iterable[Shortcut]) -> KeyBindings:
         """Return the bindings of these keys; the same object as long as they are the same, so that it can be cached."""
-        names = tuple(shortcut.name for shortcut in shortcuts)
+        plugins = {shortcut.name: shortcut.plugin for shortcut in shortcuts}
+        names = tuple(plugins)
         if names == self._names:
             return self._bindings
         self._names, self._bindings = names, KeyBindings()
-        for name in names:
+        for name, plugin in plugins.items():
             problem = self._bind(self._bindings, name)
             if problem is not None and name not in self._refused:
                 self._refused.add(name)
-                self._warn(f"The key {name!r} of a plugin does nothing here: {problem}")
+                self._warn(f"The key {name!r} of plugin {plugin!r} does nothing here: {problem}")
         return self._bindings
 
     def _bind(self, bindings: KeyBindings, name: str) -> str | None:
@@ -70,8 +69,8 @@ class PluginKeys:
 
 def _keys(name: str) -> tuple[str, ...]:
     """Return a key like ``ctrl+alt+p`` as what the terminal sends: ``alt`` is an escape before it."""
-    *held, key = name.lower().split("+")
+    *held, key = name.split("+")
     if not {"ctrl", "alt", "shift"}.issuperset(held):
         return (name,)
     held_too = "".join(f"{each[0]}-" for each in ("ctrl", "shift") if each in held)
-    return (*(["escape"] if "alt" in held else ()), held_too + _OTHER_NAMES.get(key, key))
+    return (*(["escape"] if "alt" in held else ()), held_too + key)

@@ -82,6 +82,7 @@ def _line(conversation: Conversation, keys: LineInput | None, around: Above | Ar
         "completer": line_completer(
             conversation.known_commands,
             lambda name, typed: complete_argument(conversation, name, typed),
+            session.complete_mention,
             lambda: session.cwd,
         ),
         "plugin_keys": lambda: plugin_keys.bindings(session.get_shortcuts()),
