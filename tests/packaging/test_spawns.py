@@ -22,6 +22,7 @@ ASK = {
     "pi_core/src/pi_core/base/configured_values.py": "asks by ``StartPolicies`` in a session",
     "plugins/kits/process-kit/src/pi_process_kit/_grouped.py": "its callers ask: ``StartPolicy``, ``prepare``",
     "plugins/kits/process-kit/src/pi_process_kit/_supervised.py": "as above; starts the guardian itself",
+    "plugins/kits/process-kit/src/pi_process_kit/_supervisor/confine.py": "becomes the program of a prepared request",
     "plugins/kits/process-kit/src/pi_process_kit/_supervisor/keeper.py": "as above; forks the program",
     "plugins/kits/process-kit/src/pi_process_kit/_supervisor/service.py": "as above; forks keepers and the supervisor",
 }

@@ -11,6 +11,7 @@ from pi_hookspecs.lazy import lazy_exports
 
 if TYPE_CHECKING:  # what a type checker sees; ``_HOMES`` says the same at run time, a test compares them
     from pi_process_kit._child import *
+    from pi_process_kit._confined import *
     from pi_process_kit._errors import *
     from pi_process_kit._prepare import *
     from pi_process_kit._processes import *
@@ -18,6 +19,7 @@ if TYPE_CHECKING:  # what a type checker sees; ``_HOMES`` says the same at run t
 
 _HOMES = {
     "_child": "Child start_child",
+    "_confined": "confined confinement_abi",
     "_errors": "ProcessFailure",
     "_prepare": "prepare with_folder",
     "_processes": "KILL_WAIT Process Starter starter",

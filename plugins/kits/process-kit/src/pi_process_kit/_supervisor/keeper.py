@@ -7,6 +7,7 @@ import select
 import signal
 from contextlib import suppress
 
+from .confine import enter
 from .tree import Tree, name_process, read_all, wake_on_child
 
 TYPE_CHECKING = False
@@ -134,6 +135,8 @@ def _start(
             for number in (*IGNORED, signal.SIGPIPE, signal.SIGXFSZ, signal.SIGCHLD):
                 signal.signal(number, signal.SIG_DFL)
             signal.pthread_sigmask(signal.SIG_SETMASK, ())
+            stage = "confine"
+            argv = enter(argv)
             stage = "exec"
             os.execve(argv[0], argv, env)  # noqa: S606 - the command's shell, or ripgrep
         except OSError as failure:

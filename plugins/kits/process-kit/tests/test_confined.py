@@ -1,0 +1,191 @@
+"""What a confined program can still do, started below the supervisor, in a process group, and as a plain command."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from pi_hookspecs import SpawnRequest
+from pi_process_kit import ProcessFailure, confined, confinement_abi, start_child
+from pi_process_kit._grouped import GroupStarter
+from pi_process_kit._supervised import SupervisedStarter
+
+ABI = confinement_abi()
+SHELL = shutil.which("bash") or "/bin/sh"
+
+pytestmark = pytest.mark.skipif(not ABI, reason="this kernel has no Landlock of version 3 or later")
+
+
+@pytest.fixture(params=[SupervisedStarter, GroupStarter])
+def start(request):
+    """Each of the two ways to start programs."""
+    return request.param()
+
+
+@pytest.fixture
+def own(tmp_path):
+    """The one folder that confined programs may change."""
+    folder = tmp_path / "own"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def run(start, own):
+    """``await run(script, **how)``: exit code and output of a confined shell script in the folder ``own``."""
+
+    async def run(script, program=(SHELL, "-c"), **how):
+        rules = {"read": ["/"], "write": [str(own), "/dev/null"], "sockets": "none", **how}
+        argv = confined([*program, script], **rules)
+        request = SpawnRequest(argv=argv, cwd=str(own), env=dict(os.environ), purpose="process")
+        async with await start_child(request, stderr="stdout", start=start) as child:
+            output = await child.stdout.read()
+            return await child.wait(), output.decode()
+
+    return run
+
+
+async def python(run, code, **how):
+    return await run(code, program=(sys.executable, "-c"), **how)
+
+
+async def test_files_below_the_writable_folder_can_be_made_changed_and_removed(run, own):
+    code, output = await run(
+        "mkdir a && echo one1 > a/b && mv a/b c && truncate -s 3 c && cat c && echo && rm c && ls -a a"
+    )
+
+    assert (code, output.split()) == (0, ["one", ".", ".."])
+    assert [path.name for path in own.iterdir()] == ["a"]
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "echo x >> {0}",
+        "rm {0}",
+        "truncate -s 0 {0}",
+        "mv {0} stolen",
+        "ln {0} linked && echo x >> linked",
+        "ln -s {0} linked; echo x >> linked",
+        "echo x >> /proc/self/root{0}",
+        "echo x >> ../outside/file",
+        "mkdir {0}.d",
+        "chmod 777 . && mv ../outside taken",
+        "mount -t tmpfs none .",
+        "mknod disk b 8 0",
+    ],
+)
+async def test_nothing_outside_the_writable_folder_is_changed(run, own, tmp_path, script):
+    file = tmp_path / "outside" / "file"
+    file.parent.mkdir()
+    file.write_text("kept")
+
+    code, output = await run(script.format(file))
+
+    assert code != 0, output
+    assert file.read_text() == "kept"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["outside", "own"]
+    assert not (own / "disk").exists()
+
+
+async def test_only_the_listed_folders_are_read(run, tmp_path):
+    secret = tmp_path / "secret"
+    secret.write_text("s3cret")
+    system = [path for path in ("/usr", "/bin", "/lib", "/lib64", "/etc") if Path(path).exists()]
+
+    code, output = await run(f"cat {secret}", read=system)
+
+    assert code != 0
+    assert "s3cret" not in output
+
+
+async def test_no_socket_can_be_opened_but_pairs_can(run):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        code, output = await python(
+            run,
+            "import socket\n"
+            "one, two = socket.socketpair(); one.send(b'x'); print(two.recv(1))\n"
+            "for family in (socket.AF_INET, socket.AF_INET6, socket.AF_UNIX, socket.AF_NETLINK):\n"
+            "    try: socket.socket(family, socket.SOCK_DGRAM)\n"
+            "    except PermissionError: print('refused')\n"
+            f"socket.create_connection(('127.0.0.1', {port}))",
+        )
+
+    assert code == 1
+    assert output.splitlines()[:5] == ["b'x'", *["refused"] * 4]
+    assert "PermissionError" in output
+
+
+@pytest.mark.skipif(ABI < 4, reason="this kernel's Landlock does not judge TCP ports")
+async def test_tcp_reaches_the_listed_ports_alone_and_nothing_else_opens_a_socket(run):
+    with socket.create_server(("127.0.0.1", 0)) as allowed, socket.create_server(("127.0.0.1", 0)) as other:
+        code, output = await python(
+            run,
+            "import socket\n"
+            f"good, bad = {allowed.getsockname()[1]}, {other.getsockname()[1]}\n"
+            "def refused(function, *arguments):\n"
+            "    try: function(*arguments)\n"
+            "    except PermissionError: return True\n"
+            "tcp = lambda: socket.socket(socket.AF_INET, socket.SOCK_STREAM)\n"
+            "print(refused(tcp().connect, ('127.0.0.1', good)))\n"
+            "print(refused(tcp().connect, ('127.0.0.1', bad)))\n"
+            "print(refused(tcp().bind, ('127.0.0.1', 0)))\n"
+            "print(refused(tcp().sendto, b'x', 0x20000000, ('127.0.0.1', bad)))\n"  # TCP fast open
+            "print(refused(socket.socket, socket.AF_INET, socket.SOCK_STREAM, 262))\n"  # MPTCP
+            "print(refused(socket.socket, socket.AF_INET, socket.SOCK_DGRAM))\n"
+            "print(refused(socket.socket, socket.AF_UNIX))\n",
+            sockets=[allowed.getsockname()[1]],
+        )
+
+    assert (code, output.split()) == (0, ["None", *["True"] * 6])
+
+
+async def test_other_processes_environments_are_not_read(run):
+    code, output = await run(f"cat /proc/{os.getpid()}/environ; cat /proc/$$/environ > /dev/null && echo own")
+
+    assert (code, output.splitlines()[-1]) == (0, "own")
+    assert "PATH=" not in output
+
+
+@pytest.mark.skipif(ABI < 6, reason="this kernel's Landlock does not judge signals")
+async def test_signals_do_not_reach_processes_outside(run):
+    code, output = await run(f"kill -0 {os.getpid()} || sleep 0 & wait; kill -0 $$ && echo own")
+
+    assert (code, output.splitlines()[-1]) == (0, "own")
+    assert "not permitted" in output
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root has capabilities to lose")
+async def test_of_roots_capabilities_those_over_files_are_left(run):
+    _, output = await run("grep CapEff /proc/self/status")
+
+    assert int(output.split()[1], 16) == 0b11011  # chown, dac_override, fowner, fsetid
+
+
+async def test_a_confined_program_below_another_tool_is_confined_as_well(own, start):
+    argv = ("/usr/bin/env", "A=1", *confined([SHELL, "-c", "echo x > ../out"], read=["/"], write=[], sockets="none"))
+    request = SpawnRequest(argv=argv, cwd=str(own), env=dict(os.environ), purpose="process")
+
+    async with await start_child(request, stderr="stdout", start=start) as child:
+        assert "denied" in (await child.stdout.read()).decode()
+    assert not (own.parent / "out").exists()
+
+
+async def test_a_program_that_cannot_be_confined_is_not_run(own, start):
+    argv = list(confined([SHELL, "-c", "echo x > out"], read=["/"], write=[str(own)], sockets="none"))
+    argv[argv.index("--sockets=none")] = "--sockets=some"
+    request = SpawnRequest(argv=argv, cwd=str(own), env=dict(os.environ), purpose="process")
+
+    with suppress(ProcessFailure):  # the supervisor reports it; elsewhere the command itself fails
+        async with await start_child(request, stderr="stdout", start=start) as child:
+            assert "cannot be confined" in (await child.stdout.read()).decode()
+            assert await child.wait() == 126
+
+    assert not (own / "out").exists()
