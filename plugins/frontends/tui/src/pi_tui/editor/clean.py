@@ -1,0 +1,44 @@
+"""Text from outside on its way into the editor: no escape sequence and no control character is left of it."""
+
+from __future__ import annotations
+
+import re
+
+from pi_tui.editor.clusters import MARKS, code_point
+
+__all__ = ["cleaned", "cleaned_paste"]
+
+_SEQUENCE = re.compile(
+    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?"  # CSI, unfinished ones included
+    r"|(?:\x1b[\]P_^X]|[\x9d\x90\x9f\x9e\x98])[^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)?"  # OSC, DCS, APC, PM, SOS
+    r"|\x1b[ -/]*[0-~]?"
+)
+
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+
+_MARK = re.compile(f"[{chr(MARKS.start)}-{chr(MARKS.stop - 1)}]")
+
+_CONTROL_KEY = re.compile(r"\x1b\[(\d{2,3});5u")
+"""A control character as tmux writes it into a paste while keys are extended: a newline is Control and J."""
+
+
+def cleaned(text: str) -> str:
+    """Return a text with line feeds as its only line ends, and with tabs as its only other control characters.
+
+    Marks of pastes cannot come from outside; such a private character is written as its code point.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    text = re.sub(r"\r\n?", "\n", text)
+    text = _CONTROL.sub("", _SEQUENCE.sub("", text))
+    return _MARK.sub(lambda mark: code_point(mark[0]), text)
+
+
+def cleaned_paste(text: str) -> str:
+    """Return what a terminal sent as a paste, as ``cleaned`` does."""
+    return cleaned(_CONTROL_KEY.sub(_control_character, text))
+
+
+def _control_character(found: re.Match[str]) -> str:
+    letter = chr(int(found[1])).lower()
+    return chr(ord(letter) - 96) if "a" <= letter <= "z" else ""

@@ -1,0 +1,149 @@
+"""What the cursor steps over: grapheme clusters, as wide as they are drawn.
+
+A line is cut as Rich cuts it, which draws it. On top of that two flag letters are one flag, and a character that cannot
+be seen is a cluster of its own, drawn by its code point: pasted text may hide instructions behind such characters.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+__all__ = ["MARKS", "Cluster", "clusters_of", "code_point", "is_boundary", "next_boundary", "previous_boundary"]
+
+MARKS = range(0x10F800, 0x10FFFE)
+"""Characters that stand for pasted texts: private ones, which have no meaning in any text from outside."""
+
+TAB = "    "
+
+_HIDDEN = (
+    "\xad\u061c\u180e\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e00ff"
+)
+
+_ALONE = re.compile(rf"[\t{_HIDDEN}{chr(MARKS.start)}-{chr(MARKS.stop - 1)}]")
+
+_FLAG_LETTERS = "\U0001f1e6", "\U0001f1ff"
+
+_LONG_LINE = 4096
+"""Characters; of a longer line only the surroundings of the cursor are cut into clusters."""
+
+_SURROUNDINGS = 256
+
+
+class Cluster(NamedTuple):
+    """A cluster of a line.
+
+    Attributes:
+        start: Index of its first character in the line.
+        end: Index after its last character.
+        shown: What is drawn for it.
+        cells: How wide that is.
+    """
+
+    start: int
+    end: int
+    shown: str
+    cells: int
+
+
+def clusters_of(line: str, labels: tuple[tuple[str, str], ...] = ()) -> Sequence[Cluster]:
+    """Return the clusters of a line, without gaps.
+
+    Args:
+        line: A text without newlines.
+        labels: What is drawn for each of ``MARKS``; nothing for others.
+    """
+    if line.isascii() and line.isprintable():
+        return [Cluster(index, index + 1, character, 1) for index, character in enumerate(line)]
+    return [*_clusters(line, dict(labels))]
+
+
+def _clusters(line: str, labels: Mapping[str, str]) -> Iterator[Cluster]:
+    from rich.cells import cell_len
+
+    at = 0
+    for alone in _ALONE.finditer(line):
+        yield from _plain_clusters(line, at, alone.start())
+        character = alone[0]
+        shown = TAB if character == "\t" else labels.get(character, code_point(character))
+        at = alone.end()
+        yield Cluster(alone.start(), at, shown, cell_len(shown))
+    yield from _plain_clusters(line, at, len(line))
+
+
+def _plain_clusters(line: str, start: int, end: int) -> Iterator[Cluster]:
+    from rich.cells import split_graphemes
+
+    text = line[start:end]
+    flag: Cluster | None = None
+    for first, last, cells in split_graphemes(text)[0]:
+        cluster = Cluster(start + first, start + last, text[first:last], cells)
+        if flag is not None:
+            whole = _is_flag_letter(cluster.shown)
+            if whole:
+                cluster = Cluster(flag.start, cluster.end, flag.shown + cluster.shown, flag.cells + cells)
+            else:
+                yield flag
+            flag = None
+            if whole:
+                yield cluster
+                continue
+        if _is_flag_letter(cluster.shown):
+            flag = cluster
+        else:
+            yield cluster
+    if flag is not None:
+        yield flag
+
+
+def _is_flag_letter(text: str) -> bool:
+    return len(text) == 1 and _FLAG_LETTERS[0] <= text <= _FLAG_LETTERS[1]
+
+
+def code_point(character: str) -> str:
+    """Return how a character is written that is not to be drawn itself."""
+    return f"\u2039U+{ord(character):04X}\u203a"
+
+
+def next_boundary(text: str, at: int) -> int:
+    """Return where the cluster ends that begins at an index of a text, or that the index is in; a newline is one."""
+    if at >= len(text) or text[at] == "\n":
+        return min(at + 1, len(text))
+    start, bounds = _bounds(text, at)
+    return start + bounds[bisect_right(bounds, at - start)]
+
+
+def previous_boundary(text: str, at: int) -> int:
+    """Return where the cluster begins that ends at an index of a text, or that the index is in; a newline is one."""
+    if at <= 0 or text[at - 1] == "\n":
+        return max(at - 1, 0)
+    start, bounds = _bounds(text, at)
+    return start + bounds[bisect_left(bounds, at - start) - 1]
+
+
+def is_boundary(text: str, at: int) -> bool:
+    """Whether no cluster of a text is cut at an index."""
+    start, bounds = _bounds(text, at)
+    return at - start in bounds
+
+
+def _bounds(text: str, at: int) -> tuple[int, Sequence[int]]:
+    """Return where the line around an index begins, or its surroundings, and the boundaries from there."""
+    start = text.rfind("\n", 0, at) + 1
+    end = text.find("\n", at)
+    end = len(text) if end < 0 else end
+    if end - start > _LONG_LINE:
+        start, end = max(start, at - _SURROUNDINGS), min(end, at + _SURROUNDINGS)
+    return start, _line_bounds(text[start:end])
+
+
+@lru_cache(maxsize=64)
+def _line_bounds(line: str) -> Sequence[int]:
+    if line.isascii() and line.isprintable():
+        return range(len(line) + 1)
+    return [0, *(cluster.end for cluster in clusters_of(line))]

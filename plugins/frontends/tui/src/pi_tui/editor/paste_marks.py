@@ -1,0 +1,63 @@
+"""Long pastes: drawn as ``[paste #1 +30 lines]``, one character in the text, sent as what was pasted."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from pi_tui.editor.clusters import MARKS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["Pastes", "is_long"]
+
+_LINES = 10
+
+_CHARACTERS = 1000
+
+_MARK = re.compile(f"[{chr(MARKS.start)}-{chr(MARKS.stop - 1)}]")
+
+
+def is_long(text: str) -> bool:
+    """Whether a paste is drawn as a mark."""
+    return len(text) > _CHARACTERS or text.count("\n") >= _LINES
+
+
+class Pastes(NamedTuple):
+    """Pasted texts by their mark, a character of ``MARKS``."""
+
+    texts: tuple[tuple[str, str], ...] = ()
+
+    def added(self, text: str) -> tuple[Pastes, str]:
+        """Return the pastes with another one, and its mark; the text itself in place of a mark if all are in use."""
+        code = ord(self.texts[-1][0]) + 1 if self.texts else MARKS.start
+        if code not in MARKS:
+            return self, text
+        return Pastes((*self.texts, (chr(code), text))), chr(code)
+
+    @property
+    def labels(self) -> tuple[tuple[str, str], ...]:
+        """What is drawn for each mark."""
+        return tuple((mark, _label(ord(mark) - MARKS.start + 1, text)) for mark, text in self.texts)
+
+    def expanded(self, text: str) -> str:
+        """Return a text with what was pasted in place of the marks."""
+        texts = dict(self.texts)
+        return _MARK.sub(lambda mark: texts.get(mark[0], mark[0]), text)
+
+    def folded(self, text: str) -> str:
+        """Return a text with marks in place of what was pasted, where it is unchanged: each mark at most once."""
+        for mark, pasted in sorted(self.texts, key=lambda each: len(each[1]), reverse=True):
+            text = text.replace(pasted, mark, 1)
+        return text
+
+    def kept(self, texts: Iterable[str]) -> Pastes:
+        """Return the pastes whose marks are in one of these texts."""
+        used = {mark for text in texts for mark in _MARK.findall(text)}
+        return Pastes(tuple(each for each in self.texts if each[0] in used))
+
+
+def _label(number: int, text: str) -> str:
+    lines = text.count("\n") + 1
+    return f"[paste #{number} +{lines} lines]" if lines > _LINES else f"[paste #{number} {len(text)} chars]"

@@ -1,0 +1,159 @@
+"""From a text to rows that fit a width, and from the cursor to its cell and back."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from pi_tui.editor.clusters import clusters_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pi_tui.editor.clusters import Cluster
+
+__all__ = ["Labels", "Place", "Row", "index_at", "place_of", "wrap"]
+
+Labels = tuple[tuple[str, str], ...]
+"""What is drawn for each mark of a paste."""
+
+
+_LONG_LINE = 4096
+"""Characters. Of longer lines only a few are kept: a million characters have a hundred megabytes of rows."""
+
+
+class Row(NamedTuple):
+    """A row of a text.
+
+    Attributes:
+        start: Index of its first character in the text.
+        end: Index after its last one, without the newline.
+        shown: What is drawn, never wider than the width.
+        cells: How wide that is.
+    """
+
+    start: int
+    end: int
+    shown: str
+    cells: int
+
+
+class Place(NamedTuple):
+    """Where the cursor is drawn.
+
+    Attributes:
+        row: Index of the row.
+        cell: Cells before it; the row's width at the end of a full row, so lay out one cell less than there is.
+    """
+
+    row: int
+    cell: int
+
+
+def wrap(text: str, width: int, labels: Labels = ()) -> list[Row]:
+    """Return the rows of a text, at least one. A row ends after a space, or else where it is full.
+
+    Args:
+        text: The text.
+        width: Cells of a row, at least 1.
+        labels: What is drawn for marks.
+    """
+    rows = []
+    start = 0
+    for line in text.split("\n"):
+        rows += [Row(start + row.start, start + row.end, row.shown, row.cells) for row in _wrap(line, width, labels)]
+        start += len(line) + 1
+    return rows
+
+
+def place_of(text: str, rows: Sequence[Row], cursor: int, width: int, labels: Labels = ()) -> Place:
+    """Return where the cursor is drawn; between two rows of a line, at the start of the second."""
+    from bisect import bisect_right
+
+    index = bisect_right(rows, cursor, key=lambda row: row.start) - 1
+    row = rows[index]
+    before = (fitted(each, width).cells for each in _clusters(text, row, labels) if row.start + each.end <= cursor)
+    return Place(index, sum(before))
+
+
+def index_at(text: str, rows: Sequence[Row], place: Place, width: int, labels: Labels = ()) -> int:
+    """Return the index of the cluster that is drawn at a place; that of the row's end for a place right of it."""
+    row = rows[place.row]
+    cells = 0
+    for cluster in _clusters(text, row, labels):
+        cells += fitted(cluster, width).cells
+        if cells > place.cell:
+            return row.start + cluster.start
+    continues = place.row + 1 < len(rows) and rows[place.row + 1].start == row.end
+    if continues and row.end > row.start:  # the row's end is the start of the next one
+        return row.start + _clusters(text, row, labels)[-1].start
+    return row.end
+
+
+def fitted(cluster: Cluster, width: int) -> Cluster:
+    """Return a cluster as it is drawn in rows of a width: one that is wider is cut."""
+    if cluster.cells <= width:
+        return cluster
+    from rich.cells import set_cell_size
+
+    return cluster._replace(shown=set_cell_size(cluster.shown, width - 1) + "…", cells=width)
+
+
+def _clusters(text: str, row: Row, labels: Labels) -> Sequence[Cluster]:
+    return clusters_of(text[row.start : row.end], labels)
+
+
+def _wrap(line: str, width: int, labels: Labels) -> Sequence[Row]:
+    return (_wrap_short if len(line) <= _LONG_LINE else _wrap_long)(line, width, labels)
+
+
+def _rows(line: str, width: int, labels: Labels) -> Sequence[Row]:
+    if line.isascii() and line.isprintable():
+        return [*_wrap_ascii(line, width)]
+    return [*_wrap_clusters([fitted(each, width) for each in clusters_of(line, labels)], width)]
+
+
+_wrap_short = lru_cache(maxsize=2048)(_rows)
+
+_wrap_long = lru_cache(maxsize=4)(_rows)
+
+
+def _wrap_ascii(line: str, width: int) -> Iterator[Row]:
+    start = 0
+    while len(line) - start > width:
+        end = start + width
+        if line[end] != " ":
+            end = line.rfind(" ", start, end) + 1 or end
+        yield Row(start, end, line[start:end], end - start)
+        start = end
+    yield Row(start, len(line), line[start:], len(line) - start)
+
+
+def _wrap_clusters(clusters: Sequence[Cluster], width: int) -> Iterator[Row]:
+    first, cells, last_break = 0, 0, 0
+    index = 0
+    while index < len(clusters):
+        cluster = clusters[index]
+        if cells + cluster.cells > width:
+            end = index if cluster.shown.isspace() or last_break <= first else last_break
+            yield _row(clusters[first:end])
+            first = last_break = index = end
+            cells = 0
+            continue
+        cells += cluster.cells
+        index += 1
+        if _may_end_row(cluster):
+            last_break = index
+    yield _row(clusters[first:])
+
+
+def _may_end_row(cluster: Cluster) -> bool:
+    """Whether a row may end after a cluster: a space, or a character of a script that is written without spaces."""
+    return cluster.shown.isspace() or (cluster.cells > 1 and cluster.end - cluster.start == 1)
+
+
+def _row(clusters: Sequence[Cluster]) -> Row:
+    if not clusters:
+        return Row(0, 0, "", 0)
+    shown = "".join(each.shown for each in clusters)
+    return Row(clusters[0].start, clusters[-1].end, shown, sum(each.cells for each in clusters))
