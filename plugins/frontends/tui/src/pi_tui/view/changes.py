@@ -1,0 +1,44 @@
+"""What an event changed, so that a painter redraws only that."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple, TypeAlias
+
+__all__ = ["NOTHING", "Changes", "Part"]
+
+Part: TypeAlias = Literal["queue", "work", "footer", "statuses", "widgets", "dialogs", "title"]
+
+
+class Changes(NamedTuple):
+    """The changed parts of a state.
+
+    Attributes:
+        blocks: Ids of blocks that are new or look different.
+        removed: Ids of blocks that are gone.
+        parts: The other parts.
+        reload: The conversation was replaced: the caller gives ``load_entries`` the entries that are there now.
+    """
+
+    blocks: frozenset[str] = frozenset()
+    removed: frozenset[str] = frozenset()
+    parts: frozenset[Part] = frozenset()
+    reload: bool = False
+
+    @classmethod
+    def of(cls, *parts: Part) -> Changes:
+        """Return a change of parts."""
+        return cls(parts=frozenset(parts))
+
+    def __or__(self, other: Changes) -> Changes:
+        return Changes(
+            (self.blocks | other.blocks) - other.removed,
+            self.removed | other.removed,
+            self.parts | other.parts,
+            self.reload or other.reload,
+        )
+
+    def __bool__(self) -> bool:
+        return bool(self.blocks or self.removed or self.parts or self.reload)
+
+
+NOTHING = Changes()

@@ -1,0 +1,151 @@
+r"""The only way in for text of models, tools, files, sessions and plugins: what is left of it cannot act on a terminal.
+
+Escape sequences are removed whole, also unfinished ones, and so are control and zero-width characters. Characters that
+reorder text are replaced by their names, such as U+202E, so that the reader notices them. A tab becomes spaces. What a
+program prints keeps its colours (SGR), and of a line that it overwrote, as progress bars do, the last version counts.
+
+``CleanStream`` is the one implementation, fed in pieces or at once, with equal results.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from pi_hookspecs.hidden import HIDDEN, JOINERS, SELECTORS, is_visible
+
+__all__ = ["CleanStream", "clean", "clean_line", "clean_output", "rewritten"]
+
+_STRING = r"(?:\x1b[PX\]^_k]|[\x90\x98\x9d-\x9f])[^\x07\x18\x1a\x1b\x9c\n]*"
+"""A sequence with a text, such as a window's title, without its end. A line's end ends an unfinished one."""
+
+_CSI = r"(?:\x1b\[|\x9b)[0-?]*[ -/]*"
+
+_SEQUENCE = re.compile(rf"(?:\x1b\[|\x9b)([0-9;:]*)m|{_CSI}[@-~]?|{_STRING}(?:\x07|\x1b\\|\x9c)?|\x1b[ -/]*[0-~]?")
+
+_UNFINISHED = re.compile(rf"(?:{_CSI}|{_STRING}\x1b?|\x1b[ -/]*)\Z")
+
+_OPEN_STRING = re.compile(r"(\x1b[PX\]^_k]|[\x90\x98\x9d-\x9f])[^\x1b]*(\x1b?)\Z")
+
+_UNDECIDED = re.compile(rf"[\r{JOINERS}{SELECTORS}]+\Z")
+"""Characters at the end of a piece that depend on the one after them."""
+
+_BIDI = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+
+_CONTEXT = 2
+"""Characters before a hidden one that decide whether it is hidden."""
+
+_TAB = "    "
+
+
+class CleanStream:
+    """Cleans text that comes in pieces; a sequence that is cut between two pieces is held back.
+
+    Args:
+        output: Whether a program printed the text: colours stay, and so do carriage returns inside of a line, which
+            ``rewritten`` applies. Otherwise colours are removed, and a carriage return is a line break.
+    """
+
+    def __init__(self, *, output: bool = False) -> None:
+        self._output = output
+        self._raw = ""
+        self._undecided = ""
+        self._context = "\n"  # so that a joiner at the beginning is hidden
+
+    def feed(self, piece: str) -> str:
+        """Return what is clean by now."""
+        if not self._raw and not self._undecided and is_visible(piece):
+            self._context = (self._context + piece)[-_CONTEXT:]
+            return piece.replace("\t", _TAB)
+        text = self._raw + piece
+        found = _UNFINISHED.search(text)
+        self._raw = "" if found is None else _OPEN_STRING.sub(r"\1\2", found[0])  # its text is not needed
+        return self._visible(self._without_sequences(text if found is None else text[: found.start()]))
+
+    def end(self) -> str:
+        """Return the rest; an unfinished sequence is dropped. The stream may be used again."""
+        rest = self._undecided.rstrip("\u200c\u200d")
+        self._raw = self._undecided = ""
+        rest = self._unhidden(self._line_ends(rest))
+        self._context = "\n"
+        return rest
+
+    def _without_sequences(self, text: str) -> str:
+        return _SEQUENCE.sub(self._kept_colour if self._output else "", text)
+
+    @staticmethod
+    def _kept_colour(found: re.Match[str]) -> str:
+        return "" if found[1] is None else f"\x1b[{found[1]}m"
+
+    def _visible(self, text: str) -> str:
+        text = self._undecided + text
+        found = _UNDECIDED.search(text)
+        self._undecided = "" if found is None else found[0]
+        return self._unhidden(self._line_ends(text if found is None else text[: found.start()]))
+
+    def _line_ends(self, text: str) -> str:
+        if "\r" not in text:
+            return text
+        return re.sub(r"\r+\n", "\n", text) if self._output else re.sub(r"\r+\n?", "\n", text)
+
+    def _unhidden(self, text: str) -> str:
+        """Return the text without hidden characters, which those before the text may decide about."""
+        start = len(self._context)
+        joined = self._context + text
+        self._context = joined[-_CONTEXT:]
+        parts: list[str] = []
+        end = start
+        for found in _hidden().finditer(joined, start):
+            if found[1] is None:
+                parts += joined[end : found.start()], self._shown(found[0])
+                end = found.end()
+        return "".join([*parts, joined[end:]]).replace("\t", _TAB)
+
+    def _shown(self, hidden: str) -> str:
+        if hidden in _BIDI:
+            return f"\u2039U+{ord(hidden):04X}\u203a"
+        if hidden in "\u2028\u2029":
+            return "\n"
+        return hidden if hidden == "\r" and self._output else ""
+
+
+@cache
+def _hidden() -> re.Pattern[str]:
+    """Return the pattern of colours, which stay, and hidden characters; most texts do without its 15 ms."""
+    return re.compile(rf"(\x1b\[[0-9;:]*m)|(?:{HIDDEN})")
+
+
+def clean(text: str) -> str:
+    """Return prose, such as an answer or an error, as it may be drawn: lines without any control character."""
+    if is_visible(text):
+        return text.replace("\t", _TAB)
+    stream = CleanStream()
+    return stream.feed(text) + stream.end()
+
+
+def clean_output(text: str) -> str:
+    """Return what a program printed, as lines with colours (SGR) and no other control character."""
+    if is_visible(text):
+        return text.replace("\t", _TAB)
+    stream = CleanStream(output=True)
+    return rewritten(stream.feed(text) + stream.end()).replace("\r", "")
+
+
+def clean_line(text: str) -> str:
+    """Return a label, such as a file's or a session's name, in one line: each run of whitespace is one space."""
+    return " ".join(clean(text).split())
+
+
+def rewritten(text: str) -> str:
+    """Return cleaned output with the last version of each line that was overwritten; a trailing return stays."""
+    if "\r" not in text:
+        return text
+    lines = text.split("\n")
+    last = lines[-1]
+    kept = [_last_version(line).rstrip("\r") for line in lines[:-1]]
+    return "\n".join([*kept, _last_version(last)])
+
+
+def _last_version(line: str) -> str:
+    end = line.rstrip("\r")
+    return end[end.rfind("\r") + 1 :] + ("\r" if len(end) < len(line) else "")

@@ -1,0 +1,89 @@
+"""The figures of the footer: counted from answers, and formatted: ``↑600 ↓15 R240 W60 CH26.7% $0.002``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from pi_tui.view.changes import NOTHING, Changes
+
+if TYPE_CHECKING:
+    from pi_tui.view.state import Footer
+
+__all__ = ["Fullness", "context_text", "count", "count_answer", "fullness", "model_text", "tokens", "usage_text"]
+
+Fullness: TypeAlias = Literal["", "warning", "error"]
+
+_WARNING, _ERROR = 0.7, 0.9
+
+
+def count(footer: Footer, usage: Any) -> Changes:
+    """Add what a request used to the totals."""
+    if usage is None:
+        return NOTHING
+    footer.input += usage.input
+    footer.output += usage.output
+    footer.cache_read += usage.cache_read
+    footer.cache_write += usage.cache_write
+    footer.cost += usage.cost.total
+    return Changes.of("footer")
+
+
+def count_answer(footer: Footer, message: Any) -> Changes:
+    """Add what an answer used; a complete one also says how large the context is, and how much of it was cached."""
+    usage = message.usage
+    sent = usage.input + usage.cache_read + usage.cache_write
+    if sent and message.stop_reason not in ("error", "aborted"):
+        footer.context = usage.total_tokens or sent + usage.output
+        footer.hit_rate = usage.cache_read / sent
+    return count(footer, usage)
+
+
+def tokens(number: int) -> str:
+    """Return ``600``, ``1.5k``, ``200k``, ``1.5M`` or ``12M``."""
+    for size, unit in ((1_000_000, "M"), (1000, "k")):
+        if number >= size:
+            return (
+                f"{number / size:.1f}{unit}".replace(f".0{unit}", unit)
+                if number < 10 * size
+                else f"{number // size}{unit}"
+            )
+    return str(number)
+
+
+def usage_text(footer: Footer) -> str:
+    """Return the totals; what is zero is left out."""
+    named = (
+        ("↑", footer.input),
+        ("↓", footer.output),
+        ("R", footer.cache_read),
+        ("W", footer.cache_write),
+    )
+    parts = [f"{sign}{tokens(number)}" for sign, number in named if number]
+    if footer.hit_rate is not None and (footer.cache_read or footer.cache_write):
+        parts.append(f"CH{footer.hit_rate:.1%}")
+    if footer.cost or footer.subscription:
+        parts.append(f"${footer.cost:.3f}{' (sub)' if footer.subscription else ''}")
+    return " ".join(parts)
+
+
+def context_text(footer: Footer) -> str:
+    """Return ``0.1%/200k (auto)``: how full the context window is, and whether pi compacts by itself."""
+    if not footer.window:
+        return ""
+    share = "?" if footer.context is None else f"{footer.context / footer.window:.1%}"
+    return f"{share}/{tokens(footer.window)}{' (auto)' if footer.auto_compact else ''}"
+
+
+def fullness(footer: Footer) -> Fullness:
+    """Return whether the context window is so full that the user should notice."""
+    share = (footer.context or 0) / footer.window if footer.window else 0.0
+    return "error" if share > _ERROR else "warning" if share > _WARNING else ""
+
+
+def model_text(footer: Footer) -> str:
+    """Return ``(anthropic) m1 • medium``, the provider only where there are several."""
+    if footer.model is None:
+        return "no model"
+    provider = f"({footer.provider}) " if footer.providers > 1 and footer.provider else ""
+    level = f" • {'thinking off' if footer.level == 'off' else footer.level}" if footer.level else ""
+    return f"{provider}{footer.model}{level}"

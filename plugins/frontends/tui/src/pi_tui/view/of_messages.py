@@ -1,0 +1,245 @@
+"""Messages to blocks: those that are stored, and the model's answer as it is received.
+
+An answer's blocks are made while it streams. Its complete message decides: plugins may have replaced it, and empty or
+incomplete blocks are not in it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pi_tui.view import numbers
+from pi_tui.view.blocks import Answer, Bash, Custom, Error, Notice, Summary, Thinking, Tool, User
+from pi_tui.view.changes import NOTHING, Changes
+from pi_tui.view.clean import clean, clean_line, clean_output
+from pi_tui.view.content import images_of, text_of
+from pi_tui.view.growing import Growing, Tail
+from pi_tui.view.of_tools import take_result
+from pi_tui.view.state import changed
+
+if TYPE_CHECKING:
+    from pi_tui.view.blocks import Block
+    from pi_tui.view.state import State
+
+__all__ = ["add_message", "message_end", "message_start", "message_update", "set_bash_result"]
+
+
+# Events
+
+
+def message_start(state: State, event: Any) -> Changes:
+    """Begin an answer, or add a message that is complete from its beginning."""
+    if event.message.role == "assistant":
+        state.answering = {}
+        return NOTHING
+    return add_message(state, event.message) if event.message.role in ("user", "custom") else NOTHING
+
+
+def message_update(state: State, event: Any) -> Changes:
+    """Let the answer grow."""
+    update = event.assistant_message_event
+    kind = update.type
+    if kind in ("text_delta", "thinking_delta"):
+        return _grow(state, update, kind.removesuffix("_delta"))
+    if kind in ("text_end", "thinking_end"):
+        return _finish(state, update)
+    if kind == "toolcall_start":
+        return _begin_call(state, update.content_index, update.id, update.tool_name)
+    block = state.answering.get(getattr(update, "content_index", -1))
+    if not isinstance(block, Tool):
+        return NOTHING
+    if kind == "toolcall_delta":
+        block.received.append(update.delta)
+    elif kind == "toolcall_end":
+        block.arguments, block.received = dict(update.tool_call.arguments), Growing()
+    return changed(block)
+
+
+def _grow(state: State, update: Any, content_type: str) -> Changes:
+    known = state.answering.get(update.content_index)
+    if isinstance(known, Answer | Thinking):
+        block = known
+    else:
+        block = state.answering[update.content_index] = _new(state, content_type)
+    piece = state.cleaner(block).feed(update.delta)
+    if not piece:
+        return NOTHING
+    block.text.append(piece)
+    return changed(block)
+
+
+def _finish(state: State, update: Any) -> Changes:
+    block = state.answering.get(update.content_index)
+    if not isinstance(block, Answer | Thinking):
+        return NOTHING
+    block.text.append(state.cleaner(block).end())
+    block.done = True
+    state.forget_cleaner(block)
+    return changed(block)
+
+
+def _begin_call(state: State, index: int, call_id: str, name: str) -> Changes:
+    block = state.add(Tool, call_id=call_id, name=clean_line(name))
+    state.answering[index] = state.unfinished[call_id] = block
+    return changed(block)
+
+
+def message_end(state: State, event: Any) -> Changes:
+    """Complete a message."""
+    message = event.message
+    if message.role == "assistant":
+        return _complete(state, message)
+    if message.role == "toolResult":
+        return take_result(
+            state,
+            message.tool_call_id,
+            output=text_of(message.content),
+            images=images_of(message.content),
+            details=message.details,
+            failed=message.is_error,
+            duration_ms=message.duration_ms,
+        ) | numbers.count(state.footer, message.usage)
+    return NOTHING
+
+
+def _complete(state: State, message: Any) -> Changes:
+    """Make the blocks those of the complete answer, in its order."""
+    waiting = [*state.answering.values()]
+    changes = NOTHING
+    for content in message.content:
+        block = next((each for each in waiting if _is_of(each, content)), None)
+        if block is not None:
+            waiting.remove(block)
+        changes |= _set_content(state, block, content)
+    for block in waiting:
+        changes |= _drop(state, block)
+    state.answering = {}
+    changes |= _outcome(state, message)
+    return changes | numbers.count_answer(state.footer, message)
+
+
+def _is_of(block: Block, content: Any) -> bool:
+    if isinstance(block, Tool):
+        return content.type == "toolCall" and bool(content.id == block.call_id)
+    return block.kind == {"text": "answer", "thinking": "thinking"}.get(content.type)
+
+
+def _set_content(state: State, block: Block | None, content: Any) -> Changes:
+    if content.type == "toolCall":
+        return _set_call(state, block if isinstance(block, Tool) else None, content)
+    if content.type not in ("text", "thinking"):
+        return NOTHING
+    redacted = content.type == "thinking" and bool(content.redacted)
+    text = clean(content.text if content.type == "text" else content.thinking)
+    if isinstance(block, Answer | Thinking):
+        if block.done and str(block.text) == text and not redacted:
+            return NOTHING
+        return _set_text(state, block, text, redacted=redacted)
+    if not text.strip() and not redacted:
+        return NOTHING
+    return _set_text(state, _new(state, content.type), text, redacted=redacted)
+
+
+def _new(state: State, content_type: str) -> Answer | Thinking:
+    return state.add(Answer) if content_type == "text" else state.add(Thinking)
+
+
+def _set_text(state: State, block: Answer | Thinking, text: str, *, redacted: bool) -> Changes:
+    state.forget_cleaner(block)
+    block.done = True
+    if str(block.text) != text:
+        block.text = Growing(text)
+    if isinstance(block, Thinking):
+        block.redacted = redacted
+    return changed(block)
+
+
+def _set_call(state: State, block: Tool | None, content: Any) -> Changes:
+    if block is None:
+        block = state.add(Tool, call_id=content.id, name=clean_line(content.name))
+        state.unfinished[content.id] = block
+    elif block.arguments == content.arguments:
+        return NOTHING
+    block.arguments, block.received = dict(content.arguments), Growing()
+    return changed(block)
+
+
+def _drop(state: State, block: Block) -> Changes:
+    state.forget_cleaner(block)
+    if isinstance(block, Tool):
+        state.unfinished.pop(block.call_id, None)
+    return state.remove(block)
+
+
+def _outcome(state: State, message: Any) -> Changes:
+    """Add what the user has to know of an answer that ended early; its calls never run."""
+    if message.stop_reason not in ("error", "aborted", "length"):
+        return NOTHING
+    if message.stop_reason == "length":
+        return changed(state.add(Notice, text="The answer reached the model's output limit.", level="warning"))
+    changes = NOTHING
+    for content in message.content:
+        if content.type == "toolCall":
+            changes |= take_result(state, content.id, output="Operation aborted", failed=True)
+    if message.stop_reason == "aborted":
+        return changes | changed(state.add(Notice, text="Operation aborted"))
+    detail = clean(message.error_message or "the provider gave no reason")
+    return changes | changed(state.add(Error, text=clean(state.explain(detail)), detail=detail))
+
+
+# Stored messages
+
+
+def add_message(state: State, message: Any) -> Changes:
+    """Add the blocks of a whole message."""
+    add = _ADD.get(message.role)
+    return add(state, message) if add is not None else NOTHING
+
+
+def _add_user(state: State, message: Any) -> Changes:
+    return changed(state.add(User, text=clean(text_of(message.content)), images=images_of(message.content)))
+
+
+def _add_custom(state: State, message: Any) -> Changes:
+    if not message.display:
+        return NOTHING
+    block = state.add(
+        Custom,
+        custom_type=clean_line(message.custom_type),
+        text=clean(text_of(message.content)),
+        images=images_of(message.content),
+        value=message,
+    )
+    return changed(block)
+
+
+def _add_bash(state: State, message: Any) -> Changes:
+    block = state.add(Bash, command=clean(message.command), excluded=bool(message.exclude_from_context))
+    return set_bash_result(block, message)
+
+
+def set_bash_result(block: Bash, message: Any) -> Changes:
+    """Set what a command of the user printed, and how it ended."""
+    path = message.full_output_path
+    block.running = False
+    block.output = Tail(clean_output(message.output))
+    block.exit_code = message.exit_code
+    block.cancelled = bool(message.cancelled)
+    block.truncated = bool(message.truncated)
+    block.full_output_path = None if path is None else clean_line(path)
+    return changed(block)
+
+
+def _add_summary(state: State, message: Any) -> Changes:
+    of = "compaction" if message.role == "compactionSummary" else "branch"
+    tokens = getattr(message, "tokens_before", 0)
+    return changed(state.add(Summary, of=of, text=clean(message.summary), tokens_before=tokens))
+
+
+_ADD = {
+    "user": _add_user,
+    "custom": _add_custom,
+    "bashExecution": _add_bash,
+    "branchSummary": _add_summary,
+    "compactionSummary": _add_summary,
+}

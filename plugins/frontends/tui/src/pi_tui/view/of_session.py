@@ -1,0 +1,191 @@
+"""Events of the session to the state: queue, work, retries, compaction, names, the user's commands."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pi_tui.view import numbers
+from pi_tui.view.blocks import Bash, Custom, Error, Notice, Summary
+from pi_tui.view.changes import NOTHING, Changes
+from pi_tui.view.clean import clean, clean_line
+from pi_tui.view.of_messages import set_bash_result
+from pi_tui.view.state import Queue, Retry, Work, changed
+
+if TYPE_CHECKING:
+    from pi_tui.view.state import State
+
+__all__ = [
+    "agent_settled",
+    "agent_start",
+    "bash_ended",
+    "bash_started",
+    "bash_update",
+    "compaction_end",
+    "compaction_start",
+    "entry_appended",
+    "facts",
+    "info_changed",
+    "level_changed",
+    "queue_update",
+    "replaced",
+    "retry_end",
+    "retry_start",
+    "summary_retry",
+    "summary_retry_finished",
+]
+
+
+def queue_update(state: State, event: Any) -> Changes:
+    """Set the messages that wait."""
+    state.queue = Queue(tuple(map(clean, event.steering)), tuple(map(clean, event.follow_up)))
+    return Changes.of("queue")
+
+
+# Work
+
+
+def agent_start(state: State, _event: Any) -> Changes:
+    """A run begins; the waiting for a retry is over."""
+    if not state.work.running:
+        state.work.running, state.work.started = True, state.now
+    state.work.retry = None
+    return Changes.of("work")
+
+
+def agent_settled(state: State, _event: Any) -> Changes:
+    """The prompt is done."""
+    state.work = Work(message=state.work.message)
+    return Changes.of("work")
+
+
+def retry_start(state: State, event: Any) -> Changes:
+    """A failed request will be repeated."""
+    state.work.retry = Retry(event.attempt, event.max_attempts, event.delay_ms, clean(event.error_message), state.now)
+    return Changes.of("work")
+
+
+def retry_end(state: State, event: Any) -> Changes:
+    """The retries are over; a failure is added."""
+    state.work.retry = None
+    changes = Changes.of("work")
+    if event.success:
+        return changes
+    times = f"{event.attempt} attempt{'' if event.attempt == 1 else 's'}"
+    detail = clean(event.final_error or "")
+    text = f"Retry failed after {times}" + (f": {clean(state.explain(detail))}" if detail else "")
+    return changes | changed(state.add(Error, text=text, detail=detail))
+
+
+def compaction_start(state: State, event: Any) -> Changes:
+    """A compaction begins."""
+    state.work.compacting = event.reason
+    return Changes.of("work")
+
+
+def compaction_end(state: State, event: Any) -> Changes:
+    """A compaction is over; the entry that it appended has the summary."""
+    state.work.compacting = None
+    changes = Changes.of("work")
+    if event.result is not None:
+        state.footer.context = event.result.estimated_tokens_after
+        return changes | Changes.of("footer")
+    if event.aborted:
+        return changes | changed(state.add(Notice, text="Compaction cancelled"))
+    detail = clean(event.error_message or "no reason given")
+    text = detail if detail.startswith("Compaction failed") else f"Compaction failed: {clean(state.explain(detail))}"
+    return changes | changed(state.add(Error, text=text, detail=detail))
+
+
+def summary_retry(state: State, _event: Any) -> Changes:
+    """The request for a summary is repeated."""
+    state.work.summarizing = True
+    return Changes.of("work")
+
+
+def summary_retry_finished(state: State, _event: Any) -> Changes:
+    """It is not repeated any more."""
+    state.work.summarizing = False
+    return Changes.of("work")
+
+
+# The session
+
+
+def replaced(_state: State, _event: Any) -> Changes:
+    """The conversation is another one, or continues from another place: its entries have to be loaded."""
+    return Changes(reload=True)
+
+
+def info_changed(state: State, event: Any) -> Changes:
+    """The session was named, or its name removed."""
+    state.footer.name = None if event.name is None else clean_line(event.name)
+    return Changes.of("footer", "title")
+
+
+def level_changed(state: State, event: Any) -> Changes:
+    """The reasoning effort changed."""
+    state.footer.level = clean_line(event.level)
+    return Changes.of("footer")
+
+
+def facts(state: State, event: Any) -> Changes:
+    """Set fields of the footer."""
+    for name, value in event.facts.items():
+        setattr(state.footer, name, clean_line(value) if isinstance(value, str) else value)
+    return Changes.of("footer", "title")
+
+
+def entry_appended(state: State, event: Any) -> Changes:
+    """Add the block of an entry that no message event is about, and count what its request used."""
+    entry = event.entry
+    changes = numbers.count(state.footer, getattr(entry, "usage", None))
+    if entry.type == "model_change":
+        state.footer.provider, state.footer.model = clean_line(entry.provider), clean_line(entry.model_id)
+        return changes | Changes.of("footer")
+    return changes | add_entry(state, entry)
+
+
+def add_entry(state: State, entry: Any) -> Changes:
+    """Add the block of an entry that is no message; most have none."""
+    if entry.type == "compaction":
+        tokens = entry.tokens_before
+        return changed(state.add(Summary, of="compaction", text=clean(entry.summary), tokens_before=tokens))
+    if entry.type == "branch_summary":
+        return changed(state.add(Summary, of="branch", text=clean(entry.summary)))
+    if entry.type == "custom":
+        return changed(state.add(Custom, custom_type=clean_line(entry.custom_type), value=entry))
+    return NOTHING
+
+
+# Commands of the user
+
+
+def bash_started(state: State, event: Any) -> Changes:
+    """Add a command that is running."""
+    block = state.add(Bash, command=clean(event.command), excluded=event.excluded, running=True)
+    state.commands[event.id] = block
+    return changed(block)
+
+
+def bash_update(state: State, event: Any) -> Changes:
+    """It has printed more; commands of other clients are ignored."""
+    block = state.commands.get(str(event.id))
+    if block is None:
+        return NOTHING
+    piece = state.cleaner(block, output=True).feed(event.delta)
+    if not piece:
+        return NOTHING
+    block.output.append(piece)
+    return changed(block)
+
+
+def bash_ended(state: State, event: Any) -> Changes:
+    """It is over."""
+    block = state.commands.pop(event.id, None)
+    if block is None:
+        return NOTHING
+    state.forget_cleaner(block)
+    if event.message is not None:
+        return set_bash_result(block, event.message)
+    block.running = False
+    return changed(block, state.add(Error, text=clean(event.error)))

@@ -1,0 +1,108 @@
+"""Events of tool calls to their blocks.
+
+A call's block is made where its arguments begin to stream. Its result comes twice, when the tool has finished and as a
+message of the conversation, which plugins may have changed since.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pi_tui.view.blocks import Tool
+from pi_tui.view.changes import NOTHING
+from pi_tui.view.clean import clean_line, clean_output
+from pi_tui.view.content import images_of, text_of
+from pi_tui.view.growing import Growing
+from pi_tui.view.state import changed
+
+if TYPE_CHECKING:
+    from pi_tui.view.blocks import Image
+    from pi_tui.view.changes import Changes
+    from pi_tui.view.state import State
+
+__all__ = ["arguments_of", "execution_end", "execution_start", "execution_update", "take_result"]
+
+
+def execution_start(state: State, event: Any) -> Changes:
+    """A call begins to run; another tool may have made it, so that no answer has it."""
+    block = state.unfinished.get(event.tool_call_id)
+    if block is None:
+        block = state.add(Tool, call_id=event.tool_call_id, name=clean_line(event.tool_name))
+        state.unfinished[event.tool_call_id] = block
+    block.status = "running"
+    block.started = state.now
+    block.arguments, block.received = dict(event.args), Growing()
+    return changed(block)
+
+
+def execution_update(state: State, event: Any) -> Changes:
+    """A running tool has printed more."""
+    block = state.unfinished.get(event.tool_call_id)
+    if block is None:
+        return NOTHING
+    block.output = clean_output(text_of(event.partial_result.content))
+    block.details = event.partial_result.details
+    return changed(block)
+
+
+def execution_end(state: State, event: Any) -> Changes:
+    """A call has its result."""
+    return take_result(
+        state,
+        event.tool_call_id,
+        output=text_of(event.result.content),
+        images=images_of(event.result.content),
+        details=event.result.details,
+        failed=event.is_error,
+        duration_ms=event.duration_ms,
+        last=False,
+    )
+
+
+def take_result(
+    state: State,
+    call_id: str,
+    *,
+    output: str,
+    images: tuple[Image, ...] = (),
+    details: Any = None,
+    failed: bool = False,
+    duration_ms: int | None = None,
+    last: bool = True,
+) -> Changes:
+    """Set the result of a call.
+
+    Args:
+        state: It is changed.
+        call_id: The call's id; one without a block is ignored.
+        output: As the tool gave it.
+        images: Of the result.
+        details: As the tool gave them.
+        failed: Whether it is an error.
+        duration_ms: How long the tool ran; None keeps what is known.
+        last: Whether no other result of the call follows.
+    """
+    block = state.unfinished.pop(call_id, None) if last else state.unfinished.get(call_id)
+    if block is None:
+        return NOTHING
+    before = (block.status, block.output, block.images, block.details, block.duration_ms)
+    block.status = "error" if failed else "done"
+    block.output = clean_output(output)
+    block.images = images
+    block.details = details
+    block.duration_ms = block.duration_ms if duration_ms is None else duration_ms
+    same = before == (block.status, block.output, block.images, block.details, block.duration_ms)
+    return NOTHING if same else changed(block)
+
+
+def arguments_of(block: Tool) -> dict[str, Any]:
+    """Return a call's arguments, as far as they were received; a painter asks once per frame, not at every delta."""
+    if block.arguments is not None:
+        return block.arguments
+    import jiter
+
+    try:
+        value = jiter.from_json(str(block.received).encode("utf-8", "replace"), partial_mode="trailing-strings")
+    except ValueError:  # nothing was received, or it is no JSON
+        return {}
+    return value if isinstance(value, dict) else {}

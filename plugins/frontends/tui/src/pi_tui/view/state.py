@@ -1,0 +1,197 @@
+"""All that a front end displays of a session: one value, which the reducers change and painters read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable  # noqa: TC003 - attrs keeps the annotation
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+from attrs import define, field
+
+from pi_hookspecs.values import Value
+from pi_tui.view.changes import Changes
+from pi_tui.view.clean import CleanStream
+
+if TYPE_CHECKING:
+    from pi_tui.view.blocks import Bash, Block, Tool
+
+__all__ = ["Dialog", "Footer", "Queue", "Retry", "State", "Widget", "Work", "changed"]
+
+B = TypeVar("B")
+
+
+@define(eq=False, repr=False)
+class _Part(Value):
+    __hash__ = None  # type: ignore[assignment] # it changes
+
+
+@define(eq=False, repr=False)
+class Queue(_Part):
+    """Messages that wait: for the next request, and for the end of the run."""
+
+    steering: tuple[str, ...] = ()
+    follow_up: tuple[str, ...] = ()
+
+
+@define(eq=False, repr=False)
+class Retry(_Part):
+    """A failed request is repeated ``delay_ms`` after ``started`` (seconds of the clock of the caller)."""
+
+    attempt: int
+    most: int
+    delay_ms: int
+    reason: str
+    started: float = field(default=0.0, eq=False)
+
+
+@define(eq=False, repr=False)
+class Work(_Part):
+    """What the session is doing.
+
+    Attributes:
+        running: Whether a prompt is being worked on.
+        started: Since when, in seconds of the clock of the caller.
+        retry: The retry that is waited for.
+        compacting: The reason of the compaction that is running.
+        summarizing: Whether the request for a summary is being repeated.
+        message: A plugin's text in place of ``Working``.
+    """
+
+    running: bool = False
+    started: float = field(default=0.0, eq=False)
+    retry: Retry | None = None
+    compacting: Literal["manual", "threshold", "overflow"] | None = None
+    summarizing: bool = False
+    message: str | None = None
+
+
+@define(eq=False, repr=False)
+class Footer(_Part):
+    """The figures of the footer; ``numbers`` formats them.
+
+    Attributes:
+        input: Tokens that were sent and not read from a cache, over all entries; the others likewise.
+        cost: US dollars.
+        subscription: Whether the model is paid by a subscription, so that the cost is no bill.
+        context: Tokens of the next request; None when that is not known, as after a compaction.
+        window: The model's context window in tokens; 0 when that is not known.
+        hit_rate: Share of the last request that was read from the cache, from 0 to 1; None before the first.
+        providers: Number of providers that can be used; with several the footer names the provider.
+    """
+
+    cwd: str = ""
+    branch: str | None = None
+    name: str | None = None
+    input: int = 0
+    output: int = 0
+    cache_read: int = 0
+    cache_write: int = 0
+    cost: float = 0.0
+    subscription: bool = False
+    context: int | None = 0
+    window: int = 0
+    hit_rate: float | None = None
+    auto_compact: bool = True
+    model: str | None = None
+    provider: str | None = None
+    level: str | None = None
+    providers: int = 1
+
+
+@define(eq=False, repr=False)
+class Widget(_Part):
+    """Lines of a plugin next to the editor."""
+
+    lines: tuple[Any, ...]
+    placement: Literal["aboveEditor", "belowEditor"] = "aboveEditor"
+
+
+@define(eq=False, repr=False)
+class Dialog(_Part):
+    """A question of a plugin that waits for its answer."""
+
+    id: str
+    kind: Literal["select", "confirm", "input", "editor"]
+    title: str
+    message: str = ""
+    options: tuple[str, ...] = ()
+    prefill: str = ""
+
+
+@define(kw_only=True, eq=False, repr=False)
+class State(_Part):
+    """What there is to see.
+
+    Attributes:
+        blocks: The transcript, from its beginning.
+        now: The time of the last event, in seconds of the clock of the caller of ``reduce``.
+        explain: Returns the sentence to display for the error text of a request.
+        answering: The blocks of the answer that is being received: each content index with its block.
+        unfinished: Tool calls without a result, by their ids.
+        commands: Commands of the user that are running, by their ids.
+    """
+
+    blocks: list[Block] = field(factory=list)
+    queue: Queue = field(factory=Queue)
+    work: Work = field(factory=Work)
+    footer: Footer = field(factory=Footer)
+    statuses: dict[str, str] = field(factory=dict)
+    widgets: dict[str, Widget] = field(factory=dict)
+    dialogs: list[Dialog] = field(factory=list)
+    title: str | None = None
+    now: float = field(default=0.0, eq=False)
+    explain: Callable[[str], str] = field(default=str, eq=False)
+    answering: dict[int, Block] = field(factory=dict)
+    unfinished: dict[str, Tool] = field(factory=dict)
+    commands: dict[str, Bash] = field(factory=dict)
+    _cleaners: dict[str, CleanStream] = field(factory=dict, eq=False)
+    _numbers: dict[str, int] = field(factory=dict, eq=False)
+    _next: int = 0
+
+    def add(self, make: Callable[..., B], /, **fields: Any) -> B:
+        """Append a block with a new id."""
+        block = make(id=f"b{self._next}", **fields)
+        self._numbers[f"b{self._next}"] = len(self.blocks)
+        self._next += 1
+        self.blocks.append(block)  # type: ignore[arg-type] # only blocks are made
+        return block
+
+    def remove(self, block: Block) -> Changes:
+        """Take a block out."""
+        self.blocks = [each for each in self.blocks if each is not block]
+        self._numbers = {each.id: number for number, each in enumerate(self.blocks)}
+        return Changes(removed=frozenset((block.id,)))
+
+    def block(self, block_id: str) -> Block | None:
+        """Return a block by its id."""
+        number = self._numbers.get(block_id)
+        return None if number is None else self.blocks[number]
+
+    def number(self, block_id: str) -> int | None:
+        """Return the place of a block in ``blocks``."""
+        return self._numbers.get(block_id)
+
+    def cleaner(self, block: Block, *, output: bool = False) -> CleanStream:
+        """Return the stream that cleans what a block receives; the same one until ``forget_cleaner``."""
+        return self._cleaners.setdefault(block.id, CleanStream(output=output))
+
+    def forget_cleaner(self, block: Block) -> None:
+        """Drop the stream of a block that is complete."""
+        self._cleaners.pop(block.id, None)
+
+    def clear(self) -> None:
+        """Drop the conversation: blocks, queue and work; ids are not used again."""
+        self.blocks = []
+        self.queue = Queue()
+        self.work = Work()
+        self.answering = {}
+        self.unfinished = {}
+        self.commands = {}
+        self._cleaners = {}
+        self._numbers = {}
+
+
+def changed(*blocks: Block) -> Changes:
+    """Count a change of blocks, and return it."""
+    for block in blocks:
+        block.revision += 1
+    return Changes(frozenset([block.id for block in blocks]))
