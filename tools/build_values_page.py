@@ -43,7 +43,7 @@ THEMES = {
     "Sessions": ("session_store", "stored_sessions", "views", "entries", "rare_entries"),
     "Compaction and other services": ("service_values", "services", "operations", "processes", "context"),
     "What plugins draw": ("lines", "screen", "full_ui"),
-    "What plugins register": ("registrations", "front_ends", "completions", "resources", "mcp", "secrets"),
+    "What plugins register": ("registrations", "front_ends", "completions", "resources", "mcp", "secrets", "traces"),
 }
 """Modules of the contract by heading. Of protocols only those are described that plugins implement."""
 

@@ -51,3 +51,15 @@ async def test_the_model_is_kept_for_the_project(pi_session, fake_ui, tmp_path):
 
     assert [notice.message for notice in fake_ui.notices] == ["Kept"]
     assert pi_session.settings.get("defaultModel") == pi_session.model.id
+
+
+@pytest.mark.parametrize("section", ["Observing plugins"])
+@pytest.mark.pi(entry_points=["guardrails", "tools"], plugins={}, settings={"guardrails": {"enabled": True}})
+async def test_refusals_are_counted_by_plugin(pi_session, script, fake_ui):
+    fake_ui.answers(False)
+    script.turn(tool_call("bash", command="rm -rf /")).turn(text("Then not."))
+
+    await pi_session.prompt("clean up")
+    await pi_session.prompt("/refusals")
+
+    assert "guardrails refused 1 calls" in [notice.message for notice in fake_ui.notices]

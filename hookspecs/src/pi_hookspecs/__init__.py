@@ -60,6 +60,7 @@ if TYPE_CHECKING:  # what a type checker sees; ``_HOMES`` says the same at run t
     from pi_hookspecs.stored_sessions import *
     from pi_hookspecs.stream import *
     from pi_hookspecs.tools import *
+    from pi_hookspecs.traces import *
     from pi_hookspecs.ui import *
     from pi_hookspecs.views import *
 
@@ -164,6 +165,7 @@ _HOMES: dict[str, str] = {
     "tools": (
         "ConstrainedSampling ExecutionMode Tool ToolAnnotations ToolExecute ToolExposure ToolResult ToolUpdate tool"
     ),
+    "traces": "HookCounters HookOutcome HookTrace",
     "views": (
         "ChangeableSettings ContextUsage ModelChoice SessionContext SessionTreeNode SessionView SettingsView "
         "TreeNavigation"

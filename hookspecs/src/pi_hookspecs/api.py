@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pi_hookspecs.rare_messages import CustomMessage
     from pi_hookspecs.registrations import Login, Renderer
     from pi_hookspecs.tools import ConstrainedSampling, ExecutionMode, Tool, ToolAnnotations, ToolExposure
+    from pi_hookspecs.traces import HookTrace
 
 __all__ = ["PiAPI"]
 
@@ -204,6 +205,21 @@ class PiAPI(Protocol):
     ) -> Callable[[], None]: ...
     def register_message_renderer(self, custom_type: str, renderer: Any = None, /) -> Any:
         """Render custom messages and entries of a type: ``renderer(value, *, width, expanded)`` returns lines."""
+        ...
+
+    @overload
+    def observe_hooks(self, /) -> Callable[[_F], _F]: ...
+    @overload
+    def observe_hooks(self, observer: Callable[[HookTrace], object], /) -> Callable[[], None]: ...
+    def observe_hooks(self, observer: Any = None, /) -> Any:
+        """Call ``observer(trace)`` after each call of a hook of any plugin, for telemetry; it is a plain function.
+
+        It is called inside the run, so it should only take notes. What it raises is reported, and after three failures
+        in a row it is not called any more. Calls of hooks that it causes itself are not observed.
+
+        Raises:
+            TypeError: It is ``async``, or no function.
+        """
         ...
 
     @property

@@ -8,6 +8,7 @@ are read from the specification (``pi_hookspecs.answers``).
 from __future__ import annotations
 
 from asyncio import current_task
+from collections import defaultdict
 from contextlib import contextmanager
 from operator import attrgetter
 from types import MappingProxyType
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from pi_core.base.forwarding import attribute, forward
 from pi_core.hooks.combining import combine_by
+from pi_core.hooks.counters import Counter, summed
 from pi_core.hooks.invoker import Invoker
 from pi_core.hooks.order import sort_implementations
 from pi_core.hooks.records import (
@@ -38,8 +40,8 @@ if TYPE_CHECKING:
     import pluggy
 
     from pi_core.hooks.records import Combine
-    from pi_core.hooks.reports import HookFailure, HookTrace
-    from pi_hookspecs import Answers, PiContext
+    from pi_core.hooks.reports import HookFailure
+    from pi_hookspecs import Answers, HookCounters, HookTrace, PiContext
 
 __all__ = ["HookDispatcher", "HookImplementation", "HookRefused", "Timeouts"]
 
@@ -80,6 +82,7 @@ class HookDispatcher:
         self._watchdog = self._invoker.watchdog
         self._broken: set[str] = set()
         self._handlers: dict[str, list[HookImplementation]] = {}
+        self._counters: defaultdict[tuple[str, str], Counter] = defaultdict(Counter)
         self.implemented: frozenset[str] = frozenset()
         self._hooks = {
             name: CompiledHook(name, spec, answers, combine_by(answers, self._invoker.invoke))
@@ -150,6 +153,12 @@ class HookDispatcher:
     trace: Callable[[HookTrace], None] | None = attribute(
         "_invoker.trace", "Called after every call; None if there is no trace.", writable=True
     )
+
+    observe = forward("_invoker", Invoker.observe)
+
+    def counters(self) -> tuple[HookCounters, ...]:
+        """Return what each plugin's hooks have cost so far, the largest total time first; a reload resets nothing."""
+        return summed(self._counters)
 
     @property
     def last_hook(self) -> str | None:
@@ -271,6 +280,7 @@ class HookDispatcher:
             order=getattr(function, "pi_order", Order()),
             quarantined=plugin in self._broken,
             observes=getattr(function, "pi_observe", False),
+            counter=self._counters[hook, plugin],
         )
 
     def _quarantine(self, implementation: HookImplementation, *, whole_plugin: bool = False) -> None:

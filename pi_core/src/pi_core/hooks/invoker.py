@@ -15,8 +15,10 @@ from pi_core.hooks.watchdog import BLOCKING_SECONDS, Watchdog
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from pi_core.hooks.observers import Observers
     from pi_core.hooks.records import HookCall, HookImplementation
-    from pi_core.hooks.reports import HookFailure, HookTrace
+    from pi_core.hooks.reports import HookFailure
+    from pi_hookspecs.traces import HookOutcome, HookTrace
 
 __all__ = ["Invoker"]
 
@@ -33,6 +35,7 @@ class Invoker:
         trace: Called after every call.
 
     Attributes:
+        observers: Functions of plugins that are called after every call; None until there is one.
         watchdog: Cancels the calls that miss their deadlines.
         last: The implementation that was called last.
         suspect: The implementation in which the task was last cancelled by something else than the watchdog.
@@ -47,6 +50,7 @@ class Invoker:
         self._report = report
         self._quarantine = quarantine
         self.trace = trace
+        self.observers: Observers | None = None
         self.last: HookImplementation | None = None
         self.suspect: HookImplementation | None = None
         self.watchdog = Watchdog(
@@ -62,7 +66,7 @@ class Invoker:
         hook = call.hook
         if implementation.quarantined:
             return _no_answer(call, implementation)
-        running = RunningCall(call, implementation)
+        running = RunningCall(call, implementation, event)
         token = current_call.set(running)
         self.watchdog.enter(running)
         self.last = implementation
@@ -97,8 +101,12 @@ class Invoker:
             self._count_failure(running, "answer", problem)
             return _no_answer(call, implementation)
         implementation.failures = 0
-        if self.trace is not None:
-            self._trace(running, changed=answer is not None and hook.takes_answer)
+        counter = implementation.counter
+        counter.calls += 1
+        counter.seconds += took
+        counter.longest = max(counter.longest, took)
+        if self.trace is not None or self.observers is not None:
+            self._trace(running, "ok", answer if hook.takes_answer else None)
         return answer
 
     async def _handle_exception(
@@ -118,6 +126,8 @@ class Invoker:
             self._report_overrun(running)
         elif not (cancelled and running.cancelled_elsewhere):
             self._count_failure(running, "raised", *description)
+        else:
+            self._count(running, "cancelled")
         if await running.withdraw_cancellations():
             self.suspect = implementation
             raise error if cancelled else asyncio.CancelledError
@@ -170,7 +180,17 @@ class Invoker:
             refuses=implementation.quarantined and running.call.hook.refuses,
             stack=stack,
         )
-        self._trace(running, changed=False)
+        implementation.counter.failures += 1
+        implementation.counter.timeouts += kind in ("deadline", "blocked")
+        self._count(running, kind)
+
+    def _count(self, running: RunningCall, outcome: HookOutcome) -> None:
+        """Count a call that gave no answer."""
+        counter, took = running.implementation.counter, running.elapsed
+        counter.calls += 1
+        counter.seconds += took
+        counter.longest = max(counter.longest, took)
+        self._trace(running, outcome)
 
     def _report_ignored_cancellation(self, running: RunningCall) -> None:
         hook, plugin = running.implementation.hook, running.implementation.plugin
@@ -195,12 +215,28 @@ class Invoker:
 
         self._report(HookFailure(**what))
 
-    def _trace(self, running: RunningCall, *, changed: bool) -> None:
-        if self.trace is not None:
-            from pi_core.hooks.reports import HookTrace
+    def observe(self, plugin: str, function: Callable[[HookTrace], object]) -> Callable[[], None]:
+        """Call a function of a plugin after every call; return a function that removes it.
 
-            hook, plugin = running.implementation.hook, running.implementation.plugin
-            self.trace(HookTrace(hook=hook, plugin=plugin, milliseconds=running.elapsed * 1000, changed=changed))
+        Raises:
+            TypeError: It is no plain function.
+        """
+        if self.observers is None:
+            from pi_core.hooks.observers import Observers
+
+            self.observers = Observers(self.report_failure)
+        return self.observers.add(plugin, function)
+
+    def _trace(self, running: RunningCall, outcome: HookOutcome, answer: Any = None) -> None:
+        if self.trace is None and not self.observers:
+            return
+        from pi_core.hooks.observers import trace_of
+
+        trace = trace_of(running, outcome, answer)
+        if self.trace is not None:
+            self.trace(trace)
+        if self.observers is not None:
+            self.observers.call(trace)
 
 
 def _no_answer(call: HookCall, implementation: HookImplementation) -> None:

@@ -10,6 +10,7 @@ from attrs import Factory, define, field, frozen
 
 import pi_hookspecs
 from pi_core.agent.safe_text import format_exception, safe_repr
+from pi_core.hooks.counters import Counter
 from pi_hookspecs import OnFailure, Order, PiError, Rule, answers_of
 from pi_hookspecs.values import ReprMixin, Value
 
@@ -62,6 +63,7 @@ class HookImplementation(ReprMixin):
 
     Attributes:
         quarantined: Whether it is no longer called; if failures of the hook refuse, it refuses.
+        counter: Its calls, and those of the plugin's other implementations of the hook.
         observes: It is called after all others, with their changes, and its answer is ignored.
         defect: Why it cannot be called, if the plugin could not be loaded.
     """
@@ -77,6 +79,7 @@ class HookImplementation(ReprMixin):
     quarantined: bool = False
     defect: str = ""
     observes: bool = False
+    counter: Counter = Factory(Counter)
 
 
 @define(eq=False, repr=False)

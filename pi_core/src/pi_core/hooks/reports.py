@@ -1,4 +1,4 @@
-"""Reports of the dispatcher on failures and calls of hook implementations."""
+"""Reports of the dispatcher on failures of hook implementations."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Literal
 
 from attrs import field, frozen
 
+from pi_hookspecs.traces import HookTrace
 from pi_hookspecs.values import Value
 
 __all__ = ["HookFailure", "HookTrace"]
@@ -46,13 +47,3 @@ class HookFailure(Value):
             kept = "refuses from now on without being asked" if self.refuses else "is not asked any more"
             text += f". It {kept} in this session; disable it with --disable {self.plugin}"
         return text
-
-
-@frozen(kw_only=True, eq=False, repr=False)
-class HookTrace(Value):
-    """One call, for ``PI_TRACE_HOOKS=1``."""
-
-    hook: str
-    plugin: str
-    milliseconds: float
-    changed: bool

@@ -29,6 +29,7 @@ class RunningCall:
 
     Attributes:
         answer: The result of an asynchronous implementation; only set when it has ended.
+        event: What the implementation is called with.
         requests: Cancellations of the task that were requested before the call, which may be part of a clean-up.
         cancellations: Cancellations of the task that the watchdog has requested for this call.
         ticks_since_foreign: Ticks since something other than the watchdog requested a cancellation.
@@ -47,6 +48,7 @@ class RunningCall:
         "call",
         "cancellations",
         "ended",
+        "event",
         "implementation",
         "inner",
         "longest",
@@ -60,8 +62,9 @@ class RunningCall:
         "why",
     )
 
-    def __init__(self, call: HookCall, implementation: HookImplementation) -> None:
+    def __init__(self, call: HookCall, implementation: HookImplementation, event: Any = None) -> None:
         self.answer: Any
+        self.event = event
         self.longest: float
         self.call = call
         self.implementation = implementation

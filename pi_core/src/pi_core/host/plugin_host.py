@@ -21,10 +21,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
-    from pi_core.hooks.reports import HookFailure, HookTrace
+    from pi_core.hooks.reports import HookFailure
     from pi_core.host.activated import ActivatedPlugin
     from pi_core.host.extensions import LocalExtensions
     from pi_core.settings import Settings
+    from pi_hookspecs import HookTrace
 
 __all__ = ["PluginHost"]
 

@@ -10,16 +10,15 @@ from pi_core.plugin_api.arguments import (
     check_event,
     check_event_object,
     check_message,
-    check_session_name,
     check_text,
-    entry_data,
     flag_name,
     texts,
     user_content,
 )
 from pi_core.plugin_api.callbacks import FunctionRenderer, NoticeHandler
+from pi_core.plugin_api.entries import EntryMethods
 from pi_core.plugin_api.event_bus import PluginEvents
-from pi_core.plugin_api.handles import Handle, unbound_session
+from pi_core.plugin_api.handles import unbound_session
 from pi_core.plugin_api.pending import BeforeSession, Registration
 from pi_core.plugin_api.port import SessionPort
 from pi_core.plugin_api.registrations import checked
@@ -56,7 +55,7 @@ _NOTICES = {"auto_compaction_start": "compaction_start", "auto_compaction_end": 
 """Names of events that plugins can handle like hooks, and the notice that each refers to."""
 
 
-class PluginAPI(Handle):
+class PluginAPI(EntryMethods):
     """Implements ``PiAPI``.
 
     It is created without a session for ``activate``; registrations are queued until ``bind``.
@@ -297,12 +296,22 @@ class PluginAPI(Handle):
 
         return self.register_by(("renderer", custom_type), renderer, add_of)
 
+    def observe_hooks(self, observer: Any = None, /) -> Any:
+        """Call ``observer(trace)`` after each call of a hook."""
+        from pi_core.hooks.observers import Observer
+
+        def add_of(given: Any) -> Add:
+            Observer(self.plugin, given)  # raises where it is no plain function, also while activate runs
+            return lambda session: session.hooks.observe(self.plugin, given)
+
+        return self.register_by(("observer", "hooks"), observer, add_of)
+
     @property
     def events(self) -> PluginEvents:
         """The event bus for plain data between plugins."""
         return PluginEvents(self.plugin, self.register_by, lambda: self._session.bus)
 
-    # Messages and entries
+    # Messages
 
     def send_message(
         self,
@@ -325,24 +334,6 @@ class PluginAPI(Handle):
         """Send a message on behalf of the user; awaiting the result waits for the answer."""
         check_delivery(deliver_as, "steer", "followUp")
         return self._session.sending.send_user_message_of(self.plugin, user_content(content), deliver_as)
-
-    def append_entry(self, custom_type: str, data: Any = None, /) -> str:
-        """Store plain data in the session, outside the model's context; return the entry's id."""
-        data = entry_data(self.plugin, custom_type, data)
-        return self._session.session_manager.append_custom_entry(custom_type, data)
-
-    def set_label(self, entry_id: str, label: str | None = None, /) -> str:
-        """Label an entry of the session; None removes the label. Return the id of the new label entry."""
-        return self._session.session_manager.append_label_change(entry_id, label)
-
-    async def set_session_name(self, name: str | None, /) -> None:
-        """Name the session; None removes the name."""
-        check_session_name(name)
-        await self._session.set_session_name(name)
-
-    def get_session_name(self) -> str | None:
-        """Return the session's name; None if it has none."""
-        return self._session.session_manager.name
 
     # Programs
 

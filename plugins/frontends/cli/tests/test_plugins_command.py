@@ -64,6 +64,7 @@ def test_json_has_every_plugin_in_load_order_with_the_same_keys(pi):
             "hidden",
             "loadMs",
             "problems",
+            "lastRun",
         )
     }
 
@@ -88,6 +89,7 @@ def test_json_lists_what_a_plugin_adds_and_hides(pi):
         "registers": {"flags": ["todo-file"], "tools": ["ls"]},
         "hidden": [],
         "problems": [],
+        "lastRun": None,
     }
     assert rows["acme"]["loadMs"] > 0
     assert rows["tools"]["hidden"] == [{"kind": "tools", "name": "ls", "by": "acme"}]
@@ -221,3 +223,36 @@ def test_the_list_names_what_a_plugin_waits_for(pi):
     assert "there is no acme.json or $ACME_*" in " ".join(pi.run("plugins", "show", "acme").stdout.split())
     assert listed(pi)["acme"]["waitsFor"] == "acme.json or $ACME_*"
     assert listed(pi, ACME_KEY="1")["acme"]["waitsFor"] is None
+
+
+CALLED = """
+from pi_hookspecs import hookimpl
+
+@hookimpl
+def turn_start(event):
+    return None
+
+@hookimpl
+def turn_end(event):
+    raise ValueError("the sea is rough")
+"""
+
+
+def test_the_list_says_what_the_hooks_of_the_last_run_cost(pi):
+    pi.install("acme", CALLED)
+    pi.run("--model", "offline/rules", "-p", "hello")
+
+    last = listed(pi)["acme"]["lastRun"]
+
+    assert {key: last[key] for key in ("calls", "failures", "timeouts")} == {"calls": 2, "failures": 1, "timeouts": 0}
+    assert {hook: each["calls"] for hook, each in last["hooks"].items()} == {"turn_start": 1, "turn_end": 1}
+    assert "last run: 2 calls of its hooks" in pi.run("plugins").stdout
+
+
+@pytest.mark.parametrize("content", ["", "[]", '{"acme": {"turn_end": 3}}', '{"acme": {"turn_end": {}}}'])
+def test_a_file_of_calls_that_cannot_be_used_counts_as_none(pi, content):
+    file = pi.agent_dir / "cache" / "hook-calls.json"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(content)
+
+    assert {row["lastRun"] for row in listed(pi).values()} == {None}

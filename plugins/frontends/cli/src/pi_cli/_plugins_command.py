@@ -14,6 +14,7 @@ import click
 
 from pi_cli._arguments import common_options, parse_strictly
 from pi_cli._extension_records import all_records
+from pi_cli._hook_calls import calls_text, recall_calls
 from pi_cli._report import print_json, print_lines, say, warn
 from pi_cli._words import one_line, width_of
 from pi_core.host.conditions import describe_condition
@@ -36,8 +37,9 @@ Usage: pi plugins [--json]
        pi plugins retry NAME
 
 List the installed plugins: name and version, the milliseconds that loading
-took, the distribution, and what the plugin adds; then the local extensions of
-this folder. A line that begins with ! reports a problem, one with - a plugin
+took, the distribution, what the plugin adds, and how often its hooks were called
+in the last run that has ended, with the milliseconds that they took; then the
+local extensions of this folder. A line that begins with ! reports a problem, one with - a plugin
 that is disabled.
 
 show     Tell all that is known of one plugin: where it comes from, what it
@@ -79,7 +81,8 @@ def run_plugins(arguments: Sequence[str], host: PluginHost) -> int:
         message = "--time goes with pi plugins show NAME"
         raise UserError(message)
     records = list(all_records(host))
-    rows = [_plain(record, records, host) for record in records]
+    last_run = recall_calls(host)
+    rows = [{**_plain(record, records, host), "lastRun": last_run.get(record.name)} for record in records]
     if params["json"]:
         print_json(rows)
     else:
@@ -227,6 +230,8 @@ def _texts(row: dict[str, Any]) -> Iterator[str]:
         one_line(each["message"] if each["step"] == "import" else f"{each['step']}: {each['message']}")
         for each in row["problems"]
     )
+    if row["lastRun"]:
+        yield f"last run: {calls_text(row['lastRun'])}"
     if not additions and not row["problems"]:
         yield "adds nothing"
 

@@ -124,6 +124,7 @@ async def _create(
 async def _drive(mode: Mode, session: AgentSession, options: Options, last_moment: LastMoment) -> int:
     import gc
 
+    from pi_cli._hook_calls import remember_calls
     from pi_cli._known_flags import remember
 
     if options.watch:
@@ -135,6 +136,7 @@ async def _drive(mode: Mode, session: AgentSession, options: Options, last_momen
         code = await mode.run(session, options)
     finally:
         last_moment.begins(code)
+    remember_calls(session.host, session.hooks.counters())
     remember(session.host, session.parts.activations.flags)
     return code
 

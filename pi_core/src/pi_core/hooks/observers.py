@@ -1,0 +1,106 @@
+"""Observers of hook calls: functions of plugins that get a ``HookTrace`` after each call, and disturb nothing."""
+
+from __future__ import annotations
+
+from inspect import iscoroutinefunction
+from time import time
+from typing import TYPE_CHECKING, Any
+
+from pi_core.agent.safe_text import safe_repr, summary_and_traceback
+from pi_core.hooks.acting import acting
+from pi_core.hooks.containment import Contained
+from pi_hookspecs import HookTrace
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pi_core.hooks.running_call import RunningCall
+    from pi_hookspecs.traces import HookOutcome
+
+__all__ = ["Observer", "Observers", "trace_of"]
+
+MOST_FAILURES = 3
+"""Failures in a row after which an observer is not called any more."""
+
+
+class Observer:
+    """A function of a plugin that gets the traces."""
+
+    def __init__(self, plugin: str, function: Any) -> None:
+        if not callable(function) or iscoroutinefunction(function):
+            raise TypeError(f"{safe_repr(function)} cannot observe hooks: that takes a plain function of one HookTrace")
+        self.plugin = plugin
+        self.function = function
+        self.failures = 0
+
+
+class Observers:
+    """The observers of one dispatcher.
+
+    Args:
+        report: Called with the fields of a ``HookFailure``.
+    """
+
+    def __init__(self, report: Callable[..., None]) -> None:
+        self._report = report
+        self._all: tuple[Observer, ...] = ()
+        self._calling = False
+
+    def add(self, plugin: str, function: Callable[[HookTrace], object]) -> Callable[[], None]:
+        """Add an observer; return a function that removes it.
+
+        Raises:
+            TypeError: It is no plain function.
+        """
+        observer = Observer(plugin, function)
+        self._all += (observer,)
+        return lambda: self._remove(observer)
+
+    def __bool__(self) -> bool:
+        return bool(self._all)
+
+    def call(self, trace: HookTrace) -> None:
+        """Call all observers. Hooks that an observer causes to be called are not observed: that would never end."""
+        if self._calling:
+            return
+        self._calling = True
+        try:
+            for each in self._all:
+                with Contained(lambda error, failed=each: self._failed(failed, error)), acting(each.plugin):  # type: ignore[misc]
+                    each.function(trace)
+                    each.failures = 0
+        finally:
+            self._calling = False
+
+    def _remove(self, observer: Observer) -> None:
+        self._all = tuple(each for each in self._all if each is not observer)
+
+    def _failed(self, observer: Observer, error: BaseException) -> None:
+        observer.failures += 1
+        removed = observer.failures >= MOST_FAILURES
+        if removed:
+            self._remove(observer)
+        message, stack = summary_and_traceback(error, observer.function)
+        self._report(
+            hook="observe_hooks",
+            plugin=observer.plugin,
+            kind="raised",
+            message=message,
+            quarantined=removed,
+            stack=stack,
+        )
+
+
+def trace_of(running: RunningCall, outcome: HookOutcome, answer: Any) -> HookTrace:
+    """Return the trace of a call that has ended; ``answer`` is None where it counts as no answer."""
+    event, took = running.event, running.elapsed
+    refused = getattr(answer, "block", None) is True or getattr(answer, "cancel", None) is True
+    return HookTrace(
+        hook=running.implementation.hook,
+        plugin=running.implementation.plugin,
+        milliseconds=took * 1000,
+        changed=answer is not None,
+        started=time() - took,
+        outcome="vetoed" if refused else outcome,
+        key=getattr(event, "tool_call_id", None) or getattr(event, "request_id", None),
+    )
