@@ -15,7 +15,7 @@ from pi_tui.keys.conflicts import find_conflicts, find_shortcut_conflicts
 from pi_tui.keys.events import Key
 from pi_tui.keys.file import parse_key_file, read_key_file
 from pi_tui.keys.hints import action_hint, key_hint
-from pi_tui.keys.names import canonical_key
+from pi_tui.keys.names import known_key
 from pi_tui.keys.parse import Parser
 
 if TYPE_CHECKING:
@@ -47,10 +47,10 @@ LEGACY = {
     "left": "\x1b[D",
     "home": "\x1b[H",
     "end": "\x1b[F",
-    "pageUp": "\x1b[5~",
-    "pageDown": "\x1b[6~",
-    "ctrl+pageUp": "\x1b[5;5~",
-    "ctrl+pageDown": "\x1b[6;5~",
+    "pageup": "\x1b[5~",
+    "pagedown": "\x1b[6~",
+    "ctrl+pageup": "\x1b[5;5~",
+    "ctrl+pagedown": "\x1b[6;5~",
     "ctrl+home": "\x1b[1;5H",
     "ctrl+end": "\x1b[1;5F",
     "ctrl+up": "\x1b[1;5A",
@@ -87,7 +87,7 @@ def test_every_default_key_is_read_as_it_is_named(key: str) -> None:
 
     (event,) = events + parser.flush()
     assert isinstance(event, Key)
-    assert event.name == key == canonical_key(key)
+    assert event.name == key == known_key(key)
 
 
 @pytest.mark.parametrize("key", DEFAULTS)
@@ -152,7 +152,7 @@ def test_a_key_of_the_user_replaces_the_defaults_of_its_action() -> None:
 def test_an_empty_list_takes_the_keys_from_an_action() -> None:
     bindings = Bindings("linux", parse_key_file('{"tui.altScreen.pageUp": []}', "keys").keys)
 
-    assert bindings.actions("pageUp", "main") == ("tui.editor.pageUp",)
+    assert bindings.actions("pageup", "main") == ("tui.editor.pageUp",)
 
 
 def test_names_of_early_versions_still_count() -> None:
@@ -230,13 +230,13 @@ JSON = st.recursive(
 
 
 @given(JSON)
-def test_whatever_a_file_says_its_keys_are_canonical_keys_of_actions(value: object) -> None:
+def test_whatever_a_file_says_its_keys_are_known_keys_of_actions(value: object) -> None:
     read = parse_key_file(json.dumps(value), "keys")
 
     assert all(isinstance(problem, str) and "\n" not in problem for problem in read.problems)
     for action, keys in (read.keys or {}).items():
         assert action in ACTIONS
-        assert [canonical_key(key) for key in keys] == [*keys]
+        assert [known_key(key) for key in keys] == [*keys]
 
 
 def test_two_actions_on_one_key_are_a_conflict_where_they_meet() -> None:
@@ -249,10 +249,10 @@ def test_two_actions_on_one_key_are_a_conflict_where_they_meet() -> None:
 
 
 def test_a_key_that_the_transcript_takes_from_the_user_s_action_is_a_conflict() -> None:
-    (conflict,) = find_conflicts(Bindings("linux", {"app.session.new": ("pageUp",), "tui.editor.pageUp": ()}))
+    (conflict,) = find_conflicts(Bindings("linux", {"app.session.new": ("pageup",), "tui.editor.pageUp": ()}))
 
     assert str(conflict) == (
-        "pageUp is the key of both 'tui.altScreen.pageUp' and 'app.session.new': give one of them another."
+        "'pageup' is the key of both 'tui.altScreen.pageUp' and 'app.session.new': give one of them another."
     )
 
 
@@ -280,6 +280,7 @@ def test_a_plugin_cannot_have_a_key_that_stops_sends_or_leaves() -> None:
         ("shift+super+k", "darwin", "shift+cmd+k"),
         ("super+k", "wsl", "win+k"),
         ("ctrl++", "linux", "ctrl++"),
+        ("ctrl+pageup", "linux", "ctrl+pageUp"),
         ("ctrl+alt+]", "darwin", "ctrl+option+]"),
     ],
 )

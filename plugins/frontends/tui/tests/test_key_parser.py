@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pi_tui.keys.events import Focus, Key, Mouse, Paste, Reply
-from pi_tui.keys.names import canonical_key
+from pi_tui.keys.names import known_key
 from pi_tui.keys.parse import Parser
 
 LEGACY = {
@@ -25,13 +25,13 @@ LEGACY = {
     b"\x1b[H": "home",
     b"\x1b[1;5F": "ctrl+end",
     b"\x1b[4~": "end",
-    b"\x1b[5;5~": "ctrl+pageUp",
-    b"\x1b[6~": "pageDown",
+    b"\x1b[5;5~": "ctrl+pageup",
+    b"\x1b[6~": "pagedown",
     b"\x1b[3~": "delete",
     b"\x1b[3;3~": "alt+delete",
     b"\x1b[a": "shift+up",
     b"\x1bOd": "ctrl+left",
-    b"\x1b[5^": "ctrl+pageUp",
+    b"\x1b[5^": "ctrl+pageup",
     b"\x1b[Z": "shift+tab",
     b"\x1b\r": "alt+enter",
     b"\x1bb": "alt+b",
@@ -85,7 +85,7 @@ def test_what_a_terminal_sends_is_the_key_that_was_pressed(sent: bytes, name: st
     parser = Parser()
 
     assert [*parser.feed(sent), *parser.flush()] == [press(name)]
-    assert canonical_key(name) == name
+    assert known_key(name) == name
 
 
 @pytest.mark.parametrize(("sent", "name"), [*LEGACY.items(), *EXTENDED.items()])
@@ -239,13 +239,13 @@ def test_typed_text_arrives_whole(text: str) -> None:
 def test_the_order_of_modifiers_and_the_case_do_not_matter(order: list[str], count: int, key: str) -> None:
     held = order[:count]
 
-    name = canonical_key("+".join([*held, key]).upper())
+    name = known_key("+".join([*held, key]).upper())
 
     assert name is not None
-    assert canonical_key(name) == name
-    assert name == canonical_key("+".join([*sorted(held), key]))
+    assert known_key(name) == name
+    assert name == known_key("+".join([*sorted(held), key]))
 
 
-@pytest.mark.parametrize("name", ["", "ctrl", "ctrl+", "hyper+a", "ctrl+ctrl+a", "pagup", "ab", "ctrl+\n", "f25"])
+@pytest.mark.parametrize("name", ["", "ctrl", "hyper+a", "strg+a", "pagup", "ab", "\x01", "f25"])
 def test_what_is_no_key_has_no_canonical_name(name: str) -> None:
-    assert canonical_key(name) is None
+    assert known_key(name) is None

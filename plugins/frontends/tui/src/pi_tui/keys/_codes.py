@@ -33,8 +33,8 @@ CSI_TILDE = {
     2: "insert",
     3: "delete",
     4: "end",
-    5: "pageUp",
-    6: "pageDown",
+    5: "pageup",
+    6: "pagedown",
     7: "home",
     8: "end",
     11: "f1",
@@ -99,7 +99,7 @@ CONTROL_KEYS = {
 """Control characters. ``ctrl+j`` is no enter: it is the new line that every terminal can send. Control and hyphen,
 underscore or slash are the same character, and so are control and H, and the backspace of some terminals."""
 
-_KEYPAD = (*"0123456789./*-+", "enter", "=", ",", "left", "right", "up", "down", "pageUp", "pageDown", "home", "end")
+_KEYPAD = (*"0123456789./*-+", "enter", "=", ",", "left", "right", "up", "down", "pageup", "pagedown", "home", "end")
 
 KEY_CODES = {
     9: "tab",

@@ -53,8 +53,8 @@ _EDITOR = (
     Action("tui.editor.cursorLineEnd", ("end", "ctrl+end", "ctrl+e"), "Move to the end of the line"),
     Action("tui.editor.jumpForward", ("ctrl+]",), "Jump to the next place of the character that is typed then"),
     Action("tui.editor.jumpBackward", ("ctrl+alt+]",), "Jump to the previous place of the character typed then"),
-    Action("tui.editor.pageUp", ("pageUp", "ctrl+pageUp"), "Move up by a page"),
-    Action("tui.editor.pageDown", ("pageDown", "ctrl+pageDown"), "Move down by a page"),
+    Action("tui.editor.pageUp", ("pageup", "ctrl+pageup"), "Move up by a page"),
+    Action("tui.editor.pageDown", ("pagedown", "ctrl+pagedown"), "Move down by a page"),
     Action("tui.editor.deleteCharBackward", ("backspace",), "Delete the character before the cursor"),
     Action("tui.editor.deleteCharForward", ("delete", "ctrl+d"), "Delete the character after the cursor"),
     Action("tui.editor.deleteWordBackward", ("ctrl+w", "alt+backspace"), "Delete the word before the cursor"),
@@ -71,8 +71,8 @@ _EDITOR = (
 )
 
 _TRANSCRIPT = (
-    Action("tui.altScreen.pageUp", ("pageUp",), "Scroll up by a page"),
-    Action("tui.altScreen.pageDown", ("pageDown",), "Scroll down by a page"),
+    Action("tui.altScreen.pageUp", ("pageup",), "Scroll up by a page"),
+    Action("tui.altScreen.pageDown", ("pagedown",), "Scroll down by a page"),
     Action("tui.altScreen.halfPageUp", (), "Scroll up by half a page"),
     Action("tui.altScreen.halfPageDown", (), "Scroll down by half a page"),
     Action("tui.altScreen.lineUp", (), "Scroll up by a line"),
@@ -127,8 +127,8 @@ _APP = (
 _IN_LISTS = (
     Action("tui.select.up", ("up",), "Go up", _LISTS),
     Action("tui.select.down", ("down",), "Go down", _LISTS),
-    Action("tui.select.pageUp", ("pageUp",), "Go up by a page", _LISTS),
-    Action("tui.select.pageDown", ("pageDown",), "Go down by a page", _LISTS),
+    Action("tui.select.pageUp", ("pageup",), "Go up by a page", _LISTS),
+    Action("tui.select.pageDown", ("pagedown",), "Go down by a page", _LISTS),
     Action("tui.select.confirm", ("enter",), "Take", _LISTS),
     Action("tui.select.cancel", ("escape", "ctrl+c"), "Cancel", _LISTS),
     Action("app.session.togglePath", ("ctrl+p",), "Show or hide paths", ("sessions",)),

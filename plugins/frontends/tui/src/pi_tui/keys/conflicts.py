@@ -6,7 +6,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
 from pi_tui.keys.actions import ACTIONS, RESERVED, default_keys
-from pi_tui.keys.names import canonical_key
+from pi_tui.keys.names import known_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -25,7 +25,7 @@ class Conflict(NamedTuple):
 
     def __str__(self) -> str:
         """Return what the user is told."""
-        return f"{self.key} is the key of both {self.first!r} and {self.second!r}: give one of them another."
+        return f"{self.key!r} is the key of both {self.first!r} and {self.second!r}: give one of them another."
 
 
 class ShortcutConflict(NamedTuple):
@@ -75,7 +75,7 @@ def find_shortcut_conflicts(bindings: Bindings, shortcuts: Iterable[str]) -> lis
 
 
 def _shortcut_conflict(bindings: Bindings, name: str) -> Iterator[ShortcutConflict]:
-    key = canonical_key(name)
+    key = known_key(name)
     if key is None:
         yield ShortcutConflict(name, None, wins=False)
         return

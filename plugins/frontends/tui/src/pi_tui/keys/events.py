@@ -11,7 +11,7 @@ class Key(NamedTuple):
     """A key that was pressed.
 
     Attributes:
-        name: Its canonical name: ``ctrl+shift+p``, ``pageUp``, ``shift+a``, ``é``.
+        name: Its canonical name: ``ctrl+shift+p``, ``pageup``, ``shift+a``, ``é``.
         text: What it types, unchanged; empty for keys that type nothing.
         action: ``repeat`` while it is held, ``release`` when it is let go; only terminals with the Kitty keyboard
             protocol send these two.

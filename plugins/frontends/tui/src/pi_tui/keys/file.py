@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pi_tui.keys.actions import ACTIONS
-from pi_tui.keys.names import canonical_key
+from pi_tui.keys.names import known_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -112,7 +112,7 @@ def parse_key_file(text: str, name: str) -> KeyFile:
         elif (wanted := _keys(value)) is None:
             problems.append(f"{where}: {action!r} is a key or a list of keys, not {_short(value)}; its default stays.")
         elif known == action or known not in keys:
-            keys[known] = tuple(key for written in wanted if (key := canonical_key(written)) is not None)
+            keys[known] = tuple(key for written in wanted if (key := known_key(written)) is not None)
             problems += _unknown_keys(where, action, wanted)
             if wanted and not keys[known]:
                 del keys[known]
@@ -133,7 +133,7 @@ def _keys(value: Any) -> list[str] | None:
 
 
 def _unknown_keys(where: str, action: str, wanted: list[str]) -> Iterator[str]:
-    unknown = [key for key in wanted if canonical_key(key) is None]
+    unknown = [key for key in wanted if known_key(key) is None]
     rest = "its default stays" if len(unknown) == len(wanted) else "its other keys count"
     for key in unknown:
         yield (

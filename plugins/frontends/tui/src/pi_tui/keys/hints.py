@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pi_tui.keys.names import MODIFIERS
+from pi_tui.keys.names import split_key
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,12 +21,14 @@ _CALLED: Mapping[Platform, Mapping[str, str]] = {
 }
 
 
+_SHOWN = {"pageup": "pageUp", "pagedown": "pageDown"}
+
+
 def key_hint(key: str, platform: Platform) -> str:
     """Return how a canonical key is called: ``option+enter`` on macOS for ``alt+enter``."""
+    held, name = split_key(key)
     called = _CALLED.get(platform, {})
-    held = [each for each in MODIFIERS if f"{each}+" in key]
-    name = key.removeprefix("".join(f"{each}+" for each in held))
-    return "+".join([*(called.get(each, each) for each in held), name])
+    return "+".join([*(called.get(each, each) for each in held), _SHOWN.get(name, name)])
 
 
 def action_hint(bindings: Bindings, *actions: str, every: bool = False) -> str:

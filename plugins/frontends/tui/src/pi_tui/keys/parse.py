@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from pi_tui.keys._codes import CONTROL_KEYS
 from pi_tui.keys._sequences import application_key, read_sequence
 from pi_tui.keys.events import Event, Key, Paste, Reply
-from pi_tui.keys.names import canonical_key
+from pi_tui.keys.names import join_key, split_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -160,4 +160,5 @@ def _with_alt(key: Event | None) -> Event | None:
     """Return a key as it is with Alt; it types nothing then."""
     if not isinstance(key, Key):
         return key
-    return Key(canonical_key(f"alt+{key.name}") or key.name, action=key.action)
+    held, name = split_key(key.name)
+    return Key(join_key([*held, "alt"], name), action=key.action)
