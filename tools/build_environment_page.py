@@ -40,25 +40,25 @@ OURS = {
     "PI_LOG_FILE": "Its file; `logs/pi-<process id>.log` in the agent directory without it",
     "PI_CLEAR_ON_SHRINK": "`1` or `0`, as the setting `terminal.clearOnShrink`",
     "PI_HARDWARE_CURSOR": "`1` or `0`, as the setting `showHardwareCursor`",
-    "PI_OAUTH_URL_<PROVIDER>": "A gateway to sign in through, in place of scheme and host of the provider's login"
+    "PI_OAUTH_URL_<PROVIDER>": "A gateway for sign-in; it replaces scheme and host of the provider's login"
     " pages; the provider in capitals with `_` for `-`, as `PI_OAUTH_URL_GITHUB_COPILOT`",
-    "PI_OAUTH_PORT_<PROVIDER>": "The port on which the browser comes back from a login",
+    "PI_OAUTH_PORT_<PROVIDER>": "The port of the callback of a login",
 }
 
 SYSTEM = {
     "HOME": "The home folder, of `~`",
     "PATH": "Where shells, `uv`, `rg` and `fd` are found",
-    "XDG_CONFIG_HOME": "Where git's ignore file of the user is, which searches obey",
-    "LD_LIBRARY_PATH": "Handed to the processes that watch commands, which get nothing else of pi's environment",
+    "XDG_CONFIG_HOME": "Where git's ignore file of the user is, which searches respect",
+    "LD_LIBRARY_PATH": "Passed to the processes that supervise commands; they get nothing else of pi's environment",
     "TERM": "`dumb` means no colours",
-    "NO_COLOR": "Anything means no colours",
+    "NO_COLOR": "Any value means no colours",
     "BROWSER": "The program that a login opens its page with",
     "DISPLAY": "On Linux a login opens a browser where this, `WAYLAND_DISPLAY` or `BROWSER` is set",
     "WAYLAND_DISPLAY": "See `DISPLAY`",
     "SSH_CONNECTION": "On macOS and Windows a login opens no browser where this is set",
     "HTTP_PROXY": "Proxy of requests to `http://` addresses, in small letters, too, as the next three",
     "HTTPS_PROXY": "Proxy of requests to `https://` addresses",
-    "ALL_PROXY": "Proxy of all that have none of their own",
+    "ALL_PROXY": "Proxy of all schemes without a proxy of their own",
     "NO_PROXY": "Hosts without a proxy, with commas between them",
     "SSL_CERT_FILE": "Certificates to trust in place of the system's",
     "SSL_CERT_DIR": "A folder of them",
@@ -74,7 +74,7 @@ COMMANDS = {
 }
 
 PROVIDERS = {
-    "ANTHROPIC_AUTH_TOKEN": "`anthropic`: a token that is sent as `Authorization: Bearer`, whatever it looks like",
+    "ANTHROPIC_AUTH_TOKEN": "`anthropic`: a token that is sent as `Authorization: Bearer`, regardless of its form",
     "AWS_REGION": "`amazon-bedrock`: the region; before `AWS_DEFAULT_REGION`",
     "AWS_DEFAULT_REGION": "`amazon-bedrock`: the region",
     "AWS_ENDPOINT_URL_BEDROCK_RUNTIME": "`amazon-bedrock`: where requests go; before `AWS_ENDPOINT_URL`",

@@ -46,42 +46,42 @@ CONTEXT = {
 """What ``ctx.md`` describes, under which heading."""
 
 SHOWN = "\n\n# Shown by\n"
-"""In an example, what stands between the plugin and the test that shows that it works."""
+"""In an example, the line between the plugin and the test that proves that it works."""
 
 INDEX = """\
 <!-- Made by tools/build_hook_pages.py; change the text there, the rest in hookspecs/src/pi_hookspecs/specs. -->
 
 # Hooks
 
-A plugin is a module (or an object) whose functions are marked with `@hookimpl` and named after a hook.
-[The tutorial](../first-plugin.md) makes one in ten minutes; [values](../values.md) has the fields of what hooks and
-`ctx` hand over. A provider is built from [pluggypi-provider-kit](../../plugins/kits/provider-kit/README.md):
-`pi plugin new NAME --kind provider` writes one to start from.
+A plugin is a module (or an object) whose functions are marked with `@hookimpl` and named after a hook. [The
+tutorial](../first-plugin.md) builds one in ten minutes. [Values](../values.md) lists the fields of the objects that
+hooks and `ctx` provide. To write a provider, use [pluggypi-provider-kit](../../plugins/kits/provider-kit/README.md)
+and start from `pi plugin new NAME --kind provider`.
 
-- **Registration hooks** are plain functions, asked once when the plugin is loaded; they return lists.
+- **Registration hooks** are plain functions, called once when the plugin is loaded; they return lists.
 - **Event hooks** take `event` and [`ctx`](ctx.md), or one of them, and may be `def` or `async def`. The same handlers
   can be added with `pi.on("tool_call", ...)` in [`activate`](activate.md).
 
 ```text
 $ pi hooks                                    every hook, and how many plugins implement it
-$ pi hooks tool_call                          one of them, and who is asked in which order
-$ pi hooks fire tool_call                     ask it with a sample event: who answers what, and how fast
-$ pi hooks fire tool_call --event FILE.json   the same with an event of yours; docs/events has one of each kind
+$ pi hooks tool_call                          one hook, with its plugins in call order
+$ pi hooks fire tool_call                     call it with a sample event: the answer and time of each plugin
+$ pi hooks fire tool_call --event FILE.json   the same with your own event; docs/events has one of each kind
 ```
 
 ## How answers combine
 
 | rule | meaning |
 | --- | --- |
-| notify | everybody is told, answers are ignored |
+| notify | every plugin is called, answers are ignored |
 | collect | all answers, in order |
 | first | the first answer that is not None wins |
-| pipe | each plugin gets what the one before made of it |
-| veto | the first refusal wins and ends the asking |
+| pipe | each plugin receives the result of the one before |
+| veto | the first refusal wins, and later plugins are not called |
 
-A rule holds for the whole answer, or for each field of its class. A plugin that raises, takes longer than the deadline
-or answers with a wrong type is reported by name; what that means for the answer stands on the hook's page. Three
-failures in a row end the asking, except where a failure refuses: such a hook keeps refusing.
+A rule applies to the whole answer, or to each field of its class. A plugin that raises, exceeds the deadline or
+returns a wrong type is reported by name; each hook's page says what that means for the answer. After three failures in
+a row the plugin is not called any more, except where a failure refuses: such a hook keeps refusing.
 """
 
 DIAGRAM = """\
@@ -91,8 +91,8 @@ The life of a session:
 
 ```text
 pi starts
- |  register_flags, register_modes, register_subcommands, ...   once per load; the index answers for names
- |  project_trust                 only where the project has files of its own
+ |  register_flags, register_modes, register_subcommands, ...   once per load; names come from the index
+ |  project_trust                 only if the project has files of its own
  |  activate                      once per session
  |  session_start
  |  resources_discover            and at every reload
@@ -102,7 +102,7 @@ pi starts
  |  model_select, thinking_level_select       when the user or a plugin changes them
  |  mcp_servers_change                        when plugins register or remove MCP servers
  |  commands_discover                         when a front end lists what begins with a slash
- |  user_bash                                 a command of the user's own: !ls
+ |  user_bash                                 a shell command of the user: !ls
  |  child_environment                         before a program is started: by a tool, the user, a plugin
  |  ui_prompt_start -> ui_prompt_end           pi waits for the user, in a dialog of a plugin
  |  complete_mention                          while the user types @...
@@ -127,7 +127,7 @@ pi ends
 The life of a prompt:
 
 ```text
-the user says something
+the user sends a prompt
  |  input                         may change or handle it
  |  expand_prompt                 only what begins with a slash: skills, templates
  |  system_prompt                 sections
@@ -135,8 +135,8 @@ the user says something
  |
  |  agent_start                                                              <-- run ---+
  |   |  turn_start                                               <-- turn ---+          |
- |   |   |  message_start, message_end           of what was said            |          |
- |   |   |  context                              what the model is told      |          |
+ |   |   |  message_start, message_end           of the new messages         |          |
+ |   |   |  context                              the messages of the request |          |
  |   |   |  before_model_request                 may refuse the request      |          |
  |   |   |  before_provider_request              the payload                 |          |
  |   |   |  after_provider_response              status and headers          |          |
@@ -156,7 +156,7 @@ the user says something
  |   |   |                                                                   |          |
  |   |   |  turn_end                             calls or queued messages? --+          |
  |  agent_end                                                                           |
- |  agent_before_settle                        a plugin wants to go on? ----------------+
+ |  agent_before_settle                        a plugin continues? ---------------------+
  |  agent_settled
 the prompt is done
 ```

@@ -39,7 +39,7 @@ HEAD = """\
 # Settings
 
 Settings are JSON objects in two files: the user's own, `~/.pi/agent/settings.json` (`PI_CODING_AGENT_DIR` moves the
-folder), and `.pi/settings.json` in the folder where pi works. What counts, the strongest first:
+folder), and `.pi/settings.json` in the working directory. In order of precedence, the strongest first:
 
 1. options on the command line
 2. environment variables
@@ -47,41 +47,43 @@ folder), and `.pi/settings.json` in the folder where pi works. What counts, the 
 4. the user's own file
 5. the default
 
-Objects are merged key by key, lists are replaced, `null` means not set. A file that cannot be used, and a value of the
-wrong type, are told in one line with file and line; everything else counts. Keys that are not listed here are kept:
-they may belong to a plugin.
+Objects are merged key by key, lists are replaced, `null` means not set. A file that cannot be parsed, or a value of
+the wrong type, is reported in one line with file and line number; all other settings apply. Keys that are not listed
+here are kept: they may belong to a plugin.
 
 ```text
-$ pi config list                       every value that is set, and where
-$ pi config get retry.maxRetries       the value in force
+$ pi config list                       every value that is set, and its source
+$ pi config get retry.maxRetries       the effective value
 $ pi config set retry.maxRetries 5     in the user's own file; --project writes into the folder's
 $ pi config unset retry.maxRetries
 $ pi config schema                     a JSON schema, for editors
 ```
 
-A program reads them with `pi_core.Settings.load(folder)`, a plugin with `ctx.settings`. Writing happens in one step,
-under a lock, and keeps what other processes wrote meanwhile, the order of the keys, and unknown ones.
-What is written, by `pi config set`, by a plugin with [`ctx.settings.set`](policies.md#settings) or by an editor, is
-what a running session reads from then on. A file that cannot be used at that moment says what it said before, with a
-warning.
-What is decided at the start, such as which plugins are disabled, stays until `/reload` or the next start.
-`queueMode` (now `steeringMode`), `websockets` (now `transport`) and `skills` as an object are read and written anew.
+A program reads settings with `pi_core.Settings.load(folder)`, a plugin with `ctx.settings`. Files are written
+atomically and under a lock; concurrent changes of other processes, the order of keys, and unknown keys are preserved.
+
+A running session picks up changes immediately, whether they come from `pi config set`, from a plugin with
+[`ctx.settings.set`](policies.md#settings) or from an editor. If a file cannot be parsed at that moment, its previous
+values stay in force, with a warning. Settings that are read once at the start, such as the list of disabled plugins,
+change with `/reload` or the next start. `queueMode` (now `steeringMode`), `websockets` (now `transport`) and `skills`
+as an object are migrated.
 
 ## Trust
 
-A folder may have files of its own that run code and instruct the model: in `.pi` `settings.json`, `mcp.json`,
-`extensions`, `skills`, `prompts`, `themes`, `SYSTEM.md` and `APPEND_SYSTEM.md`, and `.agents/skills` there and in the
-folders above it, up to the root of the git repository. None of them counts before somebody has said so, the first of:
+A folder may contain files that run code and instruct the model: in `.pi`, the files `settings.json`, `mcp.json`,
+`extensions`, `skills`, `prompts`, `themes`, `SYSTEM.md` and `APPEND_SYSTEM.md`; and `.agents/skills` in the folder and
+in its parents, up to the root of the git repository. They are ignored until the folder is trusted. The first of these
+decides:
 
 1. `--approve` (`-a`) or `--no-approve` (`-na`), for one run
 2. a plugin, in the hook `project_trust`
-3. `trust.json` beside the user's own settings: `pi trust` writes it, and the decision for the folder itself, or else
-   for the closest one above it, counts; but trust ends where another git repository with such files begins, so that a
-   clone inside a trusted folder needs a decision of its own
-4. the setting `defaultProjectTrust`: `always` or `never`; with `ask` an interactive front end asks, and elsewhere the
-   answer is no, with a line that says what was left out
+3. `trust.json` next to the user's own settings, written by `pi trust`: the decision for the folder itself, or else for
+   its closest parent. Trust ends where another git repository with such files begins, so a clone inside a trusted
+   folder needs its own decision.
+4. the setting `defaultProjectTrust`: `always` or `never`. With `ask`, an interactive front end asks; otherwise the
+   answer is no, and a line of output says what was left out.
 
-A folder cannot ask for trust itself: `defaultProjectTrust` counts in the user's own file alone.
+A folder cannot grant trust to itself: `defaultProjectTrust` is read only from the user's own file.
 """
 
 

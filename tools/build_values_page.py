@@ -104,7 +104,7 @@ def _section(described: Any) -> Iterator[str]:
 
 
 def _aliases(module: ModuleType) -> dict[str, str]:
-    """Return the names that a module gives to types, each with what it stands for and what the text below it says."""
+    """Return the names that a module gives to types, each with its definition and the text below it."""
     body = ast.parse(Path(str(module.__file__)).read_text(encoding="utf-8")).body
     found: dict[str, str] = {}
     for statement, following in itertools.pairwise(body):

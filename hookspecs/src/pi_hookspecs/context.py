@@ -209,7 +209,7 @@ class PiContext(CommandActions, StoredActions, Protocol):
         """Compact the conversation, now.
 
         ``manual`` stops a run in progress, unless it is called from a hook of that run. With ``threshold`` and
-        ``overflow`` it happens in place: the next request is told what is left.
+        ``overflow`` it happens in place: the next request carries what is left.
 
         Returns:
             The compaction; None when there was nothing to compact and the reason is not ``manual``.

@@ -97,7 +97,7 @@ async def after_provider_response(event: AfterProviderResponseEvent, ctx: PiCont
 @hookspec
 @answers(Rule.NOTIFY)
 async def model_usage(event: ModelUsageEvent, ctx: PiContext) -> None:
-    """Count what a request used, whoever made it and however it ended.
+    """Count the usage of a request, regardless of who made it and how it ended.
 
     Args:
         event: Which request it was, its tokens and cost, how long it took, and why it failed.

@@ -30,28 +30,28 @@ def _setting(default: Any, description: str, *, at_least: float | None = None, a
 class CompactionOverride:
     """Settings of one model, under its ``provider/id``."""
 
-    enabled: bool | None = _setting(None, "Compact by itself")
+    enabled: bool | None = _setting(None, "Compact automatically")
     reserve_tokens: int | None = _setting(None, "Tokens kept free for the answer", at_least=0)
-    keep_recent_tokens: int | None = _setting(None, "Tokens of the latest messages that stay as they are", at_least=0)
+    keep_recent_tokens: int | None = _setting(None, "Tokens of the latest messages that are kept unchanged", at_least=0)
 
 
 @frozen(kw_only=True)
 class CompactionSettings:
-    """When a long conversation is summed up."""
+    """When a long conversation is summarized."""
 
-    enabled: bool = _setting(True, "Compact the conversation by itself before the model's window is full")
+    enabled: bool = _setting(True, "Compact the conversation automatically before the model's context window is full")
     reserve_tokens: int = _setting(16_384, "Tokens kept free for the answer", at_least=0)
-    keep_recent_tokens: int = _setting(20_000, "Tokens of the latest messages that stay as they are", at_least=0)
+    keep_recent_tokens: int = _setting(20_000, "Tokens of the latest messages that are kept unchanged", at_least=0)
     model_overrides: dict[str, CompactionOverride] = _setting(dict, "The same for single models, by `provider/id`")
-    pinned: Names = _setting(list, "Sentences that every summary keeps word by word")
+    pinned: Names = _setting(list, "Sentences that every summary keeps verbatim")
 
 
 @frozen(kw_only=True)
 class BranchSummarySettings:
-    """Summaries of branches that are left."""
+    """Summaries of abandoned branches."""
 
-    reserve_tokens: int = _setting(16_384, "Tokens kept free for the summary of a branch that is left", at_least=0)
-    skip_prompt: bool = _setting(False, "Leave a branch without asking whether to sum it up; it is not")
+    reserve_tokens: int = _setting(16_384, "Tokens kept free for the summary of an abandoned branch", at_least=0)
+    skip_prompt: bool = _setting(False, "Leave a branch without asking whether to summarize it; no summary is written")
 
 
 @frozen(kw_only=True)
@@ -59,9 +59,9 @@ class ProviderRetrySettings:
     """Limits of a single request."""
 
     timeout_ms: int | None = _setting(
-        None, "Milliseconds without a byte after which a request ends; `httpIdleTimeoutMs` where not set", at_least=0
+        None, "Milliseconds without a byte after which a request ends; `httpIdleTimeoutMs` if not set", at_least=0
     )
-    max_retries: int = _setting(0, "Tries of the transport itself, beside pi's own", at_least=0)
+    max_retries: int = _setting(0, "Attempts of the transport itself, in addition to pi's retries", at_least=0)
     max_retry_delay_ms: int = _setting(
         60_000, "Longest wait, in milliseconds, that a server may ask for; 0 is no limit", at_least=0
     )
@@ -71,13 +71,13 @@ class ProviderRetrySettings:
 class RetrySettings:
     """Retries of requests that fail for a temporary reason."""
 
-    enabled: bool = _setting(True, "Try again by itself when a request fails for a reason that may pass")
-    max_retries: int = _setting(3, "Tries after the first", at_least=0)
-    base_delay_ms: int = _setting(2000, "Milliseconds before the first of them; doubled each time", at_least=0)
-    max_delay_ms: int = _setting(60_000, "Longest wait between two of them, in milliseconds", at_least=0)
-    max_agent_delay_ms: int | None = _setting(None, "Another name of `retry.maxDelayMs`, which wins", at_least=0)
-    jitter: float = _setting(0.0, "Part of each wait that is left to chance, 0 to 1", at_least=0)
-    failover: Names = _setting(list, "Models, as `provider/id`, to go on with where waiting does not help")
+    enabled: bool = _setting(True, "Retry automatically when a request fails for a temporary reason")
+    max_retries: int = _setting(3, "Attempts after the first", at_least=0)
+    base_delay_ms: int = _setting(2000, "Milliseconds before the first retry; doubled each time", at_least=0)
+    max_delay_ms: int = _setting(60_000, "Longest wait between two retries, in milliseconds", at_least=0)
+    max_agent_delay_ms: int | None = _setting(None, "Alias of `retry.maxDelayMs`, which takes precedence", at_least=0)
+    jitter: float = _setting(0.0, "Random share of each wait, 0 to 1", at_least=0)
+    failover: Names = _setting(list, "Models, as `provider/id`, to continue with if retrying does not help")
     provider: ProviderRetrySettings = _setting(ProviderRetrySettings, "Limits of a single request")
 
 
@@ -100,7 +100,7 @@ class BashSettings:
     max_output_file_bytes: int = _setting(
         1024**3, "Bytes at which the file with a command's full output stops growing", at_least=0
     )
-    keep_background: bool = _setting(False, "Leave what a command started in the background running when it ends")
+    keep_background: bool = _setting(False, "Keep background processes of a command running when it ends")
 
 
 @frozen(kw_only=True)
@@ -115,7 +115,7 @@ class ImageSettings:
 class TerminalSettings:
     """Display options of front ends."""
 
-    show_images: bool = _setting(True, "Show images where the terminal can")
+    show_images: bool = _setting(True, "Show images if the terminal supports them")
     clear_on_shrink: bool = _setting(False, "Clear lines that are left over when the content shrinks")
 
 
@@ -123,32 +123,32 @@ class TerminalSettings:
 class MarkdownSettings:
     """Display of Markdown in front ends."""
 
-    code_block_indent: str = _setting("  ", "What stands before each line of a code block")
+    code_block_indent: str = _setting("  ", "Indentation of each line of a code block")
 
 
 @frozen(kw_only=True)
 class SystemPromptSettings:
     """What pi adds to the system prompt."""
 
-    date: bool = _setting(False, "Tell the model today's date; it costs the prompt cache once a day")
+    date: bool = _setting(False, "Add today's date to the system prompt; this invalidates the prompt cache once a day")
 
 
 @frozen(kw_only=True)
 class MemorySettings:
     """MEMORY.md."""
 
-    enabled: bool = _setting(False, "Offer the memory tools also where there is no MEMORY.md yet")
+    enabled: bool = _setting(False, "Offer the memory tools even if there is no MEMORY.md yet")
 
 
 @frozen(kw_only=True)
 class GuardrailRule:
     """One of the user's own rules."""
 
-    action: Literal["allow", "ask", "deny"] | None = _setting(None, "What is done where all the rest fits")
-    tool: str | None = _setting(None, "Pattern of the tool's name; any tool where not set")
+    action: Literal["allow", "ask", "deny"] | None = _setting(None, "Action if all other fields match")
+    tool: str | None = _setting(None, "Pattern of the tool's name; any tool if not set")
     command: str | None = _setting(None, "Pattern of one simple command")
     path: str | None = _setting(None, "Pattern of a file")
-    reason: str | None = _setting(None, "Why, in the user's words")
+    reason: str | None = _setting(None, "Reason, in the user's words")
 
 
 @frozen(kw_only=True)
@@ -174,9 +174,9 @@ class GuardrailSettings:
     """Checks before a tool runs."""
 
     enabled: bool = _setting(False, "Ask before dangerous commands and writes to protected paths")
-    rules: list[GuardrailRule] = _setting(list, "Rules before those of pi: the first that fits counts")
-    protected_paths: Names = _setting(list, "Further names of protected files; `!name` takes one out")
-    limits: GuardrailLimits = _setting(GuardrailLimits, "What may be spent; no limit where not set")
+    rules: list[GuardrailRule] = _setting(list, "Rules that precede those of pi; the first match counts")
+    protected_paths: Names = _setting(list, "Additional names of protected files; `!name` removes one")
+    limits: GuardrailLimits = _setting(GuardrailLimits, "Budgets; no limit if not set")
 
 
 @frozen(kw_only=True)
@@ -184,7 +184,7 @@ class PluginSettings:
     """Which plugins are used, and in which order."""
 
     disabled: Names = _setting(list, "Plugins to leave out")
-    order: Names = _setting(list, "Plugins in the order in which they are loaded; those not named keep their places")
+    order: Names = _setting(list, "Load order of plugins; plugins that are not named keep their positions")
     prefer: dict[str, str] = _setting(
         dict, 'The plugin whose registration of a name is used, as in `{"tool:grep": "tools-fast"}`'
     )
@@ -202,7 +202,7 @@ class HookSettings:
     """Deadlines of plugins."""
 
     timeout: float | None = _setting(
-        None, "Seconds that a plugin may take to load or to answer a hook; 30 or 600 where not set", at_least=0.001
+        None, "Seconds that a plugin may take to load or to answer a hook; 30 or 600 if not set", at_least=0.001
     )
     plugins: dict[str, HookTimeout] = _setting(dict, "The same for single plugins, by name")
     specs: dict[str, HookTimeout] = _setting(dict, "The same for single hooks, by name")
@@ -215,32 +215,32 @@ class SettingsSchema:
     # Model
     default_provider: str | None = _setting(None, "Provider of new sessions")
     default_model: str | None = _setting(None, "Model of new sessions")
-    default_thinking_level: ThinkingLevel = _setting("medium", "How hard the model thinks in new sessions")
+    default_thinking_level: ThinkingLevel = _setting("medium", "Reasoning effort of new sessions")
     enabled_models: Names = _setting(list, "Patterns of the models to cycle through, as `--models` takes them")
     persist_model_choice: bool = _setting(False, "Choosing a model or a thinking level makes it the default")
     thinking_budgets: ThinkingBudgets = _setting(ThinkingBudgets, "Tokens for thinking, by level")
     transport: str | None = _setting(
-        None, "How requests travel, where a provider offers several ways: one of `auto`, `sse`, `websocket`, `sdk`"
+        None, "Transport of requests, if a provider offers several: one of `auto`, `sse`, `websocket`, `sdk`"
     )
     http_idle_timeout_ms: int = _setting(
-        300_000, "Milliseconds that a server may say nothing; 0 is no limit", at_least=0
+        300_000, "Milliseconds that a server may stay silent; 0 is no limit", at_least=0
     )
     http_progress_timeout_ms: int | None = _setting(
         None,
-        "Milliseconds in which an answer has to get further, pings do not count; ten minutes, or `httpIdleTimeoutMs`"
-        " where that is longer; 0 is no limit",
+        "Milliseconds within which an answer has to make progress, not counting pings; ten minutes, or"
+        " `httpIdleTimeoutMs` if that is longer; 0 is no limit",
         at_least=0,
     )
 
     local_servers_timeout_ms: int = _setting(
-        200, "Milliseconds that servers on this machine are given to say which models they have", at_least=0
+        200, "Milliseconds that servers on this machine have to list their models", at_least=0
     )
 
     # Messages and tools
     steering_mode: QueueMode = _setting("one-at-a-time", "How many queued messages interrupt a run at a time")
-    follow_up_mode: QueueMode = _setting("one-at-a-time", "How many queued messages are sent when a run is over")
+    follow_up_mode: QueueMode = _setting("one-at-a-time", "How many queued messages are sent when a run ends")
     steering_interrupt: Literal["wait", "skip"] | None = _setting(
-        None, "Whether a message waits for the running tools or skips those that have not begun; by `toolExecution`"
+        None, "Whether a message waits for the running tools or skips those that have not started; by `toolExecution`"
     )
     tool_execution: Literal["parallel", "sequential"] = _setting("parallel", "How the calls of one answer are run")
     shell_path: str | None = _setting(None, "The shell of the tool `bash`, instead of the system's")
@@ -249,14 +249,14 @@ class SettingsSchema:
     images: ImageSettings = _setting(ImageSettings, "Images for the model")
 
     # Long conversations and failures
-    compaction: CompactionSettings = _setting(CompactionSettings, "When a conversation is summed up")
-    branch_summary: BranchSummarySettings = _setting(BranchSummarySettings, "Summaries of branches that are left")
+    compaction: CompactionSettings = _setting(CompactionSettings, "When a conversation is summarized")
+    branch_summary: BranchSummarySettings = _setting(BranchSummarySettings, "Summaries of abandoned branches")
     retry: RetrySettings = _setting(RetrySettings, "Requests that failed")
 
     # Sessions
-    session_dir: str | None = _setting(None, "Folder for sessions, instead of the one in pi's own folder")
-    session_store: str = _setting("jsonl", "What keeps sessions: the name of a session store")
-    session_sync: Literal["never", "turn", "entry"] = _setting("turn", "When entries are forced to the disk")
+    session_dir: str | None = _setting(None, "Folder for sessions, instead of the one in the agent directory")
+    session_store: str = _setting("jsonl", "Name of the session store")
+    session_sync: Literal["never", "turn", "entry"] = _setting("turn", "When entries are synced to disk")
 
     # Plugins
     plugins: PluginSettings = _setting(PluginSettings, "Which plugins are used")
@@ -266,34 +266,34 @@ class SettingsSchema:
 
     # Resources
     default_project_trust: Literal["ask", "always", "never"] = _setting(
-        "ask", "Whether a project's own files are used where nobody has decided"
+        "ask", "Whether a project's own files are used if no decision exists"
     )
     packages: list[str | dict[str, Any]] = _setting(list, "Packages with extensions, skills, prompts and themes")
-    extensions: Names = _setting(list, "Further extensions: files and folders, `!` and `-` leave out, `+` forces")
-    skills: Names = _setting(list, "Further skills, as above")
-    prompts: Names = _setting(list, "Further prompt templates, as above")
-    themes: Names = _setting(list, "Further themes, as above")
+    extensions: Names = _setting(list, "Additional extensions: files and folders; `!` and `-` exclude, `+` forces")
+    skills: Names = _setting(list, "Additional skills, as above")
+    prompts: Names = _setting(list, "Additional prompt templates, as above")
+    themes: Names = _setting(list, "Additional themes, as above")
     enable_skill_commands: bool = _setting(True, "Offer each skill as `/skill:name`")
     enable_skill_creation: bool = _setting(False, "Let the model write skills, with the tool `create_skill`")
-    npm_command: Names = _setting(list, "Command, word by word, that stands in for `npm`")
+    npm_command: Names = _setting(list, "Command that replaces `npm`, as a list of words")
     system_prompt: SystemPromptSettings = _setting(SystemPromptSettings, "What pi adds to the system prompt")
 
     # Front ends that draw
     tui_mode: str | None = _setting(
         None,
-        "Where `pi` talks: `fullscreen` (the first of the front ends), `regular` (the line mode), or the name of one",
+        "Front end of `pi`: `fullscreen` (the first front end), `regular` (the line mode), or the name of one",
     )
     theme: str | None = _setting(None, "Name of the theme; `light-theme/dark-theme` follows the terminal")
-    hide_thinking_block: bool = _setting(False, "Hide what the model thinks")
+    hide_thinking_block: bool = _setting(False, "Hide the model's thinking")
     show_hardware_cursor: bool = _setting(False, "Show the terminal's own cursor, for input methods")
     quiet_startup: bool = _setting(False, "Show no header at the start")
-    collapse_changelog: bool = _setting(False, "Show news after an update in short")
-    double_escape_action: Literal["fork", "tree", "none"] = _setting("tree", "What Escape, pressed twice, does")
+    collapse_changelog: bool = _setting(False, "Show a short changelog after an update")
+    double_escape_action: Literal["fork", "tree", "none"] = _setting("tree", "Action of pressing Escape twice")
     tree_filter_mode: Literal["default", "no-tools", "user-only", "labeled-only", "all"] = _setting(
-        "default", "What the tree of a session shows at first"
+        "default", "Initial filter of the session tree"
     )
-    editor_padding_x: int = _setting(0, "Columns left free at both sides of the editor", at_least=0)
-    autocomplete_max_visible: int = _setting(5, "Lines of suggestions that are shown at once", at_least=1)
-    external_editor: str | None = _setting(None, "Command of an editor, before `$VISUAL` and `$EDITOR`")
+    editor_padding_x: int = _setting(0, "Empty columns on both sides of the editor", at_least=0)
+    autocomplete_max_visible: int = _setting(5, "Number of suggestions that are visible at once", at_least=1)
+    external_editor: str | None = _setting(None, "Editor command; takes precedence over `$VISUAL` and `$EDITOR`")
     terminal: TerminalSettings = _setting(TerminalSettings, "The terminal")
     markdown: MarkdownSettings = _setting(MarkdownSettings, "Markdown")
