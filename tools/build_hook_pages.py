@@ -55,8 +55,9 @@ INDEX = """\
 
 A plugin is a module (or an object) whose functions are marked with `@hookimpl` and named after a hook. [The
 tutorial](../first-plugin.md) builds one in ten minutes. [Values](../values.md) lists the fields of the objects that
-hooks and `ctx` provide. To write a provider, use [pluggypi-provider-kit](../../plugins/kits/provider-kit/README.md)
-and start from `pi plugin new NAME --kind provider`.
+hooks and `ctx` provide. [Write a provider](../providers.md) builds one with tools, on
+[pluggypi-provider-kit](../../plugins/kits/provider-kit/README.md); `pi plugin new NAME --kind provider` writes one to
+start from.
 
 - **Registration hooks** are plain functions, called once when the plugin is loaded; they return lists.
 - **Event hooks** take `event` and [`ctx`](ctx.md), or one of them, and may be `def` or `async def`. The same handlers

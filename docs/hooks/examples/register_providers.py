@@ -1,4 +1,7 @@
-"""A provider that repeats what the user said: no network, no key."""
+"""A provider that repeats what the user said: no network, no key.
+
+[Write a provider](../providers.md) makes one for an API with tools.
+"""
 
 from pi_hookspecs import MessageBuilder, hookimpl
 
