@@ -12,7 +12,7 @@ from pi_core.agent.plain_schemas import fits, is_plain
 NAMES = st.sampled_from(["a", "b", "c"])
 TYPES = ("string", "number", "integer", "boolean", "null", "array", "object")
 VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers(-2, 2) | st.sampled_from(["a", "b", "", 0.5, 2.0**60]),
+    st.none() | st.booleans() | st.integers(-2, 2) | st.sampled_from(["a", "b", "", 0.5]),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=3),
     max_leaves=6,
 )
