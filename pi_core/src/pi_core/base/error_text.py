@@ -16,7 +16,7 @@ from pi_hookspecs.values import Value
 
 __all__ = ["ErrorText", "error_text"]
 
-_STATUS = re.compile(r"(?:[^:\s][^:]*\bAPI error \(\d+\):|\b\d{3}:?)\s*$")
+_STATUS = r"(?:[^:\s][^:]*\bAPI error \(\d+\):|\b\d{3}:?)\s*$"
 """The status before a body, which is removed from the text for people."""
 
 _SENTENCES = ("message", "Message", "error_description", "detail", "msg", "description", "title", "error", "errors")
@@ -71,7 +71,7 @@ def _words(raw: str) -> str:
         except (ValueError, RecursionError):
             continue
         if sentence := _sentence(body):
-            return f"{_STATUS.sub('', raw[:at]).lstrip()}{sentence}{raw[end:]}"
+            return f"{re.sub(_STATUS, '', raw[:at]).lstrip()}{sentence}{raw[end:]}"
     return raw
 
 

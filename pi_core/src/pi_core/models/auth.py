@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ModelAuth", "RequestAuth"]
 
-_PLACEHOLDER = re.compile(r"\{([A-Z][A-Z0-9_]*)\}")
+_PLACEHOLDER = r"\{([A-Z][A-Z0-9_]*)\}"
 """``{CLOUDFLARE_ACCOUNT_ID}`` in a base URL: an environment variable."""
 
 
@@ -103,16 +103,16 @@ class ModelAuth:
         if "{" not in model.base_url:
             return model.base_url
         environ = self._storage.environ_of(model.provider)
-        for name in _PLACEHOLDER.findall(model.base_url):
+        for name in re.findall(_PLACEHOLDER, model.base_url):
             if not environ.get(name):
                 message = f"Set {name}: the base URL of {model.reference} has it as a part ({model.base_url})."
                 raise UserError(message)
-        return _PLACEHOLDER.sub(lambda match: environ[match[1]], model.base_url)
+        return re.sub(_PLACEHOLDER, lambda match: environ[match[1]], model.base_url)
 
     def _base_url_from(self, model: Model, info: ProviderInfo) -> str | None:
         """Return the base URL that environment variables configure; None where models.json configures the model's."""
         environ = self._storage.environ_of(info.id)
-        values = {name: environ.get(name, "").strip() for name in _PLACEHOLDER.findall(info.base_url_from)}
+        values = {name: environ.get(name, "").strip() for name in re.findall(_PLACEHOLDER, info.base_url_from)}
         if not all(values.values()) or any(model.id in layer.model_base_urls for layer in self._tables.layers(info.id)):
             return None
         for name, value in values.items():
@@ -122,7 +122,7 @@ class ModelAuth:
                     f" or unset it to use {info.base_url}."
                 )
                 raise UserError(message)
-        return _PLACEHOLDER.sub(lambda match: values[match[1]].rstrip("/"), info.base_url_from)
+        return re.sub(_PLACEHOLDER, lambda match: values[match[1]].rstrip("/"), info.base_url_from)
 
     def _has_key(self, info: ProviderInfo) -> bool:
         if self._storage.has_key(info.id, info.key_variables):

@@ -42,20 +42,19 @@ _PATTERNS = (
     r"range of input length should be",
     r"^\s*(?:\S+ API error \()?413\b",  # the latter are the words of Responses
 )
-_OVERFLOW = re.compile("|".join(_PATTERNS), re.IGNORECASE | re.DOTALL)
-_THROTTLING = re.compile(
-    r"^\s*throttling|rate.?limit|too many requests|tokens per (?:minute|day)"
-    r"|(?<![\d,.])429\b(?![,.]\d)",  # the status, not a part of a number of tokens
-    re.IGNORECASE,
+_OVERFLOW = f"(?is){'|'.join(_PATTERNS)}"  # compiled at first use, as the next two are: most runs have no such error
+_THROTTLING = (
+    r"(?i)^\s*throttling|rate.?limit|too many requests|tokens per (?:minute|day)"
+    r"|(?<![\d,.])429\b(?![,.]\d)"  # the status, not a part of a number of tokens
 )
-_NO_BODY = re.compile(r"^\s*4(?:00|13)\s*(?:status code)?\s*\(no body\)", re.IGNORECASE)
+_NO_BODY = r"(?i)^\s*4(?:00|13)\s*(?:status code)?\s*\(no body\)"
 _FULL = 0.99
 """Share of the window that the input must fill for an empty ``length`` answer to count as an overflow."""
 
 
 def is_throttling(text: str) -> bool:
     """Return whether an error message is about too many requests, which is never an overflow."""
-    return _THROTTLING.search(text) is not None
+    return re.search(_THROTTLING, text) is not None
 
 
 def is_context_overflow(message: AssistantMessage, context_window: int | None = None) -> bool:
@@ -69,9 +68,9 @@ def is_context_overflow(message: AssistantMessage, context_window: int | None = 
         text = message.error_message or ""
         if is_throttling(text):
             return False
-        if _OVERFLOW.search(text):
+        if re.search(_OVERFLOW, text):
             return True
-        return message.provider == "cerebras" and _NO_BODY.search(text) is not None
+        return message.provider == "cerebras" and re.search(_NO_BODY, text) is not None
     if context_window is None:
         return False
     input_tokens = message.usage.input + message.usage.cache_read

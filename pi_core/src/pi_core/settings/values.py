@@ -27,7 +27,7 @@ Key: TypeAlias = "str | Sequence[str]"
 """``"hooks.timeout"``, or a tuple of steps if a name has a dot: ``("hooks", "plugins", "a.b", "timeout")``."""
 
 MISSING = object()
-_STEP = re.compile(r'"([^"]*)"|([^."]+)')
+_STEP = r'"([^"]*)"|([^."]+)'
 
 
 def steps_of(key: Key) -> tuple[str, ...]:
@@ -36,7 +36,7 @@ def steps_of(key: Key) -> tuple[str, ...]:
         return tuple(key)
     if '"' not in key:
         return tuple(key.split("."))
-    return tuple(quoted or plain for quoted, plain in _STEP.findall(key))
+    return tuple(quoted or plain for quoted, plain in re.findall(_STEP, key))
 
 
 def name_of(steps: Sequence[str]) -> str:

@@ -60,11 +60,11 @@ _AGAIN = "Send the prompt again, or choose another model with --model."
 _PAGE = "Check the base URL of provider {provider!r}, {base_url!r}, and what stands between pi and it."
 """For an HTML page in place of the API's error: from a wrong address or a firewall."""
 
-_SIZE = re.compile(r"\btokens?\b|context|too (?:long|large|big|many)|\bexceed", re.IGNORECASE)
+_SIZE = r"(?i)\btokens?\b|context|too (?:long|large|big|many)|\bexceed"
 """Error texts of most hosts for a request that is too large."""
 
-_MONEY = re.compile(r"insufficient_quota|billing|credit balance|insufficient (?:balance|credits|funds)", re.IGNORECASE)
-_KEY = re.compile(r"\bapi[ _-]?key\b|authenticat", re.IGNORECASE)
+_MONEY = r"(?i)insufficient_quota|billing|credit balance|insufficient (?:balance|credits|funds)"
+_KEY = r"(?i)\bapi[ _-]?key\b|authenticat"
 """Error texts that hosts send with varying status: Anthropic and Google 400, OpenAI 429, some 200."""
 
 
@@ -105,7 +105,7 @@ def _template(failure: RequestFailed, model: Model) -> str:
         may_lack_path = status == 404 and model.api in _VERSIONED and _is_bare(model.base_url)  # noqa: PLR2004 - RFC 9110
         return _NO_PATH if may_lack_path else _BY_STATUS[status]
     if status >= 400:  # noqa: PLR2004 - RFC 9110, 15.5 and 15.6
-        refused = _TOO_MUCH if _SIZE.search(str(failure)) else _REFUSED
+        refused = _TOO_MUCH if re.search(_SIZE, str(failure)) else _REFUSED
         return _TROUBLE if status >= 500 else refused  # noqa: PLR2004 - as above
     return _AGAIN if kind == "event" else ""
 
@@ -129,9 +129,9 @@ def _is_page(failure: RequestFailed) -> bool:
 def _meant(failure: RequestFailed) -> int:
     """Return the status that fits the error text; several hosts send 200, 400 or 429 for everything."""
     status = failure.status or 0
-    if status in (200, 400, 403, 429) and failure.retry_after_ms is None and _MONEY.search(str(failure)):
+    if status in (200, 400, 403, 429) and failure.retry_after_ms is None and re.search(_MONEY, str(failure)):
         return 402
-    return 401 if status in (200, 400) and _KEY.search(str(failure)) else status
+    return 401 if status in (200, 400) and re.search(_KEY, str(failure)) else status
 
 
 def explained(failure: RequestFailed, model: Model, longest_wait_ms: int | None = None) -> str:

@@ -15,13 +15,12 @@ _LIMITED = (429, 503, 529)
 
 _UNITS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 
-_DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)(?![a-z])", re.IGNORECASE)
+_DURATION = r"(?i)(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)(?![a-z])"  # compiled at first use, as the next is: in an error
 
-_IN_WORDS = re.compile(
-    r"""(?:reset\s+after|retry\s+(?:in|after)|try\s+again\s+in|"retryDelay"\s*:\s*")\s*
-        (?P<duration>(?:\d+(?:\.\d+)?\s*(?:ms|[smhd])(?![a-z])\s*)+|(?P<seconds>\d+(?:\.\d+)?)\s*sec)""",
-    re.IGNORECASE | re.VERBOSE,
-)
+_IN_WORDS = r"""(?ix)
+    (?:reset\s+after|retry\s+(?:in|after)|try\s+again\s+in|"retryDelay"\s*:\s*")\s*
+    (?P<duration>(?:\d+(?:\.\d+)?\s*(?:ms|[smhd])(?![a-z])\s*)+|(?P<seconds>\d+(?:\.\d+)?)\s*sec)
+"""
 
 _EPOCH = 1e9
 """A number above it is a timestamp (seconds since 1970), not a duration."""
@@ -108,14 +107,14 @@ def _until(text: str, now: float) -> float | None:
 
 
 def _duration(text: str) -> float | None:
-    parts = _DURATION.findall(text)
-    if not parts or _DURATION.sub("", text).strip():
+    parts = re.findall(_DURATION, text)
+    if not parts or re.sub(_DURATION, "", text).strip():
         return None
     return float(sum(float(amount) * _UNITS[unit.lower()] for amount, unit in parts))
 
 
 def _from_text(body: str) -> float | None:
-    found = _IN_WORDS.search(body)
+    found = re.search(_IN_WORDS, body)
     if found is None:
         return None
     seconds = found["seconds"]
