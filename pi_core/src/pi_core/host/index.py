@@ -28,7 +28,7 @@ class IndexFile:
     """The index of one environment, in the agent directory's ``cache``."""
 
     def __init__(self, agent_dir: Path) -> None:
-        from zlib import crc32
+        from binascii import crc32
 
         environment = "\0".join([sys.version, sys.prefix, *sys.path])
         self.path = agent_dir / "cache" / f"plugins-{crc32(environment.encode()):08x}.json"

@@ -86,6 +86,35 @@ print(*[name for name in unwanted if name in sys.modules])
     assert in_a_fresh_interpreter(code) == ["x"]
 
 
+def test_a_request_leaves_before_the_parser_of_its_answer_is_imported():
+    code = """
+import asyncio, socket, sys
+from pi_hookspecs import StreamOptions
+from pi_provider_kit import Http, HttpRequest, stream_events
+
+def sending(connection, data, send=socket.socket.send):
+    if bytes(data).startswith(b"GET"):
+        print("httptools" in sys.modules)
+    return send(connection, data)
+
+socket.socket.send = sending
+
+async def answer(reader, writer):
+    await reader.readuntil(b"\\r\\n\\r\\n")
+    writer.write(b"HTTP/1.1 200 OK\\r\\ncontent-type: text/event-stream\\r\\ncontent-length: 0\\r\\n\\r\\n")
+    writer.close()
+
+async def run():
+    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1/messages"
+    async for _ in stream_events(Http(), HttpRequest(url=url, method="GET"), StreamOptions()):
+        pass
+
+asyncio.run(run())
+"""
+    assert in_a_fresh_interpreter(code) == ["False"]
+
+
 def test_httpx_s_command_line_can_still_be_imported_afterwards():
     code = """
 import sys

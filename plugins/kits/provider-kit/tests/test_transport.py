@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from pi_hookspecs import StreamOptions
 from pi_provider_kit import Http, HttpFailed, HttpRequest, stream_events, tls_context
-from pi_provider_kit._connection import Answer
+from pi_provider_kit._http_answer import Answer
 from pi_provider_kit._transport import Transport
 
 HTTP_PIECES = [

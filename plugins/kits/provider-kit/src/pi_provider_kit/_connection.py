@@ -1,7 +1,7 @@
 """One HTTP/1.1 connection: one request and its response at a time.
 
-This module alone parses HTTP, and is imported with the first request. Whatever one read of the socket brought is handed
-on in one piece, so that a burst of small chunks costs next to nothing per chunk.
+Whatever one read of the socket brought is handed on in one piece, so that a burst of small chunks costs next to nothing
+per chunk.
 """
 
 from __future__ import annotations
@@ -9,126 +9,22 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-import httptools
-
-from pi_provider_kit._errors import ReadError, ReadTimeout, RemoteProtocolError, TransportError
+from pi_provider_kit._errors import ReadTimeout
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["Answer", "Connection"]
+    from pi_provider_kit._http_answer import Answer
+
+__all__ = ["Connection"]
 
 _HIGH_WATER = 1_048_576
 """Buffered bytes of the body above which reading of the socket is paused."""
-
-_HEADERS_LIMIT = 262_144
-"""Maximum bytes of headers."""
 
 _DRAIN_SECONDS = 0.5
 _DRAIN_BYTES = 65_536
 """Maximum bytes of an abandoned body that are drained so that the connection can be reused. A codec stops at the last
 event of its API, the end of the HTTP body comes a moment later."""
-
-
-class Answer:
-    """A response as parsed so far. Its methods are the parser's callbacks.
-
-    ``on_body`` is ``list.append`` itself: no Python frame per chunk of the body.
-    """
-
-    __slots__ = (
-        "_header_bytes",
-        "_interim",
-        "bounded",
-        "chunks",
-        "complete",
-        "error",
-        "headers",
-        "keep_alive",
-        "on_body",
-        "parser",
-        "problem",
-        "ready",
-        "reason",
-        "status",
-    )
-
-    def __init__(self) -> None:
-        self.status = 0
-        self.reason = b""
-        self.headers: list[tuple[bytes, bytes]] = []
-        self.chunks: list[bytes] = []
-        self.ready = False
-        """The headers are complete."""
-        self.complete = False
-        self.keep_alive = False
-        self.bounded = False
-        """The headers say where the body ends; otherwise the end of the connection does."""
-        self.error: TransportError | None = None
-        self.problem = ""
-        self._interim = False
-        self._header_bytes = 0
-        self.on_body = self.chunks.append
-        self.parser = httptools.HttpResponseParser(self)
-
-    def on_message_begin(self) -> None:
-        if self.complete:
-            self._refuse("more data than the answer has")
-
-    def on_status(self, reason: bytes) -> None:
-        self.reason = reason
-
-    def on_header(self, name: bytes, value: bytes) -> None:
-        if self.ready:  # a trailer
-            return
-        self._header_bytes += len(name) + len(value)
-        if self._header_bytes > _HEADERS_LIMIT:
-            self._refuse(f"more than {_HEADERS_LIMIT} bytes of headers")
-        self.headers.append((name, value))
-
-    def on_headers_complete(self) -> None:
-        self.status = self.parser.get_status_code()
-        self._interim = 100 <= self.status < 200  # noqa: PLR2004 - RFC 9110, 15.2
-        if self._interim:
-            self.headers.clear()
-            return
-        self.ready = True
-        self.keep_alive = self.parser.should_keep_alive()
-        self.bounded = any(name.lower() in (b"content-length", b"transfer-encoding") for name, _ in self.headers)
-
-    def on_message_complete(self) -> None:
-        if self._interim:
-            self._interim = False
-        else:
-            self.complete = True
-
-    def feed(self, data: bytes) -> bool:
-        """Parse received bytes; return False when the connection cannot be used any more."""
-        try:
-            self.parser.feed_data(data)
-        except httptools.HttpParserUpgrade:
-            self.error = RemoteProtocolError("the server switched to another protocol")
-        except httptools.HttpParserError as error:
-            if not self.complete:
-                self.error = RemoteProtocolError(self.problem or f"invalid HTTP: {error}")
-        else:
-            return True
-        return False
-
-    def cut(self, error: Exception | None) -> None:
-        """Record that the connection is closed."""
-        if self.complete or self.error is not None:
-            return
-        if self.ready and not self.bounded and error is None:
-            self.complete, self.keep_alive = True, False
-        elif error is not None:
-            self.error = ReadError(str(error) or type(error).__name__)
-        else:
-            self.error = RemoteProtocolError("the server closed the connection")
-
-    def _refuse(self, problem: str) -> None:
-        self.problem = problem
-        raise ValueError(problem)
 
 
 class Connection(asyncio.Protocol):
@@ -169,14 +65,17 @@ class Connection(asyncio.Protocol):
             TransportError: The connection ended, or the answer is no HTTP.
         """
         self._stop_timer()
-        self._answer = answer = Answer()
         self._waiting = 0
-        if self._socket is None or self._socket.is_closing():
+        leaves = self._socket is not None and not self._socket.is_closing()
+        if leaves:
+            self._socket.write(request)  # type: ignore[union-attr] # one that leaves has a socket
+        from pi_provider_kit._http_answer import Answer  # while the server reads the request
+
+        self._answer = answer = Answer()
+        if not leaves:
             answer.cut(None)
-        else:
-            self._socket.write(request)
-            if sent is not None:
-                self._notify_sent(sent)
+        elif sent is not None:
+            self._notify_sent(sent)
         deadline = self._deadline(seconds)
         while not answer.ready:
             if answer.error is not None:

@@ -6,13 +6,15 @@ import asyncio
 import os
 from typing import TYPE_CHECKING
 
-from pi_provider_kit._connection import Answer, Connection
+from pi_provider_kit._connection import Connection
 from pi_provider_kit._errors import ConnectError, ConnectTimeout, ReadError, RemoteProtocolError
 
 if TYPE_CHECKING:
     import ssl
     from collections.abc import Callable, Mapping
     from typing import Any, TypeAlias
+
+    from pi_provider_kit._http_answer import Answer
 
     Origin: TypeAlias = tuple[str, str, int]
     """Scheme, host and port."""

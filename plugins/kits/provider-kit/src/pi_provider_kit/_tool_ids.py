@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import re
-from hashlib import sha256
 
 __all__ = ["completions_id", "mistral_id", "responses_id", "sanitized_id"]
 
@@ -55,7 +54,7 @@ def mistral_id(call_id: str) -> str:
     """Return exactly nine letters and digits: the id itself where it has that form, else a hash of it."""
     if len(call_id) == _MISTRAL and call_id.isascii() and call_id.isalnum():
         return call_id
-    number = int.from_bytes(sha256(call_id.encode("utf-8", "replace")).digest())
+    number = int.from_bytes(_digest(call_id))
     digits = []
     for _ in range(_MISTRAL):
         number, digit = divmod(number, len(_ALPHANUMERIC))
@@ -66,5 +65,11 @@ def mistral_id(call_id: str) -> str:
 def _shortened(call_id: str, limit: int) -> str:
     if len(call_id) <= limit:
         return call_id
-    digest = sha256(call_id.encode("utf-8", "replace")).hexdigest()[:_HASH]
+    digest = _digest(call_id).hex()[:_HASH]
     return f"{call_id[: limit - _HASH - 1]}_{digest}"
+
+
+def _digest(call_id: str) -> bytes:
+    from hashlib import sha256  # imports OpenSSL's, and few ids are too long
+
+    return sha256(call_id.encode("utf-8", "replace")).digest()
