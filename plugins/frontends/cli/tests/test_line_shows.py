@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from pi_cli.line.clipboard import clipboard_sequence
+from pi_terminal_kit.clipboard import clipboard_sequence
 
 THINKS = """
 from pi_hookspecs import MessageBuilder, Model, ProviderInfo, hookimpl

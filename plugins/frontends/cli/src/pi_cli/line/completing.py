@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 from prompt_toolkit.completion import Completer, Completion, ThreadedCompleter, merge_completers
 
 from pi_cli._words import one_line
+from pi_terminal_kit.matching import at_word, best_matches, mention
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Sequence
+    from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator
     from pathlib import Path
 
     from prompt_toolkit.completion import CompleteEvent
@@ -27,10 +28,6 @@ _MOST_FILES = 20_000
 
 _MOST_SECONDS = 2.0
 """Maximum seconds for scanning a folder."""
-
-_MOST_OFFERED = 100
-
-_AT_WORD = re.compile(r'(?:^|(?<=[\s(\[{<]))@("[^"]*|[^\s"]*)$')
 
 _LAST_WORD = re.compile(r"[^\s\"'()\[\]{}<>=,;]+$")
 
@@ -123,20 +120,17 @@ class MentionCompleter(Completer):
         self, document: Document, complete_event: CompleteEvent
     ) -> AsyncGenerator[Completion, None]:
         """Yield the completions of the word before the cursor."""
-        found = _AT_WORD.search(document.text_before_cursor)
+        text = document.text_before_cursor
+        found = at_word(text)
         if found is None:
             return
-        for offer in await self._mentions(found[1].lstrip('"')):
-            yield _offered(offer, _mention(offer.value), -len(found[1]) - 1)
+        for offer in await self._mentions(found.typed):
+            yield _offered(offer, mention(offer.value), found.start - len(text))
 
 
 def _offered(offer: Offer, text: str, start: int) -> Completion:
     label = one_line(offer.label if offer.label is not None else offer.value)
     return Completion(text, start_position=start, display=label, display_meta=one_line(offer.description))
-
-
-def _mention(value: str) -> str:
-    return f'@"{value}"' if " " in value else f"@{value}"
 
 
 class FileCompleter(Completer):
@@ -151,12 +145,12 @@ class FileCompleter(Completer):
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
         """Yield the completions of the text before the cursor."""
-        found = _AT_WORD.search(document.text_before_cursor)
+        text = document.text_before_cursor
+        found = at_word(text)
         if found is None:
             return
-        typed = found[1].lstrip('"')
-        for path in _best(_files_below(self._folder()), typed):
-            yield Completion(_mention(path), start_position=-len(found[1]) - 1, display=path)
+        for path in best_matches(_files_below(self._folder()), found.typed):
+            yield Completion(mention(path), start_position=found.start - len(text), display=path)
 
 
 class PathCompleter(Completer):
@@ -202,23 +196,3 @@ def _files_below(folder: Path) -> Iterator[str]:
         if number >= _MOST_FILES or time.monotonic() > end:
             return
         yield os.path.relpath(path, root).replace(os.sep, "/")
-
-
-def _best(paths: Iterable[str], typed: str) -> Sequence[str]:
-    """Return the paths that match a part of one, best first: by how the name begins, what is in it, its letters."""
-    wanted = typed.lower()
-    letters = re.compile(".*".join(map(re.escape, wanted)))
-    ranked = []
-    for path in paths:
-        low = path.lower()
-        name = low.rpartition("/")[2]
-        if low.startswith(wanted) or name.startswith(wanted):
-            rank = 0
-        elif wanted in low:
-            rank = 1
-        elif letters.search(low):
-            rank = 2
-        else:
-            continue
-        ranked.append((rank, path.count("/"), path))
-    return [path for _, _, path in sorted(ranked)[:_MOST_OFFERED]]

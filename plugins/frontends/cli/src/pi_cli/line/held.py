@@ -16,7 +16,7 @@ from prompt_toolkit.key_binding.key_bindings import DynamicKeyBindings
 
 from pi_cli._words import shorten
 from pi_cli._wrap import folded
-from pi_cli.line.editing import edit_outside
+from pi_cli.line.editing import run_at_terminal
 from pi_cli.line.keys import own_keys
 from pi_cli.line.typed import Interrupted, Typed
 
@@ -182,9 +182,11 @@ class HeldLine:
 
     def _edit(self) -> None:
         async def edit() -> None:
+            from pi_terminal_kit.outside_editor import edit_outside
+
             command = self._editor()
             try:
-                self.put(await edit_outside(self.text, command))
+                self.put(await edit_outside(self.text, command, run_at_terminal))
             except (OSError, ValueError) as error:
                 self._actions.write_line(f"Error: The text could not be edited: {error}")
 

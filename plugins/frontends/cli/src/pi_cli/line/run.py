@@ -16,11 +16,11 @@ from pi_cli.line.above import Above
 from pi_cli.line.commands import complete_argument
 from pi_cli.line.completing import line_completer
 from pi_cli.line.conversation import Conversation
-from pi_cli.line.editing import editor_command
 from pi_cli.line.history import PromptHistory
 from pi_cli.line.plain import Around, PlainLine
 from pi_cli.line.plugin_keys import PluginKeys
 from pi_cli.line.streams import StrayLines
+from pi_terminal_kit.prompt_history import PromptFile
 
 if TYPE_CHECKING:
     from typing import TextIO
@@ -78,7 +78,7 @@ def _line(conversation: Conversation, keys: LineInput | None, around: Above | Ar
     session = conversation.session
     plugin_keys = PluginKeys(session.press_key, conversation.warn)
     parts: dict[str, Any] = {
-        "history": PromptHistory(session.settings.agent_dir / "prompt-history.jsonl", conversation.warn),
+        "history": PromptHistory(PromptFile(session.settings.agent_dir / "prompt-history.jsonl", conversation.warn)),
         "completer": line_completer(
             conversation.known_commands,
             lambda name, typed: complete_argument(conversation, name, typed),
@@ -96,7 +96,13 @@ def _line(conversation: Conversation, keys: LineInput | None, around: Above | Ar
         around,
         view=conversation.view,
         actions=conversation,
-        editor=lambda: editor_command(session.settings.get_str("externalEditor", None), os.environ),
+        editor=lambda: _editor(session),
         color=conversation.options.color,
         **parts,
     )
+
+
+def _editor(session: AgentSession) -> str:
+    from pi_terminal_kit.outside_editor import editor_command
+
+    return editor_command(session.settings.get_str("externalEditor", None), os.environ)

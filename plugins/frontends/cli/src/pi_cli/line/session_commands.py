@@ -155,7 +155,7 @@ async def show(conversation: Conversation, _argument: str) -> None:
 
 async def copy(conversation: Conversation, argument: str) -> None:
     """Hand the last answer to the terminal's clipboard, or print it."""
-    from pi_cli.line.clipboard import clipboard_sequence
+    from pi_terminal_kit.clipboard import clipboard_sequence
 
     text = conversation.session.get_last_assistant_text()
     if text is None:

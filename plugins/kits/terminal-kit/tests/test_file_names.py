@@ -1,0 +1,138 @@
+"""Names of files: from git, or from a walk, and which of them match."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pi_terminal_kit.file_names import FileNames, git_names
+from pi_terminal_kit.matching import at_word, best_matches, mention
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="there is no git")
+
+
+def git(folder: Path, *arguments: str) -> None:
+    subprocess.run(["git", "-C", folder, "-c", "user.name=a", "-c", "user.email=a@b", *arguments], check=True)
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    git(tmp_path, "init", "-q")
+    for name in (".gitignore", "src/tide.py", "src/deep/er.py", "with space.txt", "build/out.py"):
+        file = tmp_path / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("build/\n")
+    git(tmp_path, "add", "src/tide.py")
+    return tmp_path
+
+
+def no_walk(_folder: str) -> list[str]:
+    raise AssertionError
+
+
+@needs_git
+def test_git_lists_what_it_knows_and_what_is_new_but_not_what_it_ignores(repository: Path) -> None:
+    assert [*git_names(str(repository))] == ["src/tide.py", ".gitignore", "src/deep/er.py", "with space.txt"]
+
+
+@needs_git
+def test_folders_are_names_too(repository: Path) -> None:
+    names = FileNames(str(repository), no_walk).matching("")
+
+    assert sorted(names) == [".gitignore", "src/", "src/deep/", "src/deep/er.py", "src/tide.py", "with space.txt"]
+
+
+@needs_git
+def test_names_in_a_folder_of_a_repository_are_relative_to_it(repository: Path) -> None:
+    assert sorted(FileNames(str(repository / "src"), no_walk).matching("")) == ["deep/", "deep/er.py", "tide.py"]
+
+
+@needs_git
+def test_a_program_that_the_repository_names_is_not_started(repository: Path) -> None:
+    program = repository / "monitor"
+    program.write_text("#!/bin/sh\ntouch started\n")
+    program.chmod(0o755)
+    git(repository, "config", "core.fsmonitor", str(program))
+
+    assert "src/tide.py" in git_names(str(repository))
+    assert not (repository / "started").exists()
+
+
+def test_where_git_knows_nothing_the_caller_walks(tmp_path: Path) -> None:
+    names = FileNames(str(tmp_path), lambda folder: ["a/b.py"] if folder == str(tmp_path) else [])
+
+    assert names.matching("") == ["a/", "a/b.py"]
+
+
+def test_names_are_read_once_unless_there_are_too_many(tmp_path: Path) -> None:
+    walks = []
+
+    def walk(_folder: str) -> list[str]:
+        walks.append(1)
+        return [f"{number}.py" for number in range(50)]
+
+    few, many = FileNames(str(tmp_path), walk), FileNames(str(tmp_path), walk, most=10)
+
+    assert few.matching("49") == few.matching("49") == ["49.py"]
+    assert len(walks) == 1
+    assert many.matching("49") == many.matching("49") == ["49.py"]
+    assert len(walks) == 3
+    assert len(many.matching("py")) == 10
+
+
+def test_nothing_is_kept_of_a_listing_that_was_stopped(tmp_path: Path) -> None:
+    names = FileNames(str(tmp_path), lambda _folder: ["a.py", "b.py"])
+    answers = iter([False, True, True])
+
+    assert names.matching("", lambda: next(answers)) == []
+    assert names.matching("") == ["a.py", "b.py"]
+
+
+def test_names_that_cannot_be_typed_are_left_out(tmp_path: Path) -> None:
+    names = FileNames(str(tmp_path), lambda _folder: ["a\nb", "c\x1b[2J", "d\udcff", "e f"])
+
+    assert names.matching("") == ["e f"]
+
+
+def test_the_best_matches_come_first() -> None:
+    paths = ["docs/atide.md", "src/tide.py", "tide/x.py", "t/i/d.e", "other"]
+
+    assert best_matches(paths, "TIDE") == ["src/tide.py", "tide/x.py", "docs/atide.md", "t/i/d.e"]
+    assert best_matches(paths, "tde") == ["docs/atide.md", "src/tide.py", "tide/x.py", "t/i/d.e"]
+    assert best_matches(["src/", "src/a.py", "lib/src/"], "src", most=2) == ["src/", "src/a.py"]
+
+
+@given(st.lists(st.text()), st.text())
+def test_a_match_has_the_letters_in_their_order(paths: list[str], typed: str) -> None:
+    for path in best_matches(paths, typed):
+        letters = iter(path.lower())
+        assert all(letter in letters for letter in typed.lower())
+
+
+@pytest.mark.parametrize(
+    ("before", "found"),
+    [
+        ("@", (0, "")),
+        ("see @src/t", (4, "src/t")),
+        ("one\nsee (@a", (9, "a")),
+        ('see @"with sp', (4, "with sp")),
+        ("mail a@b", None),
+        ("see @a b", None),
+        ("@a\nb", None),
+    ],
+)
+def test_a_word_with_an_at_sign_ends_at_the_cursor(before: str, found: tuple[int, str] | None) -> None:
+    assert at_word(before) == found
+
+
+def test_a_path_with_a_space_is_quoted() -> None:
+    assert mention("a.py") == "@a.py"
+    assert mention("with space.txt") == '@"with space.txt"'
