@@ -128,7 +128,7 @@ def encoded(made: Answer) -> bytes:
 
 
 def answer_to(request: Request) -> tuple[bytes, str]:
-    """Return the answer, and what the real server would have said against the request."""
+    """Return the answer, and the reason for which the real server would have refused the request."""
     server = next(make() for beginning, make in SERVERS.items() if request.path.startswith(beginning))
     refusal = server.refusal(request)
     if refusal is not None:

@@ -133,7 +133,7 @@ def activate(pi):
         pi.append_entry("note-$number", list(notes))
 ''',
 )
-"""Each stands for four of the twenty."""
+"""Each represents four of the twenty."""
 
 PROVIDER = '''
 """Answers for a vendor with an API of its own."""

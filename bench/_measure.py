@@ -24,7 +24,7 @@ async def _one_round(work: Callable[[int], Awaitable[Any]], steps: int) -> float
 
 
 def show(title: str, unit: str, rows: Sequence[tuple[str, float, float | None]]) -> None:
-    """Print rows of what, figure and bar; a row without a bar is a peer or says something beside it."""
+    """Print rows of what, figure and bar; a row without a bar is a peer or additional information."""
     lines = [
         (what, f"{figure:.2f}", "" if bar is None else f"{bar:.2f}", "" if bar is None else verdict(figure, bar))
         for what, figure, bar in rows

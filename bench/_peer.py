@@ -1,4 +1,4 @@
-"""The original beside ours: where it is installed, the empty homes both run in, and runs that take turns.
+"""The original pi for comparison: where it is installed, the empty homes both run in, and runs that take turns.
 
 The original is an npm package, run with a node of its own from npm; both are installed into a cache folder by the npm
 client when they are first needed. Where that is not possible a bench measures ours alone and says so.
@@ -182,10 +182,10 @@ def run(program: Program, *arguments: str, environ: Mapping[str, str] | None = N
     return Run(started, wall / 1e6, cpu * 1000, done.stdout)
 
 
-def ask(program: Program, said: str, *, model: str = MODEL, tools: bool = False) -> Run:
+def ask(program: Program, prompt: str, *, model: str = MODEL, tools: bool = False) -> Run:
     """Send one prompt with ``pi -p``, without a session file: ours keeps none yet."""
     offered = () if tools else ("--no-tools",)
-    return run(program, "--no-session", *offered, "--model", model, "-p", said)
+    return run(program, "--no-session", *offered, "--model", model, "-p", prompt)
 
 
 # Fair conditions
@@ -247,5 +247,5 @@ def _line(row: Row, took: dict[tuple[str, str], list[float]]) -> list[str]:
     if theirs is None:
         return [*cells, "-", "-", "-", bar, ""]
     ratio = min(ours) / min(theirs)
-    told = "" if row.bar is None else verdict(ratio, row.bar)
-    return [*cells, f"{min(theirs):.0f}", f"{statistics.median(theirs):.0f}", f"{ratio:.3f}", bar, told]
+    judged = "" if row.bar is None else verdict(ratio, row.bar)
+    return [*cells, f"{min(theirs):.0f}", f"{statistics.median(theirs):.0f}", f"{ratio:.3f}", bar, judged]

@@ -1,11 +1,11 @@
-"""Bedrock beside boto3: ``uv run python bench/bedrock.py``.
+"""Bedrock compared with boto3: ``uv run python bench/bedrock.py``.
 
 First, wall milliseconds from the start of the process to the moment at which a fake server has the whole request: of
 ``pi -p`` with AWS's keys or a bearer token in the environment or keys in a profile, and of a script that does nothing
 but boto3's ``converse_stream``, started the same way and taking turns. The bar is 1.5 of the script's time. Then, CPU
-per delta of a burst from a loopback socket: the provider with its codec and events, beside a loop over boto3's own
-``EventStream`` that reads each delta. The bar is half of that. The decoders alone follow, ours and botocore's, on the
-same bytes.
+per delta of a burst from a loopback socket: the provider with its codec and events, compared with a loop over boto3's
+own ``EventStream`` that reads each delta. The bar is half of that. The decoders alone follow, ours and botocore's, on
+the same bytes.
 """
 
 from __future__ import annotations

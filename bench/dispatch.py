@@ -1,7 +1,7 @@
-"""What a hook call costs, beside a bare ``await`` and a bare pluggy call: ``uv run python bench/dispatch.py``.
+"""What a hook call costs, compared with a bare ``await`` and a bare pluggy call: ``uv run python bench/dispatch.py``.
 
 CPU time per call, the best of five rounds, in one process. The events are made before the clock runs, as the engine
-makes none where nobody listens. Bars: at most 1 us where nobody implements the hook, at most 5 us for one asynchronous
+makes none where nothing listens. Bars: at most 1 us without an implementation, at most 5 us for one asynchronous
 implementation that does not suspend.
 """
 
@@ -125,9 +125,9 @@ def main() -> None:
         ("peer: one plain implementation through pluggy", bare_pluggy, None),
         ("peer: await under asyncio.timeout", bare_timeout, None),
         ("peer: await a task of its own", bare_task, None),
-        ("nobody implements it: a look", looking, 1.0),
-        ("nobody implements it: ask", asking(), 1.0),
-        ("nobody implements it: tell", telling(), 1.0),
+        ("no implementation: look-up", looking, 1.0),
+        ("no implementation: ask", asking(), 1.0),
+        ("no implementation: notify", telling(), 1.0),
         ("one async implementation that does not suspend: ask", asking(Async()), 5.0),
         ("one async implementation that does not suspend: tell", telling(Async()), 5.0),
         ("one plain implementation: ask", asking(Plain()), 5.0),

@@ -1,4 +1,4 @@
-"""How long pi takes to its first request, beside the original: ``uv run python bench/first_request.py``.
+"""How long pi takes to its first request, compared with the original: ``uv run python bench/first_request.py``.
 
 Wall milliseconds from the start of the process to the moment at which a fake server has the whole request of ``pi -p``
 (key in the environment, ``models.json`` pointing at the server); and how long ``--version`` takes, also with fifty more

@@ -52,21 +52,21 @@ import asyncio, json, time
 from pi_core import create_agent_session
 
 async def main():
-    told = {}
+    report = {}
     for what in ("first", "next"):
         started = time.perf_counter()
         async with create_agent_session(model="offline/rules") as session:
-            told[what] = (time.perf_counter() - started) * 1000
-            told.setdefault("open", time.monotonic_ns())
-            told["tools"] = len([name for name in session.get_active_tools() if name.startswith("count_")])
-            told["listening"] = len({
+            report[what] = (time.perf_counter() - started) * 1000
+            report.setdefault("open", time.monotonic_ns())
+            report["tools"] = len([name for name in session.get_active_tools() if name.startswith("count_")])
+            report["listening"] = len({
                 each.plugin
                 for hook in ("tool_call", "context", "message_end", "tool_result", "session_start")
                 for each in session.hooks.implementations(hook)
                 if each.plugin.startswith("bench_listener")
             })
-            told["providers"] = len([each for each in session.models.get_providers() if each.startswith("vendor-")])
-    print(json.dumps(told))
+            report["providers"] = len([each for each in session.models.get_providers() if each.startswith("vendor-")])
+    print(json.dumps(report))
 
 asyncio.run(main())
 """
@@ -76,15 +76,15 @@ asyncio.run(main())
 # Start
 
 
-def starts(ours: Program, fake: Fake, crowd: Path, nobody: Path, rounds: int) -> list[Start]:
+def starts(ours: Program, fake: Fake, crowd: Path, plain: Path, rounds: int) -> list[Start]:
     python = Program("python", (sys.executable,), ours.environ)
     took: dict[tuple[str, Path], list[float]] = {}
     for number in range(rounds + 1):  # the first writes the index and fills caches
-        for site in (nobody, crowd):
+        for site in (plain, crowd):
             for what, figure in _one_start(fake, ours, python, site).items():
                 if number:
                     took.setdefault((what, site), []).append(figure)
-    return [(what, took[what, nobody], took[what, crowd]) for what, site in took if site is nobody]
+    return [(what, took[what, plain], took[what, crowd]) for what, site in took if site is plain]
 
 
 def _one_start(fake: Fake, ours: Program, python: Program, site: Path) -> dict[str, float]:
@@ -92,16 +92,16 @@ def _one_start(fake: Fake, ours: Program, python: Program, site: Path) -> dict[s
     done = run(ours, "--no-session", "--model", CLAUDE, "-p", prompt(1), environ=environ)
     (request,) = fake.requests()
     program = run(python, "-c", SESSION, environ=environ)
-    told = json.loads(program.output)
+    report = json.loads(program.output)
     expected = (TOOLS, LISTENERS, PROVIDERS) if any(site.iterdir()) else (0, 0, 0)
-    found = (told["tools"], told["listening"], told["providers"])
+    found = (report["tools"], report["listening"], report["providers"])
     assert found == expected, (found, expected)
     return {
         FIRST_REQUEST: (request["at"] - done.started) / 1e6,
         "the whole pi -p, CPU": done.cpu,
-        OPEN_SESSION: (told["open"] - program.started) / 1e6,
-        "create_agent_session of that, the first": told["first"],
-        "create_agent_session, the next": told["next"],
+        OPEN_SESSION: (report["open"] - program.started) / 1e6,
+        "create_agent_session of that, the first": report["first"],
+        "create_agent_session, the next": report["next"],
     }
 
 
@@ -151,13 +151,13 @@ async def stream(deltas: int, listening: list[Any]) -> None:
     before = sum(each.letters for each in listening)
     async with create_agent_session(settings=settings, host=host, plugins=named, model=MODEL) as session:
         await session.prompt("go")
-    heard = sum(each.letters for each in listening) - before
-    assert heard == len(listening) * deltas * len(DELTA), heard
+    received = sum(each.letters for each in listening) - before
+    assert received == len(listening) * deltas * len(DELTA), received
 
 
 def show_deltas() -> None:
     crowds: list[tuple[str, list[Any]]] = [
-        ("nobody", []),
+        ("no plugin", []),
         ("one plain implementation", [Plain()]),
         (f"{LISTENERS} plain ones", [Plain() for _ in range(LISTENERS)]),
         (f"{LISTENERS} asynchronous ones", [Async() for _ in range(LISTENERS)]),
@@ -180,12 +180,12 @@ def main() -> None:
     compile_and_say()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        crowd, nobody = folder / "crowd", folder / "nobody"
+        crowd, plain = folder / "crowd", folder / "plain"
         install_fifty(crowd)
-        nobody.mkdir()
+        plain.mkdir()
         with fake_server(folder) as fake:
             ours = our_program(folder, fake.url)
-            show_starts(starts(ours, fake, crowd, nobody, rounds), rounds)
+            show_starts(starts(ours, fake, crowd, plain, rounds), rounds)
     show_deltas()
 
 

@@ -1,8 +1,8 @@
-"""Sessions on disk, beside the original: ``uv run python bench/sessions.py``.
+"""Sessions on disk, compared with the original: ``uv run python bench/sessions.py``.
 
 A file of 100,000 entries (45 MB) is opened and its context built, with a compaction 200 messages before its end and
 without one. Ours then knows which messages the context has and parses each when it is looked at, where the original
-parses the whole file; so without a compaction the time until every message is parsed stands beside it. Messages are
+parses the whole file; so without a compaction the time until every message is parsed is printed as well. Messages are
 appended to a short session and to that one; 1,000 sessions of 1 MB are listed, first without an index and then with it;
 a file of 100 MB is opened and its memory looked at. Every figure comes from a process of its own, which has imported
 what it needs before the clock starts; files are in the page cache. Bars are parts of the original's time on the same
@@ -88,8 +88,8 @@ def rows(count: int, size: int, *, compacted: bool = False) -> Iterator[dict[str
         yield {**entry, "message": message(number, size)}
         parent = entry["id"]
         if compacted and number == count - KEPT:
-            told = {"summary": "So far.", "firstKeptEntryId": parent, "tokensBefore": 100_000}
-            yield {"type": "compaction", "id": "ffffffff", "parentId": parent, "timestamp": STAMP, **told}
+            data = {"summary": "So far.", "firstKeptEntryId": parent, "tokensBefore": 100_000}
+            yield {"type": "compaction", "id": "ffffffff", "parentId": parent, "timestamp": STAMP, **data}
             parent = "ffffffff"
 
 
@@ -200,7 +200,7 @@ class Bench:
         ours, theirs = figures[0], figures[1] if len(figures) > 1 else None
         ratio = None if theirs is None else ours / theirs
         judged = ours if own else ratio
-        told = "" if bar is None or judged is None else verdict(judged, bar)
+        verdict_text = "" if bar is None or judged is None else verdict(judged, bar)
         self.lines.append(
             [
                 what,
@@ -208,7 +208,7 @@ class Bench:
                 "-" if theirs is None else f"{theirs:{form}}",
                 "-" if ratio is None else f"{ratio:.2f}",
                 "" if bar is None else f"{bar:g}{' ours' if own else ''}",
-                told,
+                verdict_text,
             ]
         )
 

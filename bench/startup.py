@@ -1,4 +1,4 @@
-"""How long ``pi`` takes to start, beside an interpreter that does nothing: ``uv run python bench/startup.py``.
+"""How long ``pi`` takes to start, compared with an interpreter that does nothing: ``uv run python bench/startup.py``.
 
 Milliseconds of CPU (user and system) of the whole process, the best of eleven rounds in which the commands take turns,
 bytecode compiled before. The bar for ``--version`` is half of the time that the original needs (it takes about 440 ms

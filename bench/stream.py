@@ -4,7 +4,7 @@ A provider sends a burst of deltas of 16 characters; they go through loop, agent
 reads each. CPU time per delta, for messages of 1,000, 100,000 and 1,000,000 deltas: the figure must not grow with the
 message. Then the whole way: Anthropic's provider reads a text or a tool's argument, of up to 1 MB, from a loopback
 socket. The bar is 30 us from the socket on; what the transport takes of it is measured in ``transport.py``, and the
-whole ``pi -p`` beside the original in ``whole_process.py``.
+whole ``pi -p`` compared with the original in ``whole_process.py``.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ MODEL = Model(id="burst", name="Burst", api="burst", provider="burst")
 
 
 class Burst:
-    """A provider and a plugin: answers with one block of as many deltas as it is told."""
+    """A provider and a plugin: answers with one block of a given number of deltas."""
 
     api = "burst"
 

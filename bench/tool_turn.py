@@ -36,7 +36,7 @@ TOOL = Tool(
 
 
 class Caller:
-    """A provider and a plugin: calls the tool for as many turns as it is told, then answers."""
+    """A provider and a plugin: calls the tool for a given number of turns, then answers."""
 
     api = "caller"
 

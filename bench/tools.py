@@ -1,4 +1,4 @@
-"""The tools against the programs they stand for, in the same run: ``uv run python bench/tools.py``.
+"""The tools against the programs that they replace, in the same run: ``uv run python bench/tools.py``.
 
 A tree of 100,000 files and a file of 1 GB are made in the temporary directory, and removed at the end.
 Times are the best of several rounds, in which both sides take turns; a tool is called in a running agent,
@@ -134,7 +134,7 @@ async def searches(bench: Bench) -> None:
 async def listings(bench: Bench) -> None:
     for collation, bar in ((make_locale(bench.cwd), 1.5), ("C", None)):
         env = {**os.environ, "LOCPATH": str(bench.cwd), "LC_ALL": collation}
-        for what, limit in (("as called", 500), ("all shown", 10**6)):
+        for what, limit in (("as called", 500), ("all printed", 10**6)):
             peer = partial(bench.run, "ls", "-1A", "folder", env=env)
             name = f"ls, 20,000 entries, {what}"
             await bench.against(name, bar, peer, f"{collation} ls -1A", "ls", path="folder", limit=limit)

@@ -200,7 +200,7 @@ def _rule(spec: Callable[..., Any]) -> str:
 
 def _context() -> Iterator[str]:
     yield "<!-- Made by tools/build_hook_pages.py from pi_hookspecs/context.py; change it there. -->\n\n# ctx\n"
-    yield "Event hooks, commands and tools get `ctx` beside what they are asked: the session, the user, the settings.\n"
+    yield "Event hooks, commands and tools get `ctx` as a second argument: the session, the user, the settings.\n"
     for name, what in CONTEXT.items():
         yield from describe(f"{what}: `{name}`", getattr(pi_hookspecs, name))
 
@@ -210,18 +210,18 @@ def _context() -> Iterator[str]:
 
 def _page(name: str, spec: Callable[..., Any]) -> Iterator[str]:
     stage = spec.__module__.rpartition(".")[2]
-    said, declared = _documented(spec), answers_of(spec)
+    documented, declared = _documented(spec), answers_of(spec)
     yield f"<!-- Made by tools/build_hook_pages.py from specs/{stage}.py; change it there. -->\n"
     yield f"# {name}({', '.join(signature(spec).parameters)})\n"
-    yield f"{said['summary']}\n"
-    if said["more"]:
-        yield f"{said['more']}\n"
+    yield f"{documented['summary']}\n"
+    if documented["more"]:
+        yield f"{documented['more']}\n"
     yield "| | |\n| --- | --- |"
     yield f"| signature | `{_signature(name, spec)}` |"
-    yield from (f"| {label.lower()} | {said[label]} |" for label in LABELS if label != "Since")
+    yield from (f"| {label.lower()} | {documented[label]} |" for label in LABELS if label != "Since")
     if declared is not None:
         yield from _limits(declared)
-    yield f"| since | {said['Since']} |"
+    yield f"| since | {documented['Since']} |"
     yield ""
     yield from _classes(spec, declared)
     yield from _example(name)
@@ -258,11 +258,11 @@ def _class(heading: str, name: str, declared: Answers | None = None) -> Iterator
 
 def _example(name: str) -> Iterator[str]:
     text = (PAGES / "examples" / f"{name}.py").read_text(encoding="utf-8")
-    plugin, _, shown = text.partition(SHOWN)
+    plugin, _, test = text.partition(SHOWN)
     doc = re.match(r'"""(.*?)"""\n+', plugin, re.DOTALL)
     yield f"## Example\n\n{doc[1].strip() if doc else ''}\n"
     yield f"```python\n{plugin[doc.end() if doc else 0 :].strip()}\n```\n"
-    yield f"What shows that it works, with the fixtures of `pluggypi-testing`:\n\n```python\n{shown.strip()}\n```\n"
+    yield f"A test, with the fixtures of `pluggypi-testing`:\n\n```python\n{test.strip()}\n```\n"
 
 
 def _trying(name: str, declared: Answers | None) -> Iterator[str]:

@@ -64,7 +64,7 @@ IMPLEMENTED |= {"Component", "ScreenHandle", "OverlayHandle"}
 MODES = """\
 ## What a mode gets: options
 
-`Mode.run(session, options)` gets what the command line said. A mode says the `prompts`, one after another, and returns
+`Mode.run(session, options)` gets the options of the command line. A mode sends the `prompts` in order and returns
 the exit code; the other fields are there for those that want them. Neither class is to be imported: both are the
 command line's own.
 """

@@ -1,7 +1,7 @@
 """Build every wheel of the workspace, install each alone in a fresh environment, and import all of it there.
 
 In the workspace's own environment everything is installed, so a member that forgot a dependency works; here it fails.
-Then a stranger's plugins, one of each kind that ``pi plugin new`` writes, are built, installed beside a small pi, used
+Then a stranger's plugins, one of each kind that ``pi plugin new`` writes, are built, installed next to a small pi, used
 and removed; nothing else may have changed.
 Run it with ``uv run python tools/check_wheels.py``. It runs itself in each fresh environment (the part below "There"),
 so it imports nothing but the standard library.

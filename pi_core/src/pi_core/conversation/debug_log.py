@@ -1,7 +1,7 @@
-"""The debug log: what ``PI_LOG=debug`` writes to a file, with the secrets taken out.
+"""The debug log: ``PI_LOG=debug`` writes it to a file, with secrets redacted.
 
-It is imported only where ``PI_LOG`` is set. Then it observes from outside: it subscribes to sessions, wraps the hook
-trace and receives plugin loads, so that a run without it pays for nothing.
+It is imported only if ``PI_LOG`` is set. It observes from outside (it subscribes to sessions, wraps the hook trace and
+receives plugin loads), so it costs nothing if it is off.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ __all__ = ["DebugLog", "open_debug_log"]
 
 LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING}
 MAX_BYTES = 5_000_000
-"""Size at which a log becomes ``.1`` and begins again; one such older part is kept."""
+"""Size at which a log is rotated to ``.1``; one older part is kept."""
 MAX_FILES = 40
-"""Logs of earlier processes that stay in the default folder."""
+"""Number of logs of earlier processes that are kept in the default folder."""
 SLOW_MS = 100.0
 """Hook calls that take longer are logged."""
 HTTP_LOGGERS = ("httpx", "httpx2")
@@ -40,10 +40,10 @@ HTTP_LOGGERS = ("httpx", "httpx2")
 
 
 def open_debug_log(environ: Mapping[str, str]) -> DebugLog:
-    """Start logging as ``PI_LOG`` and ``PI_LOG_FILE`` say; a second call for the same file returns the first log.
+    """Start logging according to ``PI_LOG`` and ``PI_LOG_FILE``; a second call for the same file returns the first log.
 
     Raises:
-        UserError: The level is not known, or the file cannot be written.
+        UserError: The level is unknown, or the file cannot be written.
     """
     level = LEVELS.get(environ["PI_LOG"].lower())
     if level is None:
@@ -83,12 +83,12 @@ def _file(environ: Mapping[str, str]) -> Path:
 
 
 class DebugLog:
-    """Writes what happens to the loggers ``pi.host``, ``pi.hooks``, ``pi.agent``, ``pi.providers`` and ``pi.session``.
+    """Writes events to the loggers ``pi.host``, ``pi.hooks``, ``pi.agent``, ``pi.providers`` and ``pi.session``.
 
     Texts of prompts, answers, tool arguments and results are never logged.
 
     Args:
-        file: Where it goes, for ``file``.
+        file: Path of the log.
         redaction: Learns the keys that sessions use.
     """
 

@@ -1,4 +1,4 @@
-"""``AgentSession``: what programs use of a conversation; each name leads to the part that does it."""
+"""``AgentSession``: the public interface of a conversation; its members delegate to the parts."""
 
 # ruff: noqa: TC004 - the parts that the lambdas name are for type checkers: those functions are never called
 from __future__ import annotations
@@ -90,8 +90,8 @@ class AgentSession:
         self.shutdown_requested = runtime.front_end.shutdown_requested
 
     ctx: PluginContext = attribute("runtime.ctx", "The ``ctx`` that hooks get; a reload replaces it.")
-    signal: AbortSignal | None = attribute("runtime.signal", "The abort of the present run, or prompt.")
-    prompt_signal: AbortSignal | None = attribute("runtime.gate.signal", "The abort of the present prompt.")
+    signal: AbortSignal | None = attribute("runtime.signal", "Abort signal of the current run or prompt.")
+    prompt_signal: AbortSignal | None = attribute("runtime.gate.signal", "Abort signal of the current prompt.")
     is_streaming: bool = attribute("runtime.is_streaming", "Whether a prompt is being answered.")
     mode: str = attribute("runtime.front_end.mode", "The front end's name.", writable=True)
     flags: dict[str, bool | str | None] = attribute("runtime.front_end.flags", "Values of options of plugins.")
@@ -108,22 +108,22 @@ class AgentSession:
     session_name: str | None = attribute("session_manager.name", "The name that the user gave the session.")
     exit_code: int = attribute("runtime.exit_code", "Exit code for a process that ends here; 0 after an answer.")
     is_compacting: bool = attribute("parts.is_compacting", "Whether a compaction is running.")
-    auto_compaction_enabled: bool = attribute("parts.compaction.enabled", "Whether plugins may compact unasked.")
+    auto_compaction_enabled: bool = attribute("parts.compaction.enabled", "Whether plugins may compact automatically.")
     is_retrying: bool = attribute("parts.retry.is_waiting", "Whether the delay before a retry is running.")
-    retry_attempt: int = attribute("parts.retry.attempt", "The number of the present retry; 0 if there is none.")
+    retry_attempt: int = attribute("parts.retry.attempt", "The number of the current retry; 0 if there is none.")
     auto_retry_enabled: bool = attribute("parts.retry.enabled", "Whether failed requests are repeated.")
     is_bash_running: bool = attribute("parts.bash.is_running", "Whether a command of the user is running.")
     scoped_models: tuple[ScopedModel, ...] = attribute("parts.models.scoped", "The models to cycle through.")
 
     children: tuple[ChildSession, ...] = attribute("parts.child_sessions", "The sessions that plugins created for it.")
 
-    # Life
+    # Lifecycle
 
     async def __aenter__(self) -> Self:
         await self.start()
-        if not self.runtime.front_end.depth:  # the user of a helper is that of the session which made it
+        if not self.runtime.front_end.depth:  # a child session shares the user of its parent
             for problem in (*self.models.warnings, *self.toolbox.warnings):
-                warnings.warn(problem, stacklevel=2)  # to a program: front ends call start() and print them themselves
+                warnings.warn(problem, stacklevel=2)  # for programs: front ends call start() and print them
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -167,18 +167,18 @@ class AgentSession:
         on_accepted: Callable[[Literal["started", "queued", "handled"]], object] = bool,
         limits: UsageLimits | None = None,
     ) -> AssistantMessage | None:
-        """Answer a text and return the last answer, once everything that follows from it is done.
+        """Send a prompt and return the last answer, once the run has settled.
 
-        A message, or several, go to the agent as they are: neither commands nor the ``input`` hook see them.
-        ``on_accepted`` is called once with what becomes of it, before the first event.
+        Messages go to the agent unchanged: neither commands nor the ``input`` hook see them. ``on_accepted`` is called
+        once with the disposition of the prompt, before the first event.
 
         Returns:
             The last assistant message, also one that failed or was aborted (``stop_reason``); None when a command or a
-            plugin dealt with the text, or it was queued.
+            plugin handled the text, or it was queued.
 
         Raises:
-            AgentBusy: A run is going on and ``streaming_behavior`` does not say how to queue, or ``limits`` are given,
-                which are those of the prompt that begins a run.
+            AgentBusy: A run is in progress and ``streaming_behavior`` is not given, or ``limits`` are given, which
+                only the prompt that starts a run accepts.
             UsageLimitExceeded: One of ``limits`` was reached.
             NoModel: No model is selected.
             MissingKey: The model's provider has no key.
@@ -228,14 +228,13 @@ class AgentSession:
         images: Sequence[ImageContent] = (),
         limits: UsageLimits | None = None,
     ) -> Answer[Any]:
-        """Answer a prompt and return the answer as a value; unlike ``prompt`` it raises where there is none.
+        """Send a prompt and return the answer as a value; unlike ``prompt`` it raises if there is none.
 
         Args:
             prompt: The text; commands, skills and templates as in ``prompt``.
-            output_type: The data that the answer is to be: a JSON schema as a dict, an attrs class, a dataclass, a
-                ``TypedDict``, a pydantic model, a primitive, a list, or a union of these. The model is held to it where
-                its API can do that, and asked for it in the system prompt. An answer that does not fit is sent back
-                once.
+            output_type: The type of the answer: a JSON schema as a dict, an attrs class, a dataclass, a
+                ``TypedDict``, a pydantic model, a primitive, a list, or a union of these. The system prompt asks
+                for it, and the API enforces it if it can. An answer that does not match is sent back once.
             images: Images that belong to the text.
             limits: What the prompt may use, a correction of its output included.
 
@@ -245,26 +244,26 @@ class AgentSession:
         Raises:
             RequestFailed: The request to the model failed, after the retries that the installed policy makes.
             Aborted: The prompt was aborted.
-            InvalidOutput: The answer does not fit ``output_type``, not even after it was sent back.
-            UsageLimitExceeded: A limit was reached; the conversation can go on.
+            InvalidOutput: The answer does not match ``output_type``, even after it was sent back.
+            UsageLimitExceeded: A limit was reached; the conversation can continue.
             AgentBusy: Another prompt is being answered.
-            PiError: A command or a plugin dealt with the prompt, so that there is no data. Without ``output_type`` the
-                answer is the empty text then.
+            PiError: A command or a plugin handled the prompt, so there is no data. Without ``output_type`` the answer
+                is the empty text instead.
         """
         return await self.parts.calls.ask(prompt, output_type, images, limits)
 
     def stream(
         self, prompt: str, *, images: Sequence[ImageContent] = (), limits: UsageLimits | None = None
     ) -> PromptStream:
-        """Answer a prompt and yield the session's events, ``agent_settled`` last; ``stream(...).text()`` only its text.
+        """Send a prompt and yield the session's events, ``agent_settled`` last; ``stream(...).text()`` only its text.
 
-        For ``async for event in session.stream("..."):``. The prompt begins with the first step of the iteration.
+        For ``async for event in session.stream("..."):``. The prompt starts with the first iteration.
         Leaving the loop early, by ``break``, an exception or a cancelled task, aborts the prompt, and the session can
-        be used again at once. A stream that is kept in a variable is left by ``await stream.aclose()``, or by
-        ``async with contextlib.aclosing(...)``.
+        be used again at once. Close a stream that is kept in a variable with ``await stream.aclose()``, or
+        use ``async with contextlib.aclosing(...)``.
 
-        A consumer that is slow slows the run down: it waits as soon as a thousand events have not been taken. So a loop
-        must not wait for its own run to end (``wait_for_idle``); ``abort`` may be awaited in it.
+        A slow consumer slows the run down, which waits once a thousand events are queued. So the loop must not wait for
+        its own run to end (``wait_for_idle``); ``abort`` may be awaited in it.
 
         Args:
             prompt: As in ``prompt``.
@@ -272,7 +271,7 @@ class AgentSession:
             limits: Usage limits of the prompt.
 
         Raises:
-            AgentBusy: Another prompt is being answered; raised by the first step.
+            AgentBusy: Another prompt is being answered; raised by the first iteration.
             UsageLimitExceeded: A limit was reached; raised after the last event.
             NoModel: No model is selected.
             MissingKey: The model's provider has no key.
@@ -290,7 +289,7 @@ class AgentSession:
     is_inside_prompt = Method("runtime.gate.is_inside_prompt", lambda: PromptGate.is_inside_prompt)
     wait_for_idle = Method("parts.lifecycle.wait_for_idle", lambda: Lifecycle.wait_for_idle)
 
-    # What is queued
+    # Queues
 
     steering_mode: QueueMode = attribute("agent.steering_mode", "Steering messages per delivery.", writable=True)
     follow_up_mode: QueueMode = attribute("agent.follow_up_mode", "Follow-ups per delivery.", writable=True)
@@ -377,5 +376,5 @@ class AgentSession:
     render_custom = Method("parts.commands.render", lambda: PluginCommands.render)
 
     async def get_prompt_templates(self) -> tuple[Resource, ...]:
-        """Return the prompt templates that there are; reading them takes a moment the first time."""
+        """Return all prompt templates; the first call reads their files."""
         return tuple((await self.resources.load("prompt")).resources)
