@@ -36,6 +36,7 @@ if TYPE_CHECKING:  # what a type checker sees; ``_HOMES`` says the same at run t
     from pi_hookspecs.events.session_changes import *
     from pi_hookspecs.events.storing import *
     from pi_hookspecs.events.tools import *
+    from pi_hookspecs.forms import *
     from pi_hookspecs.front_ends import *
     from pi_hookspecs.full_ui import *
     from pi_hookspecs.keys import *
@@ -114,6 +115,7 @@ _HOMES: dict[str, str] = {
         "ChildEnvironmentEvent ToolCallEvent ToolCallResult ToolExecutionEndEvent ToolExecutionStartEvent "
         "ToolExecutionUpdateEvent ToolResultEvent ToolResultResult UserBashEvent UserBashResult"
     ),
+    "forms": "FieldType FormField FormOption",
     "front_ends": "Mode StartFacts Subcommand",
     "full_ui": "AutocompleteProvider FullUserInterface TerminalInputHandler",
     "keys": "canonical_key",

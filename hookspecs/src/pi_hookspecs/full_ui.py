@@ -13,6 +13,8 @@ from pi_hookspecs.ui import UserInterface
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
+    from pi_hookspecs.abort import AbortSignal
+    from pi_hookspecs.forms import FormField
     from pi_hookspecs.lines import Line
     from pi_hookspecs.registrations import Theme
     from pi_hookspecs.screen import ComponentFactory, Overlay
@@ -70,6 +72,46 @@ class FullUserInterface(UserInterface, Protocol):
             overlay: Where it is displayed; in place of the editor when None.
             fallback: Called with ``ctx.ui`` where components cannot be displayed, and awaited: dialogs with the same
                 result. Without it the result is None, as of a dismissed dialog.
+        """
+        ...
+
+    async def form(
+        self,
+        fields: Sequence[FormField],
+        *,
+        title: str = "",
+        message: str = "",
+        signal: AbortSignal | None = None,
+        timeout: float | None = None,  # noqa: ASYNC109 - as of the other dialogs
+    ) -> dict[str, Any] | None:
+        """Let the user fill in several fields; front ends without forms ask them one after the other.
+
+        Args:
+            fields: What is asked, in order.
+            title: What the form is about.
+            message: An explanation above the fields.
+            signal: Dismisses the form when it is aborted.
+            timeout: Seconds until it is dismissed.
+
+        Returns:
+            The values by the fields' names, all of them valid; None when dismissed, as at once without a user.
+
+        Raises:
+            ValueError: There are no fields, or two of one name.
+        """
+        ...
+
+    def open_url(self, url: str) -> bool:
+        """Open a page in the user's browser; where there is none, display its address.
+
+        Args:
+            url: An address with ``https``, ``http`` or ``mailto``.
+
+        Returns:
+            Whether it was opened.
+
+        Raises:
+            UserError: It is no such address.
         """
         ...
 

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         Context,
         ExecResult,
         FileOperations,
+        FormField,
         FullUserInterface,
         Model,
         NoticeLevel,
@@ -91,6 +92,11 @@ class NoUserInterface:
     async def editor(self, title: str, prefill: str = "") -> str | None:
         """Return None, as for a dismissed dialog."""
         del title, prefill
+        return None
+
+    async def form(self, fields: Sequence[FormField], **_: Any) -> dict[str, Any] | None:
+        """Return None, as for a dismissed dialog."""
+        del fields
         return None
 
     def notify(self, message: str, level: NoticeLevel = "info") -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Coroutine
 from contextlib import nullcontext
+from functools import partial
 from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from pi_hookspecs import (
         AutocompleteProvider,
         ComponentFactory,
+        FormField,
         FullUserInterface,
         Overlay,
         TerminalInputHandler,
@@ -110,6 +112,22 @@ class _PluginUI:
 
     def editor(self, title: str, prefill: str = "") -> Dialog[str | None]:
         return Dialog("editor", self._asked("editor", title, self._ui.editor, title, prefill))
+
+    def form(self, fields: Sequence[FormField], *, title: str = "", **how: Any) -> Dialog[dict[str, Any] | None]:
+        from pi_core.plugin_api.form_dialogs import ask_form
+
+        ask = partial(ask_form, self._ui, fields, title=title, **how)
+        return Dialog("form", self._asked("form", title or None, ask))
+
+    def open_url(self, url: str) -> bool:
+        from pi_core.plugin_api.pages import checked_url
+
+        address = checked_url(url)
+        opens = getattr(self._ui, "open_url", None)
+        if opens is not None and opens(address):
+            return True
+        self._ui.notify(f"Open this page in a browser: {address}")
+        return False
 
     async def _asked(
         self,

@@ -231,3 +231,45 @@ from pi_hookspecs import hookimpl
 def session_shutdown(event, ctx):
     ctx.ui.notify(f"line drawn: {'prompt_toolkit' in sys.modules or 'pi_cli.line' in sys.modules}")
 """
+
+
+FORM = """
+from pi_hookspecs import Command, FormField, hookimpl
+
+FIELDS = [FormField("name", title="Name", required=True), FormField("depth", "integer", default=5),
+          FormField("tidal", "boolean", required=True)]
+
+
+async def ask(args, ctx):
+    answer = await ctx.ui.form(FIELDS, title="New harbour")
+    ctx.ui.notify(f"{answer}")
+    ctx.ui.open_url("https://harbours.example/brest")
+
+
+@hookimpl
+def register_commands():
+    return [Command(name="harbour", handler=ask)]
+"""
+
+
+def test_a_form_is_one_question_after_the_other(talk, fake):
+    fake.install("harbours", FORM)
+    terminal = talk()
+    enter(terminal, "/harbour", "New harbour: Name: ")
+    enter(terminal, "Brest", "New harbour: depth (default: 5): ")
+    enter(terminal, "deep", "depth is a whole number, not 'deep'")
+    enter(terminal, "", "Number or name: ")
+    shown = enter(terminal, "yes", "Open this page in a browser: https://harbours.example/brest")
+
+    assert "{'name': 'Brest', 'depth': 5, 'tidal': True}" in shown
+
+
+@pytest.mark.parametrize("arguments", [("-p",), ("--mode", "json")])
+def test_without_a_user_a_form_is_dismissed_and_a_page_is_an_address(fake, arguments):
+    fake.install("harbours", FORM)
+
+    ended = fake.run("--model", "fake/echo", *arguments, "/harbour")
+
+    assert ended.returncode == 0
+    assert "None\n" in ended.stderr
+    assert "Open this page in a browser: https://harbours.example/brest\n" in ended.stderr

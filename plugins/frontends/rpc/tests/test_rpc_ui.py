@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from pi_hookspecs import AbortController, UserError
+from pi_hookspecs import AbortController, FormField, UserError
 
 
 async def asked(talk, dialog, **reply):
@@ -192,3 +192,29 @@ async def test_a_component_with_the_keys_becomes_dialogs(talk):
     request, answer = await asked(talk, dialog, value="3")
 
     assert (request["title"], answer) == ("How many?", "3")
+
+
+async def test_a_form_is_one_dialog_after_the_other(talk):
+    fields = [FormField("depth", "integer", title="Depth"), FormField("tidal", "boolean", required=True)]
+    answer = asyncio.create_task(talk.session.ctx.ui.form(fields, title="New harbour"))
+    first = await talk.event("extension_ui_request")
+    talk.send(type="extension_ui_response", id=first["id"], value="7")
+    second = await talk.event("extension_ui_request")
+    talk.send(type="extension_ui_response", id=second["id"], value="No")
+
+    assert await answer == {"depth": 7, "tidal": False}
+    assert (first["method"], first["title"]) == ("input", "New harbour: Depth")
+    assert (second["method"], second["options"]) == ("select", ["Yes", "No"])
+
+
+async def test_a_cancelled_dialog_of_a_form_dismisses_it(talk):
+    dialog = talk.session.ctx.ui.form([FormField("depth", "integer"), FormField("name")])
+
+    assert (await asked(talk, dialog, cancelled=True))[1] is None
+
+
+async def test_a_page_is_an_address_in_a_notice(talk):
+    assert talk.session.ctx.ui.open_url("https://harbours.example") is False
+
+    request = await talk.event("extension_ui_request")
+    assert request["message"] == "Open this page in a browser: https://harbours.example"

@@ -17,7 +17,7 @@ from pi_cli._words import one_line
 from pi_core.base.terminal_text import clean_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Sequence
+    from collections.abc import Coroutine, Sequence
 
     from pi_hookspecs import AbortSignal, NoticeLevel, WidgetPlacement
 
@@ -47,8 +47,13 @@ class TerminalUI:
         self._lines: _Lines | None = None
         self._question = ""
         """Text of the line that waits for an answer."""
-        if browser and _has_browser():
-            self.open_url: Callable[[str], bool] = _open_page
+        self._browser = browser
+
+    def __getattr__(self, name: str) -> Any:
+        """Return ``open_url`` where a browser can be opened, which is found out when it is needed."""
+        if name == "open_url" and self._browser and _has_browser():
+            return _open_page
+        raise AttributeError(name)
 
     async def select(
         self,

@@ -10,15 +10,19 @@ from pi_testing._patience import soon
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from pi_hookspecs import AbortSignal, NoticeLevel, WidgetPlacement
+    from pi_hookspecs import AbortSignal, FormField, NoticeLevel, WidgetPlacement
 
 __all__ = ["Dialog", "FakeUI", "Notice"]
 
-DialogKind: TypeAlias = Literal["select", "confirm", "input", "editor"]
+DialogKind: TypeAlias = Literal["select", "confirm", "input", "editor", "form"]
 
 
 class Dialog(NamedTuple):
-    """A dialog. ``text`` is a confirmation's message, an input's placeholder, an editor's prefill."""
+    """A dialog.
+
+    ``text`` is a confirmation's or form's message, an input's placeholder, an editor's prefill; ``options`` are those
+    of a selection, or the names of a form's fields.
+    """
 
     kind: DialogKind
     title: str
@@ -40,9 +44,9 @@ class FakeUI:
     """Implements ``UserInterface``.
 
     An answer is what the dialog returns: ``True`` or ``False`` to ``confirm``, one of the options to ``select``,
-    a text to ``input`` and ``editor``, None to dismiss any of them. A dialog that no answer was prepared for, and
-    an answer that does not fit, raise an ``AssertionError``. A hook's dispatcher catches it there, so the
-    ``fake_ui`` fixture raises it again at the end of the test.
+    a text to ``input`` and ``editor``, a dict of values to ``form``, None to dismiss any of them. A dialog that no
+    answer was prepared for, and an answer that does not fit, raise an ``AssertionError``. A hook's dispatcher catches
+    it there, so the ``fake_ui`` fixture raises it again at the end of the test.
 
     Args:
         dismiss_unexpected: Dismiss dialogs that no answer was prepared for, instead.
@@ -55,6 +59,7 @@ class FakeUI:
         placements: Placements of the widgets, by key.
         editor_text: Text of ``set_editor_text``.
         title: The window's title.
+        opened_urls: The addresses of ``open_url``.
         problems: Messages about what went wrong.
     """
 
@@ -67,6 +72,7 @@ class FakeUI:
         self.placements: dict[str, WidgetPlacement] = {}
         self.editor_text = ""
         self.title = ""
+        self.opened_urls: list[str] = []
         self.problems: list[str] = []
         self._answers: list[Any] = []
         self._answers_to: list[tuple[str, Any]] = []
@@ -101,6 +107,11 @@ class FakeUI:
         """Answer every dialog that is open now."""
         for waiting in self._open:
             _answer(waiting, answer)
+
+    @property
+    def open_dialogs(self) -> int:
+        """How many dialogs are open now."""
+        return len(self._open)
 
     def check(self) -> None:
         """Raise an ``AssertionError`` with every problem there was."""
@@ -150,6 +161,28 @@ class FakeUI:
         """Return the prepared text."""
         edited: str | None = await self._ask(Dialog("editor", title, prefill), _is_text)
         return edited
+
+    async def form(
+        self,
+        fields: Sequence[FormField],
+        *,
+        title: str = "",
+        message: str = "",
+        signal: AbortSignal | None = None,
+        timeout: float | None = None,  # noqa: ASYNC109 - the protocol's
+    ) -> dict[str, Any] | None:
+        """Return the prepared values, each of which must be valid for its field, and the defaults of other fields."""
+        dialog = Dialog("form", title, message, tuple(field.name for field in fields))
+        answer: dict[str, Any] | None = await self._ask(
+            dialog, lambda answer: _form_problem(fields, answer) is None, signal, timeout
+        )
+        defaults = {field.name: field.default for field in fields if field.default is not None}
+        return None if answer is None else defaults | answer
+
+    def open_url(self, url: str) -> bool:
+        """Keep the address."""
+        self.opened_urls.append(url)
+        return True
 
     def notify(self, message: str, level: NoticeLevel = "info") -> None:
         """Keep a notice."""
@@ -226,6 +259,17 @@ class FakeUI:
 def _answer(waiting: asyncio.Future[Any], answer: Any) -> None:
     if not waiting.done():
         waiting.set_result(answer)
+
+
+def _form_problem(fields: Sequence[FormField], answer: Any) -> str | None:
+    from pi_core.plugin_api.form_values import problem_of
+
+    if not isinstance(answer, dict) or not answer.keys() <= {each.name for each in fields}:
+        return "it is no dict of the fields"
+    missing = [each.name for each in fields if each.required and each.default is None and each.name not in answer]
+    if missing:
+        return f"{missing[0]} is missing"
+    return next(filter(None, (problem_of(each, answer[each.name]) for each in fields if each.name in answer)), None)
 
 
 def _is_text(answer: Any) -> bool:

@@ -56,7 +56,7 @@ class Conversation(DisplayedRun):
 
     def user_interface(self) -> tuple[UserInterface, bool]:
         """Ask on lines."""
-        self.ui = LineUI(self.line)
+        self.ui = LineUI(self.line, browser=True)
         return self.ui, True
 
     # State

@@ -1,0 +1,79 @@
+"""Forms: several typed fields that the user fills in together, for ``ctx.ui.form``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+
+from attrs import field, frozen
+
+from pi_hookspecs.values import ReprMixin, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+__all__ = ["FieldType", "FormField", "FormOption"]
+
+FieldType: TypeAlias = Literal["text", "number", "integer", "boolean", "choice", "choices"]
+
+
+@frozen(eq=False, repr=False)
+class FormOption(Value):
+    """An option of a choice; ``title`` is displayed in place of the value."""
+
+    value: str
+    title: str = ""
+
+    @property
+    def label(self) -> str:
+        """What is displayed."""
+        return self.title or self.value
+
+
+def _options(options: Iterable[str | FormOption]) -> tuple[FormOption, ...]:
+    return tuple(each if isinstance(each, FormOption) else FormOption(each) for each in options)
+
+
+@frozen(eq=False, repr=False)
+class FormField(ReprMixin):
+    """One field of a form.
+
+    Attributes:
+        name: The key of its value in the answer.
+        type: The value is a ``str`` for ``text`` and ``choice``, a ``float`` for ``number``, an ``int`` for
+            ``integer``, a ``bool`` for ``boolean``, a ``list`` of ``str`` for ``choices``, which allows several.
+        title: What the user sees; the name by default.
+        description: A sentence that explains it.
+        options: What a choice offers: texts, or ``FormOption`` with another title.
+        default: The value where the user says nothing.
+        required: Whether there must be a value; else a field that the user leaves out is not in the answer.
+        minimum: The least number, length of a text, or number of choices.
+        maximum: The greatest of these.
+        pattern: A regular expression that a text must contain a match of.
+        check: Gets a value that fits all that, and returns what is wrong with it, or None.
+
+    Raises:
+        ValueError: The type is unknown, or a choice has no options.
+    """
+
+    name: str
+    type: FieldType = "text"
+    title: str = field(default="", kw_only=True)
+    description: str = field(default="", kw_only=True)
+    options: tuple[FormOption, ...] = field(default=(), converter=_options, kw_only=True)
+    default: Any = field(default=None, kw_only=True)
+    required: bool = field(default=False, kw_only=True)
+    minimum: float | None = field(default=None, kw_only=True)
+    maximum: float | None = field(default=None, kw_only=True)
+    pattern: str | None = field(default=None, kw_only=True)
+    check: Callable[[Any], str | None] | None = field(default=None, kw_only=True)
+
+    def __attrs_post_init__(self) -> None:
+        if self.type not in get_args(FieldType):
+            raise ValueError(f"field {self.name!r}: the type is one of {', '.join(get_args(FieldType))}")
+        if self.type in ("choice", "choices") and not self.options:
+            raise ValueError(f'field {self.name!r}: a {self.type} needs options=["one", "two"]')
+
+    @property
+    def label(self) -> str:
+        """What is displayed as its name."""
+        return self.title or self.name

@@ -1,0 +1,92 @@
+"""Reads and checks the values of a form's fields, for front ends and for the dialogs that stand in for a form."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pi_hookspecs import FormField
+
+__all__ = ["check_fields", "problem_of", "read_text"]
+
+
+def check_fields(fields: Sequence[FormField]) -> None:
+    """Check that a form can be answered.
+
+    Raises:
+        ValueError: There is no field, or two have one name.
+    """
+    names = [each.name for each in fields]
+    if not names:
+        raise ValueError("a form needs at least one field, as in ctx.ui.form([FormField('name')])")
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"two fields of the form are called {name!r}; the answer has one value for each name")
+
+
+def read_text(field: FormField, text: str) -> Any:
+    """Return the value of a ``text``, ``number`` or ``integer`` that was typed.
+
+    Raises:
+        ValueError: It is no such number; the message is for the user.
+    """
+    if field.type == "text":
+        return text
+    try:
+        return int(text) if field.type == "integer" else float(text)
+    except ValueError:
+        raise ValueError(f"{field.label} is {_KINDS[field.type]}, not {text!r:.60}") from None
+
+
+def problem_of(field: FormField, value: Any) -> str | None:
+    """Return what is wrong with a value, as a sentence for the user; None if nothing is."""
+    if not _has_type(field, value):
+        return f"{field.label} is {_KINDS[field.type]}, not {value!r:.60}"
+    if field.type in ("choice", "choices"):
+        known = {each.value for each in field.options}
+        unknown = [each for each in (value if field.type == "choices" else [value]) if each not in known]
+        if unknown:
+            return f"{field.label}: {unknown[0]!r:.60} is none of {', '.join(map(repr, sorted(known)))}"
+    problem = _size_problem(field, value)
+    if problem is not None:
+        return problem
+    if field.pattern is not None and isinstance(value, str) and re.search(field.pattern, value) is None:
+        return f"{field.label} does not fit {field.pattern}"
+    return field.check(value) if field.check is not None else None
+
+
+_KINDS = {
+    "text": "a text",
+    "number": "a number",
+    "integer": "a whole number",
+    "boolean": "yes or no",
+    "choice": "one of its options",
+    "choices": "a list of its options",
+}
+
+
+def _has_type(field: FormField, value: Any) -> bool:
+    if field.type == "boolean":
+        return isinstance(value, bool)
+    if field.type in ("number", "integer"):
+        allowed = int if field.type == "integer" else int | float
+        return isinstance(value, allowed) and not isinstance(value, bool) and math.isfinite(value)
+    if field.type == "choices":
+        return isinstance(value, list) and all(isinstance(each, str) for each in value)
+    return isinstance(value, str)
+
+
+def _size_problem(field: FormField, value: Any) -> str | None:
+    if field.type in ("boolean", "choice"):
+        return None
+    of = {"text": " characters", "choices": " options"}.get(field.type, "")
+    size = len(value) if of else value
+    if field.minimum is not None and size < field.minimum:
+        return f"{field.label} must be at least {field.minimum:g}{of}"
+    if field.maximum is not None and size > field.maximum:
+        return f"{field.label} must be at most {field.maximum:g}{of}"
+    return None
