@@ -1,0 +1,235 @@
+"""One user interface over several front ends of a session: the first answer to a dialog counts."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from attrs import define, field
+
+from pi_core.agent.safe_text import format_exception
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine, Sequence
+
+    from pi_hookspecs import AbortSignal, FormField, NoticeLevel, UserInterface, WidgetPlacement
+
+    Ask = Callable[[UserInterface, AbortSignal], Coroutine[Any, Any, Any]]
+
+__all__ = ["FanOutUI"]
+
+
+class FanOutUI:
+    """Implements ``UserInterface``, ``form`` and ``open_url`` over the clients that are added to it.
+
+    Every client gets every dialog, one that is added later those that are open. The first answer counts, a dismissal
+    included; the dialog of all others is aborted. Without a client a dialog is dismissed. Notices go to all, and a
+    client that is added gets the present statuses, widgets and title.
+
+    Args:
+        report: Called with a sentence when a client raises an exception, which affects no other.
+    """
+
+    def __init__(self, report: Callable[[str], object] = bool) -> None:
+        self._report = report
+        self._clients: list[UserInterface] = []
+        self._dialogs: list[_OpenDialog] = []
+        self._state: dict[tuple[str, str], Callable[[UserInterface], object]] = {}
+
+    def add(self, client: UserInterface) -> Callable[[], None]:
+        """Add a client; returns a function that removes it, and leaves what it was asked to the others."""
+        self._clients.append(client)
+        for show in self._state.values():
+            self._tell(client, show)
+        for dialog in self._dialogs:
+            dialog.open_at(client)
+
+        def remove() -> None:
+            if client in self._clients:
+                self._clients.remove(client)
+                for dialog in [*self._dialogs]:
+                    dialog.close_at(client)
+
+        return remove
+
+    # Dialogs
+
+    async def select(
+        self,
+        title: str,
+        options: Sequence[str],
+        *,
+        signal: AbortSignal | None = None,
+        timeout: float | None = None,  # noqa: ASYNC109 - the protocol's
+    ) -> str | None:
+        """Let a user choose one of the options."""
+        chosen: str | None = await self._ask(
+            lambda ui, abort: ui.select(title, options, signal=abort, timeout=timeout), signal
+        )
+        return chosen
+
+    async def confirm(
+        self,
+        title: str,
+        message: str = "",
+        *,
+        signal: AbortSignal | None = None,
+        timeout: float | None = None,  # noqa: ASYNC109 - the protocol's
+    ) -> bool:
+        """Ask yes or no; the first no counts as the first yes does."""
+        return bool(
+            await self._ask(lambda ui, abort: ui.confirm(title, message, signal=abort, timeout=timeout), signal)
+        )
+
+    async def input(
+        self,
+        title: str,
+        placeholder: str | None = None,
+        *,
+        signal: AbortSignal | None = None,
+        timeout: float | None = None,  # noqa: ASYNC109 - the protocol's
+    ) -> str | None:
+        """Ask for a line of text."""
+        typed: str | None = await self._ask(
+            lambda ui, abort: ui.input(title, placeholder, signal=abort, timeout=timeout), signal
+        )
+        return typed
+
+    async def editor(self, title: str, prefill: str = "") -> str | None:
+        """Let a user edit a longer text."""
+        edited: str | None = await self._ask(lambda ui, _abort: ui.editor(title, prefill), None)
+        return edited
+
+    async def form(
+        self, fields: Sequence[FormField], *, signal: AbortSignal | None = None, **how: Any
+    ) -> dict[str, Any] | None:
+        """Let a user fill in a form; a client without forms asks field after field."""
+        from pi_core.plugin_api.form_dialogs import ask_form
+
+        answer: dict[str, Any] | None = await self._ask(
+            lambda ui, abort: ask_form(ui, fields, signal=abort, **how), signal
+        )
+        return answer
+
+    async def _ask(self, ask: Ask, signal: AbortSignal | None) -> Any:
+        """Return the first answer; None when the signal is aborted, or there is no client (any more)."""
+        if signal is not None and signal.aborted:
+            return None
+        dialog = _OpenDialog(ask, self._failed)
+        self._dialogs.append(dialog)
+        forget = signal.on_abort(dialog.dismiss) if signal is not None else bool
+        try:
+            for client in self._clients:
+                dialog.open_at(client)
+            if not self._clients:
+                dialog.dismiss()
+            return await dialog.answer
+        finally:
+            forget()
+            self._dialogs.remove(dialog)
+            dialog.close()
+
+    # Notices
+
+    def notify(self, message: str, level: NoticeLevel = "info") -> None:
+        """Show a notice."""
+        self._tell_all(lambda ui: ui.notify(message, level))
+
+    def set_status(self, key: str, text: str | None = None) -> None:
+        """Show a short text under a key."""
+        self._keep(("status", key), lambda ui: ui.set_status(key, text), is_set=text is not None)
+
+    def set_widget(
+        self, key: str, lines: Sequence[str] | None = None, *, placement: WidgetPlacement | None = None
+    ) -> None:
+        """Show lines under a key."""
+        show = lambda ui: ui.set_widget(key, lines, placement=placement)  # noqa: E731 - kept for later clients
+        self._keep(("widget", key), show, is_set=lines is not None)
+
+    def set_editor_text(self, text: str) -> None:
+        """Replace the text in the users' editors."""
+        self._tell_all(lambda ui: ui.set_editor_text(text))
+
+    def set_title(self, title: str) -> None:
+        """Set the windows' title."""
+        self._keep(("title", ""), lambda ui: ui.set_title(title), is_set=True)
+
+    def open_url(self, url: str) -> bool:
+        """Open a page in the first client that can."""
+        opens = [getattr(client, "open_url", None) for client in self._clients]
+        return any(each(url) for each in opens if each is not None)
+
+    # Inside
+
+    def _keep(self, key: tuple[str, str], show: Callable[[UserInterface], object], *, is_set: bool) -> None:
+        self._state.pop(key, None)
+        if is_set:
+            self._state[key] = show
+        self._tell_all(show)
+
+    def _tell_all(self, show: Callable[[UserInterface], object]) -> None:
+        for client in [*self._clients]:
+            self._tell(client, show)
+
+    def _tell(self, client: UserInterface, show: Callable[[UserInterface], object]) -> None:
+        try:
+            show(client)
+        except Exception as error:  # noqa: BLE001 - one client must not cost the others their notice
+            self._failed(error)
+
+    def _failed(self, error: BaseException) -> None:
+        self._report(f"A client of the session failed: {format_exception(error)}")
+
+
+@define(eq=False)
+class _OpenDialog:
+    """A dialog while it is open in the clients."""
+
+    ask: Ask
+    failed: Callable[[BaseException], None]
+    answer: asyncio.Future[Any] = field(init=False, factory=lambda: asyncio.get_running_loop().create_future())
+    _asked: dict[UserInterface, tuple[asyncio.Task[Any], Any]] = field(init=False, factory=dict)
+
+    def open_at(self, client: UserInterface) -> None:
+        """Open it in a client."""
+        from pi_hookspecs import AbortController
+
+        abort = AbortController()
+        task = asyncio.ensure_future(self.ask(client, abort.signal))
+        self._asked[client] = task, abort
+        task.add_done_callback(lambda task: self._on_end(client, task))
+
+    def close_at(self, client: UserInterface) -> None:
+        """Close it in a client without an answer; if that was the last client, it is dismissed."""
+        asked = self._asked.pop(client, None)
+        if asked is None:
+            return
+        task, abort = asked
+        abort.abort("answered elsewhere")
+        task.cancel()
+        if not self._asked:
+            self.dismiss()
+
+    def dismiss(self) -> None:
+        """Answer it as if dismissed."""
+        if not self.answer.done():
+            self.answer.set_result(None)
+
+    def close(self) -> None:
+        """Close it in all clients."""
+        for client in [*self._asked]:
+            self.close_at(client)
+
+    def _on_end(self, client: UserInterface, task: asyncio.Task[Any]) -> None:
+        if self._asked.get(client, (None,))[0] is not task:
+            if not task.cancelled():
+                task.exception()  # retrieved: it was closed
+            return
+        error = None if task.cancelled() else task.exception()
+        if error is None and not task.cancelled():
+            if not self.answer.done():
+                self.answer.set_result(task.result())
+            return
+        if error is not None:
+            self.failed(error)
+        self.close_at(client)
