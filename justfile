@@ -14,6 +14,7 @@ check:
     {{ run }} mypy
     {{ run }} lint-imports
     {{ run }} python tools/check_dependencies.py
+    {{ run }} python tools/contract_diff.py
 
 # All tests, or those of one member (`just test retry -x`).
 [positional-arguments]
@@ -32,6 +33,7 @@ bench name *arguments:
 
 # Write the generated pages of `docs/` again.
 docs:
+    {{ run }} python tools/build_contract.py
     {{ run }} python tools/build_environment_page.py
     {{ run }} python tools/build_hook_pages.py
     {{ run }} python tools/build_settings_page.py
