@@ -114,6 +114,22 @@ def test_after_options_of_a_prompt_it_is_neither_run_nor_sent(fake, line):
     assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.parametrize("line", ["-e plugins", "-e plugins hello", "-e sessions list", "-e acme.py -e plugins auth"])
+def test_a_subcommand_in_place_of_a_file_is_not_installed(acme, line):
+    done = acme.run(*line.split())
+
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "after -e is a subcommand, and -e takes a file, a folder or a requirement" in done.stderr
+    assert "Installing" not in done.stderr
+
+
+def test_a_folder_named_like_a_subcommand_is_an_extension(acme):
+    (acme.cwd / "plugins").mkdir()
+    (acme.cwd / "acme.py").rename(acme.cwd / "plugins" / "__init__.py")
+
+    assert acme.run("-e", "plugins", "acme").returncode == 3
+
+
 def test_after_an_option_of_a_plugin_it_is_neither_run_nor_sent(fake):
     fake.install("acme", PLAN)
 

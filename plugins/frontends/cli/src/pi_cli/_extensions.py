@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pi_cli._report import say
+from pi_cli._subcommands import is_subcommand
 from pi_core.host.kinds import KINDS
 from pi_core.host.records import PluginRecord
+from pi_hookspecs import UserError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -33,10 +35,16 @@ def load_extensions(host: PluginHost, cwd: Path, early: Options, environ: Mappin
     """Load the extensions of the user, of a trusted project, of settings, and of ``-e``.
 
     Raises:
-        UserError: The argument of ``-e`` is neither an existing path nor a requirement.
+        UserError: The argument of ``-e`` is neither an existing path nor a requirement, or it is a subcommand.
     """
     from pi_core.host.extensions import LocalExtensions
 
+    for given in early.extensions:
+        if is_subcommand(given, host) and not (cwd / given).exists():  # not a stranger's distribution of this name
+            raise UserError(
+                f"{given!r} after -e is a subcommand, and -e takes a file, a folder or a requirement: pi -e FILE"
+                f" {given}. To install a distribution of this name for the run, write -e '{given}>=0'"
+            )
     discover = not early.no_extensions
     LocalExtensions(host, cwd=cwd, given=early.extensions, discover=discover, say=say, environ=environ).load()
 
