@@ -1,4 +1,4 @@
-"""Refuses shell commands that delete trees, and tells the model what to do instead."""
+"""Refuses shell commands that delete trees; the model gets an alternative."""
 
 from pi_hookspecs import ToolCallEvent, ToolCallResult, hookimpl
 
