@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any, assert_type
 from pi_core import create_agent_session
 from pi_hookspecs import (
     BeforeAgentStartResult,
+    Completion,
     ContextResult,
     CustomEntry,
     CustomMessage,
     ExecResult,
     Flag,
+    FormField,
     InputResult,
     NewEntry,
     ResourcesDiscoverResult,
@@ -137,6 +139,14 @@ def activate(pi: PiAPI) -> None:
         ctx.ui.notify(args)
         assert_type(await ctx.exec("git", ["status"], timeout=5), ExecResult)
         assert_type(await ctx.new_session(), SessionChange)
+
+    async def complete(typed: str) -> list[Completion]:
+        return [Completion(typed, description="As it is")]
+
+    @pi.register_command("due", complete=complete)
+    async def due(args: str, ctx: PiContext) -> None:
+        assert_type(await ctx.ui.form([FormField("day", "integer", minimum=1)], title=args), dict[str, Any] | None)
+        assert_type(ctx.ui.open_url("https://todo.example"), bool)
 
     @pi.register_tool(label="Dice")
     def dice(sides: int = 6) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pi_core import DefaultResourceLoader
+    from pi_core import DefaultResourceLoader, FanOutUI
     from pi_core.conversation import AgentSession
     from pi_core.conversation.port import PluginPort
     from pi_core.models.registry import ModelRegistry
@@ -56,8 +56,8 @@ def scripted_provider_is_a_provider(script: ScriptedProvider) -> tuple[Provider,
     return script, script.stream
 
 
-def user_interfaces_are_complete(fake: FakeUI, nobody: NoUserInterface) -> tuple[UserInterface, UserInterface]:
-    return fake, nobody
+def user_interfaces_are_complete(fake: FakeUI, nobody: NoUserInterface, several: FanOutUI) -> list[UserInterface]:
+    return [fake, nobody, several]
 
 
 def the_usual_resource_loader_is_one(loader: DefaultResourceLoader) -> ResourceLoader:

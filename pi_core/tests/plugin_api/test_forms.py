@@ -197,7 +197,7 @@ def test_a_field_that_makes_no_sense_is_refused(make, problem):
     ("field", "value", "problem"),
     [
         (FormField("x"), 7, "x is a text, not 7"),
-        (FormField("x", maximum=3), "four", "x must be at most 3 characters"),
+        (FormField("x", maximum=3), "four", "x must have at most 3 characters"),
         (FormField("x", pattern="^a+$"), "b", r"x does not fit ^a+$"),
         (FormField("x", check=lambda value: f"{value} is taken"), "ada", "ada is taken"),
         (FormField("x", "integer"), 7.5, "x is a whole number, not 7.5"),
@@ -206,7 +206,7 @@ def test_a_field_that_makes_no_sense_is_refused(make, problem):
         (FormField("x", "boolean"), 1, "x is yes or no, not 1"),
         (ZONE, "GMT", "zone: 'GMT' is none of 'Europe/Paris', 'UTC'"),
         (SERVICES, ["crane"], "services: 'crane' is none of 'fuel', 'water'"),
-        (SERVICES, ["fuel", "water"], "services must be at most 1 options"),
+        (SERVICES, ["fuel", "water"], "services must have at most 1 of its options"),
         (SERVICES, "fuel", "services is a list of its options, not 'fuel'"),
     ],
 )

@@ -83,10 +83,10 @@ def _has_type(field: FormField, value: Any) -> bool:
 def _size_problem(field: FormField, value: Any) -> str | None:
     if field.type in ("boolean", "choice"):
         return None
-    of = {"text": " characters", "choices": " options"}.get(field.type, "")
-    size = len(value) if of else value
+    counted = {"text": " characters", "choices": " of its options"}.get(field.type, "")
+    size, verb = (len(value), "have") if counted else (value, "be")
     if field.minimum is not None and size < field.minimum:
-        return f"{field.label} must be at least {field.minimum:g}{of}"
+        return f"{field.label} must {verb} at least {field.minimum:g}{counted}"
     if field.maximum is not None and size > field.maximum:
-        return f"{field.label} must be at most {field.maximum:g}{of}"
+        return f"{field.label} must {verb} at most {field.maximum:g}{counted}"
     return None
