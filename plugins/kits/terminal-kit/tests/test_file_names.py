@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from pi_terminal_kit.file_names import FileNames, git_names
 from pi_terminal_kit.matching import at_word, best_matches, mention
+from pi_terminal_kit.paths import names_for, path_word
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -136,3 +137,38 @@ def test_a_word_with_an_at_sign_ends_at_the_cursor(before: str, found: tuple[int
 def test_a_path_with_a_space_is_quoted() -> None:
     assert mention("a.py") == "@a.py"
     assert mention("with space.txt") == '@"with space.txt"'
+
+
+@pytest.mark.parametrize(
+    ("before", "found"),
+    [
+        ("cat src/t", (4, "src/", "t", False)),
+        ("one\n~/x", (4, "~/", "x", False)),
+        ("a=(b", (3, "", "b", False)),
+        ('cat "a b/c', (5, "a b/", "c", True)),
+        ('cat "a b" c', (10, "", "c", False)),
+        ("cat ", None),
+        ('cat "', None),
+    ],
+)
+def test_a_path_is_the_last_word_or_follows_an_open_quotation_mark(
+    before: str, found: tuple[int, str, str, bool] | None
+) -> None:
+    assert path_word(before) == found
+
+
+def test_names_that_a_path_may_go_on_with_are_those_in_its_folder(tmp_path: Path) -> None:
+    for name in ("src", ".git"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "setup.py").touch()
+
+    def names(typed: str) -> list[str]:
+        word = path_word(typed)
+        assert word is not None
+        return names_for(word, str(tmp_path))
+
+    assert names("s") == ["setup.py", "src/"]
+    assert names("./") == ["setup.py", "src/"]
+    assert names("./.") == [".git/"]
+    assert names("nowhere/") == []
+    assert names("a\0b/") == []

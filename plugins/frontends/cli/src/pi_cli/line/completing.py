@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import time
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,7 @@ from prompt_toolkit.completion import Completer, Completion, ThreadedCompleter, 
 
 from pi_cli._words import one_line
 from pi_terminal_kit.matching import at_word, best_matches, mention
+from pi_terminal_kit.paths import names_for, path_word
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator
@@ -28,8 +28,6 @@ _MOST_FILES = 20_000
 
 _MOST_SECONDS = 2.0
 """Maximum seconds for scanning a folder."""
-
-_LAST_WORD = re.compile(r"[^\s\"'()\[\]{}<>=,;]+$")
 
 
 def line_completer(
@@ -166,23 +164,11 @@ class PathCompleter(Completer):
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
         """Yield the completions of the text before the cursor."""
         text = document.text_before_cursor
-        found = _LAST_WORD.search(text)
-        if found is None or found[0].startswith("@") or (text.startswith("/") and " " not in text):
+        word = path_word(text)
+        if word is None or text[word.start] == "@" or (text.startswith("/") and " " not in text):
             return
-        folder, slash, begun = found[0].rpartition("/")
-        place = self._folder() / os.path.expanduser(f"{folder}{slash}")  # noqa: PTH111 - ~name keeps its slash
-        for name in _names_in(place):
-            if name.startswith(begun) and (begun or not name.startswith(".")):
-                yield Completion(name, start_position=-len(begun))
-
-
-def _names_in(folder: Path) -> list[str]:
-    """Return the names in a folder, sorted, those of folders with a slash; empty where it cannot be read."""
-    try:
-        with os.scandir(folder) as entries:
-            return sorted(entry.name + "/" * entry.is_dir() for entry in entries)
-    except OSError:
-        return []
+        for name in names_for(word, os.fspath(self._folder())):
+            yield Completion(name, start_position=-len(word.begun))
 
 
 def _files_below(folder: Path) -> Iterator[str]:

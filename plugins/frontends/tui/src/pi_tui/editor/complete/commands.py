@@ -1,0 +1,54 @@
+"""Slash commands at the beginning of a text, and their arguments."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pi_tui.editor.complete.offers import Offer
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterable
+
+    from pi_hookspecs import Completion
+
+__all__ = ["CommandSource"]
+
+
+class CommandSource:
+    """Completes the name of a command, then its arguments.
+
+    Args:
+        names: Returns names and descriptions of the commands.
+        arguments: Returns what the arguments of a command, typed so far, may become.
+    """
+
+    def __init__(
+        self,
+        names: Callable[[], Iterable[tuple[str, str]]],
+        arguments: Callable[[str, str], Awaitable[Iterable[Completion]]],
+    ) -> None:
+        self._names = names
+        self._arguments = arguments
+
+    async def offer(self, text: str, cursor: int, *, asked: bool) -> Offer | None:
+        """Return commands, or arguments of one."""
+        before = text[:cursor]
+        if not before.startswith("/") or "\n" in before:
+            return None
+        name, space, arguments = before[1:].partition(" ")
+        if not space:
+            return self._commands(name, cursor)
+        items = tuple(await self._arguments(name, arguments))
+        return Offer(cursor - len(arguments), cursor, items) if items else None
+
+    def _commands(self, typed: str, cursor: int) -> Offer | None:
+        from pi_hookspecs import Completion
+        from pi_terminal_kit.matching import matcher
+
+        match = matcher(typed)
+        ranked = [(rank, name, text) for name, text in self._names() if (rank := match(name)) is not None]
+        items = tuple(
+            Completion(f"/{name}", description=description, label=name)
+            for _, name, description in sorted(ranked, key=lambda each: each[:1] if typed else each[:2])
+        )
+        return Offer(0, cursor, items, after=" ") if items else None

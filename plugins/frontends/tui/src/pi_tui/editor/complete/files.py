@@ -1,0 +1,81 @@
+"""Files of the project after an ``@``, wherever they are in it, and what plugins offer there."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from typing import TYPE_CHECKING
+
+from pi_tui.editor.complete.offers import Offer
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterable
+
+    from pi_hookspecs import Completion
+    from pi_terminal_kit.file_names import FileNames
+
+__all__ = ["FileSource"]
+
+
+class FileSource:
+    """Completes the word with an ``@`` before the cursor.
+
+    The names are read in a thread, anew for each such word, so that a new file is found.
+
+    Args:
+        folder: Returns the folder whose files are offered.
+        walk: Yields the files below a folder where git knows nothing about it.
+        mentions: Returns what plugins offer for a word.
+    """
+
+    def __init__(
+        self,
+        folder: Callable[[], str],
+        walk: Callable[[str], Iterable[str]],
+        mentions: Callable[[str], Awaitable[Iterable[Completion]]] | None = None,
+    ) -> None:
+        self._folder = folder
+        self._walk = walk
+        self._mentions = mentions
+        self._word: tuple[str, str] | None = None
+        self._names: FileNames | None = None
+
+    async def offer(self, text: str, cursor: int, *, asked: bool) -> Offer | None:
+        """Return files and mentions."""
+        from pi_hookspecs import Completion
+        from pi_terminal_kit.matching import at_word, mention
+
+        word = at_word(text[:cursor])
+        if word is None:
+            return None
+        mentioned, files = await asyncio.gather(
+            self._mentioned(word.typed), self._files(text[: word.start], word.typed)
+        )
+        items = [
+            *(Completion(mention(each.value), description=each.description, label=each.label) for each in mentioned),
+            *(Completion(_open_folder(mention(file)), label=file) for file in files),
+        ]
+        return Offer(word.start, cursor, tuple(items), after=" ") if items else None
+
+    async def _mentioned(self, typed: str) -> Iterable[Completion]:
+        return () if self._mentions is None else await self._mentions(typed)
+
+    async def _files(self, before: str, typed: str) -> list[str]:
+        """Return the best matches; the thread that looks for them ends soon after this is cancelled."""
+        from pi_terminal_kit.file_names import FileNames
+        from pi_terminal_kit.matching import best_matches
+
+        folder = self._folder()
+        if self._names is None or self._word != (folder, before):
+            self._word = (folder, before)
+            self._names = FileNames(folder, self._walk)
+        names, stopped = self._names, threading.Event()
+        try:
+            return await asyncio.to_thread(lambda: best_matches(names.matching(typed, stopped.is_set), typed))
+        finally:
+            stopped.set()
+
+
+def _open_folder(mentioned: str) -> str:
+    """Return a folder's mention without its last quotation mark, so that one can go on typing."""
+    return mentioned[:-1] if mentioned.endswith('/"') else mentioned

@@ -1,0 +1,38 @@
+"""What a plugin's provider offers for the word before the cursor."""
+
+from __future__ import annotations
+
+import re
+from inspect import isawaitable
+from typing import TYPE_CHECKING
+
+from pi_tui.editor.complete.offers import Offer
+
+if TYPE_CHECKING:
+    from pi_hookspecs import AutocompleteProvider
+
+__all__ = ["WordSource"]
+
+_WORD = re.compile(r"\S*\Z")
+
+
+class WordSource:
+    """Completes the word before the cursor.
+
+    Args:
+        provider: Returns texts for it.
+    """
+
+    def __init__(self, provider: AutocompleteProvider) -> None:
+        self._provider = provider
+
+    async def offer(self, text: str, cursor: int, *, asked: bool) -> Offer | None:
+        """Return the provider's texts."""
+        from pi_hookspecs import Completion
+
+        found = self._provider(text, cursor)
+        values = await found if isawaitable(found) else found
+        items = tuple(Completion(value) for value in values)
+        word = _WORD.search(text[:cursor])
+        start = cursor if word is None else word.start()
+        return Offer(start, cursor, items) if items else None

@@ -1,0 +1,61 @@
+"""Completion of a path, one folder at a time."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import NamedTuple
+
+__all__ = ["PathWord", "names_for", "path_word"]
+
+_LAST_WORD = re.compile(r"[^\s\"'()\[\]{}<>=,;]+$")
+
+
+class PathWord(NamedTuple):
+    """A path that is being typed, before the cursor.
+
+    Attributes:
+        start: Index of its first character.
+        folder: The part up to the last slash, with it.
+        begun: The rest.
+        quoted: Whether a quotation mark before it is still open.
+    """
+
+    start: int
+    folder: str
+    begun: str
+    quoted: bool
+
+
+def path_word(before: str) -> PathWord | None:
+    """Return the path that a text ends with, its last word or what follows an open quotation mark; None without one."""
+    line = before[before.rfind("\n") + 1 :]
+    quoted = line.count('"') % 2 == 1
+    if quoted:
+        word = line[line.rindex('"') + 1 :]
+    else:
+        found = _LAST_WORD.search(line)
+        word = "" if found is None else found[0]
+    if not word:
+        return None
+    folder, slash, begun = word.rpartition("/")
+    return PathWord(len(before) - len(word), folder + slash, begun, quoted)
+
+
+def names_for(word: PathWord, folder: str) -> list[str]:
+    """Return the names that a path may go on with, sorted, those of folders with a slash; hidden ones after a dot only.
+
+    Args:
+        word: The path.
+        folder: The folder that relative paths are below; a leading ``~`` is a home.
+    """
+    place = os.path.join(folder, os.path.expanduser(word.folder))  # noqa: PTH111, PTH118 - ~name keeps its slash
+    try:
+        with os.scandir(place) as entries:
+            return sorted(
+                entry.name + "/" * entry.is_dir()
+                for entry in entries
+                if entry.name.startswith(word.begun) and (word.begun or not entry.name.startswith("."))
+            )
+    except (OSError, ValueError):
+        return []
