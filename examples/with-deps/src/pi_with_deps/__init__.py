@@ -1,4 +1,4 @@
-"""A plugin with a dependency of its own, PyYAML: a tool that says what a YAML file holds."""
+"""A plugin with its own dependency, PyYAML: a tool that says what a YAML file holds."""
 
 import json
 from pathlib import Path
