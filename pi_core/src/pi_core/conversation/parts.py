@@ -166,7 +166,8 @@ class Parts:
         """Reports plugins' dialogs."""
         from pi_core.plugin_api.ui_prompts import UIPrompts
 
-        return UIPrompts(self.runtime.announce)
+        runtime = self.runtime
+        return UIPrompts(runtime.hooks.listens, lambda event: runtime.hooks.notify(event, runtime.ctx))
 
     @cached_property
     def reloader(self) -> Reloader:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from contextlib import contextmanager
 from contextvars import Context
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -20,44 +19,50 @@ class UIPrompts:
     """Counts the open dialogs of a session: of those that are open at the same time only the first is reported.
 
     Args:
-        announce: Calls the hook of a name and the subscribers, with an event that is made if one of them listens.
+        listens: Returns whether a plugin implements the hook of a name.
+        notify: Calls the hook of an event.
     """
 
-    def __init__(self, announce: Callable[[str, Callable[[], Any]], Awaitable[None]]) -> None:
-        self._announce = announce
+    def __init__(self, listens: Callable[[str], bool], notify: Callable[[Any], Awaitable[None]]) -> None:
+        self._listens = listens
+        self._notify = notify
         self._open = 0
+        self._first: tuple[UIPromptKind, str | None]
         self._reports: set[asyncio.Task[None]] = set()
         self._last: asyncio.Task[None] | None = None
 
     @contextmanager
     def opened(self, kind: UIPromptKind, title: str | None) -> Iterator[None]:
         """Report a dialog that is open as long as the block runs, unless another one was open before."""
-        from pi_hookspecs import UIPromptEndEvent, UIPromptStartEvent
-
         self._open += 1
-        is_first = self._open == 1
-        if is_first:
-            self._first = partial(UIPromptEndEvent, kind=kind, title=title)
-            self._report("ui_prompt_start", partial(UIPromptStartEvent, kind=kind, title=title))
+        if self._open == 1:
+            self._first = kind, title
+            self._report("ui_prompt_start")
         try:
             yield
         finally:
             self._open -= 1
             if not self._open:
-                self._report("ui_prompt_end", self._first)
+                self._report("ui_prompt_end")
 
     def end(self) -> None:
         """Stop reporting: the session ends."""
         for each in self._reports:
             each.cancel()
 
-    def _report(self, kind: str, make: Callable[[], Any]) -> None:
+    def _report(self, hook: str) -> None:
+        if not self._listens(hook):
+            return
+        from pi_hookspecs import UIPromptEndEvent, UIPromptStartEvent
+
+        kind, title = self._first
+        event = (UIPromptStartEvent if hook == "ui_prompt_start" else UIPromptEndEvent)(kind=kind, title=title)
         # An empty context: the hooks are not called by the plugin that opened the dialog, nor within its deadline.
-        self._last = asyncio.get_running_loop().create_task(self._send(kind, make, self._last), context=Context())
+        self._last = asyncio.get_running_loop().create_task(self._send(event, self._last), context=Context())
         self._reports.add(self._last)
         self._last.add_done_callback(self._reports.discard)
 
-    async def _send(self, kind: str, make: Callable[[], Any], before: asyncio.Task[None] | None) -> None:
+    async def _send(self, event: Any, before: asyncio.Task[None] | None) -> None:
         if before is not None and not before.done():
             await asyncio.wait((before,))
-        await self._announce(kind, make)
+        await self._notify(event)
