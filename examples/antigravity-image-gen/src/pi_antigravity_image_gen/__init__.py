@@ -47,8 +47,8 @@ def _result(answer: dict[str, Any]) -> ToolResult:
     candidates = answer["response"]["candidates"]
     parts = [part for candidate in candidates for part in candidate["content"]["parts"]]
     data = [part["inlineData"] for part in parts if "inlineData" in part]
-    said = " ".join(part["text"] for part in parts if "text" in part) or "Here it is."
+    caption = " ".join(part["text"] for part in parts if "text" in part) or "Here it is."
     if not data:
-        return ToolResult.text(f"No image came: {said}", is_error=True)
+        return ToolResult.text(f"No image came: {caption}", is_error=True)
     images = [ImageContent(each["data"], each["mimeType"]) for each in data]
-    return ToolResult(content=(TextContent(said), *images), details={"model": MODEL, "images": len(images)})
+    return ToolResult(content=(TextContent(caption), *images), details={"model": MODEL, "images": len(images)})

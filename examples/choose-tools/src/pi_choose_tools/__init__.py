@@ -10,11 +10,11 @@ def activate(pi: PiAPI) -> None:
     @pi.register_command("tools", description="Choose which tools the model is offered")
     async def choose(args: str, ctx: PiContext) -> None:
         while True:
-            shown = {f"[{'x' if tool.active else ' '}] {tool.name}": tool for tool in pi.get_all_tools()}
-            chosen = await ctx.ui.select("Tools; dismiss when done", list(shown))
+            rows = {f"[{'x' if tool.active else ' '}] {tool.name}": tool for tool in pi.get_all_tools()}
+            chosen = await ctx.ui.select("Tools; dismiss when done", list(rows))
             if chosen is None:
                 break
-            tool = shown[chosen]
+            tool = rows[chosen]
             others = [name for name in pi.get_active_tools() if name != tool.name]
             pi.set_active_tools(others if tool.active else [*others, tool.name])
         pi.append_entry(ENTRY, pi.get_active_tools())

@@ -9,5 +9,5 @@ def before_agent_start(event: BeforeAgentStartEvent, ctx: PiContext) -> BeforeAg
     if not files or not ctx.is_project_trusted():
         return None
     listed = "\n".join(f"- {file.relative_to(ctx.cwd)}" for file in files)
-    told = f"Rules of this project. Before work that one of them is about, read it:\n{listed}"
-    return BeforeAgentStartResult(system_prompt=f"{event.system_prompt}\n\n{told}")
+    rules_text = f"Rules of this project. Before work that one of them is about, read it:\n{listed}"
+    return BeforeAgentStartResult(system_prompt=f"{event.system_prompt}\n\n{rules_text}")

@@ -1,4 +1,4 @@
-"""Adds `/commands [SOURCE]`: lists what can be called with a slash, and tells where one comes from."""
+"""Adds `/commands [SOURCE]`: lists slash commands and displays the origin of the selected one."""
 
 from collections.abc import Sequence
 

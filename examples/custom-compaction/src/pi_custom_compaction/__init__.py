@@ -22,18 +22,18 @@ INSTRUCTIONS = "Sum up this conversation for a colleague who goes on with it: go
 @hookimpl
 async def session_before_compact(event: SessionBeforeCompactEvent, ctx: PiContext) -> SessionBeforeCompactResult | None:
     plan = event.preparation
-    said = [
+    conversation = [
         entry.message
         for entry in (*plan.entries_to_summarize, *plan.turn_prefix_entries)
         if isinstance(entry, MessageEntry)
     ]
-    told = [
+    parts = [
         plan.previous_summary or "",
-        *(f"[{message.role}] {text_of(getattr(message, 'content', ''))}" for message in said),
+        *(f"[{message.role}] {text_of(getattr(message, 'content', ''))}" for message in conversation),
     ]
-    ctx.ui.notify(f"Summing up {len(said)} messages...")
+    ctx.ui.notify(f"Summing up {len(conversation)} messages...")
     answer = await ctx.complete(
-        Context(system_prompt=INSTRUCTIONS, messages=(UserMessage(content="\n\n".join(filter(None, told))),)),
+        Context(system_prompt=INSTRUCTIONS, messages=(UserMessage(content="\n\n".join(filter(None, parts))),)),
         SideRequest(purpose="compaction", signal=event.signal, reason=event.reason, model=_cheap_model(ctx)),
     )
     if answer.stop_reason == "error" or not answer.text:

@@ -19,7 +19,7 @@ class Reading:
         self._stop = ""
 
     def feed(self, data: bytes) -> Iterator[AssistantMessageEvent]:
-        """Yield what one event of the API means; those that nobody knows mean nothing."""
+        """Yield the events for one event of the API; unknown ones are ignored."""
         event: dict[str, Any] = parse_json(data)
         builder = self.builder
         match event["type"]:
@@ -60,8 +60,8 @@ class Reading:
         self._open[index] = "text", text.content_index
         return text
 
-    def _count(self, told: dict[str, Any]) -> None:
+    def _count(self, counts: dict[str, Any]) -> None:
         before = self.builder.usage
-        read, written = told.get("input_tokens", before.input), told.get("output_tokens", before.output)
+        read, written = counts.get("input_tokens", before.input), counts.get("output_tokens", before.output)
         usage = Usage(input=read, output=written, total_tokens=read + written)
         self.builder.usage = with_cost(self.builder.model, usage)

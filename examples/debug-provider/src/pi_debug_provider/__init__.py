@@ -1,4 +1,4 @@
-"""Keeps what is said between pi and the provider as entries of the session, and shows them: `/debug-provider`."""
+"""Stores provider requests and responses as entries of the session; `/debug-provider` displays them."""
 
 import json
 from collections.abc import Sequence
@@ -45,8 +45,8 @@ def activate(pi: PiAPI) -> None:
 
     @pi.register_command("debug-provider", description="Show the latest request and what came of it")
     def latest(args: str, ctx: PiContext) -> None:
-        told: dict[str, Any] = {}
+        record: dict[str, Any] = {}
         for entry in ctx.session.branch():
             if isinstance(entry, CustomEntry) and entry.custom_type == TYPE:
-                told |= entry.data
-        ctx.ui.notify(json.dumps(told, indent=2, ensure_ascii=False) if told else "Nothing was asked yet.")
+                record |= entry.data
+        ctx.ui.notify(json.dumps(record, indent=2, ensure_ascii=False) if record else "Nothing was asked yet.")

@@ -1,4 +1,4 @@
-"""Asks before a conversation is left while the repository has changes that nobody committed."""
+"""Asks for confirmation before leaving a conversation while the repository has uncommitted changes."""
 
 from pi_hookspecs import (
     PiContext,

@@ -1,4 +1,4 @@
-"""Brings a skill, a prompt template and a theme along, as files beside this module."""
+"""Provides a skill, a prompt template and a theme, as files next to this module."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Two ends of the event bus: `/emit TEXT` tells the channel `greetings`, and whoever hears it tells the user."""
+"""Two ends of the event bus: `/emit TEXT` emits on the channel `greetings`, and a subscriber notifies the user."""
 
 from typing import Any
 

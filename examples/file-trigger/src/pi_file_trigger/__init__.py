@@ -1,4 +1,4 @@
-"""Watches a file: what somebody writes into it is a message to the model, which answers at once."""
+"""Watches a file: text that is written to it is sent to the model, which answers immediately."""
 
 import asyncio
 from pathlib import Path
@@ -16,9 +16,9 @@ def activate(pi: PiAPI) -> None:
 
     async def watch(file: Path) -> None:
         while True:
-            said = await asyncio.to_thread(_take, file)
-            if said:
-                message = CustomMessage(custom_type="file-trigger", content=said)
+            content = await asyncio.to_thread(_take, file)
+            if content:
+                message = CustomMessage(custom_type="file-trigger", content=content)
                 pi.send_message(message, trigger_turn=True, deliver_as="followUp")
             await asyncio.sleep(SECONDS)
 
@@ -35,9 +35,9 @@ def activate(pi: PiAPI) -> None:
 def _take(file: Path) -> str:
     """Return what the file says, and empty it."""
     try:
-        said = file.read_text(encoding="utf-8").strip()
-        if said:
+        content = file.read_text(encoding="utf-8").strip()
+        if content:
             file.write_text("")
     except (OSError, UnicodeDecodeError):
         return ""
-    return said
+    return content

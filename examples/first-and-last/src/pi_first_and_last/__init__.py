@@ -1,4 +1,4 @@
-"""Compacts a conversation without a model: what the user said stays, and the last exchange; the rest goes."""
+"""Compacts a conversation without a model: user messages and the last exchange stay; the rest is removed."""
 
 from pi_hookspecs import Compaction, CompactionRequest, MessageEntry, PiContext, Service, UserMessage, hookimpl
 

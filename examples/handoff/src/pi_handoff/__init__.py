@@ -13,11 +13,11 @@ Answer with the message alone."""
 def activate(pi: PiAPI) -> None:
     @pi.register_command("handoff", description="Go on towards a goal in a new session")
     async def handoff(args: str, ctx: PiContext) -> None:
-        said = [(each.role, text_of(getattr(each, "content", ""))) for each in ctx.session.context().messages]
-        if not args or not said:
+        messages = [(each.role, text_of(getattr(each, "content", ""))) for each in ctx.session.context().messages]
+        if not args or not messages:
             ctx.ui.notify("Say what is next, after something was said: /handoff GOAL", "warning")
             return
-        conversation = "\n\n".join(f"[{role}] {text}" for role, text in said if text)
+        conversation = "\n\n".join(f"[{role}] {text}" for role, text in messages if text)
         answer = await ctx.complete(
             Context(
                 system_prompt=INSTRUCTIONS,

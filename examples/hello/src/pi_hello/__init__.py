@@ -7,7 +7,7 @@ from pi_hookspecs import Tool, hookimpl, tool
 
 @tool
 def hello(name: str) -> str:
-    """Greet somebody.
+    """Greet a person.
 
     Args:
         name: Who is greeted.

@@ -1,4 +1,4 @@
-"""Tells the model how to take what is said while it works; what is said between answers stays as it is."""
+"""Adds a note for the model to messages sent while it works; other messages stay unchanged."""
 
 from pi_hookspecs import InputEvent, InputResult, hookimpl
 

@@ -1,4 +1,4 @@
-"""Changes what the user said (`?quick ...`), or deals with it itself (`ping`, `time`)."""
+"""Changes the user's input (`?quick ...`), or handles it itself (`ping`, `time`)."""
 
 from datetime import datetime
 

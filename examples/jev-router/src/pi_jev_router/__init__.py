@@ -54,5 +54,5 @@ def activate(pi: PiAPI) -> None:
 
 def is_hard(context: Context) -> bool:
     """Whether the user's last words ask for the large model."""
-    said = next((each.text for each in reversed(context.messages) if isinstance(each, UserMessage)), "")
-    return len(said) >= LONG or any(word in said.lower().split() for word in HARD)
+    prompt = next((each.text for each in reversed(context.messages) if isinstance(each, UserMessage)), "")
+    return len(prompt) >= LONG or any(word in prompt.lower().split() for word in HARD)

@@ -1,4 +1,4 @@
-"""Asks the user before a shell command runs that could do harm; where nobody can answer, the answer is no."""
+"""Asks the user before a harmful shell command runs; without a user interface, the answer is no."""
 
 import re
 

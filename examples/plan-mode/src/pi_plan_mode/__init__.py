@@ -56,8 +56,8 @@ def activate(pi: PiAPI) -> None:
 
     @pi.on("before_agent_start")
     def instruct() -> BeforeAgentStartResult | None:
-        told = CustomMessage(custom_type=NAME, content=PLANNING, display=False)
-        return BeforeAgentStartResult(messages=[told]) if plan.planning else None
+        note = CustomMessage(custom_type=NAME, content=PLANNING, display=False)
+        return BeforeAgentStartResult(messages=[note]) if plan.planning else None
 
     @pi.on("context")
     def forget_instructions(event: ContextEvent) -> ContextResult | None:

@@ -14,7 +14,7 @@ class Plan:
         self.restore({})
 
     def restore(self, saved: dict[str, Any]) -> None:
-        """Be as ``saved()`` said."""
+        """Restore the state that ``saved()`` returned."""
         self.planning: bool = saved.get("planning", False)
         self.steps: list[str] = saved.get("steps", [])
         self.done: set[int] = set(saved.get("done", ()))

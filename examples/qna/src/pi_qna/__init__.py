@@ -11,13 +11,13 @@ def register_commands() -> list[Command]:
 
 
 async def qna(args: str, ctx: PiContext) -> None:
-    said = last_answer(ctx)
-    if not said:
+    answer_text = last_answer(ctx)
+    if not answer_text:
         ctx.ui.notify("Nothing was answered yet.", "warning")
         return
     ctx.ui.set_status("qna", "Looking for questions ...")
     try:
-        request = Context(system_prompt=EXTRACT, messages=(UserMessage(content=said),))
+        request = Context(system_prompt=EXTRACT, messages=(UserMessage(content=answer_text),))
         answer = await ctx.complete(request, SideRequest(purpose="qna", reasoning="off"))
     finally:
         ctx.ui.set_status("qna")

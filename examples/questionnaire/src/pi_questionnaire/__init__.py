@@ -37,8 +37,8 @@ async def questionnaire(questions: list[Question], ctx: ToolContext) -> ToolResu
         if answer is None:
             return ToolResult.text("The user stopped answering.", details={"answers": answers, "cancelled": True})
         answers[each["id"]] = answer
-    told = "\n".join(f"{name}: {answer}" for name, answer in answers.items())
-    return ToolResult.text(told, details={"answers": answers, "cancelled": False})
+    summary = "\n".join(f"{name}: {answer}" for name, answer in answers.items())
+    return ToolResult.text(summary, details={"answers": answers, "cancelled": False})
 
 
 @hookimpl

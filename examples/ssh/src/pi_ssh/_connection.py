@@ -22,8 +22,8 @@ async def run(host: str, cwd: str, command: str, stdin: bytes, good: Sequence[in
         RuntimeError: The computer was not reached.
     """
     pipe = asyncio.subprocess.PIPE
-    told = f"cd {quote(cwd)} && export LC_ALL=C && {command}"
-    ssh = await asyncio.create_subprocess_exec("ssh", host, told, stdin=pipe, stdout=pipe, stderr=pipe)
+    remote_command = f"cd {quote(cwd)} && export LC_ALL=C && {command}"
+    ssh = await asyncio.create_subprocess_exec("ssh", host, remote_command, stdin=pipe, stdout=pipe, stderr=pipe)
     try:
         out, error = await ssh.communicate(stdin)
     finally:

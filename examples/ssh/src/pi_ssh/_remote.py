@@ -30,9 +30,11 @@ class Remote:
         timeout: float | None,
         env: Mapping[str, str],
     ) -> int | None:
-        told = join(["ssh", self.host, f"cd {quote(self.cwd)} && {command}"])
+        remote_command = join(["ssh", self.host, f"cd {quote(self.cwd)} && {command}"])
         here = str(Path.cwd())
-        return await LocalBashOperations().exec(told, here, on_data=on_data, signal=signal, timeout=timeout, env=env)
+        return await LocalBashOperations().exec(
+            remote_command, here, on_data=on_data, signal=signal, timeout=timeout, env=env
+        )
 
     async def access(self, path: str) -> None:
         await self.run(f"head -c 0 < {quote(path)}")

@@ -1,6 +1,6 @@
 """Gives the model a tool that hands tasks to helpers: sessions of their own, which see nothing but the task.
 
-What a helper is like stands in a file: ``agents/NAME.md`` of this plugin, of ``~/.pi/agent`` or of a trusted ``.pi``.
+A helper is defined in a file: ``agents/NAME.md`` of this plugin, of ``~/.pi/agent`` or of a trusted ``.pi``.
 Its first line says what it is good for, all of it goes to the end of the helper's system prompt.
 """
 
@@ -27,7 +27,7 @@ async def subagent(task: str, ctx: ToolContext, agent: str = "scout") -> ToolRes
     """Give a task to a fresh helper with read-only tools and return its answer. Several may work at once.
 
     Args:
-        task: Everything that the helper needs to know: it has not heard this conversation.
+        task: Everything that the helper needs to know: it does not see this conversation.
         agent: Which helper.
     """
     helpers = await ctx.resources.load("agent")

@@ -11,13 +11,13 @@ def register_commands() -> list[Command]:
 
 
 async def summarize(args: str, ctx: PiContext) -> None:
-    said = conversation(ctx)
-    if not said:
+    transcript = conversation(ctx)
+    if not transcript:
         ctx.ui.notify("There is nothing to sum up.", "warning")
         return
     ctx.ui.set_status("summarize", "Summing up ...")
     try:
-        request = Context(system_prompt=f"{INSTRUCTIONS} {args}".strip(), messages=(UserMessage(content=said),))
+        request = Context(system_prompt=f"{INSTRUCTIONS} {args}".strip(), messages=(UserMessage(content=transcript),))
         answer = await ctx.complete(request, SideRequest(purpose="summarize"))
     finally:
         ctx.ui.set_status("summarize")
@@ -28,6 +28,6 @@ async def summarize(args: str, ctx: PiContext) -> None:
 
 
 def conversation(ctx: PiContext) -> str:
-    """Return what was said on this branch; what tools answered is left out."""
+    """Return the messages of this branch without tool results."""
     spoken = (each for each in ctx.session.context().messages if isinstance(each, UserMessage | AssistantMessage))
     return "\n\n".join(f"{each.role}: {each.text}" for each in spoken if each.text)

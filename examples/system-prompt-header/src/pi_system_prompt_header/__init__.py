@@ -9,5 +9,5 @@ WIDTH = 72
 def agent_start(ctx: PiContext) -> None:
     prompt = ctx.get_system_prompt()
     first_line = prompt.strip().partition("\n")[0]
-    shown = first_line if len(first_line) <= WIDTH else f"{first_line[: WIDTH - 3]}..."
-    ctx.ui.set_widget("system-prompt", [f"System prompt: {len(prompt)} characters", shown])
+    header = first_line if len(first_line) <= WIDTH else f"{first_line[: WIDTH - 3]}..."
+    ctx.ui.set_widget("system-prompt", [f"System prompt: {len(prompt)} characters", header])

@@ -22,5 +22,5 @@ def activate(pi: PiAPI) -> None:
             agreed = await ctx.ui.confirm("Go on?", signal=patience.signal)
         finally:
             timer.cancel()
-        # The signal tells a "no" from a silence, which a timeout does not.
+        # The signal distinguishes a "no" from no answer, which a timeout does not.
         ctx.ui.notify(patience.signal.reason or ("Going on." if agreed else "The user said no."))

@@ -20,7 +20,7 @@ def activate(pi: PiAPI) -> None:
     def lines() -> list[str]:
         return [f"[{'x' if each['done'] else ' '}] {number} {each['text']}" for number, each in enumerate(todos, 1)]
 
-    def told() -> str:
+    def listing() -> str:
         return "\n".join(lines()) or "Nothing to do."
 
     @pi.register_tool(label="To-do list", execution_mode="sequential")
@@ -42,8 +42,8 @@ def activate(pi: PiAPI) -> None:
             todos.clear()
         if action != "list":
             pi.append_entry(ENTRY, list(todos))
-        return told()
+        return listing()
 
     @pi.register_command("todos", description="Show the to-do list")
     def show(args: str, ctx: PiContext) -> None:
-        ctx.ui.notify(told())
+        ctx.ui.notify(listing())

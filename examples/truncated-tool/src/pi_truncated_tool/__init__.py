@@ -1,4 +1,4 @@
-"""Gives the model a search whose output is cut as pi's own tools cut theirs; all of it is in a file that is named."""
+"""Adds a search whose output is truncated like that of pi's own tools; the result names a file with all of it."""
 
 import tempfile
 from pathlib import Path
