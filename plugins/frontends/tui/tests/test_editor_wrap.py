@@ -107,6 +107,7 @@ def test_a_flag_and_a_family_are_one_step() -> None:
 
 def test_characters_that_cannot_be_seen_are_drawn_by_their_code_points() -> None:
     assert shown("a\u202eb\u200bc", 40) == ["a\u2039U+202E\u203ab\u2039U+200B\u203ac"]
+    assert shown("a\u200db\U000e0041", 40) == ["a\u2039U+200D\u203ab\u2039U+E0041\u203a"]
 
 
 def test_a_paste_is_drawn_by_its_size_and_cut_where_it_does_not_fit() -> None:

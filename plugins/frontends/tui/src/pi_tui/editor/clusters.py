@@ -6,12 +6,12 @@ be seen is a cluster of its own, drawn by its code point: pasted text may hide i
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Iterator, Mapping, Sequence
 
 __all__ = ["MARKS", "Cluster", "clusters_of", "code_point", "is_boundary", "next_boundary", "previous_boundary"]
@@ -20,12 +20,6 @@ MARKS = range(0x10F800, 0x10FFFE)
 """Characters that stand for pasted texts: private ones, which have no meaning in any text from outside."""
 
 TAB = "    "
-
-_HIDDEN = (
-    "\xad\u061c\u180e\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e00ff"
-)
-
-_ALONE = re.compile(rf"[\t{_HIDDEN}{chr(MARKS.start)}-{chr(MARKS.stop - 1)}]")
 
 _FLAG_LETTERS = "\U0001f1e6", "\U0001f1ff"
 
@@ -67,13 +61,23 @@ def _clusters(line: str, labels: Mapping[str, str]) -> Iterator[Cluster]:
     from rich.cells import cell_len
 
     at = 0
-    for alone in _ALONE.finditer(line):
+    for alone in _alone().finditer(line):
         yield from _plain_clusters(line, at, alone.start())
         character = alone[0]
         shown = TAB if character == "\t" else labels.get(character, code_point(character))
         at = alone.end()
         yield Cluster(alone.start(), at, shown, cell_len(shown))
     yield from _plain_clusters(line, at, len(line))
+
+
+@lru_cache(maxsize=1)
+def _alone() -> re.Pattern[str]:
+    """Return what matches a character that is no part of the cluster before it; compiled when it is needed first."""
+    import re
+
+    from pi_hookspecs.hidden import HIDDEN
+
+    return re.compile(rf"[\t{chr(MARKS.start)}-{chr(MARKS.stop - 1)}]|{HIDDEN}")
 
 
 def _plain_clusters(line: str, start: int, end: int) -> Iterator[Cluster]:

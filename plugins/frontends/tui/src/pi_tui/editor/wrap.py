@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from pi_tui.editor.clusters import clusters_of
+from pi_tui.editor.clusters import Cluster, clusters_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pi_tui.editor.clusters import Cluster
 
 __all__ = ["Labels", "Place", "Row", "index_at", "place_of", "wrap"]
 
@@ -68,26 +68,22 @@ def wrap(text: str, width: int, labels: Labels = ()) -> list[Row]:
 
 def place_of(text: str, rows: Sequence[Row], cursor: int, width: int, labels: Labels = ()) -> Place:
     """Return where the cursor is drawn; between two rows of a line, at the start of the second."""
-    from bisect import bisect_right
-
     index = bisect_right(rows, cursor, key=lambda row: row.start) - 1
     row = rows[index]
-    before = (fitted(each, width).cells for each in _clusters(text, row, labels) if row.start + each.end <= cursor)
-    return Place(index, sum(before))
+    return Place(index, sum(each.cells for each in _clusters(text, row, width, labels) if each.end <= cursor))
 
 
 def index_at(text: str, rows: Sequence[Row], place: Place, width: int, labels: Labels = ()) -> int:
     """Return the index of the cluster that is drawn at a place; that of the row's end for a place right of it."""
     row = rows[place.row]
+    clusters = _clusters(text, row, width, labels)
     cells = 0
-    for cluster in _clusters(text, row, labels):
-        cells += fitted(cluster, width).cells
+    for cluster in clusters:
+        cells += cluster.cells
         if cells > place.cell:
-            return row.start + cluster.start
+            return cluster.start
     continues = place.row + 1 < len(rows) and rows[place.row + 1].start == row.end
-    if continues and row.end > row.start:  # the row's end is the start of the next one
-        return row.start + _clusters(text, row, labels)[-1].start
-    return row.end
+    return clusters[-1].start if continues and clusters else row.end  # its end is the start of the next row
 
 
 def fitted(cluster: Cluster, width: int) -> Cluster:
@@ -99,8 +95,19 @@ def fitted(cluster: Cluster, width: int) -> Cluster:
     return cluster._replace(shown=set_cell_size(cluster.shown, width - 1) + "…", cells=width)
 
 
-def _clusters(text: str, row: Row, labels: Labels) -> Sequence[Cluster]:
-    return clusters_of(text[row.start : row.end], labels)
+def _clusters(text: str, row: Row, width: int, labels: Labels) -> Sequence[Cluster]:
+    """Return the clusters of a row, with indices in the text. What is a cluster depends on the whole line."""
+    if row.shown.isascii() and len(row.shown) == row.end - row.start:
+        return [Cluster(row.start + index, row.start + index + 1, each, 1) for index, each in enumerate(row.shown)]
+    start = text.rfind("\n", 0, row.start) + 1
+    end = text.find("\n", row.end)
+    line = clusters_of(text[start : len(text) if end < 0 else end], labels)
+    first = bisect_left(line, row.start - start, key=lambda each: each.start)
+    last = bisect_left(line, row.end - start, key=lambda each: each.start)
+    return [
+        Cluster(start + each.start, start + each.end, each.shown, fitted(each, width).cells)
+        for each in line[first:last]
+    ]
 
 
 def _wrap(line: str, width: int, labels: Labels) -> Sequence[Row]:
