@@ -68,7 +68,9 @@ def _hook(spec: Any) -> dict[str, Any]:
         hook["answers"] = str(declared)
         hook["onFailure"] = declared.on_failure.value
         hook["deadline"] = declared.deadline.value
-    return {**hook, **_deprecated(spec)}
+    fields = getattr(spec, "pi_deprecated_fields", {})
+    marked = {"deprecatedFields": {name: _deprecated_as(mark)["deprecated"] for name, mark in fields.items()}}
+    return {**hook, **_deprecated(spec), **(marked if fields else {})}
 
 
 def _described(name: str, thing: Any) -> tuple[str, dict[str, Any]]:
@@ -99,7 +101,7 @@ def _field(field: attrs.Attribute[Any]) -> dict[str, Any]:
     described: dict[str, Any] = {"type": _text(field.type), "positional": not field.kw_only}
     if field.default is not attrs.NOTHING:
         described["default"] = _default(field.default)
-    return {**described, **_deprecated_as(field.metadata.get("deprecated"))}
+    return described
 
 
 def _default(value: Any) -> str:

@@ -222,6 +222,7 @@ def _page(name: str, spec: Callable[..., Any]) -> Iterator[str]:
     if declared is not None:
         yield from _limits(declared)
     yield f"| since | {documented['Since']} |"
+    yield from _deprecations(spec)
     yield ""
     yield from _classes(spec, declared)
     yield from _example(name)
@@ -237,6 +238,15 @@ def _limits(declared: Answers) -> Iterator[str]:
     refuses = declared.on_failure is OnFailure.REFUSE
     yield f"| a failure | {'refuses' if refuses else 'counts as no answer'} |"
     yield f"| deadline | {declared.deadline.value:g} s for each plugin |"
+
+
+def _deprecations(spec: Callable[..., Any]) -> Iterator[str]:
+    """Say what of the hook plugins should not use any more."""
+    mark = getattr(spec, "pi_deprecated", None)
+    if mark is not None:
+        yield f"| deprecated | it {cell(str(mark))} |"
+    for name, each in getattr(spec, "pi_deprecated_fields", {}).items():
+        yield f"| deprecated | `event.{name}` {cell(str(each))} |"
 
 
 def _classes(spec: Callable[..., Any], declared: Answers | None) -> Iterator[str]:

@@ -25,7 +25,10 @@ REFERENCE = Path(__file__).resolve().parent.parent / "docs" / "reference"
 RELEASED, PRESENT = REFERENCE / "contract-1.0.json", REFERENCE / "contract.json"
 
 _COMPLETER = "a completer may be async and describe its completions: what 1.0 took is one"
+_HOOKSPEC = "without parentheses it is what it was; it may be called with marks, too"
 ACCEPTED = {
+    "function hookspec": _HOOKSPEC,
+    "function hookspec, parameter function": _HOOKSPEC,
     "value Command, field complete": _COMPLETER,
     "protocol PiAPI, register_command, parameter complete": _COMPLETER,
 }

@@ -123,7 +123,8 @@ def _members(described: type) -> Iterator[str]:
         if name.startswith("_") or not (callable(member) or isinstance(member, property)):
             continue
         text = " ".join((getdoc(member) or "").partition("\n\n")[0].split())
-        yield f"- `{_called(name, member)}`: {markdown(text)}"
+        mark = getattr(getattr(member, "fget", member), "pi_deprecated", None)
+        yield f"- `{_called(name, member)}`: {markdown(text)}{f' It {mark}.' if mark is not None else ''}"
     yield ""
 
 

@@ -66,7 +66,7 @@ if TYPE_CHECKING:  # what a type checker sees; ``_HOMES`` says the same at run t
     from pi_hookspecs.views import *
 
 _HOMES: dict[str, str] = {
-    "_markers": "Answers Deadline OnFailure Order Rule answers answers_of hookimpl hookspec",
+    "_markers": "Answers Deadline Deprecated OnFailure Order Rule answers answers_of deprecated hookimpl hookspec",
     "abort": "ABORT_GRACE AbortController AbortSignal",
     "actions": "CommandActions EventBus ExecResult ModelCatalog SessionChange ToolInfo",
     "api": "PiAPI",

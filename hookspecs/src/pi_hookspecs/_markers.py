@@ -18,7 +18,19 @@ from pi_hookspecs.values import Value
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-__all__ = ["Answers", "Deadline", "OnFailure", "Order", "Rule", "answers", "answers_of", "hookimpl", "hookspec"]
+__all__ = [
+    "Answers",
+    "Deadline",
+    "Deprecated",
+    "OnFailure",
+    "Order",
+    "Rule",
+    "answers",
+    "answers_of",
+    "deprecated",
+    "hookimpl",
+    "hookspec",
+]
 
 PROJECT = "pi"
 """Name of the pluggy project and of the entry point group."""
@@ -31,10 +43,64 @@ _F = TypeVar("_F", bound="Callable[..., Any]")
 _mark_spec = pluggy.HookspecMarker(PROJECT)
 
 
-def hookspec(function: _F, /) -> _F:
-    """Mark a function as the specification of the hook of its name."""
-    function.pi_spec = True  # type: ignore[attr-defined]
-    return _mark_spec(function)
+@frozen(eq=False, repr=False)
+class Deprecated(Value):
+    """What is said about a hook, a field or a method that plugins should not use any more.
+
+    Attributes:
+        since: The version from which on its use is reported, once for each plugin.
+        removal: The version that will not have it.
+        use: What to use instead, as the end of a sentence: ``use ctx.totals``.
+    """
+
+    since: str
+    removal: str
+    use: str
+
+    def __str__(self) -> str:
+        return f"is deprecated since {self.since} and will be removed in {self.removal}; {self.use}"
+
+
+@overload
+def hookspec(function: _F, /) -> _F: ...
+@overload
+def hookspec(
+    function: None = None, /, *, deprecated: Deprecated | None = None, deprecated_fields: Mapping[str, Deprecated] = ...
+) -> Callable[[_F], _F]: ...
+def hookspec(
+    function: Any = None,
+    /,
+    *,
+    deprecated: Deprecated | None = None,
+    deprecated_fields: Mapping[str, Deprecated] = MappingProxyType({}),
+) -> Any:
+    """Mark a function as the specification of the hook of its name.
+
+    Args:
+        function: The function, when used without parentheses.
+        deprecated: Implementing the hook is reported.
+        deprecated_fields: Fields of its event; reading one is reported.
+    """
+
+    def mark(spec: Any) -> Any:
+        spec.pi_spec = True
+        if deprecated is not None:
+            spec.pi_deprecated = deprecated
+        if deprecated_fields:
+            spec.pi_deprecated_fields = MappingProxyType(dict(deprecated_fields))
+        return _mark_spec(spec)
+
+    return mark if function is None else mark(function)
+
+
+def deprecated(mark: Deprecated) -> Callable[[_F], _F]:
+    """Mark a method of ``PiAPI`` or ``PiContext``, or the function below ``@property``; its use is reported."""
+
+    def put(function: _F) -> _F:
+        function.pi_deprecated = mark  # type: ignore[attr-defined]
+        return function
+
+    return put
 
 
 class Rule(Enum):

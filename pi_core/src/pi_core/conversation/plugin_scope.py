@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pi_core.plugin_api.context import PluginContext, ToolCallContext
+from pi_core.plugin_api.deprecated_use import noting_context
 from pi_core.plugin_api.handles import Handles
 
 if TYPE_CHECKING:
@@ -32,15 +33,17 @@ class PluginScope:
     def open(self, port: SessionPort) -> None:
         """Let plugins use a session through a port."""
         self.port = port
-        self.ctx = PluginContext(port)
+        self._tool_context = noting_context(ToolCallContext)
+        self.ctx = noting_context(PluginContext)(port)
 
     def renew(self, reason: str) -> None:
         """Retire what plugins hold, with the text of the error that its use raises, and give them a new ``ctx``."""
         self.handles.retire(reason)
-        self.ctx = PluginContext(self.port)
+        self.ctx = noting_context(PluginContext)(self.port)
 
     def for_tool_call(
         self, call: ToolCall, update: ToolUpdate, signal: AbortSignal, tool: Tool | None = None
     ) -> ToolCallContext:
         """Return the ``ctx`` of a tool call; ``tool`` where it is not the offered one of its name."""
-        return ToolCallContext(self.port, call, update, signal, tool)
+        made: ToolCallContext = self._tool_context(self.port, call, update, signal, tool)
+        return made

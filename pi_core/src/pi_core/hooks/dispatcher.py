@@ -10,6 +10,7 @@ from __future__ import annotations
 from asyncio import current_task
 from collections import defaultdict
 from contextlib import contextmanager
+from functools import partial
 from operator import attrgetter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
 
     from pi_core.hooks.records import Combine
     from pi_core.hooks.reports import HookFailure
-    from pi_hookspecs import Answers, HookCounters, HookTrace, PiContext
+    from pi_hookspecs import Answers, Deprecated, HookCounters, HookTrace, PiContext
 
 __all__ = ["HookDispatcher", "HookImplementation", "HookRefused", "Timeouts"]
 
@@ -82,6 +83,7 @@ class HookDispatcher:
         self._watchdog = self._invoker.watchdog
         self._broken: set[str] = set()
         self._handlers: dict[str, list[HookImplementation]] = {}
+        self._noted: set[tuple[str, str, str]] = set()
         self._counters: defaultdict[tuple[str, str], Counter] = defaultdict(Counter)
         self.implemented: frozenset[str] = frozenset()
         self._hooks = {
@@ -203,6 +205,11 @@ class HookDispatcher:
         """
         self.implementations(name)
         argnames = parameters(function)
+        mark = getattr(self._hooks[name].spec, "pi_deprecated", None)
+        if mark is not None:
+            from pi_core.hooks.deprecations import place_of
+
+            self._note_use(name, plugin, "", mark, place_of(function))
         implementation = self._implementation(name, plugin, function, argnames, band=1)
         handlers = self._handlers.setdefault(name, [])
         handlers.append(implementation)
@@ -273,7 +280,7 @@ class HookDispatcher:
         return HookImplementation(
             hook=hook,
             plugin=plugin,
-            call=adapt(function, argnames),
+            call=self._call_of(hook, plugin, adapt(function, argnames)),
             function=function,
             deadline=self._timeouts.of(plugin, hook, declared),
             band=band,
@@ -282,6 +289,23 @@ class HookDispatcher:
             observes=getattr(function, "pi_observe", False),
             counter=self._counters[hook, plugin],
         )
+
+    def _call_of(self, hook: str, plugin: str, call: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+        """Return the function to call: one that reports reads of deprecated fields, if the event has any."""
+        marks = getattr(self._hooks[hook].spec, "pi_deprecated_fields", None)
+        if marks is None:
+            return call
+        from pi_core.hooks.deprecations import noting_fields
+
+        return noting_fields(call, marks, partial(self._note_use, hook, plugin))
+
+    def _note_use(self, hook: str, plugin: str, what: str, mark: Deprecated, place: str) -> None:
+        """Report, once, that a plugin uses something that is deprecated."""
+        if (plugin, hook, what) not in self._noted:
+            self._noted.add((plugin, hook, what))
+            name = f"event.{what}" if what else "the hook"
+            message = f"{name} {mark} ({place})"
+            self._invoker.report_failure(hook=hook, plugin=plugin, kind="deprecated", message=message)
 
     def _quarantine(self, implementation: HookImplementation, *, whole_plugin: bool = False) -> None:
         """Quarantine an implementation, or, with ``whole_plugin``, all implementations of its plugin."""

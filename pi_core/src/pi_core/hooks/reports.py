@@ -21,6 +21,7 @@ class HookFailure(Value):
             ``answer`` (of a wrong type), or a notice: ``blocking`` (it blocks the event loop), ``ignored`` (it
             continues after its cancellation), ``order`` (a cycle of ``before=`` and ``after=``), ``stall`` (the
             event loop was blocked outside of implementations).
+            ``deprecated`` is a notice, too: it uses something that will be removed.
         milliseconds: How long the call took.
         quarantined: Whether it is no longer called.
         refuses: Whether it refuses from now on, because failures of the hook refuse.
@@ -28,7 +29,7 @@ class HookFailure(Value):
 
     hook: str
     plugin: str
-    kind: Literal["raised", "deadline", "blocked", "answer", "blocking", "ignored", "order", "stall"]
+    kind: Literal["raised", "deadline", "blocked", "answer", "blocking", "ignored", "order", "stall", "deprecated"]
     message: str
     milliseconds: float = 0.0
     quarantined: bool = False
@@ -40,7 +41,7 @@ class HookFailure(Value):
             return self.message[:1].upper() + self.message[1:]
         if self.kind == "blocking":
             return f"Plugin {self.plugin!r} {self.message}"
-        if self.kind in ("ignored", "order"):
+        if self.kind in ("ignored", "order", "deprecated"):
             return f"Plugin {self.plugin!r}, {self.hook}: {self.message}"
         text = f"Plugin {self.plugin!r} failed in {self.hook} after {self.milliseconds:.0f} ms: {self.message}"
         if self.quarantined:

@@ -76,6 +76,7 @@ class Registrar:
             return False
         if not hooks:
             self._report(name, "import", "implements no hook; mark its functions with @hookimpl")
+        self._report_deprecated(name, plugin)
         if record is not None and describe:
             record.hooks = [hook for hook in hooks if hook not in KINDS]
             record.guards = guarded_hooks(hooks)
@@ -116,6 +117,16 @@ class Registrar:
         """Report an implementation that cannot be called; if it guards a hook, that refuses from now on."""
         self._report(self._registering, hook, message)
         self.gates.refuse(self._registering, [hook], f"{hook} {message}")
+
+    def _report_deprecated(self, name: str, plugin: object) -> None:
+        """Report the deprecated hooks that a plugin implements."""
+        for caller in self.manager.get_hookcallers(plugin) or ():
+            mark = getattr(caller.spec.function, "pi_deprecated", None) if caller.spec is not None else None
+            if mark is not None:
+                from pi_core.hooks.deprecations import place_of
+
+                function = next(each.function for each in caller.get_hookimpls() if each.plugin_name == name)
+                self._report(name, caller.name, f"the hook {mark} ({place_of(function)})")
 
     def _call_hook(self, hook: str, name: str, record: PluginRecord | None, *, describe: bool) -> None:
         """Call a registration hook of one plugin, and register the valid objects that it returns."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pi_core.host.guarded import guarded
 from pi_core.host.records import DEFAULT_PLUGINS
 from pi_core.plugin_api.api import PluginAPI
+from pi_core.plugin_api.deprecated_use import noting_api
 from pi_hookspecs import UserError
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def register_providers(host: PluginHost, models: ModelRegistry) -> int:
 
 def _prepare(host: PluginHost, plugin: str, activate: Callable[..., Any]) -> ActivatedPlugin:
     if plugin not in host.activated:
-        host.activated[plugin] = pi = PluginAPI(plugin)
+        host.activated[plugin] = pi = noting_api(PluginAPI)(plugin)
         _activate(host, pi, activate, partial(host.report, plugin, "activate"))
     return host.activated[plugin]
 
@@ -94,7 +95,7 @@ class Activations:
     def activate(self, plugin: str, activate: Callable[..., Any]) -> str | None:
         """Activate one plugin; return its error, already reported, or None. Registrations before the error stay."""
         session, problems = self._session, []
-        pi = PluginAPI(plugin)
+        pi = noting_api(PluginAPI)(plugin)
 
         def report(message: str) -> None:
             problems.append(message)

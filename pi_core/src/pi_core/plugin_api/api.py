@@ -120,6 +120,18 @@ class PluginAPI(EntryMethods):
         self._keep(registration)
         return registration.remove
 
+    def when_bound(self, what: What, do: Callable[[], None]) -> None:
+        """Do something now, or, while ``activate`` runs, as soon as there is a session."""
+
+        def add(_session: object) -> Callable[[], None]:
+            do()
+            return lambda: None
+
+        if self._bound:
+            do()
+        else:
+            self._register(what, add)
+
     def _keep(self, registration: Registration[Any]) -> None:
         if self._bound:
             registration.bind(self._session)

@@ -7,6 +7,9 @@ from weakref import WeakSet
 
 from pi_hookspecs import PiError, StaleObject
 
+if TYPE_CHECKING:
+    from pi_hookspecs import Deprecated
+
 __all__ = ["ENDED", "RELOADED", "Handle", "Handles", "unbound_session"]
 
 RELOADED = "This object is from before the plugins were reloaded; use the pi and ctx that activate and hooks get now."
@@ -29,6 +32,13 @@ class Handle:
         for name in self.constants:
             vars(self).pop(name, None)
 
+    def report_use(self, plugin: str, what: str, mark: Deprecated, place: str) -> None:
+        """Report, once for each plugin, that it uses something that is deprecated, and where."""
+        noted: set[tuple[str, str]] = self._session.handles.noted
+        if (plugin, what) not in noted:
+            noted.add((plugin, what))
+            self._session.report_plugin_error(plugin, "deprecated", f"Plugin {plugin!r}: {what} {mark} ({place})")
+
     if not TYPE_CHECKING:  # for type checkers a handle has no other attributes than it declares
 
         def __getattr__(self, name: str) -> Any:
@@ -43,6 +53,8 @@ class Handles:
 
     def __init__(self) -> None:
         self._all: WeakSet[Handle] = WeakSet()
+        self.noted: set[tuple[str, str]] = set()
+        """Plugin and member of each use of a deprecated member that was reported."""
 
     def add(self, handle: Handle) -> None:
         """Add a handle that ``retire`` is to retire."""
