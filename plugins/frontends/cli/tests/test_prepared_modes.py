@@ -135,6 +135,18 @@ def test_last_front_end_that_cannot_prepare_is_the_reason_to_end(capsys):
     assert "Mode 'second' is started instead" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("exit_code", [0, 3])
+def test_a_front_end_that_exits_while_it_prepares_makes_way_too(capsys, exit_code):
+    def leave(_facts):
+        raise SystemExit(exit_code)
+
+    with prepared(iter([Mode("m", run=None, prepare=leave), Mode("plain", run=None)]), None) as mode:
+        pass
+
+    assert mode.name == "plain"
+    assert "Mode 'm' cannot be used here: SystemExit" in capsys.readouterr().err
+
+
 # Choice
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pi_cli._report import warn
+from pi_core.hooks.containment import Contained
 from pi_hookspecs import StartFacts, UserError
 
 if TYPE_CHECKING:
@@ -41,24 +43,32 @@ def prepared(modes: Iterator[Mode], facts: StartFacts) -> Iterator[Mode]:
     Raises:
         UserError: None can.
     """
-    mode: Mode | None = next(modes)
-    while mode is not None and mode.prepare is not None:
-        try:
-            context: AbstractContextManager[Any] = mode.prepare(facts)
+    mode, context = _entered(modes, facts)
+    try:
+        yield mode
+    finally:
+        with Contained(partial(_report_end, mode)):
+            context.__exit__(*sys.exc_info())  # what it returns is ignored: no exception is kept from propagating
+
+
+def _entered(modes: Iterator[Mode], facts: StartFacts) -> tuple[Mode, AbstractContextManager[Any]]:
+    mode = next(modes)
+    while mode.prepare is not None:
+        failures: list[BaseException] = []
+        with Contained(failures.append):
+            context = mode.prepare(facts)
             context.__enter__()
-        except Exception as error:  # noqa: BLE001 - the code of a plugin
-            mode = _instead(mode, error, modes)
-            continue
-        try:
-            yield mode
-        finally:
-            _leave(mode, context)
-        return
-    assert mode is not None  # ``_instead`` raises when there is no other  # noqa: S101
-    yield mode
+            return mode, context
+        mode = _instead(mode, failures[0], modes)
+    return mode, nullcontext()
 
 
-def _instead(mode: Mode, error: Exception, modes: Iterator[Mode]) -> Mode:
+def _instead(mode: Mode, error: BaseException, modes: Iterator[Mode]) -> Mode:
+    """Return the next mode, with a warning why.
+
+    Raises:
+        UserError: There is none.
+    """
     from pi_core.host.guarded import error_line
 
     reason = str(error) if isinstance(error, UserError) else error_line(error)
@@ -70,11 +80,7 @@ def _instead(mode: Mode, error: Exception, modes: Iterator[Mode]) -> Mode:
     return other
 
 
-def _leave(mode: Mode, context: AbstractContextManager[Any]) -> None:
-    """Leave the context of a mode with the exception that is being handled, which goes on in any case."""
+def _report_end(mode: Mode, error: BaseException) -> None:
     from pi_core.host.guarded import error_line
 
-    try:
-        context.__exit__(*sys.exc_info())
-    except Exception as error:  # noqa: BLE001 - the code of a plugin
-        warn(f"Mode {mode.name!r} failed to end: {error_line(error)}")
+    warn(f"Mode {mode.name!r} failed to end: {error_line(error)}")
