@@ -9,8 +9,12 @@ from hypothesis import strategies as st
 from pi_tui.editor.actions import act
 from pi_tui.editor.clean import cleaned, cleaned_paste
 from pi_tui.editor.history import History
+from pi_tui.editor.press import press
 from pi_tui.editor.state import Editor
 from pi_tui.editor.text import Text
+from pi_tui.keys.bindings import Bindings
+from pi_tui.keys.events import Key
+from pi_tui.keys.parse import Parser
 
 LONG = "\n".join(f"line {number}" for number in range(30))
 
@@ -155,6 +159,7 @@ def test_a_page_goes_as_far_as_there_are_rows() -> None:
     [
         (LONG, "[paste #1 +30 lines]"),
         ("\n".join("12345678901"), "[paste #1 +11 lines]"),
+        (f"{LONG}\n", "[paste #1 +30 lines]"),
         ("x" * 1001, "[paste #1 1001 chars]"),
     ],
 )
@@ -167,7 +172,7 @@ def test_a_long_paste_is_drawn_by_its_size_and_sent_whole(pasted: str, label: st
     assert editor.sent()[1] == f"see {pasted}"
 
 
-@pytest.mark.parametrize("pasted", ["\n".join("1234567890"), "x" * 1000])
+@pytest.mark.parametrize("pasted", ["\n".join("1234567890") + "\n", "x" * 1000])
 def test_a_paste_that_is_not_long_is_text(pasted: str) -> None:
     assert Editor().pasted(pasted).text.text == pasted
 
@@ -262,3 +267,31 @@ def test_a_completion_replaces_what_was_typed_and_can_be_undone() -> None:
 
     assert at_cursor(editor) == "read @src/editor.py| now"
     assert do(editor, "undo").value == "read @ed now"
+
+
+def pressed(editor: Editor, sent: str) -> Editor:
+    parser = Parser()
+    for event in parser.feed(sent.encode()) + parser.flush():
+        assert isinstance(event, Key)
+        editor = press(editor, event, Bindings("linux"), width=20, page=3) or editor
+    return editor
+
+
+def test_keys_type_and_edit() -> None:
+    editor = pressed(Editor(), "fix teh\x17the bug\x1b[D\x1b[D\x1b[DX\x1f\x1b[13;2u")
+
+    assert at_cursor(editor) == "fix the \n|bug"
+
+
+def test_a_character_that_is_jumped_to_need_not_be_typed() -> None:
+    jumping = pressed(Editor(), "a(b)\x1b\x1d")
+
+    assert at_cursor(pressed(jumping, "(x")) == "ax|(b)"
+    assert at_cursor(pressed(pressed(jumping, "\x1b"), "(")) == "a(b)(|"
+
+
+def test_keys_that_are_not_the_editor_s_are_left_to_others() -> None:
+    bindings = Bindings("linux")
+
+    for key in (Key("f5"), Key("ctrl+l"), Key("escape"), Key("a", "a", "release")):
+        assert press(Editor(), key, bindings, width=20, page=3) is None

@@ -111,7 +111,7 @@ def test_characters_that_cannot_be_seen_are_drawn_by_their_code_points() -> None
 
 
 def test_a_paste_is_drawn_by_its_size_and_cut_where_it_does_not_fit() -> None:
-    assert shown(f"see {MARK}", 40) == ["see [paste #1 +31 lines]"]
+    assert shown(f"see {MARK}", 40) == ["see [paste #1 +30 lines]"]
     assert shown(f"see {MARK}", 8) == ["see ", "[paste …"]
 
 

@@ -21,7 +21,7 @@ _MARK = re.compile(f"[{chr(MARKS.start)}-{chr(MARKS.stop - 1)}]")
 
 def is_long(text: str) -> bool:
     """Whether a paste is drawn as a mark."""
-    return len(text) > _CHARACTERS or text.count("\n") >= _LINES
+    return len(text) > _CHARACTERS or _lines(text) > _LINES
 
 
 class Pastes(NamedTuple):
@@ -59,5 +59,10 @@ class Pastes(NamedTuple):
 
 
 def _label(number: int, text: str) -> str:
-    lines = text.count("\n") + 1
+    lines = _lines(text)
     return f"[paste #{number} +{lines} lines]" if lines > _LINES else f"[paste #{number} {len(text)} chars]"
+
+
+def _lines(text: str) -> int:
+    """Return the number of lines; what ends with a newline has none after it."""
+    return text.count("\n") + (not text.endswith("\n"))
