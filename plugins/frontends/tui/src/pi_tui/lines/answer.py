@@ -1,0 +1,77 @@
+"""Text and reasoning of the model, in Markdown, while they are received and afterwards."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pi_hookspecs import Line, Run
+from pi_tui.lines.line import BLANK, indent
+from pi_tui.lines.markdown.inline import Ink
+from pi_tui.lines.markdown.stable import StreamingMarkdown
+
+if TYPE_CHECKING:
+    from pi_tui.lines.look import Look
+    from pi_tui.view.blocks import Answer, Thinking
+    from pi_tui.view.growing import Growing
+
+__all__ = ["MarkdownRows"]
+
+_THINKING = Run("", "thinkingText", italic=True)
+
+
+class MarkdownRows:
+    """The rows of a block that grows: ``update`` lays out only what is new. The first one is blank.
+
+    Args:
+        block: It is followed; a block whose text was replaced needs other rows.
+        look: How it looks.
+    """
+
+    def __init__(self, block: Answer | Thinking, look: Look) -> None:
+        self._block = block
+        self._look = look
+        self._text: Growing | None = None
+        self._consumed = 0
+        self._ended = False
+        self._hidden = block.kind == "thinking" and (look.hide_thinking or block.redacted)
+        self._padding = look.padding if look.width > 2 * look.padding else 0
+        self.update()
+
+    @property
+    def parsed(self) -> int:
+        """Characters that were parsed so far, for measurements."""
+        return self._markdown.parsed
+
+    def update(self) -> None:
+        """Take what the block has received."""
+        text = self._block.text
+        if text is not self._text or self._ended:
+            self._begin(text)
+        if self._hidden:
+            return
+        self._markdown.feed(text.since(self._consumed))
+        self._consumed = text.length
+        if self._block.done:
+            self._markdown.end()
+            self._ended = True
+
+    def _begin(self, text: Growing) -> None:
+        style = _THINKING if self._block.kind == "thinking" else Run("")
+        self._text, self._consumed, self._ended = text, 0, False
+        self._markdown = StreamingMarkdown(self._look.width - 2 * self._padding, Ink(style, self._look.cwd))
+
+    def __len__(self) -> int:
+        if self._hidden:
+            return 2
+        count = len(self._markdown)
+        return count + 1 if count else 0
+
+    def window(self, start: int, stop: int) -> list[Line]:
+        """Return the rows from ``start`` to ``stop``."""
+        if self._hidden:
+            text = "Thinking (not readable)" if getattr(self._block, "redacted", False) else "Thinking..."
+            line = Line.of(_THINKING._replace(text=text[: self._look.width - self._padding]))
+            return [BLANK, *indent([line], self._padding, self._look.width)][start:stop]
+        rows = self._markdown.window(max(start - 1, 0), max(stop - 1, 0))
+        first = [BLANK] if start == 0 < stop and len(self) else []
+        return first + indent(rows, self._padding, self._look.width)

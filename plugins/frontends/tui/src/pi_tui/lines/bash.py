@@ -1,0 +1,46 @@
+"""A command that the user ran: between two rules, green where the model sees it, dim where it does not."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pi_hookspecs import Line, Run
+from pi_tui.lines.box import inner_width, last_lines
+from pi_tui.lines.line import indent
+from pi_tui.lines.wrap import wrap, wrap_text
+
+if TYPE_CHECKING:
+    from pi_tui.lines.look import Look
+    from pi_tui.view.blocks import Bash
+
+__all__ = ["bash_rows"]
+
+_LAST = 20
+
+
+def bash_rows(block: Bash, look: Look) -> list[Line]:
+    """Return the rows of a command and its output."""
+    role = "dim" if block.excluded else "bashMode"
+    width = inner_width(look.width)
+    rule = Line.of(Run("─" * look.width, role))
+    output = str(block.output).rstrip("\n")
+    rows = wrap_text(f"$ {block.command}", width, Run("", role, bold=True))
+    rows += last_lines(output, _LAST, look, width, "muted") if output else []
+    for text, text_role in _state(block, look):
+        rows += wrap([Run(text, text_role)], width)
+    return [rule, *indent(rows, 1, look.width), rule]
+
+
+def _state(block: Bash, look: Look) -> list[tuple[str, str]]:
+    """Return how the command stands, with roles."""
+    if block.running:
+        cancel = look.hints.get("cancel")
+        return [(f"{look.spinner} Running...{f' ({cancel} to cancel)' if cancel else ''}", "muted")]
+    texts = []
+    if block.cancelled:
+        texts.append(("(cancelled)", "warning"))
+    elif block.exit_code:
+        texts.append((f"(exit {block.exit_code})", "error"))
+    if block.full_output_path is not None:
+        texts.append((f"Output truncated. Full output: {look.path(block.full_output_path)}", "warning"))
+    return texts

@@ -1,0 +1,79 @@
+"""Rows in a box, and previews of long texts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pi_hookspecs import Line, Run
+from pi_tui.lines.ansi import runs_of_lines
+from pi_tui.lines.line import fill, indent
+from pi_tui.lines.wrap import chop, wrap
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pi_tui.lines.look import Look
+
+__all__ = ["MOST_SHOWN", "boxed", "first_lines", "inner_width", "last_lines", "more", "output_rows"]
+
+MOST_SHOWN = 50_000
+"""Characters of an expanded text."""
+
+_LONGEST_LINE = 2000
+"""Characters of a line in a preview."""
+
+
+def inner_width(width: int) -> int:
+    """Return the cells of a row in a box."""
+    return max(width - 2, 1)
+
+
+def boxed(rows: Sequence[Line], background: str, width: int) -> list[Line]:
+    """Return rows with a background, a cell of padding at the sides, and a blank row above and below."""
+    inner = indent(rows, 1, width) if width > 2 else rows  # noqa: PLR2004 - padding left, a cell of text
+    return fill([Line(), *inner, Line()], background)
+
+
+def output_rows(text: str, width: int, role: str = "toolOutput") -> list[Line]:
+    """Return the rows of a text with colours (SGR), broken where they are full."""
+    return [row for runs in runs_of_lines(text, Run("", role)) for row in chop(runs, width)]
+
+
+def more(count: int, which: str, look: Look, width: int) -> list[Line]:
+    """Return ``... (36 earlier lines, ctrl+o to expand)``; nothing for no lines."""
+    if not count:
+        return []
+    hint = look.hints.get("expand")
+    text = f"{count:,} {which} line{'' if count == 1 else 's'}"
+    return wrap([Run(f"... ({text}{f', {hint} to expand' if hint else ''})", "muted")], width)
+
+
+def first_lines(text: str, count: int, look: Look, width: int, role: str = "toolOutput") -> list[Line]:
+    """Return the first lines of a text, and how many more there are; all of it where the look is expanded."""
+    if look.expanded:
+        return _all(text, width, role, from_end=False)
+    lines = text.split("\n", count)
+    left = lines[count].count("\n") + 1 if len(lines) > count else 0
+    rows = output_rows("\n".join([line[:_LONGEST_LINE] for line in lines[:count]]), width, role)
+    return rows + more(left, "more", look, width)
+
+
+def last_lines(text: str, count: int, look: Look, width: int, role: str = "toolOutput") -> list[Line]:
+    """Return the last rows of a text below the number of earlier lines; all of it where the look is expanded."""
+    if look.expanded:
+        return _all(text, width, role, from_end=True)
+    lines = text.rsplit("\n", count)
+    kept = lines[1:] if len(lines) > count else lines
+    rows = output_rows("\n".join([line[-_LONGEST_LINE:] for line in kept]), width, role)
+    hidden = lines[0].count("\n") + 1 if len(lines) > count else 0
+    return more(hidden, "earlier", look, width) + rows[-count:]  # a long line has several rows
+
+
+def _all(text: str, width: int, role: str, *, from_end: bool) -> list[Line]:
+    if len(text) <= MOST_SHOWN:
+        return output_rows(text, width, role)
+    left = len(text) - MOST_SHOWN
+    note = wrap([Run(f"... ({left:,} characters are left out)", "muted")], width)
+    if from_end:
+        return [*note, *output_rows(text[-MOST_SHOWN:], width, role)]
+    return [*output_rows(text[:MOST_SHOWN], width, role), *note]

@@ -1,0 +1,1 @@
+"""Markdown to styled lines, whole and as it is received."""

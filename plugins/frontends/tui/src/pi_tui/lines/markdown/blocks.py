@@ -1,0 +1,117 @@
+"""A piece of Markdown to styled lines: paragraphs, headings, quotes, rules, and what other modules lay out."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from pi_hookspecs import Line
+from pi_tui.lines.line import BLANK
+from pi_tui.lines.markdown.code import code_rows, fence_row, highlighted
+from pi_tui.lines.markdown.inline import Ink, inline_lines
+from pi_tui.lines.markdown.lists import list_rows
+from pi_tui.lines.markdown.tables import table_rows
+from pi_tui.lines.wrap import chop, wrap, wrap_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from markdown_it import MarkdownIt
+
+__all__ = ["piece_rows"]
+
+
+def piece_rows(text: str, width: int, ink: Ink) -> list[Line]:
+    """Return the rows of a piece of Markdown, blank rows between its blocks."""
+    from markdown_it.tree import SyntaxTreeNode
+
+    rows = _blocks(SyntaxTreeNode(_parser().parse(text)), width, ink)
+    return rows or wrap_text(text.strip("\n"), width, ink.style)  # nested too deeply, or addresses for links elsewhere
+
+
+@cache
+def _parser() -> MarkdownIt:
+    from markdown_it import MarkdownIt
+
+    parser = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+    parser.validateLink = lambda url: True  # type: ignore[method-assign]  # noqa: ARG005 - ``inline`` validates them
+    return parser
+
+
+def _blocks(parent: Any, width: int, ink: Ink) -> list[Line]:
+    rows: list[Line] = []
+    for node in parent.children:
+        made = _block(node, width, ink)
+        if rows and made and not _is_tight(node):
+            rows.append(BLANK)
+        rows += made
+    return rows
+
+
+def _is_tight(node: Any) -> bool:
+    """Whether a block follows the one before without a blank row: a list in an item of a tight list."""
+    before = node.previous_sibling
+    return bool(before is not None and before.type == "paragraph" and before.hidden)
+
+
+def _block(node: Any, width: int, ink: Ink) -> list[Line]:
+    return _LAYOUTS.get(node.type, _source)(node, width, ink)
+
+
+def _list(node: Any, width: int, ink: Ink) -> list[Line]:
+    return list_rows(node, width, ink, _blocks)
+
+
+def _rule(node: Any, width: int, ink: Ink) -> list[Line]:  # noqa: ARG001 - as the others
+    return [Line.of(ink.run("─" * min(width, 80), role="mdHr"))]
+
+
+def _wrapped(node: Any, width: int, ink: Ink) -> list[Line]:
+    lines = [line for child in node.children for line in inline_lines(child, ink)]
+    return [row for line in lines for row in wrap(line, width)]
+
+
+def _heading(node: Any, width: int, ink: Ink) -> list[Line]:
+    level = int(node.tag[1:])
+    style = ink.style._replace(role="mdHeading", bold=True, underline=level == 1)
+    inner = Ink(style, ink.cwd)
+    runs = [run for child in node.children for line in inline_lines(child, inner) for run in line]
+    marks = [inner.run(f"{'#' * level} ")] if level > 2 else []  # noqa: PLR2004 - the first two look different
+    return wrap([*marks, *runs], width)
+
+
+def _quote(node: Any, width: int, ink: Ink) -> list[Line]:
+    inner = Ink(ink.style._replace(role="mdQuote", italic=True), ink.cwd)
+    border = ink.run("│ ", role="mdQuoteBorder")
+    if width <= len(border.text):
+        return _blocks(node, width, inner)
+    return [Line((border, *row.runs), row.fill) for row in _blocks(node, width - len(border.text), inner)]
+
+
+def _code(node: Any, width: int, ink: Ink) -> list[Line]:
+    language = (node.info.split() or [""])[0]
+    code = node.content.removesuffix("\n")
+    plain = ink.run("", role="mdCodeBlock")
+    rows = [row for line in code_rows(highlighted(code, language, plain), width) for row in line]
+    if node.type == "code_block":
+        return rows
+    return [*fence_row(f"```{language}", ink, width), *rows, *fence_row("```", ink, width)]
+
+
+def _source(node: Any, width: int, ink: Ink) -> list[Line]:
+    """Return what has no form of its own, such as HTML, as it is written."""
+    lines: Sequence[str] = (node.content or "").rstrip("\n").split("\n")
+    return [row for line in lines for row in chop([ink.run(line, role="muted")], width)]
+
+
+_LAYOUTS: dict[str, Callable[[Any, int, Ink], list[Line]]] = {
+    "paragraph": _wrapped,
+    "heading": _heading,
+    "bullet_list": _list,
+    "ordered_list": _list,
+    "fence": _code,
+    "code_block": _code,
+    "table": table_rows,
+    "blockquote": _quote,
+    "hr": _rule,
+}

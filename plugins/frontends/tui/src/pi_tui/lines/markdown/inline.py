@@ -1,0 +1,107 @@
+"""What is inside of a paragraph: emphasis, code, links and line breaks, to runs."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from attrs import frozen
+
+from pi_hookspecs import Run
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+__all__ = ["Ink", "inline_lines"]
+
+_SAFE = ("http://", "https://", "mailto:")
+
+_HOST = re.compile(r"(?:\w+://)?(?:[^/@\s]*@)?((?:[\w-]+\.)+[a-z]{2,})(?::\d+)?(?:[/?#]|\Z)", re.IGNORECASE)
+
+
+@frozen
+class Ink:
+    """The style of plain text, and where links may lead.
+
+    Attributes:
+        style: A run whose text does not matter.
+        cwd: Files below this directory may be links.
+    """
+
+    style: Run = Run("")  # noqa: RUF009 - a tuple
+    cwd: str = ""
+
+    def run(self, text: str, **fields: Any) -> Run:
+        """Return a run in the style."""
+        return self.style._replace(text=text, **fields)
+
+
+def inline_lines(node: Any, ink: Ink) -> list[list[Run]]:
+    """Return the runs of an inline node (a ``SyntaxTreeNode``), a list for each line of the source."""
+    lines: list[list[Run]] = [[]]
+    for run in _runs(node.children, ink):
+        if run is None:
+            lines.append([])
+        elif run.text:
+            lines[-1].append(run)
+    return lines
+
+
+def _runs(nodes: Sequence[Any], ink: Ink) -> Iterator[Run | None]:
+    """Yield runs, and None for a line break."""
+    for node in nodes:
+        kind = node.type
+        if kind in ("softbreak", "hardbreak"):
+            yield None
+        elif kind == "code_inline":
+            yield ink.run(node.content, role="mdCode")
+        elif kind == "link":
+            yield from _link(node, ink)
+        elif kind == "image":
+            yield ink.run(f"[image: {node.content or 'no description'}]", role="mdLink")
+            yield ink.run(f" ({node.attrs.get('src', '')})", role="mdLinkUrl")
+        elif kind in _EMPHASIS:
+            yield from _runs(node.children, Ink(_EMPHASIS[kind](ink.style), ink.cwd))
+        else:
+            yield ink.run(node.content)
+
+
+def _strong(style: Run) -> Run:
+    return style._replace(bold=True)
+
+
+def _em(style: Run) -> Run:
+    return style._replace(italic=not style.italic)
+
+
+def _struck(style: Run) -> Run:
+    return style._replace(dim=True)  # no terminal draws a line through text everywhere
+
+
+_EMPHASIS = {"strong": _strong, "em": _em, "s": _struck}
+
+
+def _link(node: Any, ink: Ink) -> Iterator[Run | None]:
+    address = str(node.attrs.get("href", ""))
+    link = address if _is_safe(address, ink.cwd) else None
+    inner = Ink(ink.style._replace(role="mdLink", underline=True, link=link), ink.cwd)
+    runs = [*_runs(node.children, inner)]
+    text = "".join([run.text for run in runs if run is not None])
+    if _host(text) not in ("", _host(address)):  # an address that leads elsewhere than it says
+        yield inner.run(address)
+        return
+    yield from runs
+    if text not in (address, address.removeprefix("mailto:")):
+        yield ink.run(f" ({address})", role="mdLinkUrl", link=link)
+
+
+def _is_safe(address: str, cwd: str) -> bool:
+    if address.lower().startswith(_SAFE):
+        return True
+    path = address.removeprefix("file://")
+    return bool(cwd) and path != address and path.startswith(cwd.rstrip("/") + "/") and ".." not in path.split("/")
+
+
+def _host(address: str) -> str:
+    found = _HOST.match(address.strip())
+    return found[1].lower() if found is not None else ""

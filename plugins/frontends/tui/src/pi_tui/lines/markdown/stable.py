@@ -1,0 +1,191 @@
+"""Markdown as it is received: complete parts are laid out once and frozen, only the tail is parsed again.
+
+What a frame costs does not depend on the length of the answer. When the answer is complete, parts that were cut by
+force are laid out as a whole; the result equals that of ``markdown_rows``.
+"""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from attrs import define, field
+
+from pi_tui.lines.line import BLANK
+from pi_tui.lines.markdown.blocks import piece_rows
+from pi_tui.lines.markdown.code import MOST_HIGHLIGHTED, code_rows, fence_row, highlighted
+from pi_tui.lines.markdown.splitting import Chunk, Splitter
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from pi_hookspecs import Line
+    from pi_tui.lines.markdown.inline import Ink
+
+__all__ = ["StreamingMarkdown", "markdown_rows"]
+
+STREAMED = 3000
+"""Characters of the tail, and of each part, while an answer is received."""
+
+WHOLE = 20_000
+"""Characters of a part of a complete answer."""
+
+
+@define(eq=False)
+class _Fence:
+    """A fence: its code, and the rows that it has among the rows of the answer."""
+
+    language: str
+    lines: list[str] = field(factory=list)
+    first_row: int = 0
+    heights: list[int] = field(factory=list)
+    closed: bool = False
+    highlighted: bool = False
+
+
+class StreamingMarkdown:
+    """The rows of a text that grows.
+
+    Args:
+        width: Cells of a row.
+        ink: The style of plain text.
+        streamed: Characters of a part while the text is received.
+        whole: Characters of a part of the complete text.
+
+    Attributes:
+        parsed: Characters that were parsed as Markdown so far, for measurements.
+    """
+
+    def __init__(self, width: int, ink: Ink, *, streamed: int = STREAMED, whole: int = WHOLE) -> None:
+        self._width = width
+        self._ink = ink
+        self._whole = whole
+        self._splitter = Splitter(streamed)
+        self._done: list[Chunk] = []
+        self._rows: list[Line] = []
+        self._fences: list[_Fence] = []
+        self._tail: list[Line] | None = None
+        self.parsed = 0
+
+    def feed(self, piece: str) -> None:
+        """Add to the end of the text."""
+        if piece:
+            self._add(self._splitter.feed(piece))
+            self._tail = None
+
+    def end(self) -> None:
+        """Lay out what was cut by force, and the tail; the text grows no more."""
+        rest = [*self._splitter.end()]
+        self._tail = []
+        if any(chunk.joined for chunk in (*self._done, *rest)):
+            rest = [*_recut([*self._done, *rest], self._whole)]
+            self._done, self._rows, self._fences = [], [], []
+        self._add(rest)
+        for fence in self._fences[-1:]:
+            fence.closed = True
+
+    def __len__(self) -> int:
+        return len(self._rows) + len(self._tail_rows())
+
+    def window(self, start: int, stop: int) -> list[Line]:
+        """Return the rows from ``start`` to ``stop``; complete fences among them are highlighted."""
+        for fence in self._fences:
+            last = fence.first_row + sum(fence.heights)
+            if fence.closed and not fence.highlighted and fence.first_row < stop and last > start:
+                self._highlight(fence)
+        frozen = self._rows[start:stop]
+        return frozen + self._tail_rows()[max(start - len(self._rows), 0) : max(stop - len(self._rows), 0)]
+
+    def rows(self) -> list[Line]:
+        """Return all rows."""
+        return self.window(0, len(self))
+
+    # Layout
+
+    def _add(self, chunks: Iterable[Chunk]) -> None:
+        for chunk in chunks:
+            self._done.append(chunk)
+            self._lay_out(chunk)
+
+    def _lay_out(self, chunk: Chunk) -> None:
+        if chunk.kind == "text":
+            self._rows += self._separated(self._markdown(chunk), joined=chunk.joined)
+        elif chunk.kind == "open":
+            self._rows += self._separated(fence_row(f"```{chunk.language}", self._ink, self._width))
+            self._fences.append(_Fence(chunk.language, first_row=len(self._rows)))
+        elif chunk.kind == "code":
+            self._add_code(self._fences[-1], chunk)
+        else:
+            self._rows += fence_row("```", self._ink, self._width)
+            self._fences[-1].closed = True
+
+    def _add_code(self, fence: _Fence, chunk: Chunk) -> None:
+        rows = self._code(chunk)
+        if chunk.joined:
+            fence.lines[-1] += chunk.text
+            fence.heights[-1] += len(rows)
+        else:
+            fence.lines.append(chunk.text)
+            fence.heights.append(len(rows))
+        self._rows += rows
+
+    def _code(self, chunk: Chunk) -> list[Line]:
+        return code_rows([[self._ink.run(chunk.text, role="mdCodeBlock")]], self._width)[0]
+
+    def _markdown(self, chunk: Chunk) -> list[Line]:
+        source = chunk.head + chunk.text
+        self.parsed += len(source)
+        return piece_rows(source, self._width, self._ink)
+
+    def _separated(self, rows: list[Line], *, joined: bool = False) -> list[Line]:
+        return [BLANK, *rows] if self._rows and rows and not joined else rows
+
+    def _tail_rows(self) -> list[Line]:
+        if self._tail is None:
+            chunk = self._splitter.tail
+            if self._splitter.is_opening:
+                self._tail = self._separated(fence_row(chunk.text.strip(), self._ink, self._width))
+            elif chunk.kind == "code":
+                self._tail = self._code(chunk) if chunk.text else []
+            else:
+                rows = self._markdown(chunk) if chunk.text.strip() else []
+                self._tail = self._separated(rows, joined=chunk.joined)
+        return self._tail
+
+    def _highlight(self, fence: _Fence) -> None:
+        fence.highlighted = True
+        code = "\n".join(fence.lines)
+        if not fence.language or len(code) > MOST_HIGHLIGHTED:
+            return
+        plain = self._ink.run("", role="mdCodeBlock")
+        rows = [row for line in code_rows(highlighted(code, fence.language, plain), self._width) for row in line]
+        if len(rows) == sum(fence.heights):
+            self._rows[fence.first_row : fence.first_row + len(rows)] = rows
+
+
+def markdown_rows(text: str, width: int, ink: Ink, *, whole: int = WHOLE) -> list[Line]:
+    """Return the rows of a complete text."""
+    streaming = StreamingMarkdown(width, ink, streamed=whole, whole=whole)
+    streaming.feed(text)
+    streaming.end()
+    return streaming.rows()
+
+
+def _recut(chunks: Sequence[Chunk], limit: int) -> Iterable[Chunk]:
+    """Yield chunks of at most ``limit`` characters, without the cuts that were forced earlier."""
+    group = 0
+    numbered = []
+    for chunk in chunks:
+        group += not chunk.joined
+        numbered.append((group, chunk))
+    for _, parts in groupby(numbered, key=lambda each: each[0]):
+        group_chunks = [chunk for _, chunk in parts]
+        first = group_chunks[0]
+        if len(group_chunks) == 1:
+            yield first
+        elif first.kind == "code":
+            yield Chunk("code", "".join([each.text for each in group_chunks]))
+        else:
+            splitter = Splitter(limit)
+            yield from splitter.feed("".join([each.text for each in group_chunks]))
+            yield from splitter.end()

@@ -1,0 +1,54 @@
+"""What a tool's view returns, and what several views do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+from pi_hookspecs import Run
+from pi_tui.view.clean import clean, clean_line
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pi_hookspecs import Line
+    from pi_tui.lines.look import Look
+    from pi_tui.view.blocks import Tool
+
+__all__ = ["ToolView", "label", "text_argument", "title"]
+
+_LONGEST_LABEL = 500
+
+
+class ToolView(Protocol):
+    """How the calls of a tool look. Arguments may be incomplete, and are those of the model: of any type."""
+
+    def title(self, arguments: Mapping[str, Any], look: Look) -> list[Run]:
+        """Return the first line: the tool and what it works on."""
+        ...
+
+    def body(self, block: Tool, arguments: Mapping[str, Any], look: Look, width: int) -> list[Line]:
+        """Return the rows below the title."""
+        ...
+
+
+def text_argument(arguments: Mapping[str, Any], *names: str) -> str:
+    """Return the first of these arguments that is a text, cleaned; empty where none is."""
+    value = next((arguments[name] for name in names if isinstance(arguments.get(name), str)), "")
+    return clean(value)
+
+
+def label(arguments: Mapping[str, Any], *names: str) -> str:
+    """Return the first of these arguments that is a text, in one line."""
+    value = next((arguments[name] for name in names if isinstance(arguments.get(name), str)), "")
+    return clean_line(value[:_LONGEST_LABEL])
+
+
+def title(name: str, *parts: str | Run) -> list[Run]:
+    """Return the tool's name in bold, and what follows it."""
+    runs = [Run(name, "toolTitle", bold=True)]
+    for part in parts:
+        if isinstance(part, Run):
+            runs.append(part)
+        elif part:
+            runs.append(Run(f" {part}", "accent"))
+    return runs
