@@ -23,6 +23,7 @@ class Port:
         self.session_manager, self.registered = runtime.manager, runtime.registrations
         self.handles = runtime.plugins.handles
         self.mode, self.deps = "test", None
+        self.plugin_settings = self.settings  # what a plugin may change is tested in plugin_api
 
     @property
     def signal(self):
