@@ -40,7 +40,12 @@ class BashExecutionMessage(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class CustomMessage(Value):
-    """A plugin's message. The model sees ``content``; ``display`` is whether the user does."""
+    """A plugin's message. The model sees ``content``; ``display`` is whether the user does.
+
+    Attributes:
+        plugin: The plugin that added it in this run of the program, set by pi; it is not stored. None for a message
+            that was read from a session's file, or added by a program.
+    """
 
     custom_type: str
     content: str | tuple[UserContent, ...]
@@ -49,6 +54,7 @@ class CustomMessage(Value):
     timestamp: int = field(factory=now_ms)
     role: Literal["custom"] = "custom"
     extra: dict[str, Any] = Factory(nothing_more)
+    plugin: str | None = field(default=None, eq=False, metadata={"wire": False})
 
 
 @frozen(kw_only=True, eq=False, repr=False)

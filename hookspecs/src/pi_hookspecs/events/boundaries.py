@@ -41,12 +41,17 @@ class MessageEndResult(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class NewEntry(Value):
-    """An entry for a plugin to append: outside the model's context, or with ``content`` inside it."""
+    """An entry for a plugin to append: outside the model's context, or with ``content`` inside it.
+
+    Attributes:
+        plugin: The plugin that appends it, set by pi; its message has the same one.
+    """
 
     custom_type: str
     data: Any = None
     content: str | None = None
     display: bool = True
+    plugin: str | None = field(default=None, eq=False, metadata={"wire": False})
 
 
 def _entries(entries: Iterable[NewEntry]) -> tuple[NewEntry, ...]:

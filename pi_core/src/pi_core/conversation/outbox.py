@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, Literal
 
+from attrs import evolve
+
 from pi_core.conversation.message_queue import user_message
 from pi_hookspecs import AgentBusy, PiError, UserError, UserMessage
 
@@ -86,6 +88,7 @@ class Outbox:
     ) -> Awaitable[AssistantMessage | None]:
         """Send a message for a plugin that may not await the result; queued immediately if it is to be queued."""
         _check_thread("send_message")
+        message = evolve(message, plugin=plugin)
         if self._is_queued(message, deliver_as):
             return _Sent(None)
         return self._send(plugin, self.send_message(message, trigger_turn=trigger_turn, deliver_as=deliver_as))

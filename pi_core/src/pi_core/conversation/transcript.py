@@ -114,4 +114,5 @@ def _custom_message(entry: NewEntry) -> CustomMessage:
         display=entry.display,
         details=entry.data,
         timestamp=now_ms(),
+        plugin=entry.plugin,
     )

@@ -86,7 +86,8 @@ def _by_field(invoke: Invoke) -> Combine:
                 return answer
             for name, rule, value in given:
                 if value is not None:
-                    event = _merge(merged, event, name, rule, value)
+                    owned = _of_plugin(value, implementation.plugin) if rule is Rule.COLLECT else value
+                    event = _merge(merged, event, name, rule, owned)
         return hook.answer_type()(**merged) if merged else None
 
     return by_field
@@ -102,3 +103,8 @@ def _merge(merged: dict[str, Any], event: Any, name: str, rule: Rule, value: Any
     elif rule is Rule.FIRST:
         merged.setdefault(name, value)
     return event
+
+
+def _of_plugin(values: Any, plugin: str) -> list[Any]:
+    """Return collected values; messages and entries of plugins with the plugin that they are from."""
+    return [attrs.evolve(each, plugin=plugin) if hasattr(each, "custom_type") else each for each in values]
