@@ -9,7 +9,8 @@ import termios
 import pytest
 from prompt_toolkit.keys import Keys
 
-from pi_cli.line.terminal import LineInput, marks_pastes
+from pi_cli.line.terminal import LineInput
+from pi_terminal_kit.pastes import marks_pastes
 
 
 @pytest.fixture

@@ -166,6 +166,18 @@ def test_a_paste_that_stays_open_is_not_flushed() -> None:
     assert parser.feed(b"1~") == [Paste("abc")]
 
 
+def test_lines_that_are_read_at_once_are_a_paste_where_terminals_do_not_mark_them() -> None:
+    parser = Parser(marks_pastes=False)
+
+    assert parser.feed(b"one\rtwo") == []
+    assert parser.feed(b"\rthree\r") == []
+    assert parser.pending
+    assert parser.flush() == [Paste("one\rtwo\rthree"), Key("enter")]
+    assert parser.feed(b"a\r") == [Key("a", "a"), Key("enter")]
+    assert parser.feed(b"/quit\ryes")[-1] == Key("s", "s")
+    assert Parser().feed(b"a\rb") == [Key("a", "a"), Key("enter"), Key("b", "b")]
+
+
 @pytest.mark.parametrize(
     ("sent", "event"),
     [

@@ -7,7 +7,6 @@ all others, and no other program of the terminal is bothered by it.
 from __future__ import annotations
 
 import os
-import re
 import select
 import sys
 import termios
@@ -18,13 +17,15 @@ from typing import TYPE_CHECKING
 from prompt_toolkit.input.vt100 import Vt100Input
 from prompt_toolkit.output.vt100 import Vt100_Output
 
+from pi_terminal_kit.pastes import looks_pasted, marks_pastes
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import TextIO
 
     from prompt_toolkit.key_binding import KeyPress
 
-__all__ = ["LineInput", "LineOutput", "marks_pastes"]
+__all__ = ["LineInput", "LineOutput"]
 
 _LFLAG, _IFLAG, _CC = 3, 0, 6
 """Places in what ``tcgetattr`` returns."""
@@ -32,19 +33,10 @@ _LFLAG, _IFLAG, _CC = 3, 0, 6
 _NEW_LINE_KEYS = {"\x1b[13;2u": "\n", "\x1b[27;2;13~": "\n"}
 """What some terminals send for Shift-Enter."""
 
-_KEYS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
-
 _PASTE_PAUSE = 0.03
 """Seconds within which a terminal that does not mark pastes sends the next part of one."""
 
 _MARKED = "\x1b[200~{}\x1b[201~"
-
-
-def marks_pastes(term: str) -> bool:
-    """Return whether a terminal of this name marks where a paste begins and ends (bracketed paste)."""
-    return term.lower() not in {"", "dumb", "unknown", "linux", "ansi", "emacs", "cons25", "sun"} and not (
-        term.lower().startswith("vt") and term[2:3].isdigit()
-    )
 
 
 class LineInput(Vt100Input):
@@ -115,7 +107,7 @@ class LineInput(Vt100Input):
             data = data.replace("\n", "\r")
         for sent, meant in _NEW_LINE_KEYS.items():
             data = data.replace(sent, meant)
-        if not marks_pastes(self._term) and _looks_pasted(data):
+        if not marks_pastes(self._term) and looks_pasted(data):
             data = self._marked(data)
         self.vt100_parser.feed(data)
         keys, self._buffer = self._buffer, []
@@ -162,12 +154,6 @@ class LineInput(Vt100Input):
         with suppress(OSError):
             return int.from_bytes(ioctl(self.fileno(), termios.FIONREAD, b"\0\0\0\0"), sys.byteorder)
         return 0
-
-
-def _looks_pasted(data: str) -> bool:
-    """Whether text came in several lines at once; a command is a line of its own, and keys are no text."""
-    first, end, rest = data.partition("\r")
-    return bool(end and rest.strip("\r")) and first[:1] not in ("/", "!") and not _KEYS.search(data)
 
 
 class LineOutput(Vt100_Output):

@@ -10,6 +10,7 @@ import codecs
 import re
 from typing import TYPE_CHECKING
 
+from pi_terminal_kit.pastes import looks_pasted
 from pi_tui.keys._codes import CONTROL_KEYS
 from pi_tui.keys._sequences import application_key, read_sequence
 from pi_tui.keys.events import Event, Key, Paste, Reply
@@ -46,13 +47,17 @@ class Parser:
     Args:
         backspace: The character that the terminal sends for the backspace key, as its settings say (``VERASE``).
             The other one of DEL and BS is then ``ctrl+backspace``. None: both are backspace.
+        marks_pastes: Whether the terminal marks where a paste begins and ends. Otherwise several lines that are read
+            at once are one, which lasts until nothing has arrived for a while.
     """
 
-    def __init__(self, backspace: str | None = None) -> None:
+    def __init__(self, backspace: str | None = None, *, marks_pastes: bool = True) -> None:
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._held = ""
         self._pasting = False
         self._pasted: list[str] = []
+        self._marks_pastes = marks_pastes
+        self._unmarked = ""
         self._controls = dict(CONTROL_KEYS)
         if backspace in {"\x08", "\x7f"}:
             self._controls["\x7f" if backspace == "\x08" else "\x08"] = "ctrl+backspace"
@@ -60,15 +65,25 @@ class Parser:
     @property
     def pending(self) -> bool:
         """Whether something is held back that ``flush`` would return."""
+        if self._unmarked:
+            return True
         return bool(self._held) and not self._pasting and not self._is_reply_begun(0)
 
     def feed(self, data: bytes) -> list[Event]:
         """Return the events that are complete after these bytes."""
-        self._held += self._decoder.decode(data)
+        text = self._decoder.decode(data)
+        if self._unmarked or (not self._marks_pastes and not self._held and looks_pasted(text)):
+            self._unmarked += text
+            return []
+        self._held += text
         return [*self._events(final=False)]
 
     def flush(self) -> list[Event]:
         """Return what is held back, as keys; a paste and a reply of the terminal that have begun stay."""
+        if self._unmarked:
+            pasted, self._unmarked = self._unmarked, ""
+            body = pasted.rstrip("\r")
+            return [Paste(body), *([Key("enter")] if len(body) < len(pasted) else [])]
         return [*self._events(final=True)] if self.pending else []
 
     def _events(self, *, final: bool) -> Iterator[Event]:
