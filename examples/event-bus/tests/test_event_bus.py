@@ -1,4 +1,4 @@
-"""What is told on a channel is heard by everybody who listens there."""
+"""Data that is emitted on a channel reaches every listener."""
 
 from __future__ import annotations
 

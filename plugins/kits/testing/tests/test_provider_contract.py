@@ -188,11 +188,11 @@ async def test_a_failure_before_generation_needs_no_start():
 
 
 async def test_the_error_is_shown_where_another_end_was_expected():
-    heard = await listen(Case(Sayer(lambda builder: [builder.fail("401 no such key")])))
+    answer = await listen(Case(Sayer(lambda builder: [builder.fail("401 no such key")])))
 
     for end in ("aborted", "done"):
         with pytest.raises(AssertionError, match="401 no such key"):
-            getattr(heard, end)
+            getattr(answer, end)
 
 
 @pytest.mark.parametrize(

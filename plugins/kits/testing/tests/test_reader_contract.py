@@ -38,7 +38,7 @@ def test_the_example_passes(pytester):
     [
         ("if not self.finished:", "if False:", "ends_early", "ended at byte"),
         ("            self.started = True\n", "", "whole_answer", "start came again"),
-        ('            case {"text": str(said)}:', '            case {"text": said}:', "any_value", "Error"),
+        ('            case {"text": str(text)}:', '            case {"text": text}:', "any_value", "Error"),
         (', {"end": True}]', "]", "whole_answer", "events need a call, and an end"),
     ],
 )

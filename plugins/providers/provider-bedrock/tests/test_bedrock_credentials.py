@@ -27,7 +27,7 @@ FAR = "2099-01-01T00:00:00Z"
 
 @pytest.fixture
 def sign(ask, server):
-    """Ask without a token; return what was heard."""
+    """Ask without a token; return the reply."""
 
     async def sign(**options):
         server.answers(message(text("ok")))

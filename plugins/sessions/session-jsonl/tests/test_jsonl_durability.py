@@ -60,13 +60,13 @@ def start():
 store.create(header, path).append([entry("first")])
 for _ in range(10):
     writers = [start() for _ in range(5)]
-    heard = [os.read(pipe.fileno(), 4096) for _, pipe in writers]
+    output = [os.read(pipe.fileno(), 4096) for _, pipe in writers]
     for pid, _ in choose.sample(writers, 5):
         time.sleep(choose.random() * 0.01)
         os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
-    for said, (_, pipe) in zip(heard, writers):
-        print((said + pipe.read()).decode().rpartition("\\n")[0])
+    for line, (_, pipe) in zip(output, writers):
+        print((line + pipe.read()).decode().rpartition("\\n")[0])
 """
 )
 

@@ -43,61 +43,61 @@ class AnswersContract:
 
     async def test_text_comes_in_its_deltas(self, case: ProviderCase) -> None:
         case.text("Hel", "lo", ".")
-        heard = await listen(case)
+        reply = await listen(case)
 
-        assert heard.types == ["start", "text_start", *["text_delta"] * 3, "text_end", "done"]
-        assert heard.deltas == ["Hel", "lo", "."]
-        assert (heard.done.text, heard.done.stop_reason) == ("Hello.", "stop")
+        assert reply.types == ["start", "text_start", *["text_delta"] * 3, "text_end", "done"]
+        assert reply.deltas == ["Hel", "lo", "."]
+        assert (reply.done.text, reply.done.stop_reason) == ("Hello.", "stop")
 
     @pytest.mark.parametrize("deltas", [(MIXED,), tuple(MIXED)], ids=["whole", "by character"])
     async def test_text_of_all_scripts_arrives_as_it_is(self, case: ProviderCase, deltas: tuple[str, ...]) -> None:
         case.text(*deltas)
-        heard = await listen(case)
+        reply = await listen(case)
 
-        assert heard.done.text == MIXED
+        assert reply.done.text == MIXED
 
     @needs("thinking")
     async def test_thinking_is_a_block_before_the_text(self, case: ProviderCase) -> None:
         case.answers(Thinks(("Hm, ", MIXED)), Says(("So.",)))
-        heard = await listen(case, reasoning="medium")
+        reply = await listen(case, reasoning="medium")
 
-        assert [block.type for block in heard.done.content] == ["thinking", "text"]
-        thought = heard.done.content[0]
+        assert [block.type for block in reply.done.content] == ["thinking", "text"]
+        thought = reply.done.content[0]
         assert isinstance(thought, ThinkingContent)
         assert thought.thinking == f"Hm, {MIXED}"
-        assert heard.types.index("thinking_end") < heard.types.index("text_start")
+        assert reply.types.index("thinking_end") < reply.types.index("text_start")
 
     @pytest.mark.parametrize("tools", [(), TOOLS], ids=["alone", "with tools"])
     async def test_an_answer_may_be_asked_for_in_a_schema(self, case: ProviderCase, tools: tuple[Tool, ...]) -> None:
         case.text('{"name": "Ada"}')
-        heard = await listen(case, asking(tools=tools), output_schema=PERSON)
+        reply = await listen(case, asking(tools=tools), output_schema=PERSON)
 
-        assert heard.done.text == '{"name": "Ada"}'
+        assert reply.done.text == '{"name": "Ada"}'
 
     @needs("tools")
     async def test_a_call_has_its_arguments(self, case: ProviderCase) -> None:
         case.tool_calls([WRITE])
-        heard = await listen(case, asking(tools=TOOLS))
+        reply = await listen(case, asking(tools=TOOLS))
 
-        assert heard.done.stop_reason == "toolUse"
-        assert [(call.name, call.arguments) for call in heard.done.tool_calls] == [("write", WRITE.arguments)]
-        assert heard.done.tool_calls[0].arguments_error is None
+        assert reply.done.stop_reason == "toolUse"
+        assert [(call.name, call.arguments) for call in reply.done.tool_calls] == [("write", WRITE.arguments)]
+        assert reply.done.tool_calls[0].arguments_error is None
 
     @needs("tools")
     async def test_a_call_without_arguments_has_none(self, case: ProviderCase) -> None:
         case.tool_calls([Calls("call_1", "read", {})])
-        heard = await listen(case, asking(tools=TOOLS))
+        reply = await listen(case, asking(tools=TOOLS))
 
-        call = heard.done.tool_calls[0]
+        call = reply.done.tool_calls[0]
         assert (call.arguments, call.arguments_error) == ({}, None)
 
     @needs("tools")
     async def test_parallel_calls_stay_apart_and_in_order(self, case: ProviderCase) -> None:
         case.tool_calls([READ, WRITE, Calls("call_3", "read", {"path": "c"})], "Looking.")
-        heard = await listen(case, asking(tools=TOOLS))
+        reply = await listen(case, asking(tools=TOOLS))
 
-        assert [type(block) for block in heard.done.content[1:]] == [ToolCall] * 3
-        calls = heard.done.tool_calls
+        assert [type(block) for block in reply.done.content[1:]] == [ToolCall] * 3
+        calls = reply.done.tool_calls
         assert [(call.name, call.arguments.get("path")) for call in calls] == [
             ("read", "a.txt"),
             ("write", "\u00e4/\N{SNOWMAN}"),
@@ -108,38 +108,38 @@ class AnswersContract:
     @needs("tools", "broken_arguments")
     async def test_arguments_that_are_no_json_never_look_like_none(self, case: ProviderCase) -> None:
         case.tool_calls([Calls("call_1", "read", {}, raw='{"path": "a.t')])
-        heard = await listen(case, asking(tools=TOOLS))
+        reply = await listen(case, asking(tools=TOOLS))
 
-        assert all(call.arguments_error for call in heard.message.tool_calls), heard.message.tool_calls
+        assert all(call.arguments_error for call in reply.message.tool_calls), reply.message.tool_calls
 
     @needs("tools", "broken_arguments", "length")
     async def test_half_a_call_of_an_answer_that_was_too_long_never_runs(self, case: ProviderCase) -> None:
         case.answers(Says(("I",)), Calls("call_1", "write", {}, raw='{"path": "a", "content": "ha'), length=True)
-        heard = await listen(case, asking(tools=TOOLS))
+        reply = await listen(case, asking(tools=TOOLS))
 
-        assert heard.message.text == "I", heard.message.error_message
-        assert heard.message.stop_reason in ("length", "error")
-        assert all(call.arguments_error for call in heard.message.tool_calls), heard.message.tool_calls
+        assert reply.message.text == "I", reply.message.error_message
+        assert reply.message.stop_reason in ("length", "error")
+        assert all(call.arguments_error for call in reply.message.tool_calls), reply.message.tool_calls
 
     @needs("length")
     async def test_an_answer_that_was_too_long_says_so(self, case: ProviderCase) -> None:
         case.answers(Says(("cut o",)), length=True)
-        heard = await listen(case)
+        reply = await listen(case)
 
-        assert (heard.done.text, heard.done.stop_reason) == ("cut o", "length")
+        assert (reply.done.text, reply.done.stop_reason) == ("cut o", "length")
 
     async def test_an_empty_answer_is_one(self, case: ProviderCase) -> None:
         case.empty()
-        heard = await listen(case)
+        reply = await listen(case)
 
-        assert heard.message.content == (), heard.message.error_message
-        assert heard.message.stop_reason in ("stop", "error")
+        assert reply.message.content == (), reply.message.error_message
+        assert reply.message.stop_reason in ("stop", "error")
 
     async def test_an_empty_text_says_nothing(self, case: ProviderCase) -> None:
         case.text("")
-        heard = await listen(case)
+        reply = await listen(case)
 
-        assert (heard.message.text, heard.message.tool_calls) == ("", ()), heard.message.error_message
+        assert (reply.message.text, reply.message.tool_calls) == ("", ()), reply.message.error_message
 
     @needs("usage")
     async def test_tokens_and_their_price_are_counted_once(self, case: ProviderCase) -> None:
@@ -168,17 +168,17 @@ class AnswersContract:
         answer = case.recorded(Says(("so <high>", "<low>.")))
         body = answer.body.replace(b"<high>", rb"\ud83d").replace(b"<low>", rb"\ude00")
         case.sends(evolve(answer, pieces=(body,)))
-        heard = await listen(case)
+        reply = await listen(case)
 
-        assert "so \N{GRINNING FACE}.".encode() in wire.dumps(heard.done)
-        assert all(delta.encode() for delta in heard.deltas), "a front end cannot print half a character"
+        assert "so \N{GRINNING FACE}.".encode() in wire.dumps(reply.done)
+        assert all(delta.encode() for delta in reply.deltas), "a front end cannot print half a character"
 
     async def test_two_answers_at_once_do_not_mix(self, case: ProviderCase) -> None:
         case.text("one ", "one")
         case.text("two ", "two")
-        heard = await asyncio.gather(listen(case), listen(case))
+        reply = await asyncio.gather(listen(case), listen(case))
 
-        assert sorted(each.done.text for each in heard) == ["one one", "two two"]
+        assert sorted(each.done.text for each in reply) == ["one one", "two two"]
 
     @needs("hooks", "requests")
     async def test_what_a_hook_makes_of_the_payload_is_sent(self, case: ProviderCase) -> None:
@@ -192,9 +192,9 @@ class AnswersContract:
             seen.append((status, headers))
 
         case.text("Hello")
-        heard = await listen(case, on_payload=replace, on_response=note)
+        reply = await listen(case, on_payload=replace, on_response=note)
 
-        assert heard.done.text == "Hello"
+        assert reply.done.text == "Hello"
         assert QUESTION in everything_in(seen[0])
         assert "Another question" in everything_in(case.sent())
         assert QUESTION not in everything_in(case.sent())
@@ -208,9 +208,9 @@ class AnswersContract:
 
         options: dict[str, Any] = {hook: fail}
         case.text("Hello")
-        heard = await listen(case, **options)
+        reply = await listen(case, **options)
 
-        assert "the hook's own words" in heard.error
+        assert "the hook's own words" in reply.error
 
     @needs("requests", "tools")
     async def test_prompt_tools_and_question_are_sent(self, case: ProviderCase) -> None:
@@ -225,9 +225,9 @@ class AnswersContract:
 async def _check_usage(case: ProviderCase, cached: int) -> None:
     """Let the API count tokens, and compare what the message says of them and of their price."""
     case.answers(Says(("Hello",)), usage=Usage(input=1000, output=20, cache_read=cached))
-    heard = await listen(case)
+    reply = await listen(case)
 
-    usage, cost = heard.done.usage, case.model.cost
+    usage, cost = reply.done.usage, case.model.cost
     assert (usage.input, usage.output, usage.cache_read, usage.cache_write) == (1000, 20, cached, 0)
     assert usage.total_tokens == 1000 + 20 + cached
     assert cost.input, "the case's model needs prices"

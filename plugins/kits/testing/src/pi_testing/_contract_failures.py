@@ -70,24 +70,24 @@ class FailuresContract:
         controller = AbortController()
         controller.abort()
         case.text("Hello")
-        heard = await listen(case, signal=controller.signal)
+        reply = await listen(case, signal=controller.signal)
 
-        assert (heard.aborted.text, heard.aborted.error_message) == ("", "Request was aborted")
+        assert (reply.aborted.text, reply.aborted.error_message) == ("", "Request was aborted")
 
     async def test_an_abort_in_the_midst_keeps_the_text_and_leaves(self, case: ProviderCase) -> None:
         controller = AbortController()
         case.stalls("Hel")
-        heard = await listen(case, signal=controller.signal, on_event=lambda event: _abort_at_text(event, controller))
+        reply = await listen(case, signal=controller.signal, on_event=lambda event: _abort_at_text(event, controller))
 
-        assert (heard.aborted.text, heard.aborted.error_message) == ("Hel", "Request was aborted")
+        assert (reply.aborted.text, reply.aborted.error_message) == ("Hel", "Request was aborted")
         await case.left()
 
     async def test_an_abort_stops_a_burst(self, case: ProviderCase) -> None:
         controller = AbortController()
         case.text("Hel", "lo", ".")
-        heard = await listen(case, signal=controller.signal, on_event=lambda event: _abort_at_text(event, controller))
+        reply = await listen(case, signal=controller.signal, on_event=lambda event: _abort_at_text(event, controller))
 
-        assert heard.aborted.text == "Hel"
+        assert reply.aborted.text == "Hel"
 
     async def test_an_abort_ends_the_wait_for_an_answer(self, case: ProviderCase) -> None:
         controller = AbortController()
@@ -95,9 +95,9 @@ class FailuresContract:
         answer = asyncio.create_task(listen(case, signal=controller.signal))
         await soon(asked.wait(), lambda: "the request to arrive")
         controller.abort()
-        heard = await answer
+        reply = await answer
 
-        assert not heard.aborted.tool_calls
+        assert not reply.aborted.tool_calls
         await case.left()
 
     async def test_a_cancelled_task_leaves_at_once(self, case: ProviderCase) -> None:
@@ -127,37 +127,37 @@ class FailuresContract:
     @pytest.mark.parametrize("status", [400, 401, 402, 403, 404, 413, 422, 429, 500, 502, 503, 529])
     async def test_a_refusal_says_status_and_words(self, case: ProviderCase, status: int) -> None:
         case.refuses(status, WORDS)
-        heard = await listen(case)
+        reply = await listen(case)
 
-        assert str(status) in heard.error
-        assert WORDS in heard.error
-        assert re.search(r"[A-Z][a-z].*\.$", heard.error.partition(WORDS)[2]), f"{heard.error!r} says not what to do"
-        assert set(heard.types) <= {"start", "error"}
-        assert heard.message.content == ()
+        assert str(status) in reply.error
+        assert WORDS in reply.error
+        assert re.search(r"[A-Z][a-z].*\.$", reply.error.partition(WORDS)[2]), f"{reply.error!r} lacks what to do"
+        assert set(reply.types) <= {"start", "error"}
+        assert reply.message.content == ()
 
     @needs("http")
     async def test_every_overflow_is_known_as_one(self, case: ProviderCase) -> None:
         for overflow in OVERFLOWS:
             case.refuses(400, overflow)
-            heard = await listen(case)
+            reply = await listen(case)
 
-            assert overflow in heard.error
-            assert is_context_overflow(heard.message), heard.error
+            assert overflow in reply.error
+            assert is_context_overflow(reply.message), reply.error
 
     @needs("http")
     async def test_a_request_too_large_is_an_overflow(self, case: ProviderCase) -> None:
         case.refuses(413, "Request exceeds the maximum size")
-        heard = await listen(case)
+        reply = await listen(case)
 
-        assert is_context_overflow(heard.message), heard.error
+        assert is_context_overflow(reply.message), reply.error
 
     @needs("http")
     @pytest.mark.parametrize("status", [401, 403, 404, 500, 529])
     async def test_no_other_refusal_is_an_overflow(self, case: ProviderCase, status: int) -> None:
         case.refuses(status, WORDS)
-        heard = await listen(case)
+        reply = await listen(case)
 
-        assert not is_context_overflow(heard.message), heard.error
+        assert not is_context_overflow(reply.message), reply.error
 
     @needs("http")
     @pytest.mark.parametrize("headers", [{}, {"retry_after": "7"}, {"retry_after_ms": "7000"}])
@@ -165,62 +165,62 @@ class FailuresContract:
         self, case: ProviderCase, headers: dict[str, str]
     ) -> None:
         case.refuses(429, "Rate limit reached", **headers)
-        heard = await listen(case)
+        reply = await listen(case)
 
-        assert is_throttling(heard.error), heard.error
-        assert not is_context_overflow(heard.message), heard.error
+        assert is_throttling(reply.error), reply.error
+        assert not is_context_overflow(reply.message), reply.error
         if "failure_details" in case.supports:
-            known = heard.message.extra["requestFailure"]
+            known = reply.message.extra["requestFailure"]
             assert (known["status"], known.get("retryAfterMs")) == (429, 7000 if headers else None)
 
     @needs("http")
     async def test_the_key_never_shows(self, case: ProviderCase) -> None:
         case.refuses(401, f"Incorrect key: {case.api_key}")
-        heard = await listen(case)
+        reply = await listen(case)
 
         assert case.api_key is not None
-        assert case.api_key not in heard.error
-        assert case.api_key not in repr(heard.events)
+        assert case.api_key not in reply.error
+        assert case.api_key not in repr(reply.events)
 
     @needs("http")
     async def test_secret_headers_never_show(self, case: ProviderCase) -> None:
         case.refuses(401, f"Incorrect token: {HEADER}")
-        heard = await listen(case, headers={"x-gateway-token": HEADER})
+        reply = await listen(case, headers={"x-gateway-token": HEADER})
 
-        assert "Incorrect token: " in heard.error
-        assert HEADER not in repr(heard.events)
+        assert "Incorrect token: " in reply.error
+        assert HEADER not in repr(reply.events)
 
     @needs("bytes")
     async def test_what_is_secret_does_not_show_in_the_midst_of_an_answer(self, case: ProviderCase) -> None:
         case.breaks("Hel", f"Incorrect: {case.api_key} or {HEADER}")
-        heard = await listen(case, headers={"x-gateway-token": HEADER})
+        reply = await listen(case, headers={"x-gateway-token": HEADER})
 
-        assert "Incorrect: " in heard.error
+        assert "Incorrect: " in reply.error
         assert case.api_key is not None
-        assert case.api_key not in repr(heard.events)
-        assert HEADER not in repr(heard.events)
+        assert case.api_key not in repr(reply.events)
+        assert HEADER not in repr(reply.events)
 
     @needs("http")
     @pytest.mark.parametrize("status", [200, 403, 502])
     async def test_a_page_is_told_by_its_title(self, case: ProviderCase, status: int) -> None:
         case.sends(html_page(status, "Some proxy's page"))
-        heard = await listen(case)
+        reply = await listen(case)
 
-        assert "Some proxy's page" in heard.error
-        assert "<html" not in heard.error
+        assert "Some proxy's page" in reply.error
+        assert "<html" not in reply.error
 
     @needs("http")
     async def test_a_redirect_is_not_followed(self, case: ProviderCase) -> None:
         case.sends(redirect("http://127.0.0.1:9/elsewhere"))
-        heard = await listen(case)
+        reply = await listen(case)
 
-        assert "http://127.0.0.1:9/elsewhere" in heard.error
+        assert "http://127.0.0.1:9/elsewhere" in reply.error
 
     @needs("http")
     async def test_nothing_answers(self, case: ProviderCase) -> None:
-        heard = await listen(case, model=case.unreachable())
+        reply = await listen(case, model=case.unreachable())
 
-        assert heard.error.startswith("Connection error.")
+        assert reply.error.startswith("Connection error.")
 
     # Answers that break
 
@@ -232,9 +232,9 @@ class FailuresContract:
         body = answer.body
         for end in sorted({*range(0, len(body), max(1, len(body) // 20)), *_inside(body)}):
             case.sends(evolve(answer.cut(end), ending=ending))
-            heard = await listen(case, asking(tools=TOOLS))
+            reply = await listen(case, asking(tools=TOOLS))
 
-            message = heard.message
+            message = reply.message
             assert words.whole.startswith(message.text), f"after {end} bytes: {message.text!r}"
             if message.stop_reason != "error":
                 assert (message.text, len(message.tool_calls)) == (words.whole, 1), f"an answer of {end} bytes is whole"
@@ -243,60 +243,60 @@ class FailuresContract:
     @needs("bytes")
     async def test_an_answer_without_its_end_is_an_error(self, case: ProviderCase) -> None:
         case.ends_early("Hel")
-        heard = await listen(case)
+        reply = await listen(case)
 
-        assert heard.error
-        assert heard.message.text == "Hel", heard.error
+        assert reply.error
+        assert reply.message.text == "Hel", reply.error
 
     @needs("bytes")
     async def test_an_error_in_the_midst_keeps_the_text(self, case: ProviderCase) -> None:
         case.breaks("Hel", WORDS)
-        heard = await listen(case)
+        reply = await listen(case)
 
-        assert WORDS in heard.error
-        assert heard.message.text == "Hel", heard.error
+        assert WORDS in reply.error
+        assert reply.message.text == "Hel", reply.error
 
     @needs("bytes")
     @pytest.mark.parametrize("garbage", [b"data: {not json\n\n", b"data: [1]\n\n", b"data: null\n\n", b"data: 7\n\n"])
     async def test_garbage_is_never_an_exception(self, case: ProviderCase, garbage: bytes) -> None:
         answer = case.recorded(Says(("Hel", "lo")))
         case.sends(evolve(answer, pieces=(garbage, *answer.pieces)))
-        heard = await listen(case)
+        reply = await listen(case)
 
-        assert heard.message.text in ("", "Hello"), heard.message.error_message
+        assert reply.message.text in ("", "Hello"), reply.message.error_message
 
     @needs("timeouts", "bytes")
     async def test_a_stalled_answer_says_how_long_it_waited(self, case: ProviderCase) -> None:
         case.stalls("Hel")
-        heard = await listen(case, timeout_ms=_PATIENCE_MS)
+        reply = await listen(case, timeout_ms=_PATIENCE_MS)
 
-        assert f"{_PATIENCE_MS / 1000:g} s" in heard.error
-        assert heard.message.text == "Hel", heard.error
+        assert f"{_PATIENCE_MS / 1000:g} s" in reply.error
+        assert reply.message.text == "Hel", reply.error
         await case.left()
 
     @needs("timeouts")
     async def test_an_answer_that_never_begins_is_not_waited_for(self, case: ProviderCase) -> None:
         case.waits()
-        heard = await listen(case, timeout_ms=_PATIENCE_MS)
+        reply = await listen(case, timeout_ms=_PATIENCE_MS)
 
-        assert f"{_PATIENCE_MS / 1000:g} s" in heard.error
+        assert f"{_PATIENCE_MS / 1000:g} s" in reply.error
         await case.left()
 
     @needs("progress", "bytes")
     async def test_an_answer_that_only_pings_is_given_up(self, case: ProviderCase) -> None:
         case.pings("Hel")
-        heard = await listen(case, progress_timeout_ms=_PATIENCE_MS)
+        reply = await listen(case, progress_timeout_ms=_PATIENCE_MS)
 
-        assert f"{_PATIENCE_MS / 1000:g} s" in heard.error
-        assert heard.message.text == "Hel", heard.error
+        assert f"{_PATIENCE_MS / 1000:g} s" in reply.error
+        assert reply.message.text == "Hel", reply.error
         await case.left()
 
     @needs("progress", "http")
     async def test_headers_without_an_end_are_not_waited_for(self, case: ProviderCase) -> None:
         case.sends(silence(drip=b"x-more: 1\r\n"))
-        heard = await listen(case, timeout_ms=_PATIENCE_MS)
+        reply = await listen(case, timeout_ms=_PATIENCE_MS)
 
-        assert f"{_PATIENCE_MS / 1000:g} s" in heard.error
+        assert f"{_PATIENCE_MS / 1000:g} s" in reply.error
         await case.left()
 
     async def test_after_a_failure_the_next_request_is_answered(self, case: ProviderCase) -> None:
@@ -304,9 +304,9 @@ class FailuresContract:
         case.stalls("Hel")
         await listen(case, signal=controller.signal, on_event=lambda event: _abort_at_text(event, controller))
         case.text("Hello")
-        heard = await listen(case)
+        reply = await listen(case)
 
-        assert heard.done.text == "Hello"
+        assert reply.done.text == "Hello"
 
 
 def _abort_at_text(event: AssistantMessageEvent, controller: AbortController) -> None:

@@ -42,9 +42,9 @@ class HistoryContract:
     async def test_images_of_the_user_are_sent(self, case: ProviderCase) -> None:
         case.text("A pixel.")
         content = (TextContent("What is this?"), ImageContent(PIXEL, "image/png"))
-        heard = await listen(case, asking(UserMessage(content=content, timestamp=1)))
+        reply = await listen(case, asking(UserMessage(content=content, timestamp=1)))
 
-        assert heard.done.text == "A pixel."
+        assert reply.done.text == "A pixel."
         _appear_in_order(case, "What is this?", PIXEL)
 
     @needs("images", "requests")
@@ -60,9 +60,9 @@ class HistoryContract:
     async def test_images_of_a_result_are_sent(self, case: ProviderCase, text: str, *, is_error: bool) -> None:
         result = _result("call_1", text, ImageContent(PIXEL, "image/png"), is_error=is_error)
         case.text("A pixel.")
-        heard = await listen(case, asking(_user("Look."), _called(case, "call_1"), result, tools=TOOLS))
+        reply = await listen(case, asking(_user("Look."), _called(case, "call_1"), result, tools=TOOLS))
 
-        assert heard.done.text == "A pixel."
+        assert reply.done.text == "A pixel."
         _appear_in_order(case, "Look.", text, PIXEL)
 
     @needs("images", "requests", "tools")
@@ -90,9 +90,9 @@ class HistoryContract:
                 turn_messages.append(_result(call.id, f"Result {number} of {turn}.", tool_name=call.name))
             history += map(_stored, turn_messages) if stored else turn_messages
         case.text("Both are empty.")
-        heard = await listen(case, asking(*history, NEXT, tools=TOOLS), reasoning="medium")
+        reply = await listen(case, asking(*history, NEXT, tools=TOOLS), reasoning="medium")
 
-        assert heard.done.text == "Both are empty."
+        assert reply.done.text == "Both are empty."
         for turn in ("first", "second"):
             _appear_in_order(case, f"Thought of {turn}.")
             _appear_in_order(case, f"Text of {turn}.", f"{turn}/a", f"{turn}/b",
@@ -106,9 +106,9 @@ class HistoryContract:
         results = [_result(call.id, "Done.", tool_name=call.name) for call in answer.tool_calls]
         case.text("Hello")
         other = evolve(case.model, id=f"{case.model.id}-other")
-        heard = await listen(case, asking(*history, answer, *results, NEXT, tools=TOOLS), model=other)
+        reply = await listen(case, asking(*history, answer, *results, NEXT, tools=TOOLS), model=other)
 
-        assert heard.done.text == "Hello"
+        assert reply.done.text == "Hello"
         assert SIGNATURE not in everything_in(case.sent())
         _appear_in_order(case, "Text of first.", "first/a", "Done.", "And now?")
 
@@ -118,9 +118,9 @@ class HistoryContract:
         case.answers(*blocks)
         answer = (await listen(case)).message
         case.text("Hello")
-        heard = await listen(case, asking(_user("One"), answer, NEXT))
+        reply = await listen(case, asking(_user("One"), answer, NEXT))
 
-        assert heard.done.text == "Hello"
+        assert reply.done.text == "Hello"
         _appear_in_order(case, "One", "And now?")
 
     # Those of others
@@ -134,9 +134,9 @@ class HistoryContract:
         foreign = FOREIGN[api]
         case.text("Hello")
         history = (_user("Look."), *foreign.turn(1), _user("Again."), *foreign.turn(2), NEXT)
-        heard = await listen(case, asking(*history, tools=TOOLS), reasoning=reasoning)
+        reply = await listen(case, asking(*history, tools=TOOLS), reasoning=reasoning)
 
-        assert heard.done.text == "Hello"
+        assert reply.done.text == "Hello"
         for turn in (1, 2):
             _appear_in_order(case, f"Looking {turn}.", f"{api}-{turn}", f"Result of read {turn}.",
                              f"Result of write {turn}.")  # fmt: skip
@@ -147,9 +147,9 @@ class HistoryContract:
     async def test_a_conversation_with_all_of_them_is_understood(self, case: ProviderCase) -> None:
         turns = [message for number, each in enumerate(FOREIGN.values()) for message in each.turn(number)]
         case.text("Hello")
-        heard = await listen(case, asking(_user("Look."), *turns, NEXT, tools=TOOLS))
+        reply = await listen(case, asking(_user("Look."), *turns, NEXT, tools=TOOLS))
 
-        assert heard.done.text == "Hello"
+        assert reply.done.text == "Hello"
         _appear_in_order(case, *(f"Result of write {number}." for number in range(len(FOREIGN))))
 
     # What is broken
@@ -160,9 +160,9 @@ class HistoryContract:
         failed = evolve(_called(case, "call_1", "Half a"), stop_reason=reason, error_message="It broke.")
         case.text("Hello")
         messages = (_user("One"), failed, _result("call_1", "Never asked for."), NEXT)
-        heard = await listen(case, asking(*messages, tools=TOOLS))
+        reply = await listen(case, asking(*messages, tools=TOOLS))
 
-        assert heard.done.text == "Hello"
+        assert reply.done.text == "Hello"
         sent = everything_in(case.sent())
         assert [text for text in ("Half a", "Never asked for.", "It broke.") if text in sent] == []
 
@@ -170,17 +170,17 @@ class HistoryContract:
     @pytest.mark.parametrize("after", [(), (NEXT,)], ids=["at the end", "before the user"])
     async def test_a_call_without_a_result_gets_one(self, case: ProviderCase, after: tuple[Message, ...]) -> None:
         case.text("Hello")
-        heard = await listen(case, asking(_user("One"), _called(case, "call_1"), *after, tools=TOOLS))
+        reply = await listen(case, asking(_user("One"), _called(case, "call_1"), *after, tools=TOOLS))
 
-        assert heard.done.text == "Hello"
+        assert reply.done.text == "Hello"
         assert "No result provided" in everything_in(case.sent())
 
     @needs("requests", "replay", "tools")
     async def test_a_result_without_a_call_is_left_out(self, case: ProviderCase) -> None:
         case.text("Hello")
-        heard = await listen(case, asking(_user("One"), _result("call_9", "Of nothing."), NEXT, tools=TOOLS))
+        reply = await listen(case, asking(_user("One"), _result("call_9", "Of nothing."), NEXT, tools=TOOLS))
 
-        assert heard.done.text == "Hello"
+        assert reply.done.text == "Hello"
         assert "Of nothing." not in everything_in(case.sent())
 
     @needs("requests", "replay", "tools")
@@ -188,17 +188,17 @@ class HistoryContract:
     async def test_an_empty_result_is_one(self, case: ProviderCase, text: str) -> None:
         case.text("Hello")
         messages = (_user("One"), _called(case, "call_1"), _result("call_1", text))
-        heard = await listen(case, asking(*messages, tools=TOOLS))
+        reply = await listen(case, asking(*messages, tools=TOOLS))
 
-        assert heard.done.text == "Hello"
+        assert reply.done.text == "Hello"
 
     @needs("requests", "replay")
     @pytest.mark.parametrize("empty", ["", " ", ()])
     async def test_empty_messages_of_the_user_are_skipped(self, case: ProviderCase, empty: Any) -> None:
         case.text("Hello")
-        heard = await listen(case, asking(_user("One"), UserMessage(content=empty, timestamp=2), NEXT))
+        reply = await listen(case, asking(_user("One"), UserMessage(content=empty, timestamp=2), NEXT))
 
-        assert heard.done.text == "Hello"
+        assert reply.done.text == "Hello"
 
     @needs("requests", "replay", "tools")
     async def test_halves_of_characters_are_never_sent(self, case: ProviderCase) -> None:
@@ -210,9 +210,9 @@ class HistoryContract:
             system_prompt=f"Prompt{half}.",
             tools=TOOLS,
         )
-        heard = await listen(case, context)
+        reply = await listen(case, context)
 
-        assert heard.done.text == "Hello"
+        assert reply.done.text == "Hello"
         everything_in(case.sent()).encode()
         _appear_in_order(case, "One", "Text.", "Result.")
         assert "Prompt." in everything_in(case.sent())

@@ -81,10 +81,10 @@ class BedrockConverse:
             self._chain = Chain()
         model = circumstances.model
         payload = await final_payload(to_payload(model, context, options, names), model, options)
-        heard = evolve(options, on_response=circumstances.recording_headers(options.on_response))
+        observed = evolve(options, on_response=circumstances.recording_headers(options.on_response))
         with AbortWatch(options.signal) as watch:
             request = await prepared(payload, options, self._chain, watch, circumstances)
-        stream = stream_decoded(self._http, request, heard, FrameDecoder(), accept=MEDIA_TYPE)
+        stream = stream_decoded(self._http, request, observed, FrameDecoder(), accept=MEDIA_TYPE)
         async with aclosing(stream) as frames:
             async for frame in frames:
                 yield frame

@@ -35,13 +35,13 @@ class ShellRunner:
 
         options = BashOptions(operations=request.operations)
         spawn = await prepare(request.command, request.cwd, ctx, options, purpose="user_bash")
-        output, heard = Output(), _TextDecoder(request.on_output)
+        output, decoder = Output(), _TextDecoder(request.on_output)
         code: int | None = None
         cancelled = False
 
         def take(chunk: bytes) -> None:
             output.feed(chunk)
-            heard.feed(chunk)
+            decoder.feed(chunk)
 
         try:
             code = await operations_for(ctx, options, "user_bash").exec(
@@ -51,7 +51,7 @@ class ShellRunner:
             cancelled = True
         finally:
             output.close()
-            heard.end()
+            decoder.end()
         text, details = output.show()
         return BashExecutionMessage(
             command=request.command,
