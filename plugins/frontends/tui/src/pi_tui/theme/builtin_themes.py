@@ -1,0 +1,30 @@
+"""The themes that come with the front end. Their files need no resolver: they have all roles, and no variables."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pi_hookspecs import Theme
+
+__all__ = ["BUILTIN_NAMES", "builtin_theme"]
+
+BUILTIN_NAMES = ("dark", "light", "system")
+
+
+@cache
+def builtin_theme(name: str) -> Theme:
+    """Return a theme.
+
+    Raises:
+        KeyError: It is none of ``BUILTIN_NAMES``.
+    """
+    if name not in BUILTIN_NAMES:
+        raise KeyError(name)
+    from pi_hookspecs import Theme
+
+    data = json.loads(files("pi_tui.theme").joinpath("builtin", f"{name}.json").read_text(encoding="utf-8"))
+    return Theme(data["name"], colors=data["colors"])

@@ -1,0 +1,79 @@
+"""Which theme is used, and how many colours: what the settings name, and what the terminal says about itself."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from pi_tui.theme.colors import luminance
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pi_tui.theme.colors import Depth
+
+__all__ = [
+    "OSC_11_QUERY",
+    "Appearance",
+    "appearance_of_environment",
+    "appearance_of_reply",
+    "color_depth",
+    "theme_name",
+]
+
+Appearance: TypeAlias = Literal["dark", "light"]
+
+OSC_11_QUERY = "\x1b]11;?\x1b\\"
+"""Asks a terminal for its background; ``appearance_of_reply`` reads what comes back."""
+
+_REPLY = re.compile(r"\x1b\]11;(?:rgba?:([0-9a-f]{1,4})/([0-9a-f]{1,4})/([0-9a-f]{1,4})|#([0-9a-f]{6}))", re.IGNORECASE)
+
+_BRIGHT = 0.3
+"""Luminance from which on dark text is easier to read than bright text."""
+
+_TRUE_COLOR_PROGRAMS = frozenset(["iTerm.app", "WezTerm", "ghostty", "vscode", "Hyper"])
+
+
+def theme_name(setting: str | None, appearance: Appearance | None) -> str:
+    """Return the name of the theme.
+
+    Args:
+        setting: ``theme`` of the settings: a name, a pair ``light/dark``, or None.
+        appearance: That of the terminal; None where it is not known, which counts as dark.
+    """
+    if not setting or not setting.strip("/ "):
+        return appearance or "dark"
+    light, slash, dark = (part.strip() for part in setting.partition("/"))
+    if not slash:
+        return light
+    return (light or dark) if appearance == "light" else (dark or light)
+
+
+def appearance_of_reply(reply: str) -> Appearance | None:
+    """Return whether the background in a reply to ``OSC_11_QUERY`` is dark; None where the reply says nothing."""
+    found = _REPLY.search(reply)
+    if found is None:
+        return None
+    parts = [found[4][at : at + 2] for at in (0, 2, 4)] if found[4] else [found[1], found[2], found[3]]
+    red, green, blue = (round(int(part, 16) / (16 ** len(part) - 1) * 255) for part in parts)
+    return "light" if luminance((red, green, blue)) > _BRIGHT else "dark"
+
+
+def appearance_of_environment(environ: Mapping[str, str]) -> Appearance | None:
+    """Return what ``COLORFGBG`` says, such as ``15;0``: its last number is the background's colour."""
+    background = environ.get("COLORFGBG", "").rpartition(";")[2]
+    if not background.isdecimal():
+        return None
+    return "light" if int(background) in (7, *range(9, 16)) else "dark"
+
+
+def color_depth(environ: Mapping[str, str]) -> Depth:
+    """Return how many colours a terminal has, by its environment."""
+    term = environ.get("TERM", "")
+    if environ.get("NO_COLOR") or term == "dumb":
+        return "none"
+    if environ.get("COLORTERM", "").lower() in ("truecolor", "24bit") or "direct" in term:
+        return "truecolor"
+    if environ.get("TERM_PROGRAM") in _TRUE_COLOR_PROGRAMS or "WT_SESSION" in environ or "kitty" in term:
+        return "truecolor"
+    return "256" if "256" in term else "16"

@@ -1,0 +1,96 @@
+"""Colours, and their nearest ones in terminals that have only 256 or 16.
+
+A colour is ``#rrggbb``, an index from 0 to 255, or ``""`` for the terminal's own.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Literal, TypeAlias
+
+__all__ = ["Color", "Depth", "contrast", "fitted", "luminance", "rgb_of"]
+
+Color: TypeAlias = str | int
+
+Depth: TypeAlias = Literal["truecolor", "256", "16", "none"]
+"""What a terminal can display."""
+
+_LEVELS = (0, 95, 135, 175, 215, 255)
+"""Of the colour cube from index 16 on."""
+
+_CUBE, _GREYS = 16, 232
+
+_SIXTEEN = (
+    (0, 0, 0),
+    (205, 0, 0),
+    (0, 205, 0),
+    (205, 205, 0),
+    (0, 0, 238),
+    (205, 0, 205),
+    (0, 205, 205),
+    (229, 229, 229),
+    (127, 127, 127),
+    (255, 0, 0),
+    (0, 255, 0),
+    (255, 255, 0),
+    (92, 92, 255),
+    (255, 0, 255),
+    (0, 255, 255),
+    (255, 255, 255),
+)
+"""The first indexes as xterm has them; users choose their own, so that a nearest one is a guess."""
+
+_Rgb = tuple[int, int, int]
+
+
+def rgb_of(color: Color) -> _Rgb | None:
+    """Return red, green and blue from 0 to 255; None for the terminal's own colour, and for what is no colour."""
+    if isinstance(color, str):
+        try:
+            number = int(color[1:], 16) if len(color) == len("#rrggbb") and color[0] == "#" else None
+        except ValueError:
+            return None
+        return None if number is None else (number >> 16, number >> 8 & 255, number & 255)
+    if color < _CUBE:
+        return _SIXTEEN[color] if color >= 0 else None
+    if color < _GREYS:
+        place = color - _CUBE
+        return _LEVELS[place // 36], _LEVELS[place // 6 % 6], _LEVELS[place % 6]
+    grey = 8 + 10 * (color - _GREYS)
+    return (grey, grey, grey) if color <= 255 else None  # noqa: PLR2004 - the last index
+
+
+@lru_cache(maxsize=1024)
+def fitted(color: Color, depth: Depth) -> Color:
+    """Return the colour as a terminal can display it."""
+    rgb = rgb_of(color)
+    if rgb is None or depth == "none":
+        return ""
+    if depth == "truecolor":
+        return color
+    if depth == "256":
+        return color if isinstance(color, int) else min(range(_CUBE, 256), key=lambda index: _distance(rgb, index))
+    if isinstance(color, int) and color < _CUBE:
+        return color
+    return min(range(_CUBE), key=lambda index: _distance(rgb, index))
+
+
+def _distance(rgb: _Rgb, index: int) -> float:
+    """Return how different a colour looks, weighted by how red both are (the redmean approximation)."""
+    other = rgb_of(index) or (0, 0, 0)
+    mean = (rgb[0] + other[0]) / 2
+    red, green, blue = (one - two for one, two in zip(rgb, other, strict=True))
+    return (2 + mean / 256) * red**2 + 4 * green**2 + (2 + (255 - mean) / 256) * blue**2
+
+
+def luminance(rgb: _Rgb) -> float:
+    """Return how bright a colour is, from 0 to 1 (WCAG's relative luminance)."""
+    parts = [value / 255 for value in rgb]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]  # noqa: PLR2004
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one: _Rgb, two: _Rgb) -> float:
+    """Return the contrast of two colours, from 1 to 21; text is readable from 4.5 on."""
+    dark, bright = sorted((luminance(one), luminance(two)))
+    return (bright + 0.05) / (dark + 0.05)
