@@ -118,3 +118,11 @@ def test_calls_of_the_built_in_tools_import_no_schema_library(tmp_path: Path) ->
     printed = run("'anthropic/claude-opus-4-8'", tmp_path, CALLING)
 
     assert printed == "False False False False"
+
+
+def test_the_version_is_known_before_typing_is_imported() -> None:
+    code = "import sys; before = {*sys.modules}; import pi_cli; print({'typing', 're', 'enum'} & ({*sys.modules} - before))"
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert done.stdout == "set()\n"
