@@ -43,7 +43,9 @@ THEMES = {
     "Sessions": ("session_store", "stored_sessions", "views", "entries", "rare_entries"),
     "Compaction and other services": ("service_values", "services", "operations", "processes", "context"),
     "What plugins draw": ("lines", "screen", "forms", "full_ui"),
-    "What plugins register": ("registrations", "front_ends", "completions", "resources", "mcp", "secrets", "traces"),
+    "What plugins register": (
+        *("registrations", "front_ends", "completions", "resources", "resource_files", "mcp", "secrets", "traces"),
+    ),
 }
 """Modules of the contract by heading. Of protocols only those are described that plugins implement."""
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:  # what a type checker sees; ``_HOMES`` says the same at run t
     from pi_hookspecs.events.child_sessions import *
     from pi_hookspecs.events.choices import *
     from pi_hookspecs.events.commands import *
+    from pi_hookspecs.events.expansion import *
     from pi_hookspecs.events.interface import *
     from pi_hookspecs.events.mcp import *
     from pi_hookspecs.events.notices import *
@@ -51,6 +52,7 @@ if TYPE_CHECKING:  # what a type checker sees; ``_HOMES`` says the same at run t
     from pi_hookspecs.rare_entries import *
     from pi_hookspecs.rare_messages import *
     from pi_hookspecs.registrations import *
+    from pi_hookspecs.resource_files import *
     from pi_hookspecs.resources import *
     from pi_hookspecs.screen import *
     from pi_hookspecs.secrets import *
@@ -86,6 +88,7 @@ _HOMES: dict[str, str] = {
     "events.choices": "InputEvent InputResult ModelSelectEvent ThinkingLevelSelectEvent",
     "events.boundaries": ("AgentBeforeSettleEvent AgentBeforeSettleResult MessageEndResult NewEntry TurnEndResult"),
     "events.commands": "CommandInfo CommandsDiscoverEvent CommandsDiscoverResult SourceInfo",
+    "events.expansion": "ExpandPromptEvent ExpandPromptResult",
     "events.interface": ("CompleteMentionEvent CompleteMentionResult UIPromptEndEvent UIPromptKind UIPromptStartEvent"),
     "events.mcp": "McpServersChangeEvent",
     "events.notices": (
@@ -94,9 +97,7 @@ _HOMES: dict[str, str] = {
         "SummarizationRetryAttemptStartEvent SummarizationRetryFinishedEvent SummarizationRetryScheduledEvent "
         "ThinkingLevelChangedEvent"
     ),
-    "events.prompt": (
-        "PROMPT_SECTIONS ExpandPromptEvent ExpandPromptResult PromptSection SystemPromptEvent SystemPromptResult"
-    ),
+    "events.prompt": "PROMPT_SECTIONS PromptSection SystemPromptEvent SystemPromptResult",
     "events.request": (
         "AfterProviderResponseEvent BeforeModelRequestEvent BeforeModelRequestResult BeforeProviderRequestEvent "
         "ContextEvent ContextResult ModelUsageEvent"
@@ -142,10 +143,8 @@ _HOMES: dict[str, str] = {
     "registrations": (
         "Command CredentialSource Exporter ExportRequest Flag Login PluginSetting Renderer Shortcut Theme"
     ),
-    "resources": (
-        "Resource ResourceContent ResourceFile ResourceKind ResourceLoader ResourceProblem ResourceRequest "
-        "ResourceScope ResourceSet Shadowed"
-    ),
+    "resource_files": "Resource ResourceContent ResourceFile ResourceProblem ResourceScope Shadowed",
+    "resources": "ResourceKind ResourceLoader ResourceRequest ResourceSet",
     "secrets": "KnownSecret SecretValues",
     "screen": (
         "Component ComponentFactory MouseEvent Overlay OverlayAnchor OverlayHandle ScreenHandle ScreenKind ScreenSize"

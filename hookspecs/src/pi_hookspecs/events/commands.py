@@ -12,7 +12,7 @@ from pi_hookspecs.values import ReprMixin, Value
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from pi_hookspecs.resources import Resource, ResourceScope
+    from pi_hookspecs.resource_files import Resource, ResourceScope
 
 __all__ = ["CommandInfo", "CommandsDiscoverEvent", "CommandsDiscoverResult", "SourceInfo"]
 

@@ -1,4 +1,4 @@
-"""The system prompt's sections, and the expansion of prompts."""
+"""The system prompt's sections."""
 
 from __future__ import annotations
 
@@ -15,14 +15,7 @@ if TYPE_CHECKING:
 
     from attrs import Attribute
 
-__all__ = [
-    "PROMPT_SECTIONS",
-    "ExpandPromptEvent",
-    "ExpandPromptResult",
-    "PromptSection",
-    "SystemPromptEvent",
-    "SystemPromptResult",
-]
+__all__ = ["PROMPT_SECTIONS", "PromptSection", "SystemPromptEvent", "SystemPromptResult"]
 
 PROMPT_SECTIONS: dict[str, int] = {
     "preamble": 100,
@@ -115,24 +108,3 @@ class SystemPromptResult(ReprMixin):
             if not isinstance(text, str):
                 return f"answered section {each.name!r} with {text!r:.60}, which is no text"
         return None
-
-
-@frozen(kw_only=True, eq=False, repr=False)
-class ExpandPromptEvent(ReprMixin):
-    """A text of the user that may be expanded: ``/skill:name``, ``/template``."""
-
-    type: ClassVar[Literal["expand_prompt"]] = "expand_prompt"
-    text: str
-
-
-@frozen(kw_only=True, eq=False, repr=False)
-class ExpandPromptResult(ReprMixin):
-    """The expanded text."""
-
-    text: str
-
-    def problem(self, event: ExpandPromptEvent) -> str | None:
-        """Return what is wrong with the text; None if nothing is."""
-        del event
-        text: object = self.text
-        return None if isinstance(text, str) else f"answered text={text!r:.60}, which is no text"

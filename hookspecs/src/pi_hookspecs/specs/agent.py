@@ -26,12 +26,8 @@ if TYPE_CHECKING:
     )
     from pi_hookspecs.events.choices import InputEvent, InputResult, ModelSelectEvent, ThinkingLevelSelectEvent
     from pi_hookspecs.events.commands import CommandsDiscoverEvent, CommandsDiscoverResult
-    from pi_hookspecs.events.prompt import (
-        ExpandPromptEvent,
-        ExpandPromptResult,
-        SystemPromptEvent,
-        SystemPromptResult,
-    )
+    from pi_hookspecs.events.expansion import ExpandPromptEvent, ExpandPromptResult
+    from pi_hookspecs.events.prompt import SystemPromptEvent, SystemPromptResult
     from pi_hookspecs.events.run_start import BeforeAgentStartEvent, BeforeAgentStartResult
 
 

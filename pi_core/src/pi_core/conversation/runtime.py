@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from attrs import Factory, define, frozen
 
 from pi_hookspecs import NoModel
+from pi_hookspecs.values import ReprMixin
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,8 +37,8 @@ if TYPE_CHECKING:
 __all__ = ["FrontEnd", "Runtime", "report_plugin_error"]
 
 
-@define(kw_only=True, eq=False)
-class FrontEnd:
+@define(kw_only=True, eq=False, repr=False)
+class FrontEnd(ReprMixin):
     """What the program around a session is, as plugins see it.
 
     Attributes:
@@ -59,8 +60,8 @@ class FrontEnd:
     shutdown_requested: asyncio.Event = Factory(asyncio.Event)
 
 
-@frozen(kw_only=True, eq=False)
-class Runtime:
+@frozen(kw_only=True, eq=False, repr=False)
+class Runtime(ReprMixin):
     """The objects that all parts of a conversation share.
 
     Attributes:

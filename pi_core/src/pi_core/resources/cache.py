@@ -7,10 +7,12 @@ from contextlib import suppress
 from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
-from pi_hookspecs.resources import ResourceContent, ResourceProblem
+import pi_hookspecs
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from pi_hookspecs import ResourceContent
 
 __all__ = ["ContentCache"]
 
@@ -98,12 +100,12 @@ def _from_entry(path: str, entry: list[Any]) -> ResourceContent:
     _, name, description, data, problems = entry
     if not (isinstance(name, str | None) and isinstance(description, str) and isinstance(data, dict)):
         raise TypeError(f"not a cache entry of {path}")
-    return ResourceContent(
+    return pi_hookspecs.ResourceContent(
         name=name,
         description=description,
         data=data,
         problems=[
-            ResourceProblem(path=where or path, message=message, line=line, level=level)
+            pi_hookspecs.ResourceProblem(path=where or path, message=message, line=line, level=level)
             for message, line, level, where in problems
         ],
     )

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 from attrs import evolve, frozen
 
+import pi_hookspecs
 from pi_core.base.sizes import format_size
-from pi_hookspecs.resources import Resource, ResourceContent, ResourceProblem
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from pi_core.resources.cache import ContentCache
-    from pi_hookspecs.resources import ResourceFile, ResourceKind
+    from pi_hookspecs import Resource, ResourceContent, ResourceFile, ResourceKind, ResourceProblem
 
 __all__ = ["FileReader", "ReadFile"]
 
@@ -94,8 +94,8 @@ class FileReader:
 
         if "\0" in text:
             message = "is no text, and not used: it holds NUL characters"
-            return ResourceContent(
-                name=None, problems=[ResourceProblem(path=file.path, message=message, level="error")]
+            return pi_hookspecs.ResourceContent(
+                name=None, problems=[pi_hookspecs.ResourceProblem(path=file.path, message=message, level="error")]
             )
         try:
             content: object = self._kind.read(file, text)
@@ -103,16 +103,18 @@ class FileReader:
             content = None
             message = f"kind {self._kind.name!r} could not read it: {format_exception(error)}"
         else:
-            if isinstance(content, ResourceContent):
+            if isinstance(content, pi_hookspecs.ResourceContent):
                 return content
             message = f"kind {self._kind.name!r} read it as {safe_repr(content)}, which is no ResourceContent"
-        return ResourceContent(name=None, problems=[ResourceProblem(path=file.path, message=message, level="error")])
+        return pi_hookspecs.ResourceContent(
+            name=None, problems=[pi_hookspecs.ResourceProblem(path=file.path, message=message, level="error")]
+        )
 
     def _to_read_file(self, file: ResourceFile, identity: tuple[int, int], content: ResourceContent) -> ReadFile:
         problems = tuple(evolve(each, path=each.path or file.path, kind=self._kind.name) for each in content.problems)
         if content.name is None:
             return ReadFile(identity, None, problems)
-        resource = Resource(
+        resource = pi_hookspecs.Resource(
             kind=self._kind.name,
             name=content.name,
             path=file.path,
@@ -125,5 +127,5 @@ class FileReader:
         return ReadFile(identity, resource, problems)
 
     def _rejected(self, file: ResourceFile, identity: tuple[int, int], message: str) -> ReadFile:
-        problem = ResourceProblem(path=file.path, message=message, kind=self._kind.name, level="error")
+        problem = pi_hookspecs.ResourceProblem(path=file.path, message=message, kind=self._kind.name, level="error")
         return ReadFile(identity, None, (problem,))

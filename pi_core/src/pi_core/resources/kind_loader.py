@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 from attrs import evolve
 
+import pi_hookspecs
 from pi_core.resources.file_reader import FileReader
 from pi_core.resources.places import find_places
 from pi_core.resources.walking import Walk
-from pi_hookspecs.resources import ResourceFile, ResourceProblem, ResourceRequest, ResourceSet, Shadowed
+from pi_hookspecs.resources import ResourceRequest, ResourceSet
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from pi_core.resources.cache import ContentCache
     from pi_core.resources.file_reader import ReadFile
     from pi_core.resources.places import Place, SearchContext
-    from pi_hookspecs.resources import Resource, ResourceKind
+    from pi_hookspecs import Resource, ResourceFile, ResourceKind, ResourceProblem, Shadowed
 
 __all__ = ["KindLoader"]
 
@@ -64,7 +65,9 @@ class KindLoader:
         for place in find_places(self.kind, context):
             for path, base_dir in self._paths(place, walk, report):
                 if place.picks is None or place.picks.includes(path):
-                    yield ResourceFile(path=path, scope=place.scope, source=place.source, base_dir=base_dir)
+                    yield pi_hookspecs.ResourceFile(
+                        path=path, scope=place.scope, source=place.source, base_dir=base_dir
+                    )
 
     def _paths(self, place: Place, walk: Walk, report: Callable[[ResourceProblem], None]) -> Iterator[tuple[str, str]]:
         if os.path.isdir(place.path):
@@ -75,7 +78,7 @@ class KindLoader:
             message = (
                 f"does not exist, though {_SOURCE_NAMES.get(place.source, place.source.replace(':', ' '))} names it"
             )
-            report(ResourceProblem(path=place.path, message=message, kind=self.kind.name))
+            report(pi_hookspecs.ResourceProblem(path=place.path, message=message, kind=self.kind.name))
 
     def _found_by_kind(
         self, context: SearchContext, report: Callable[[ResourceProblem], None]
@@ -97,16 +100,18 @@ class KindLoader:
             found: list[object] = list(self.kind.find(request))
         except Exception as error:  # noqa: BLE001 - a plugin may raise anything
             message = f"kind {self.kind.name!r} could not look for its files: {format_exception(error)}"
-            report(ResourceProblem(path=context.cwd, message=message, kind=self.kind.name, level="error"))
+            report(pi_hookspecs.ResourceProblem(path=context.cwd, message=message, kind=self.kind.name, level="error"))
             return
         for file in found:
-            if isinstance(file, ResourceFile):
+            if isinstance(file, pi_hookspecs.ResourceFile):
                 yield file
-            elif isinstance(file, ResourceProblem):
+            elif isinstance(file, pi_hookspecs.ResourceProblem):
                 report(evolve(file, kind=self.kind.name))
             else:
                 message = f"kind {self.kind.name!r} found {safe_repr(file)}, which is no ResourceFile"
-                report(ResourceProblem(path=context.cwd, message=message, kind=self.kind.name, level="error"))
+                report(
+                    pi_hookspecs.ResourceProblem(path=context.cwd, message=message, kind=self.kind.name, level="error")
+                )
 
     def _resolve_names(self, read: list[ReadFile], problems: list[ResourceProblem]) -> ResourceSet:
         """Return the files as a set: each file once, and the first file of each name."""
@@ -127,11 +132,11 @@ class KindLoader:
             if first is resource or not self.kind.unique:
                 used.append(resource)
                 continue
-            shadowed.append(Shadowed(resource=resource, by=first))
+            shadowed.append(pi_hookspecs.Shadowed(resource=resource, by=first))
             if self.kind.overrides:
                 continue
             message = f"{self.kind.name} {resource.name!r} is there already, from {first.path}, which is used"
-            problems.append(ResourceProblem(path=resource.path, message=message, kind=self.kind.name))
+            problems.append(pi_hookspecs.ResourceProblem(path=resource.path, message=message, kind=self.kind.name))
         return ResourceSet(
             kind=self.kind.name, resources=tuple(used), shadowed=tuple(shadowed), problems=tuple(problems)
         )

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from pi_core.host import PluginHost
     from pi_core.settings import Settings
-    from pi_hookspecs.resources import ResourceKind, ResourceProblem
+    from pi_hookspecs import ResourceKind, ResourceProblem
 
     Override = Callable[[ResourceSet], ResourceSet]
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from pi_core.base.filters import Filter
     from pi_core.settings import Settings
-    from pi_hookspecs.resources import ResourceKind, ResourceScope
+    from pi_hookspecs import ResourceKind, ResourceScope
 
 __all__ = ["Place", "SearchContext", "find_places"]
 

@@ -6,10 +6,10 @@ import json
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from pi_hookspecs.resources import ResourceContent, ResourceKind, ResourceProblem
+from pi_hookspecs import ResourceContent, ResourceKind, ResourceProblem
 
 if TYPE_CHECKING:
-    from pi_hookspecs.resources import ResourceFile
+    from pi_hookspecs import ResourceFile
 
 __all__ = ["theme_kind"]
 

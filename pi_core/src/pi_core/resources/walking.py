@@ -6,10 +6,12 @@ import os
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from pi_hookspecs.resources import ResourceProblem
+import pi_hookspecs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+
+    from pi_hookspecs import ResourceProblem
 
 __all__ = ["Walk"]
 
@@ -79,7 +81,7 @@ class Walk:
             with os.scandir(folder) as found:
                 entries = sorted(islice(found, limit.left + 1), key=lambda entry: entry.name)
         except OSError as error:
-            problem = ResourceProblem(path=folder, message=f"cannot be looked into: {error.strerror}")
+            problem = pi_hookspecs.ResourceProblem(path=folder, message=f"cannot be looked into: {error.strerror}")
         else:
             too_much = limit.take(depth, len(entries))
             if too_much is None:
@@ -123,7 +125,9 @@ class _EntryLimit:
 
     def _problem(self, what: str) -> ResourceProblem:
         advice = "Is it a link to another place? Replace it by links to what is meant"
-        return ResourceProblem(path=self._folder, message=f"{what}; the rest of it is not looked at. {advice}")
+        return pi_hookspecs.ResourceProblem(
+            path=self._folder, message=f"{what}; the rest of it is not looked at. {advice}"
+        )
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:
@@ -158,6 +162,6 @@ def _ignores(
             with open(path, encoding="utf-8", errors="replace") as file:
                 spec = GitIgnoreSpec.from_lines(file)
         except (OSError, ValueError) as error:
-            report(ResourceProblem(path=path, message=f"cannot be used: {error}; it ignores nothing"))
+            report(pi_hookspecs.ResourceProblem(path=path, message=f"cannot be used: {error}; it ignores nothing"))
         else:
             yield _Ignore(folder.rstrip(os.sep), spec)

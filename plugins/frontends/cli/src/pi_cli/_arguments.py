@@ -15,6 +15,7 @@ from attrs import frozen
 from pi_cli._options import Options
 from pi_cli._prompt_options import parsed_prompt_options, prompt_options
 from pi_hookspecs import UnknownName, UserError
+from pi_hookspecs.values import Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -136,8 +137,8 @@ def peek(arguments: Sequence[str]) -> Options:
     return _options(command.make_context("pi", readable, resilient_parsing=True).params, (), {})
 
 
-@frozen
-class FirstWord:
+@frozen(eq=False, repr=False)
+class FirstWord(Value):
     """The first argument that is neither an option nor the value of one, where it may be a subcommand's name.
 
     Attributes:

@@ -15,7 +15,6 @@ from pi_cli._prompt_run import PromptRun, has_failed
 from pi_cli._results import failure_rows
 from pi_cli._screen import Screen
 from pi_cli._words import one_line
-from pi_core import error_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -137,6 +136,8 @@ class PrintRun(PromptRun):
             self.screen.line(self.screen.folded(row), dim=True)
 
     def _on_auto_retry_start(self, event: Any) -> None:
+        from pi_core import error_text
+
         seconds = f"{event.delay_ms / 1000:g} s"
         reason = one_line(error_text(event.error_message).words)
         self.screen.line(f"Trying again in {seconds} ({event.attempt} of {event.max_attempts}): {reason}", dim=True)
@@ -147,6 +148,8 @@ class PrintRun(PromptRun):
 
     def _on_compaction_end(self, event: Any) -> None:
         if event.error_message:
+            from pi_core import error_text
+
             self.warn(error_text(event.error_message).words)
         elif event.result is None and not event.aborted:
             self.screen.line("There is nothing in it that could be summed up", dim=True)

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 
 from pi_cli._report import trace_line
 from pi_cli._words import one_line
-from pi_core import error_text
 from pi_core.base.process.signals import OrderlyEnd
 from pi_core.plugin_api.context import NoUserInterface
 from pi_hookspecs import PiError
@@ -132,6 +131,8 @@ class PromptRun:
 
     def report_failure(self, answer: AssistantMessage) -> None:
         """Write to stderr why an answer failed and what to do; if verbose, with the server's own message."""
+        from pi_core import error_text
+
         text = error_text(answer.error_message or f"the request was {answer.stop_reason}")
         self.screen.line(f"Error: {one_line(text.sentences)}")
         if self.options.verbose and text.is_shortened:

@@ -89,7 +89,7 @@ class _NotStrict(Exception):
         super().__init__(f"{where or 'the whole'} {what}")
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, eq=False, repr=False)
 class _Converter:
     """Converts to strict schemas. ``where`` is the path of a subschema, ``depth`` its depth."""
 
