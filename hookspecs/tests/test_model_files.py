@@ -1,4 +1,4 @@
-"""`load_models` reads what models.json could say, and tells file and line of what it cannot use."""
+"""`load_models` reads the format of models.json, and reports errors with file and line."""
 
 from __future__ import annotations
 

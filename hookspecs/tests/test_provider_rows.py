@@ -1,4 +1,4 @@
-"""A provider's row may know its models later; who asks cannot tell the difference."""
+"""A provider's row may load its models lazily; callers see no difference."""
 
 from __future__ import annotations
 

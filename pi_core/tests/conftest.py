@@ -81,7 +81,7 @@ def _events(builder, step):
 
 
 class Log:
-    """Keeps events; ``outline`` tells them in the notation of the contract, updates of one message as one ``mu``."""
+    """Keeps events; ``outline`` prints them in the notation of the contract, updates of one message as one ``mu``."""
 
     def __init__(self):
         self.events = []
@@ -196,7 +196,7 @@ def user():
 
 @pytest.fixture
 async def session_of(tmp_path, pi_agent_dir, script, recorder):
-    """Make a session of the scripted model with these plugins; the recorder hears it from the start."""
+    """Make a session of the scripted model with these plugins; the recorder is subscribed from the start."""
     made = []
 
     def make(*plugins, settings=None, tools=(), **options):

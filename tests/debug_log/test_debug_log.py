@@ -1,4 +1,4 @@
-"""The debug log holds what an odd run needs, never a key, and does not exist where nobody asked for it."""
+"""The debug log holds what an odd run needs, never a key, and does not exist unless it is enabled."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The extension on the page docs/extensions.md works as it stands there."""
+"""The extension on the page docs/extensions.md works unchanged."""
 
 from __future__ import annotations
 

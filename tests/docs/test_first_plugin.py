@@ -1,6 +1,6 @@
 """docs/first-plugin.md is followed to the letter: its files are written, its commands run, their output is as it says.
 
-The part of ``uv`` is played here: ``uv sync`` becomes metadata beside the sources, as an editable install writes it,
+The part of ``uv`` is played here: ``uv sync`` becomes metadata next to the sources, as an editable install writes it,
 and ``uv run`` runs the tools of this environment.
 """
 

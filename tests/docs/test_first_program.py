@@ -1,4 +1,4 @@
-"""The program that somebody writes first who embeds pi: two tools, the text as it grows, and what it cost."""
+"""A first program that embeds pi: two tools, the text as it grows, and what it cost."""
 
 from __future__ import annotations
 

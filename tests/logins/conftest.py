@@ -31,7 +31,7 @@ class Done(NamedTuple):
 
 
 class Pi:
-    """Runs ``pi`` beside this process, so that servers of the test can answer it."""
+    """Runs ``pi`` next to this process, so that servers of the test can answer it."""
 
     def __init__(self, folder):
         self.agent_dir = folder / "agent"

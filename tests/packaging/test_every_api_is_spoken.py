@@ -1,4 +1,4 @@
-"""The catalogue promises nothing that no plugin keeps: whatever API a provider or model names, somebody speaks it."""
+"""Every API that the catalogue names is implemented by a plugin."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a wheel of each distribution holds beside its code: licences, types, and what an index page shows."""
+"""What a wheel of each distribution holds besides its code: licences, types, and what an index page shows."""
 
 from __future__ import annotations
 

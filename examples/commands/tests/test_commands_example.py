@@ -1,4 +1,4 @@
-"""What can be called with a slash is listed, and tells where it comes from."""
+"""Slash commands are listed with their origin."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The plugin's summary stands in place of the installed compactor's."""
+"""The plugin's summary replaces that of the installed compactor."""
 
 from __future__ import annotations
 

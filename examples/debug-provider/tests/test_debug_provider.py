@@ -1,4 +1,4 @@
-"""What was asked and what came is kept, and not told to the model."""
+"""Requests and responses are stored, and not sent to the model."""
 
 from __future__ import annotations
 

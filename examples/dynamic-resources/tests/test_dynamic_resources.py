@@ -1,4 +1,4 @@
-"""Files that lie beside the module are found as if they were the user's own."""
+"""Files next to the module are found like the user's own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What commands in a prompt print stands in their place."""
+"""The output of commands in a prompt replaces them."""
 
 from __future__ import annotations
 

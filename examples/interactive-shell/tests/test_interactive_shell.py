@@ -34,7 +34,7 @@ async def test_known_programs_need_no_word_before_them(pi_session, monkeypatch, 
 
 async def test_a_program_that_is_stopped_ends(pi_session, tmp_path):
     running = asyncio.create_task(pi_session.execute_bash("i touch begun && exec sleep 60"))
-    while not (tmp_path / "begun").exists() and not running.done():  # noqa: ASYNC110 - the program tells by a file
+    while not (tmp_path / "begun").exists() and not running.done():  # noqa: ASYNC110 - the program signals with a file
         await asyncio.sleep(0.01)
 
     pi_session.abort_bash()

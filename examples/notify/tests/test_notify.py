@@ -1,4 +1,4 @@
-"""The terminal is told when an answer is done."""
+"""The terminal is notified when an answer is done."""
 
 from __future__ import annotations
 

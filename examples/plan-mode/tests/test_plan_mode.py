@@ -1,4 +1,4 @@
-"""First a plan, then the work: what the model may use and what it is told in between."""
+"""First a plan, then the work: the tools and instructions of the model in each phase."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command names the session and tells the name."""
+"""The command names the session and prints the name."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def far(tmp_path_factory, monkeypatch):
 
 
 async def results_of(session, script, *calls):
-    """Have the model call tools, and return what it is told."""
+    """Let the model call tools, and return the results."""
     script.turn(*calls).turn(text("Done."))
     await session.prompt("go")
     return [result.text for result in script.requests[-1].tool_results]

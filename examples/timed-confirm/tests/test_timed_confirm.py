@@ -1,4 +1,4 @@
-"""A dialog that nobody answers goes away."""
+"""A dialog without an answer closes."""
 
 from __future__ import annotations
 

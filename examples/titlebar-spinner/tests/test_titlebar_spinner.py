@@ -1,4 +1,4 @@
-"""The title moves while an answer is made, and stands still afterwards."""
+"""The title is animated during an answer, and static afterwards."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The README of the agent: its program runs as it stands, and it names files that exist."""
+"""The README of the agent: its program runs unchanged, and it names files that exist."""
 
 from __future__ import annotations
 

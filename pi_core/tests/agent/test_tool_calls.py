@@ -37,7 +37,7 @@ class Unspeakable(Exception):
         raise RuntimeError("no words")
 
 
-# What the model is told of a call that cannot run
+# What the model receives for a call that cannot run
 
 
 async def test_a_tool_that_is_not_there(llm, run):

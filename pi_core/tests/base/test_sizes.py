@@ -1,4 +1,4 @@
-"""How sizes of files are told."""
+"""How file sizes are formatted."""
 
 from __future__ import annotations
 

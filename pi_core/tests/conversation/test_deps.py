@@ -1,4 +1,4 @@
-"""``deps``: an object of the program reaches its tools and plugins, and nobody else."""
+"""``deps``: an object of the program reaches its tools and plugins, and nothing else."""
 
 from __future__ import annotations
 

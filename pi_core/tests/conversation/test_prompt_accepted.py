@@ -1,4 +1,4 @@
-"""Who says something is told what becomes of it, once and before the first event."""
+"""``on_accepted`` is called with the disposition of a prompt, once and before the first event."""
 
 from __future__ import annotations
 

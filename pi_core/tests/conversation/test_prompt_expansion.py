@@ -1,4 +1,4 @@
-"""A text that begins with a slash and stands for a longer one: when plugins are asked, and what is queued."""
+"""A slash command that expands to a longer text: when plugins are asked, and what is queued."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ async def test_queued_texts_are_expanded_and_keep_their_order(session_of, script
     session = session_of(Texts(a="A", c="C"))
 
     async def meanwhile(_request):
-        session.steer("/a")  # nobody has to wait
+        session.steer("/a")  # no wait is needed
         session.steer("b")
         await session.follow_up("/c")
         return tool_call("nothing")

@@ -1,4 +1,4 @@
-"""A session stores what the model is told besides the conversation, in front of the turn that it holds for."""
+"""A session stores system prompt and tools in front of the turn that they apply to."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Guard:
-    """Refuses requests as it is told, and keeps what it was asked about."""
+    """Refuses the requests that the test selects, and keeps all of them."""
 
     def __init__(self, refuses: Callable[[BeforeModelRequestEvent], object]) -> None:
         self.refuses = refuses

@@ -1,4 +1,4 @@
-"""A session's requests carry key, headers and place of their model, and nothing else ever tells the key."""
+"""A session's requests carry key, headers and base URL of their model, and nothing else discloses the key."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``model_usage``: once for each request that was made, whoever made it and however it ended."""
+"""``model_usage``: once for each request, regardless of who made it and how it ended."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ QUESTION = Context(messages=(UserMessage(content="sum up"),))
 
 
 class Counts:
-    """Keeps what was used, refuses what it is told to, and repeats a failed request once."""
+    """Keeps the usage, refuses selected requests, and repeats a failed request once."""
 
     def __init__(self):
         self.begun = []

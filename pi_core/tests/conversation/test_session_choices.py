@@ -11,7 +11,7 @@ from pi_testing import text
 
 
 class Zoo:
-    """Hears of choices, and brings models beside the scripted one."""
+    """Records model selections, and provides models in addition to the scripted one."""
 
     def __init__(self, script):
         self.script = script

@@ -1,4 +1,4 @@
-"""Compacting a session: who is asked in which order, what is told, and that nothing changes unless it went well."""
+"""Compacting a session: the order of calls, the events, and that nothing changes unless it succeeds."""
 
 from __future__ import annotations
 
@@ -446,7 +446,7 @@ async def test_how_full_the_window_is_is_unknown_until_the_next_answer(session_o
     assert session.ctx.context_usage().tokens is None
 
 
-# Requests beside the conversation
+# Side requests
 
 
 async def test_the_model_is_asked_outside_the_conversation(session_of, script):

@@ -33,7 +33,7 @@ def plugin(**hooks):
 
 
 def diary():
-    """A plugin that writes down what it hears of the session's life."""
+    """A plugin that records the session's lifecycle events."""
     lines = []
 
     def note(event, ctx):

@@ -859,7 +859,7 @@ async def test_a_failing_report_does_not_surface_in_unrelated_code():
 
 @pytest.fixture
 def little_patience(monkeypatch):
-    """A hook that blocks is told of soon."""
+    """A blocking hook is reported soon."""
     for module in ("watchdog", "invoker"):
         monkeypatch.setattr(f"pi_core.hooks.{module}.BLOCKING_SECONDS", SOON)
 

@@ -1,4 +1,4 @@
-"""What is told of every call to somebody who wants to know."""
+"""The trace of every hook call."""
 
 from __future__ import annotations
 

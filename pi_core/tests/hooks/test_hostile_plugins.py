@@ -1,4 +1,4 @@
-"""What plugins do that nobody should: the run goes on, and the report names who it was."""
+"""Misbehaving plugins: the run continues, and the report names the plugin."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ class Site:
             entry: What follows the module in the entry point, ``:plugin``.
             distribution: Its name; the plugin's when not given.
             version: Its version.
-            folder: Where the module is, when it is not beside the metadata, as with editable installs.
+            folder: Where the module is, when it is not next to the metadata, as with editable installs.
         """
         module = f"{name.replace('-', '_')}_{next(_numbers)}"
         file = Path(folder or self.folder) / f"{module}.py"

@@ -12,7 +12,7 @@ from pi_testing import FakeUI
 
 
 class Counter:
-    """Shows how often it was told to count."""
+    """Displays its counter."""
 
     def __init__(self, screen):
         self.screen, self.count, self.disposed, self.widths = screen, 0, 0, []

@@ -101,7 +101,7 @@ async def test_marks_are_set_and_taken_back(ctx, ui):
     assert await ctx.ui.form([SERVICES]) == {"services": ["water"]}
 
 
-async def test_options_of_one_title_are_told_apart_by_their_values(ctx, ui):
+async def test_options_of_one_title_are_distinguished_by_their_values(ctx, ui):
     ui.answers("Springfield (il)")
     towns = [FormOption("il", "Springfield"), FormOption("ma", "Springfield")]
 

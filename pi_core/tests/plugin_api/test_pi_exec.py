@@ -163,7 +163,7 @@ async def there(path):
 
 
 async def gone(pid):
-    """Return when a process has ended; somebody else may still have to collect it."""
+    """Return when a process has ended; its parent may still have to collect it."""
     for _ in range(500):
         try:
             with open(f"/proc/{pid}/stat") as stat:  # noqa: PTH123 - a line of text

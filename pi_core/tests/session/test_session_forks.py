@@ -234,7 +234,7 @@ class TestImport:
 
     @pytest.fixture
     def source(self, store, host_of, jsonl):
-        """A session that stands under a path."""
+        """A session that is stored under a path."""
         manager = SessionManager.create("/elsewhere", host=jsonl)
         manager.append_message(ANSWER)
         store.sessions["/in.jsonl"] = store.sessions.pop(manager.id)

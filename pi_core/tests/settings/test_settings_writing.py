@@ -1,4 +1,4 @@
-"""Settings are changed in one step, under a lock, and nothing that somebody else wrote is lost."""
+"""Settings are changed in one step, under a lock, and nothing that another process wrote is lost."""
 
 from __future__ import annotations
 

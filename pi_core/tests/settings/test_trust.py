@@ -1,4 +1,4 @@
-"""Nothing of a project counts before somebody trusts it, and the closest decision is the one that counts."""
+"""A project's files are ignored until it is trusted, and the closest decision applies."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ class Tools:
 
 
 class Sections:
-    """Says what it is told to say, and keeps the events."""
+    """Adds the given sections, and keeps the events."""
 
     def __init__(self, *sections, base=None):
         self.answer = SystemPromptResult(sections=sections, base=base)

@@ -12,7 +12,7 @@ from pi_hookspecs import AgentBusy, Command, CustomMessage, PiError, UserError
 
 
 class Turns:
-    """Keeps prompts; what a text stands for takes a moment."""
+    """Keeps prompts; expanding a text takes a moment."""
 
     def __init__(self):
         self.prompts = []

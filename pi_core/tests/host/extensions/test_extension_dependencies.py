@@ -1,4 +1,4 @@
-"""What an extension needs is installed with uv into the cache; without uv or a network the reason is told."""
+"""What an extension needs is installed with uv into the cache; without uv or a network the reason is reported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An extension's file becomes a plugin; what is wrong with it is told with file and line, and the rest works."""
+"""An extension's file becomes a plugin; errors are reported with file and line, and the rest works."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ def register_models():
 
 
 class Pi:
-    """Runs ``pi`` in ``cwd``, with the plugins of some folders beside those that are installed."""
+    """Runs ``pi`` in ``cwd``, with the plugins of some folders in addition to the installed ones."""
 
     def __init__(self, folder: Path, sites: tuple[Path, ...] = ()) -> None:
         self.cwd = folder / "work"
@@ -169,7 +169,7 @@ def warm_cache(tmp_path_factory: pytest.TempPathFactory, fake_site: Path) -> Pat
 
 @pytest.fixture
 def pi(tmp_path: Path, warm_cache: Path) -> Pi:
-    """``pi`` with the plugins that are installed beside it."""
+    """``pi`` with the plugins that are installed with it."""
     pi = Pi(tmp_path)
     shutil.copytree(warm_cache, pi.agent_dir / "cache")
     return pi
@@ -216,7 +216,7 @@ class Terminal:
     def __init__(self, pi, *arguments, script='exec "$@"', size=(60, 24)):
         self.master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", size[1], size[0], 0, 0))
-        # The first terminal that a new session opens becomes its own: Ctrl-C goes to whoever runs there.
+        # The first terminal that a new session opens becomes its own: Ctrl-C goes to its foreground process.
         command = ["sh", "-c", f": <{os.ttyname(slave)}; {script}", "sh", *pi.command, *arguments]
         streams = {"stdin": slave, "stdout": slave, "stderr": slave}
         self.process = subprocess.Popen(command, cwd=pi.cwd, env=pi.env, start_new_session=True, **streams)

@@ -72,7 +72,7 @@ class Terminal:
     def _read(self):
         try:
             return os.read(self.master, 4096)
-        except OSError:  # how Linux says that nobody holds the other side any more
+        except OSError:  # Linux raises this when the other side is closed
             return b""
 
 

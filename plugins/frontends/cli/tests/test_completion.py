@@ -37,7 +37,7 @@ def acme(pi, knows):
 
 
 def completions(pi, line):
-    """Return what bash is told at the end of a line."""
+    """Return the completions for bash at the end of a line."""
     words = line.split(" ")
     done = pi.run(_PI_COMPLETE="bash_complete", COMP_WORDS=line, COMP_CWORD=str(len(words) - 1))
     assert (done.returncode, done.stderr) == (0, "")

@@ -1,4 +1,4 @@
-"""Options of ``activate`` and of local extensions: ``pi --help`` has them from the last run, and runs nobody's code."""
+"""Options of ``activate`` and of local extensions: ``pi --help`` has them from the last run, and runs no plugin."""
 
 from __future__ import annotations
 

@@ -140,7 +140,7 @@ def test_the_indentation_of_a_paste_is_kept(talk):
 def test_what_was_typed_before_pi_listened_is_sent(pi, knows, on_screen):
     knows("paced", PACED)
     terminal = on_screen(pi, "--model", "paced/it")
-    terminal.type("early\n")  # what the terminal makes of Enter before pi tells it otherwise
+    terminal.type("early\n")  # what the terminal makes of Enter before pi changes its mode
 
     assert Talk(pi, terminal).requested(1) == "early"
 

@@ -1,4 +1,4 @@
-"""The plain interactive front end while somebody types: Ctrl-C, questions and answers that nobody asked for."""
+"""The plain interactive front end while the user types: Ctrl-C, questions and unrequested answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""End to end: a project's own settings count after somebody trusts it, and not before."""
+"""End to end: a project's own settings apply only after it is trusted."""
 
 from __future__ import annotations
 

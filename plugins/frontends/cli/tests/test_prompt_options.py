@@ -1,4 +1,4 @@
-"""What the options say of what the model is told, long and short, reaches the session."""
+"""Options for the system prompt, long and short, reach the session."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from pi_cli._terminal_ui import TerminalUI
 
 @pytest.fixture
 async def ui(monkeypatch):
-    """A terminal at which somebody types: ``ui.type("text")``."""
+    """A terminal with a typing user: ``ui.type("text")``."""
     reading, writing = os.pipe()
     with os.fdopen(reading, encoding="utf-8") as stdin:
         monkeypatch.setattr("sys.stdin", stdin)

@@ -28,7 +28,7 @@ SECONDS = 20
 
 
 class Talk:
-    """A client that keeps every line it hears, in order."""
+    """A client that keeps every received line, in order."""
 
     def __init__(self, server: Server, session: Any, to_server: int, reader: asyncio.StreamReader) -> None:
         self.server = server

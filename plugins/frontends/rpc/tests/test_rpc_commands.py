@@ -1,4 +1,4 @@
-"""Commands beside a run, in order, and after failures."""
+"""Commands during a run, in order, and after failures."""
 
 from __future__ import annotations
 

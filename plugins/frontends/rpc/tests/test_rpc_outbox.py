@@ -26,7 +26,7 @@ MODEL = Model(id="m", name="m", api="a", provider="p")
 
 
 class Reader:
-    """The other end of the pipe, which reads when it is told to."""
+    """The other end of the pipe, which reads on request of the test."""
 
     def __init__(self) -> None:
         self.descriptor, self.written = os.pipe()

@@ -30,7 +30,7 @@ STATE = {
 
 
 class FakePi:
-    """The other end: keeps what it hears, says what the test says."""
+    """The other end: keeps received lines, and sends those of the test."""
 
     def __init__(self, reader, writer):
         self.reader = reader

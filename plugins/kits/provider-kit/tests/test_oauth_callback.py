@@ -1,4 +1,4 @@
-"""The browser's way back, and the race between it and somebody who pastes."""
+"""The browser's callback, and the race between it and a pasted code."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ CODE = DeviceCode(
 
 
 class Server:
-    """Says what it is told to, one thing at each question."""
+    """Gives the scripted answers, one per request."""
 
     def __init__(self, *answers):
         self.answers = list(answers)

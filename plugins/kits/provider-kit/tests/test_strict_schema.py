@@ -95,7 +95,7 @@ def values_of(draw, schema):
 
 
 def without_nulls(value, schema):
-    """Take out what stands for "not given": nulls of optional properties that cannot be null."""
+    """Remove what means "not given": nulls of optional properties that cannot be null."""
     if isinstance(value, list):
         return [without_nulls(each, schema["items"]) for each in value]
     if not isinstance(value, dict):

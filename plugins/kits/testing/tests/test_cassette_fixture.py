@@ -1,4 +1,4 @@
-"""The fixture ``cassette`` in a stranger's project: recorded by an option, replayed without, and told what is wrong."""
+"""The fixture ``cassette`` in a stranger's project: recorded by an option, replayed without, and errors reported."""
 
 from __future__ import annotations
 

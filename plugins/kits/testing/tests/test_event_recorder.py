@@ -1,4 +1,4 @@
-"""How recorded events are told and compared."""
+"""How recorded events are printed and compared."""
 
 from __future__ import annotations
 

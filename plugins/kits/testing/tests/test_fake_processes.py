@@ -1,4 +1,4 @@
-"""``FakeProcesses`` stands in for ``ctx.processes``."""
+"""``FakeProcesses`` replaces ``ctx.processes``."""
 
 from __future__ import annotations
 

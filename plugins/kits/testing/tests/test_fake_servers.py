@@ -1,4 +1,4 @@
-"""What all fake model servers share: they say what they were told, keep what they were asked, and notice who leaves."""
+"""What all fake model servers share: they give scripted answers, keep requests, and notice disconnects."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from pi_testing import make_tool, text, tool_call
 
 
 async def results_of(script, *tools):
-    """Let the model call each tool once with ``{"a": 1}`` and return what it was told."""
+    """Let the model call each tool once with ``{"a": 1}`` and return the results."""
     script.turn(*(tool_call(tool.name, a=1) for tool in tools)).turn(text("Done."))
     await Agent(stream=script.stream, model=script.model, tools=tools).prompt("Hi")
     return [(result.text, result.is_error) for result in script.requests[1].tool_results]

@@ -73,15 +73,15 @@ BROKEN = {
     ),
     "empty": (
         "async def execute(*_):\n    return ToolResult()\ncount = evolve(good, execute=execute)",
-        "test_a_call_that_works_tells_the_model_something",
+        "test_a_successful_call_returns_text_to_the_model",
     ),
     "never_fails": (
         "async def execute(*_):\n    return ToolResult.text('2 words')\ncount = evolve(good, execute=execute)",
-        "test_a_call_that_fails_tells_the_model_why",
+        "test_a_failed_call_gives_the_model_the_reason",
     ),
     "traceback": (
         "async def execute(*_):\n    raise ValueError('Traceback (...)')\ncount = evolve(good, execute=execute)",
-        "test_a_call_that_fails_tells_the_model_why",
+        "test_a_failed_call_gives_the_model_the_reason",
     ),
     "details": (
         "async def execute(*_):\n    return ToolResult.text('2', details=os)\ncount = evolve(good, execute=execute)",
@@ -100,7 +100,7 @@ BROKEN = {
     "environment": (WRAPPED.format("os.environ['COUNTED'] = '1'"), "test_a_call_leaves_the_process_as_it_was"),
     "process_folder": (
         WRAPPED.format("return ToolResult.text(open(params['path']).read())"),
-        "test_a_call_that_works_tells_the_model_something",
+        "test_a_successful_call_returns_text_to_the_model",
     ),
 }
 

@@ -41,7 +41,7 @@ def recorded(pi_session: AgentSession, recorder: EventRecorder) -> EventRecorder
 
 
 def compactions(recorder: EventRecorder) -> list[tuple[Any, ...]]:
-    """What the ends of compactions told: reason, whether one was made, whether the prompt goes on, what went wrong."""
+    """The end events of compactions: reason, whether one was made, whether the prompt continues, the error."""
     ends = [event for event in recorder.events if event.type == "compaction_end"]
     return [(end.reason, end.result is not None, end.will_retry, end.error_message) for end in ends]
 

@@ -1,4 +1,4 @@
-"""Which kind of failure an error text tells of."""
+"""Which kind of failure an error text reports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A prompt whose requests fail: what is tried again, what is told, and what stays in the session."""
+"""A prompt whose requests fail: what is retried, what is reported, and what stays in the session."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ async def test_a_retry_that_is_waited_for_can_be_given_up(
     script.turn(error(OVERLOADED))
     waiting = asyncio.create_task(pi_session.prompt("hello"))
     await recorded.wait_for("auto_retry_start")
-    await asyncio.sleep(0)  # told first, waited for then
+    await asyncio.sleep(0)  # reported first, then waited for
     assert pi_session.is_retrying
 
     pi_session.abort_retry()
@@ -188,7 +188,7 @@ async def test_an_abort_ends_the_wait(
     script.turn(error(OVERLOADED))
     waiting = asyncio.create_task(pi_session.prompt("hello"))
     await recorded.wait_for("auto_retry_start")
-    await asyncio.sleep(0)  # told first, waited for then
+    await asyncio.sleep(0)  # reported first, then waited for
     assert pi_session.is_retrying
 
     await pi_session.abort()

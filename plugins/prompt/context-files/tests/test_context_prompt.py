@@ -1,4 +1,4 @@
-"""What the model of a session is told of the files, and what options put in their place."""
+"""The files in the system prompt of a session, and the options that replace them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def project(tmp_path):
 
 @pytest.fixture
 async def read_prompt(project, agent, script):
-    """Returns what the model is told in answer to a prompt; a second call prompts the same session again."""
+    """Returns the system prompt of a request; a second call prompts the same session again."""
     made = []
 
     async def ask(*, trusted=False, **options):

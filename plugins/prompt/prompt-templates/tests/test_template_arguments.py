@@ -1,4 +1,4 @@
-"""How arguments are told apart, and where they go."""
+"""How arguments are split, and where they go."""
 
 from __future__ import annotations
 

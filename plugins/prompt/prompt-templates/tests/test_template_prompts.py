@@ -1,4 +1,4 @@
-"""``/name args`` in a session: what the model is told, and how templates are listed."""
+"""``/name args`` in a session: what the model receives, and how templates are listed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``/skill:name args``: what the model is told, when it is queued, and how it is listed."""
+"""``/skill:name args``: what the model receives, when it is queued, and how it is listed."""
 
 from __future__ import annotations
 

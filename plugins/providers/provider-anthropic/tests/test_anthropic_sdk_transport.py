@@ -201,7 +201,7 @@ async def test_unknown_client_is_named(ask):
 
 
 class Cloud(FakeServer):
-    """A cloud that serves the API at paths of its own and answers as it is told."""
+    """A cloud that serves the API at paths of its own and gives scripted answers."""
 
 
 @pytest.fixture

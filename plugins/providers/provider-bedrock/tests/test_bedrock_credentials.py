@@ -193,7 +193,7 @@ async def test_the_loop_runs_while_a_command_is_waited_for(sign, aws, tmp_path):
     aws(config=f"[profile p]\n{process(tmp_path, code)}", AWS_PROFILE="p")
     asking = asyncio.create_task(sign())
     await asyncio.sleep(0.05)
-    go.touch()  # if the loop stood still, nobody would come here
+    go.touch()  # a blocked loop would never get here
 
     assert (await asking).message.text == "ok"
 
@@ -303,7 +303,7 @@ async def test_what_gives_no_credentials_is_named(sign, aws, known, credentials)
     assert credentials in reply.error
 
 
-# What core is told
+# What core receives
 
 
 async def test_a_broken_file_is_reported_instead_of_what_to_set(aws, tmp_path):

@@ -1,4 +1,4 @@
-"""How hard the model is told to think."""
+"""The reasoning effort that is requested."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Servers on this machine: those that answer are offered, the others hold nobody up."""
+"""Servers on this machine: those that answer are offered, the others delay nothing."""
 
 from __future__ import annotations
 

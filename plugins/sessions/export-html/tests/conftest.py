@@ -99,7 +99,7 @@ def page(written):
 
 @pytest.fixture
 def answer():
-    """Returns an answer that holds these blocks; text stands for a text block."""
+    """Returns an answer with these blocks; a string becomes a text block."""
 
     def make(*content, **more):
         blocks = tuple(TextContent(each) if isinstance(each, str) else each for each in content)

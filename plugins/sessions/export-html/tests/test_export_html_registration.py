@@ -21,7 +21,7 @@ print([name for name in ("markdown_it", "html.parser", "pi_export_html._page") i
 
 
 class Context:
-    """A command's context: exports where it is told, or fails."""
+    """A command's context: exports to the given path, or fails."""
 
     def __init__(self, failure=None):
         self.ui = self

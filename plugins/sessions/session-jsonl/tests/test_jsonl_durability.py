@@ -1,4 +1,4 @@
-"""What was acknowledged is there, whatever ends the process, fills the disk or writes beside us."""
+"""Acknowledged entries survive crashes, full disks and concurrent writers."""
 
 from __future__ import annotations
 

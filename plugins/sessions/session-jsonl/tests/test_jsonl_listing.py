@@ -154,7 +154,7 @@ def test_the_index_is_never_trusted_over_the_file(change, store, stored, tmp_pat
         (tmp_path / "new").replace(path)
     else:
         path.write_bytes(data)
-    later = 10**9 if change == "time" else 0  # a file system may not tell two moments apart that are this close
+    later = 10**9 if change == "time" else 0  # a file system may not distinguish times this close
     os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns + later))
 
     assert store.list()[0].first_message.startswith("other")

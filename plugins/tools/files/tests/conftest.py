@@ -116,7 +116,7 @@ def _alive(token):
 
 @pytest.fixture
 def alive():
-    """``alive(token)``: the processes whose command line holds the token, without the dead that nobody collects."""
+    """``alive(token)``: the processes whose command line holds the token, without zombies."""
     return _alive
 
 
@@ -128,7 +128,7 @@ async def _until(condition, seconds):
 
 @pytest.fixture
 def until():
-    """``await until(lambda: ...)``: wait for something that nobody announces; the test goes on after ten seconds."""
+    """``await until(lambda: ...)``: wait for a condition without a signal; the test continues after ten seconds."""
 
     async def wait(condition):
         await _until(condition, 10)

@@ -81,7 +81,7 @@ async def test_many_processes_that_still_multiply_are_ended(call, token, none_le
 
 
 async def test_a_process_that_runs_away_is_caught(call, tmp_path, token, none_left):
-    """Each one starts the next in a session of its own and ends, 3000 times: whoever is looked at has gone."""
+    """Each one starts the next in a session of its own and ends, 3000 times: any that is inspected has gone."""
     script = f"run-{token}"
     (tmp_path / script).write_text(f'[ "$1" -gt 3000 ] || (setsid bash {script} $(($1+1)) &)')
 

@@ -34,7 +34,7 @@ def test_lines_and_endings_are_the_whole_text(text):
 
 @given(files(), files(), files(), st.text(st.sampled_from("ab \t\u201cé"), max_size=4))
 def test_an_edit_and_its_reverse_are_the_identity(before, middle, after, fresh):
-    """Any text, any mixture of endings; the region keeps its number of lines, as nothing else tells its endings."""
+    """Any text, any mixture of endings; the region keeps its number of lines, which alone determine its endings."""
     old = f"<1>{unified(middle)}<2>"
 
     there_and_back(

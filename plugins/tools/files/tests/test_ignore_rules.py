@@ -122,7 +122,7 @@ pattern = st.builds(
         ),
         st.sampled_from(["", "", "/", " "]),
     ),
-).filter(lambda text: "//" not in text and not text.endswith("**/"))  # nobody means these, and git reads them otherwise
+).filter(lambda text: "//" not in text and not text.endswith("**/"))  # not meaningful, and git reads them otherwise
 rules = st.lists(pattern, max_size=4).map("\n".join)
 path = st.lists(name, min_size=1, max_size=4)
 

@@ -1,4 +1,4 @@
-"""The user's own commands: what they print, how they end, and what the model is told of them."""
+"""The user's own commands: what they print, how they end, and what the model receives."""
 
 from __future__ import annotations
 

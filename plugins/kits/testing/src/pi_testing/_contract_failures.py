@@ -202,7 +202,7 @@ class FailuresContract:
 
     @needs("http")
     @pytest.mark.parametrize("status", [200, 403, 502])
-    async def test_a_page_is_told_by_its_title(self, case: ProviderCase, status: int) -> None:
+    async def test_an_html_page_is_reported_by_its_title(self, case: ProviderCase, status: int) -> None:
         case.sends(html_page(status, "Some proxy's page"))
         reply = await listen(case)
 

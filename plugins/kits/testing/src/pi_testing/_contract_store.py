@@ -134,7 +134,7 @@ class StoreRows:
         assert [each.id for each in store.list()] == ["newest", "middle", "other", "oldest"]
         assert list(store.list("/nowhere")) == []
 
-    async def test_what_a_list_tells_can_be_opened_and_searched(self, store: SessionStore) -> None:
+    async def test_what_a_list_returns_can_be_opened_and_searched(self, store: SessionStore) -> None:
         name = SessionInfoEntry(id="n", parent_id=None, timestamp=header().timestamp, name="My session")
         session = store.create(header(parent="/parent"))
         session.append([entry(0, "What is here?"), answer(1, "Two files."), entry(2, "And there?"), name])

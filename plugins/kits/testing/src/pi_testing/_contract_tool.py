@@ -138,7 +138,7 @@ class ToolRows(ContractSuite):
 
     # What a call gives
 
-    async def test_a_call_that_works_tells_the_model_something(
+    async def test_a_successful_call_returns_text_to_the_model(
         self, pi_session: AgentSession, under_test: Tool, script: ScriptedProvider, fake_ui: FakeUI
     ) -> None:
         (result,) = await self.called(pi_session, script, fake_ui, self.works)
@@ -179,7 +179,7 @@ class ToolRows(ContractSuite):
         assert not results[0].is_error, results[0].text
 
     @needs("fails")
-    async def test_a_call_that_fails_tells_the_model_why(
+    async def test_a_failed_call_gives_the_model_the_reason(
         self, pi_session: AgentSession, under_test: Tool, script: ScriptedProvider, fake_ui: FakeUI
     ) -> None:
         assert self.fails is not None
