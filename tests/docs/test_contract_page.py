@@ -53,14 +53,14 @@ def test_there_are_rows_and_none_is_there_twice():
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row[0][:60])
 def test_a_row_has_a_page_and_tests_that_exist_or_a_reason(row):
     assert len(row) == 4
-    need, name, page, shown = row
+    need, name, page, evidence = row
     links = re.findall(r"\]\(([^)]+)\)", page)
-    tests = re.findall(r"`([\w./-]+\.py)::([\w:]+)`", shown)
+    tests = re.findall(r"`([\w./-]+\.py)::([\w:]+)`", evidence)
 
     assert need
     assert name
     assert links
-    assert tests or (shown.startswith(NOT_BUILT) and len(shown.split()) > 5)
+    assert tests or (evidence.startswith(NOT_BUILT) and len(evidence.split()) > 5)
     assert [f"{file}::{test}" for file, test in tests if test not in names_in(ROOT / file)] == []
 
 

@@ -26,7 +26,7 @@ class Adds:
     def activate(self, pi):
         @pi.on("session_start")
         def send(event):
-            pi.send_message(self.message(plugin="somebody-else"))
+            pi.send_message(self.message(plugin="another"))
 
 
 class Observes:
