@@ -211,6 +211,16 @@ def test_a_reply_that_comes_slowly_types_nothing() -> None:
     assert parser.feed(b"00/0/0\x07a") == [Reply("\x1b]11;rgb:0000/0/0\x07"), Key("a", "a")]
 
 
+def test_what_only_looks_like_a_reply_is_typed_when_enter_is_pressed() -> None:
+    parser = Parser()
+
+    events = parser.feed(b"\x1b]1 one\r")
+
+    assert events[0] == Key("alt+]")
+    assert "".join(event.text for event in events if isinstance(event, Key)) == "1 one"
+    assert events[-1] == Key("enter")
+
+
 PIECES = st.sampled_from(
     [*LEGACY, *EXTENDED, b"a", "漢é".encode(), b"\x1b[200~p\x1b[201~", b"\x1b[<0;1;1M", b"\x1b[?1c"]
 )

@@ -50,7 +50,7 @@ class FileNames:
 
         Args:
             typed: A part of a path.
-            stopped: Whether nobody waits for the names any more; they are not complete then.
+            stopped: Whether the names are no longer needed; they are incomplete then.
         """
         match = matcher(typed)
         if self._all is None:

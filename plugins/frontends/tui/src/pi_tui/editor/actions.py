@@ -37,7 +37,7 @@ def act(editor: Editor, action: str, *, width: int, page: int) -> Editor | None:
 
 
 def _up(editor: Editor, width: int, _page: int) -> Editor:
-    """Go up; in the first row to its start, and from there, or while the history is shown, back in the history."""
+    """Go up; in the first row to its start, and from there, or while the history is displayed, back in the history."""
     found = rows_away(editor.text, -1, width, editor.goal, editor.labels)
     if found is not None:
         return editor.moved(*found)
@@ -47,7 +47,7 @@ def _up(editor: Editor, width: int, _page: int) -> Editor:
 
 
 def _down(editor: Editor, width: int, _page: int) -> Editor:
-    """Go down; in the last row to its end, and while the history is shown, forward in the history."""
+    """Go down; in the last row to its end, and while the history is displayed, forward in the history."""
     found = rows_away(editor.text, 1, width, editor.goal, editor.labels)
     if found is not None:
         return editor.moved(*found)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["MARKS", "Cluster", "clusters_of", "code_point", "is_boundary", "next_boundary", "previous_boundary"]
 
 MARKS = range(0x10F800, 0x10FFFE)
-"""Characters that stand for pasted texts: private ones, which have no meaning in any text from outside."""
+"""Characters that represent pasted texts: private ones, which have no meaning in any text from outside."""
 
 TAB = "    "
 
@@ -87,26 +87,18 @@ def _plain_clusters(line: str, start: int, end: int) -> Iterator[Cluster]:
     flag: Cluster | None = None
     for first, last, cells in split_graphemes(text)[0]:
         cluster = Cluster(start + first, start + last, text[first:last], cells)
-        if flag is not None:
-            whole = _is_flag_letter(cluster.shown)
-            if whole:
-                cluster = Cluster(flag.start, cluster.end, flag.shown + cluster.shown, flag.cells + cells)
-            else:
-                yield flag
+        is_flag_letter = len(cluster.shown) == 1 and _FLAG_LETTERS[0] <= cluster.shown <= _FLAG_LETTERS[1]
+        if flag is not None and is_flag_letter:
+            yield Cluster(flag.start, cluster.end, flag.shown + cluster.shown, flag.cells + cells)
             flag = None
-            if whole:
-                yield cluster
-                continue
-        if _is_flag_letter(cluster.shown):
-            flag = cluster
-        else:
+            continue
+        if flag is not None:
+            yield flag
+        flag = cluster if is_flag_letter else None
+        if flag is None:
             yield cluster
     if flag is not None:
         yield flag
-
-
-def _is_flag_letter(text: str) -> bool:
-    return len(text) == 1 and _FLAG_LETTERS[0] <= text <= _FLAG_LETTERS[1]
 
 
 def code_point(character: str) -> str:

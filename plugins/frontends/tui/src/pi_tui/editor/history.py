@@ -1,4 +1,4 @@
-"""What was sent before, shown again. Changes to it, and a text that is not sent yet, stay until something is sent."""
+"""What was sent before, to be sent again. Changes to it and an unsent text stay until something is sent."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ __all__ = ["History"]
 
 
 class History(NamedTuple):
-    """What was sent, and which of it is shown.
+    """What was sent, and which of it is displayed.
 
     Attributes:
         sent: The oldest first.
-        back: How far back the text is that is shown; 0 for the one that is not sent yet.
-        left: Texts that were left behind when another one was shown, by how far back they are.
+        back: How far back the text is that is displayed; 0 for the one that is not sent yet.
+        left: Texts that were left behind when another one was displayed, by how far back they are.
     """
 
     sent: tuple[str, ...] = ()
@@ -39,15 +39,15 @@ class History(NamedTuple):
         return History(self.sent if repeated or not text.strip() else (*self.sent, text))
 
     def shifted(self, now: Text, by: int) -> tuple[History, Text] | None:
-        """Return the history with another text shown, and that text; None if there is none so far back, or forward.
+        """Return the history with another text displayed, and that text; None if there is none so far back, or forward.
 
         Args:
-            now: The text that is shown now.
+            now: The text that is displayed now.
             by: 1 for the one before it, -1 for the one after it.
         """
         back = self.back + by
         if not 0 <= back <= len(self.sent):
             return None
         text = self.left.get(back) or Text(self.sent[-back] if back else "")
-        shown = Text(text.text, 0 if by > 0 else len(text.text))
-        return History(self.sent, back, {**self.left, self.back: now}), shown
+        cursor = 0 if by > 0 else len(text.text)
+        return History(self.sent, back, {**self.left, self.back: now}), Text(text.text, cursor)

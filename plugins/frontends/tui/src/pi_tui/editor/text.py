@@ -13,7 +13,7 @@ class Text(NamedTuple):
     """A text and the index of its cursor.
 
     Attributes:
-        text: The text, where a character of ``clusters.MARKS`` stands for a paste.
+        text: The text, where a character of ``clusters.MARKS`` represents a paste.
         cursor: Index of the character that the cursor is on; the length of the text at its end.
     """
 

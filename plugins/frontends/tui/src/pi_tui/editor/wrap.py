@@ -11,12 +11,10 @@ from pi_tui.editor.clusters import Cluster, clusters_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-
 __all__ = ["Labels", "Place", "Row", "index_at", "place_of", "wrap"]
 
 Labels = tuple[tuple[str, str], ...]
 """What is drawn for each mark of a paste."""
-
 
 _LONG_LINE = 4096
 """Characters. Of longer lines only a few are kept: a million characters have a hundred megabytes of rows."""

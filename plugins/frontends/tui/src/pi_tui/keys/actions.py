@@ -163,7 +163,7 @@ _TREE = (
     ),
     Action("app.tree.editLabel", ("shift+l",), "Edit the label", ("tree",)),
     Action("app.tree.toggleLabelTimestamp", ("shift+t",), "Show or hide the times of labels", ("tree",)),
-    Action("app.tree.filter.default", ("ctrl+d",), "Show what is shown by default", ("tree",)),
+    Action("app.tree.filter.default", ("ctrl+d",), "Use the default filter", ("tree",)),
     Action("app.tree.filter.noTools", ("ctrl+t",), "Hide the results of tools", ("tree",)),
     Action("app.tree.filter.userOnly", ("ctrl+u",), "Show only messages of the user", ("tree",)),
     Action("app.tree.filter.labeledOnly", ("ctrl+l",), "Show only what has a label", ("tree",)),

@@ -24,7 +24,7 @@ class Conflict(NamedTuple):
     second: str
 
     def __str__(self) -> str:
-        """Return what the user is told."""
+        """Return the line that reports it to the user."""
         return f"{self.key!r} is the key of both {self.first!r} and {self.second!r}: give one of them another."
 
 
@@ -42,7 +42,7 @@ class ShortcutConflict(NamedTuple):
     wins: bool
 
     def __str__(self) -> str:
-        """Return what the user is told."""
+        """Return the line that reports it to the user."""
         if self.action is None:
             return f"A plugin's shortcut {self.key!r} does nothing: there is no such key."
         if self.wins:

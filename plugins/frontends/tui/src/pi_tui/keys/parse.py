@@ -1,7 +1,7 @@
 """From a terminal's bytes to events. A sequence may be cut between two reads, and Escape is one byte of many sequences.
 
 ``Parser.feed`` holds back what may go on. Only the caller knows how long nothing has arrived: when that takes too long,
-it calls ``Parser.flush``, which reads what is held back as the keys that it is.
+it calls ``Parser.flush``, which returns what is held back as keys.
 """
 
 from __future__ import annotations
@@ -30,14 +30,15 @@ _SS3 = re.compile(r"\x1bO([1-9]?)([A-FHMP-SXa-dj-y])")
 _BEGUN = re.compile(r"\x1b(?:[]P_]|\x1b?(?:O[1-9]?|\[(?:\[|[0-?]*[ -/]*))?)\Z")
 """The beginning of these and of a reply; two escapes are those of Alt and an arrow, where keys are not extended."""
 
-_REPLY = re.compile(r"\x1b(?:\][0-9]|P[0-9>+$!|=]|_G)[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)")
-"""Replies that end with a terminator: OSC with a number, DCS, and the APC of Kitty's images."""
+_REPLY = re.compile(r"\x1b(?:\][0-9]|P[0-9>+$!|=]|_G)[^\x00-\x1f\x7f-\x9f]*(?:\x07|\x1b\\|\x9c)")
+"""Replies that end with a terminator: OSC with a number, DCS, and the APC of Kitty's images. Enter ends none: where it
+is pressed, what looked like a reply was typed."""
 
-_REPLY_BEGUN = re.compile(r"\x1b(?:\][0-9]|P[0-9>+$!|=]|_G)[^\x07\x1b\x9c]*(?:\x1b)?\Z")
+_REPLY_BEGUN = re.compile(r"\x1b(?:\][0-9]|P[0-9>+$!|=]|_G)[^\x00-\x1f\x7f-\x9f]*\x1b?\Z")
 
 _TEXT = re.compile(r"[^\x00-\x1f\x7f-\x9f]+")
 
-_LONGEST_REPLY = 65_536
+_LONGEST_REPLY = 4096
 """Characters of a reply without its end; a longer one is no reply."""
 
 
