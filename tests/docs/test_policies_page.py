@@ -8,6 +8,7 @@ from types import ModuleType
 
 import pytest
 
+from pi_hookspecs import BeforeAgentStartResult, CustomMessage
 from pi_testing import text, tool_call
 from pi_testing._under_test import plugins_for
 
@@ -63,6 +64,20 @@ async def test_refusals_are_counted_by_plugin(pi_session, script, fake_ui):
     await pi_session.prompt("/refusals")
 
     assert "guardrails refused 1 calls" in [notice.message for notice in fake_ui.notices]
+
+
+@pytest.mark.parametrize("section", ["Who added what"])
+@pytest.mark.pi(entry_points=["tools"], plugins={})
+async def test_the_context_is_counted_by_plugin(pi_session, script, fake_ui):
+    note = CustomMessage(custom_type="note", content="x" * 40)
+    pi_session.hooks.add("notes", "before_agent_start", lambda: BeforeAgentStartResult(messages=[note]))
+    script.turn(text("Hello."))
+
+    await pi_session.prompt("hello")
+    await pi_session.prompt("/sizes")
+
+    assert "notes: 10 tokens" in fake_ui.notices[0].message
+    assert re.search(r"\bpi: \d+ tokens", fake_ui.notices[0].message)
 
 
 def test_the_marks_of_what_will_be_removed_are_on_the_specifications():

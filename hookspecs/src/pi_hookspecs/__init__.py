@@ -97,7 +97,7 @@ _HOMES: dict[str, str] = {
         "SummarizationRetryAttemptStartEvent SummarizationRetryFinishedEvent SummarizationRetryScheduledEvent "
         "ThinkingLevelChangedEvent"
     ),
-    "events.prompt": "PROMPT_SECTIONS PromptSection SystemPromptEvent SystemPromptResult",
+    "events.prompt": "PROMPT_SECTIONS PromptPart PromptSection SystemPromptEvent SystemPromptResult",
     "events.request": (
         "AfterProviderResponseEvent BeforeModelRequestEvent BeforeModelRequestResult BeforeProviderRequestEvent "
         "ContextEvent ContextResult ModelUsageEvent"

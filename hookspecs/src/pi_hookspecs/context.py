@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from pi_hookspecs.abort import AbortSignal
     from pi_hookspecs.actions import ExecResult, ModelCatalog, ToolInfo
+    from pi_hookspecs.events.prompt import PromptPart
     from pi_hookspecs.full_ui import FullUserInterface
     from pi_hookspecs.messages import AssistantMessage
     from pi_hookspecs.models import Model, ThinkingLevel
@@ -175,6 +176,11 @@ class PiContext(CommandActions, StoredActions, Protocol):
 
     def get_system_prompt(self) -> str:
         """Return ``system_prompt``."""
+        ...
+
+    @property
+    def prompt_parts(self) -> Sequence[PromptPart]:
+        """The parts of the system prompt and where each comes from; without what ``before_agent_start`` changed."""
         ...
 
     @property

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from attrs import Attribute
 
-__all__ = ["PROMPT_SECTIONS", "PromptSection", "SystemPromptEvent", "SystemPromptResult"]
+__all__ = ["PROMPT_SECTIONS", "PromptPart", "PromptSection", "SystemPromptEvent", "SystemPromptResult"]
 
 PROMPT_SECTIONS: dict[str, int] = {
     "preamble": 100,
@@ -30,6 +30,8 @@ PROMPT_SECTIONS: dict[str, int] = {
     "cwd": 900,
 }
 """The standard sections and their priorities; the lowest comes first."""
+
+_CHARS_PER_TOKEN = 4
 
 CUSTOM_PRIORITY = 800
 """Priority of every other section."""
@@ -108,3 +110,27 @@ class SystemPromptResult(ReprMixin):
             if not isinstance(text, str):
                 return f"answered section {each.name!r} with {text!r:.60}, which is no text"
         return None
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class PromptPart(ReprMixin):
+    """A part of the system prompt; the concatenation of all parts is its text (``ctx.prompt_parts``).
+
+    Attributes:
+        section: The section's name.
+        text: The rendered text, including the section's opening tag in its first part and the closing tag in its last.
+        hook: The name of the hook that returned it, ``core``, or the option of the command line.
+        plugin: The plugin that returned it; None when it is not from a plugin.
+        source: The file that the text comes from, if any.
+    """
+
+    section: str
+    text: str
+    hook: str
+    plugin: str | None = None
+    source: str | None = None
+
+    @property
+    def tokens(self) -> int:
+        """The estimated tokens: a quarter of the characters, rounded up."""
+        return -(-len(self.text) // _CHARS_PER_TOKEN)

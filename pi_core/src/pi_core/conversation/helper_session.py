@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pi_core.conversation.runtime import Runtime
-    from pi_core.plugin_api.port import HelperSession
+    from pi_core.plugin_api.port_values import HelperSession
     from pi_hookspecs import AbortSignal
 
 __all__ = ["create_helper"]

@@ -31,13 +31,14 @@ if TYPE_CHECKING:
     from pi_core.plugin_api.components import Components
     from pi_core.plugin_api.event_bus import Bus
     from pi_core.plugin_api.mcp_servers import McpServers
-    from pi_core.plugin_api.port import HelperSession
+    from pi_core.plugin_api.port_values import HelperSession
     from pi_core.plugin_api.ui_prompts import UIPrompts
     from pi_hookspecs import (
         AbortSignal,
         ChildSession,
         Model,
         PiContext,
+        PromptPart,
         ThinkingLevel,
         ToolCall,
         ToolResult,
@@ -117,6 +118,11 @@ class PluginPort:
     get_commands = Method("_parts.commands.infos", lambda: PluginCommands.infos)
     emit = Method("_runtime.emit", lambda: Runtime.emit)
     report_plugin_error = Method("_runtime.report_plugin_error", lambda: Runtime.report_plugin_error)
+
+    @property
+    def prompt_parts(self) -> tuple[PromptPart, ...]:
+        """The parts of the system prompt, with the plugins that they come from."""
+        return self._runtime.prompts.build_cached().parts
 
     def subscribe(self, listener: Listener, *types: str) -> Callable[[], None]:
         """Call a listener with every event of these types; returns a function that unsubscribes."""

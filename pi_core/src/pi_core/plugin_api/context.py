@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pi_core.models.registry import ModelRegistry
-    from pi_core.plugin_api.port import HelperSession
+    from pi_core.plugin_api.port_values import HelperSession
     from pi_core.plugin_api.relay import Relay
     from pi_core.plugin_api.secrets import PluginSecrets
     from pi_core.plugin_api.settings import PluginSettings
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         Model,
         NoticeLevel,
         Processes,
+        PromptPart,
         ResourceLoader,
         SessionView,
         SideRequest,
@@ -158,6 +159,7 @@ class PluginContext(CommandContext):
     has_ui: bool = attribute("_session.has_ui", "Whether a user can answer a dialog.")
     model: Model | None = attribute("_session.model", "The current model.")
     thinking_level: ThinkingLevel = attribute("_session.thinking_level", "The current reasoning effort.")
+    prompt_parts: Sequence[PromptPart] = attribute("_session.prompt_parts", "Its parts, with their plugins.")
     system_prompt: str = attribute("_session.system_prompt", "The system prompt as the next request would send it.")
 
     @property

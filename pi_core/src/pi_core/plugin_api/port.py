@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 if TYPE_CHECKING:
     import asyncio
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pi_core.plugin_api.event_bus import Bus
     from pi_core.plugin_api.handles import Handles
     from pi_core.plugin_api.mcp_servers import McpServers
-    from pi_core.plugin_api.port_values import ForkOutcome, ScopedModel
+    from pi_core.plugin_api.port_values import ForkOutcome, HelperSession, ScopedModel
     from pi_core.plugin_api.registrations import SessionRegistrations
     from pi_core.plugin_api.settings import PluginSettings
     from pi_core.plugin_api.ui_prompts import UIPrompts
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         CustomMessage,
         Model,
         PiContext,
+        PromptPart,
         ResourceLoader,
         SideRequest,
         ThinkingLevel,
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
     )
     from pi_hookspecs.messages import UserContent
 
-__all__ = ["HelperSession", "PluginMessages", "ProviderPort", "SessionPort"]
+__all__ = ["PluginMessages", "ProviderPort", "SessionPort"]
 
 
 class ProviderPort(Protocol):
@@ -88,6 +89,11 @@ class SessionPort(ProviderPort, Protocol):
     @property
     def settings(self) -> Settings:
         """The user's settings."""
+        ...
+
+    @property
+    def prompt_parts(self) -> Sequence[PromptPart]:
+        """The parts of the system prompt, with the plugins that they come from."""
         ...
 
     @property
@@ -386,20 +392,4 @@ class PluginMessages(Protocol):
         self, plugin: str, content: str | Sequence[UserContent], deliver_as: Literal["steer", "followUp"] | None
     ) -> Awaitable[AssistantMessage | None]:
         """Add a message in the user's place, see ``PiAPI.send_user_message``."""
-        ...
-
-
-class HelperSession(Protocol):
-    """A session that a plugin created for a helper: the members of ``AgentSession`` that this package uses."""
-
-    async def __aenter__(self) -> Self: ...
-
-    async def __aexit__(self, *_: object) -> None: ...
-
-    async def prompt(self, prompt: str, /) -> AssistantMessage | None:
-        """Answer a text and return the last answer."""
-        ...
-
-    def subscribe(self, listener: Listener, *types: str) -> Callable[[], None]:
-        """Call a listener with every event of these types; return a function that unsubscribes."""
         ...

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, Self
 
 if TYPE_CHECKING:
-    from pi_hookspecs import Model
+    from collections.abc import Callable
 
-__all__ = ["ForkOutcome", "ScopedModel"]
+    from pi_core.agent.subscribers import Listener
+    from pi_hookspecs import AssistantMessage, Model
+
+__all__ = ["ForkOutcome", "HelperSession", "ScopedModel"]
 
 
 class ScopedModel(Protocol):
@@ -30,4 +33,20 @@ class ForkOutcome(Protocol):
     @property
     def selected_text(self) -> str:
         """The text of the user message at the fork, for editing."""
+        ...
+
+
+class HelperSession(Protocol):
+    """A session that a plugin created for a helper: the members of ``AgentSession`` that this package uses."""
+
+    async def __aenter__(self) -> Self: ...
+
+    async def __aexit__(self, *_: object) -> None: ...
+
+    async def prompt(self, prompt: str, /) -> AssistantMessage | None:
+        """Answer a text and return the last answer."""
+        ...
+
+    def subscribe(self, listener: Listener, *types: str) -> Callable[[], None]:
+        """Call a listener with every event of these types; return a function that unsubscribes."""
         ...

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from attrs import frozen
 
+from pi_hookspecs.events.prompt import PromptPart
 from pi_hookspecs.values import ReprMixin, Value
 
 if TYPE_CHECKING:
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Contribution", "PromptPart", "SystemPrompt", "render"]
 
-CHARS_PER_TOKEN = 4
 _LISTS = frozenset({"tools", "rules"})
 """Sections whose parts are lines of one list."""
 
@@ -36,30 +36,6 @@ class Contribution(Value):
     hook: str
     plugin: str | None = None
     bare: bool = False
-
-
-@frozen(kw_only=True, eq=False, repr=False)
-class PromptPart(ReprMixin):
-    """A part of the system prompt; the concatenation of all parts is its text.
-
-    Attributes:
-        section: The section's name.
-        text: The rendered text, including the section's opening tag in its first part and the closing tag in its last.
-        hook: As in ``Contribution``.
-        plugin: As in ``Contribution``.
-        source: The file that the text comes from, if any.
-    """
-
-    section: str
-    text: str
-    hook: str
-    plugin: str | None = None
-    source: str | None = None
-
-    @property
-    def tokens(self) -> int:
-        """The estimated tokens: a quarter of the characters, rounded up."""
-        return -(-len(self.text) // CHARS_PER_TOKEN)
 
 
 @frozen(kw_only=True, eq=False, repr=False)
