@@ -9,7 +9,7 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from attrs import define, field
+from attrs import define
 
 from pi_core.host.extensions.left_out import LeftOut
 from pi_core.host.extensions.places import ExtensionSource, find_extensions
@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 
     from pi_core.host import PluginHost
     from pi_core.host.extensions.projects import ProjectPlugin
+    from pi_core.host.extensions.staged import Staged
 
-__all__ = ["LocalExtensions", "Staged"]
+__all__ = ["LocalExtensions"]
 
 
 @define(eq=False, repr=False)
@@ -33,25 +34,6 @@ class _Loaded(ReprMixin):
 
     source: ExtensionSource
     plugins: dict[str, object]
-
-
-@define(eq=False, repr=False)
-class Staged(ReprMixin):
-    """New versions, loaded but not yet in place.
-
-    Attributes:
-        replaced: After ``commit``: the objects before, by plugin, of those that have a new version.
-    """
-
-    _owner: LocalExtensions
-    _sources: list[ExtensionSource]
-    _modules: dict[Any, object]
-    _failed: list[tuple[str, str]]
-    replaced: dict[str, object] = field(factory=dict, init=False)
-
-    def commit(self) -> list[tuple[str, str]]:
-        """Put the new versions in place; returns what went wrong, by plugin."""
-        return self._owner.put(self._sources, self._modules, self.replaced) + self._failed
 
 
 class LocalExtensions:
@@ -127,12 +109,14 @@ class LocalExtensions:
 
     async def stage(self) -> Staged:
         """Load the current files next to the running ones; one that fails to load does not replace its running one."""
+        from pi_core.host.extensions.staged import Staged  # only a reload needs it
+
         failed: list[tuple[str, str]] = []
         modules: dict[Any, object] = {}
         try:
             sources = self._find()
         except UserError as error:
-            return Staged(self, [each.source for each in self._loaded.values()], {}, [("(extensions)", str(error))])
+            return Staged(self.put, [each.source for each in self._loaded.values()], {}, [("(extensions)", str(error))])
         for source in sources:
             try:
                 await asyncio.to_thread(self._prepare, source)
@@ -143,7 +127,7 @@ class LocalExtensions:
                 plugin = self._import(source, source.name, partial(_note, failed, source.name))
                 if plugin is not None:
                     modules[source.key] = plugin
-        return Staged(self, sources, modules, failed)
+        return Staged(self.put, sources, modules, failed)
 
     def put(
         self, sources: Iterable[ExtensionSource], modules: Mapping[Any, object], replaced: dict[str, object]

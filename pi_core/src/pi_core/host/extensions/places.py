@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Literal
 from attrs import frozen
 
 from pi_core.base.paths import absolute, home_dir
-from pi_core.host.extensions.projects import ProjectPlugin, plugins_of_package, plugins_of_project
 from pi_hookspecs import UserError
 from pi_hookspecs.values import Value
 
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from pi_core.base.filters import Filter
+    from pi_core.host.extensions.projects import ProjectPlugin
     from pi_core.settings import Settings
 
 __all__ = ["ExtensionSource", "find_extensions"]
@@ -130,6 +130,8 @@ def _named(path: Path, scope: Scope, where: str, problems: list[str]) -> Iterato
     if path.is_file():
         yield ExtensionSource(_name(path), path, scope)
         return
+    from pi_core.host.extensions.projects import plugins_of_package, plugins_of_project
+
     try:
         plugins = plugins_of_package(package) if package.is_file() else plugins_of_project(path)
     except UserError as error:
