@@ -48,13 +48,14 @@ def read_tool(cwd: str | None = None, options: ReadOptions | None = None) -> Too
         path = params["path"]
         where = cwd or str(ctx.cwd)
         operations = file_operations(ctx, options)
-        if operations is not None:
-            content = await _fetch(operations, path, where)
-            source: _Memory | _Local = _Memory(content)
-        else:
-            source = await look(signal, _Local, path, where)
-        resize = setting(ctx, "images.autoResize", options and options.auto_resize_images, default=True)
-        return _result(await look(signal, source.read, _ReadRequest(params, signal, resize=bool(resize))), ctx)
+        content = await _fetch(operations, path, where) if operations is not None else None
+        resize = bool(setting(ctx, "images.autoResize", options and options.auto_resize_images, default=True))
+
+        def read() -> _Read:
+            source = _Local(path, where) if content is None else _Memory(content)
+            return source.read(_ReadRequest(params, signal, resize=resize))
+
+        return _result(await look(signal, read), ctx)
 
     return Tool(
         name="read",
