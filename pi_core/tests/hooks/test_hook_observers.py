@@ -11,7 +11,7 @@ import pytest
 
 from pi_core.hooks.dispatcher import HookDispatcher, HookRefused, Timeouts
 from pi_core.host.plugin_manager import PluginManager
-from pi_hookspecs import BeforeModelRequestResult, ToolCallEvent, ToolCallResult, TurnStartEvent
+from pi_hookspecs import AbortController, BeforeModelRequestResult, ToolCallEvent, ToolCallResult, TurnStartEvent
 from pi_hookspecs.specs import tools
 
 CTX: Any = SimpleNamespace(signal=None)
@@ -88,6 +88,31 @@ async def test_a_cancelled_call_is_traced_and_counted(hooks, traces):
 
     assert [each.outcome for each in traces] == ["cancelled"]
     assert [(each.calls, each.failures) for each in hooks.counters()] == [(1, 0)]
+
+
+@pytest.mark.parametrize("hook", ["turn_start", "tool_call"])
+@pytest.mark.parametrize("swallows", [False, True])
+async def test_a_call_that_an_abort_ends_is_traced_as_cancelled_and_no_failure(hooks, traces, hook, swallows):
+    controller = AbortController()
+    ctx = SimpleNamespace(signal=controller.signal)
+
+    async def waits(event):
+        asyncio.get_running_loop().call_soon(controller.abort)
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            if not swallows:
+                raise
+
+    controller.signal.on_abort(lambda: hooks.abort(controller.signal))
+    hooks.add("waits", hook, waits)
+    try:
+        await (hooks.call(tools.tool_call, CALL, ctx) if hook == "tool_call" else hooks.notify(TurnStartEvent(), ctx))
+    except HookRefused:
+        assert hook == "tool_call"
+
+    assert [(each.calls, each.failures) for each in hooks.counters()] == [(1, 0)]
+    assert [each.outcome for each in traces] == ["ok" if swallows and hook == "turn_start" else "cancelled"]
 
 
 async def test_traces_are_ordered_in_time_and_an_event_of_a_turn_has_no_key(hooks, traces):

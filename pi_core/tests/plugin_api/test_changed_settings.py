@@ -140,6 +140,7 @@ async def test_an_unknown_setting_is_refused_with_the_nearest_names(ctx, place, 
         ("theme", 3, "must be a string"),
         ("lamp", {"colour": "red"}, "Unknown setting"),
         ("", 3, "Unknown setting"),
+        ("guardrails.enabled", "false", "must be true or false"),
     ],
 )
 async def test_a_value_of_a_wrong_type_is_refused(ctx, place, key, value, problem):

@@ -123,7 +123,8 @@ class Invoker:
             message = "it ignored every cancellation (a bare except catches them), so pi no longer waits for it"
             self._count_failure(running, "deadline", message)
         elif running.blocked or description is None:
-            self._report_overrun(running)
+            if not self._report_overrun(running):
+                self._count(running, "cancelled")
         elif not (cancelled and running.cancelled_elsewhere):
             self._count_failure(running, "raised", *description)
         else:
@@ -145,7 +146,10 @@ class Invoker:
             raise asyncio.CancelledError
         if self._report_overrun(running):
             return False
-        return not (running.cancellations and running.call.hook.refuses)
+        if running.cancellations and running.call.hook.refuses:
+            self._count(running, "cancelled")
+            return False
+        return True
 
     def _report_overrun(self, running: RunningCall) -> bool:
         """Report a call that blocked the event loop or missed its deadline; return False if it did neither."""

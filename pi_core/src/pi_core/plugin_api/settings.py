@@ -93,7 +93,7 @@ def _declarations(session: SessionPort, steps: Sequence[str]) -> list[Registered
 
 
 def _check(session: SessionPort, steps: Sequence[str], value: Any, declared: Sequence[Registered]) -> None:
-    """Check that a setting is known, and that the value fits what plugins declare; core's schema is checked later.
+    """Check that a setting is known, and that the value fits the schema of pi and what plugins declare.
 
     Raises:
         UnknownName: The setting is not known.
@@ -107,6 +107,9 @@ def _check(session: SessionPort, steps: Sequence[str], value: Any, declared: Seq
         known += [each.name for each in session.host.registrations("register_settings")]
         hint = "pi config list --all lists those of pi; a plugin declares its own with the hook register_settings"
         raise UnknownName("setting", name_of(steps), known, hint)
+    problem = schema_info.problem_with(steps, value)
+    if problem is not None:
+        raise UserError(problem)
     if value is None:
         return
     from jsonschema import Draft202012Validator
