@@ -33,6 +33,7 @@ EXCEPTIONS = {
     "pi_core/src/pi_core/host/trial.py": "tries whether a plugin can be loaded, before plugins are loaded",
     "plugins/frontends/cli/src/pi_cli/line/editing.py": "the user's own editor, at the user's own terminal",
     "plugins/kits/client/src/pi_client/_client.py": "starts pi itself, from a program in which no plugin runs",
+    "plugins/kits/terminal-kit/src/pi_terminal_kit/desktop_clipboard.py": "the user's own clipboard, at their key",
     "plugins/kits/terminal-kit/src/pi_terminal_kit/file_names.py": "git, which lists names for the user's own Tab",
     "plugins/kits/testing/src/pi_testing/_front_end_process.py": "starts pi itself, in tests",
 }
