@@ -9,8 +9,19 @@ from pathlib import Path
 
 import pytest
 
+from pi_core.hooks.deprecations import deprecated_members
 from pi_core.plugin_api import deprecated_use
-from pi_hookspecs import Command, Deprecated, PiAPI, PiContext, TurnStartEvent, deprecated, hookimpl, hookspec
+from pi_hookspecs import (
+    Command,
+    Deprecated,
+    PiAPI,
+    PiContext,
+    ToolContext,
+    TurnStartEvent,
+    deprecated,
+    hookimpl,
+    hookspec,
+)
 from pi_hookspecs.specs.agent import turn_start
 from pi_testing import text
 
@@ -38,6 +49,7 @@ def marked(monkeypatch):
     def mark(protocol, name):
         member = vars(protocol)[name]
         monkeypatch.setattr(getattr(member, "fget", member), "pi_deprecated", MARK, raising=False)
+        monkeypatch.setattr(deprecated_use, "MARKED", frozenset({"PiAPI", "ToolContext"}))
         for each in (deprecated_use.noting_context, deprecated_use.noting_api):
             each.cache_clear()
 
@@ -50,6 +62,12 @@ def marked(monkeypatch):
 @pytest.fixture
 def notes(recorder):
     return lambda: [each.error for each in recorder.of("extension_error")]
+
+
+def test_the_protocols_with_deprecated_members_are_named():
+    marked = {each.__name__ for each in (PiAPI, ToolContext) if deprecated_members(each)}
+
+    assert marked == deprecated_use.MARKED, "name them in pi_core.plugin_api.deprecated_use.MARKED"
 
 
 async def prompted(session, script):

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from pi_core.hooks.acting import acting_plugin
 from pi_core.hooks.deprecations import deprecated_members, noting_members
-from pi_hookspecs import PiAPI, ToolContext
 
 if TYPE_CHECKING:
     from pi_core.plugin_api.api import PluginAPI
@@ -16,16 +15,27 @@ if TYPE_CHECKING:
 
 __all__ = ["noting_api", "noting_context"]
 
+MARKED: frozenset[str] = frozenset()
+"""Which of ``PiAPI`` and ``ToolContext`` have deprecated members; a start would take 3 ms to import both and look."""
+
 
 @cache
 def noting_context(cls: type) -> Any:
     """Return the class of ``ctx`` to make objects of."""
+    if "ToolContext" not in MARKED:
+        return cls
+    from pi_hookspecs import ToolContext
+
     return noting_members(cls, deprecated_members(ToolContext), _note_context)
 
 
 @cache
 def noting_api(cls: type) -> Any:
     """Return the class of ``pi`` to make objects of."""
+    if "PiAPI" not in MARKED:
+        return cls
+    from pi_hookspecs import PiAPI
+
     return noting_members(cls, deprecated_members(PiAPI), _note_api)
 
 
