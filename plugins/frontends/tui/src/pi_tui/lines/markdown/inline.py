@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from attrs import frozen
 
 from pi_hookspecs import Run
+from pi_tui.view.clean import clean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -32,8 +33,12 @@ class Ink:
     cwd: str = ""
 
     def run(self, text: str, **fields: Any) -> Run:
-        """Return a run in the style."""
-        return self.style._replace(text=text, **fields)
+        """Return a run in the style; the parser has made characters of entities such as ``&#x202e;``."""
+        return self.style._replace(text=_clean(text), **fields)
+
+
+def _clean(text: str) -> str:
+    return clean(text).replace("\n", " ")
 
 
 def inline_lines(node: Any, ink: Ink) -> list[list[Run]]:
@@ -82,7 +87,7 @@ _EMPHASIS = {"strong": _strong, "em": _em, "s": _struck}
 
 
 def _link(node: Any, ink: Ink) -> Iterator[Run | None]:
-    address = str(node.attrs.get("href", ""))
+    address = _clean(str(node.attrs.get("href", "")))
     link = address if _is_safe(address, ink.cwd) else None
     inner = Ink(ink.style._replace(role="mdLink", underline=True, link=link), ink.cwd)
     runs = [*_runs(node.children, inner)]
