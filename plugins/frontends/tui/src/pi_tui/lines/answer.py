@@ -8,6 +8,7 @@ from pi_hookspecs import Line, Run
 from pi_tui.lines.line import BLANK, indent
 from pi_tui.lines.markdown.inline import Ink
 from pi_tui.lines.markdown.stable import StreamingMarkdown
+from pi_tui.view.clean import clean
 
 if TYPE_CHECKING:
     from pi_tui.lines.look import Look
@@ -52,8 +53,19 @@ class MarkdownRows:
         self._markdown.feed(text.since(self._consumed))
         self._consumed = text.length
         if self._block.done:
+            self._transform(str(text))
             self._markdown.end()
             self._ended = True
+
+    def _transform(self, text: str) -> None:
+        """Let plugins change the complete text."""
+        if self._look.drawings is None:
+            return
+        changed = clean(self._look.drawings.markdown(text))
+        if changed != text:
+            self._begin(self._block.text)
+            self._markdown.feed(changed)
+            self._consumed = self._block.text.length
 
     def _begin(self, text: Growing) -> None:
         style = _THINKING if self._block.kind == "thinking" else Run("")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from pi_hookspecs import Run
 from pi_tui.lines.box import boxed, first_lines, inner_width
+from pi_tui.lines.foreign import foreign_rows
 from pi_tui.lines.line import indent
 from pi_tui.lines.markdown.inline import Ink
 from pi_tui.lines.markdown.stable import markdown_rows
@@ -21,13 +22,17 @@ __all__ = ["custom_rows", "error_rows", "notice_rows"]
 
 
 def custom_rows(block: Custom, look: Look) -> list[Line]:
-    """Return the rows of a plugin's message; none for an entry, which only a renderer can draw."""
+    """Return the rows of a plugin's message or entry; none for an entry that no renderer draws."""
+    if look.drawings is not None and block.value is not None:
+        rows = look.drawings.custom_lines(block.value, width=look.width, expanded=look.expanded)
+        if rows is not None:
+            return foreign_rows(rows, look.width)
     if not block.text.strip() and not block.images:
         return []
     width = inner_width(look.width)
-    rows = wrap([Run(f"[{block.custom_type}]", "customMessageLabel", bold=True)], width)
-    rows += markdown_rows(block.text, width, Ink(Run("", "customMessageText"), look.cwd))
-    return boxed([*rows, *image_rows(block.images, width)], "customMessageBg", look.width)
+    own = wrap([Run(f"[{block.custom_type}]", "customMessageLabel", bold=True)], width)
+    own += markdown_rows(block.text, width, Ink(Run("", "customMessageText"), look.cwd))
+    return boxed([*own, *image_rows(block.images, width)], "customMessageBg", look.width)
 
 
 def notice_rows(block: Notice, look: Look) -> list[Line]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from attrs import frozen
+from attrs import field, frozen
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from pi_tui.lines.foreign import Drawings
 
 __all__ = ["Look"]
 
@@ -26,6 +28,7 @@ class Look:
         home: The user's home directory, displayed as ``~``.
         now: Seconds of the clock of the view's state, for elapsed times.
         spinner: The character of running work.
+        drawings: What plugins draw; None draws messages and tools of plugins as any other.
         hints: Keys by action, such as ``{"expand": "ctrl+o"}``, as they are bound.
     """
 
@@ -38,6 +41,7 @@ class Look:
     home: str = ""
     now: float = 0.0
     spinner: str = "⠋"
+    drawings: Drawings | None = field(default=None, eq=False)
     hints: Mapping[str, str] = {"expand": "ctrl+o", "cancel": "escape"}
 
     def path(self, path: str) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from pi_hookspecs import Run
+from pi_hookspecs import ImageContent, Run, TextContent, ToolResult
 from pi_tui.lines.box import boxed, inner_width
+from pi_tui.lines.foreign import foreign_rows
 from pi_tui.lines.tools import view_of
 from pi_tui.lines.user import image_rows
 from pi_tui.lines.wrap import wrap
@@ -20,6 +21,8 @@ __all__ = ["tool_rows"]
 
 _BACKGROUNDS = {"pending": "toolPendingBg", "running": "toolPendingBg", "done": "toolSuccessBg", "error": "toolErrorBg"}
 
+_ENDED = ("done", "error")
+
 _LONGEST_TITLE = 10
 """Rows of a title, such as that of a long command, unless it is expanded."""
 
@@ -28,13 +31,37 @@ def tool_rows(block: Tool, look: Look) -> list[Line]:
     """Return the rows of a call."""
     width = inner_width(look.width)
     arguments, view = arguments_of(block), view_of(block.name)
-    runs = view.title(arguments, look)
-    if not runs or runs[0].role != "toolTitle":
-        runs = [Run(block.name, "toolTitle", bold=True), *runs]
-    rows = _title_rows(runs, width, look)
-    body = view.body(block, arguments, look, width)
-    rows += body + image_rows(block.images, width)
-    return boxed(rows, _BACKGROUNDS[block.status], look.width)
+    rows = _drawn_call(block, arguments, look, width)
+    if rows is None:
+        rows = _title_rows(_with_name(view.title(arguments, look), block.name), width, look)
+    body = _drawn_result(block, look, width)
+    rows += view.body(block, arguments, look, width) if body is None else body
+    return boxed([*rows, *image_rows(block.images, width)], _BACKGROUNDS[block.status], look.width)
+
+
+def _drawn_call(block: Tool, arguments: dict[str, Any], look: Look, width: int) -> list[Line] | None:
+    if look.drawings is None:
+        return None
+    partial = block.arguments is None
+    rows = look.drawings.tool_call(block.name, arguments, width=width, expanded=look.expanded, partial=partial)
+    return None if rows is None else foreign_rows(rows, width)
+
+
+def _drawn_result(block: Tool, look: Look, width: int) -> list[Line] | None:
+    if look.drawings is None or not (block.output or block.images or block.details or block.status in _ENDED):
+        return None
+    result = ToolResult(
+        content=(TextContent(block.output), *(ImageContent(each.data, each.mime_type) for each in block.images)),
+        details=block.details,
+        is_error=block.status == "error",
+    )
+    partial = block.status not in _ENDED
+    rows = look.drawings.tool_result(block.name, result, width=width, expanded=look.expanded, partial=partial)
+    return None if rows is None else foreign_rows(rows, width)
+
+
+def _with_name(runs: list[Run], name: str) -> list[Run]:
+    return runs if runs and runs[0].role == "toolTitle" else [Run(name, "toolTitle", bold=True), *runs]
 
 
 def _title_rows(runs: list[Run], width: int, look: Look) -> list[Line]:

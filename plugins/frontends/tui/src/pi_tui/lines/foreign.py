@@ -1,0 +1,61 @@
+"""Rows that plugins draw, on their way into the transcript: cleaned, their colours as runs, cut to the width."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+from pi_hookspecs import Line
+from pi_tui.lines.ansi import styled
+from pi_tui.lines.line import cut
+from pi_tui.view.clean import clean_output
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from pi_hookspecs import Run, ToolResult
+
+__all__ = ["Drawings", "foreign_rows"]
+
+
+class Drawings(Protocol):
+    """What plugins draw of a session. Each method returns None where no plugin draws it, or where one failed."""
+
+    def custom_lines(self, value: Any, *, width: int, expanded: bool) -> Sequence[str | Line] | None:
+        """Return the rows of a plugin's message or entry."""
+        ...
+
+    def tool_call(
+        self, name: str, arguments: Mapping[str, Any], *, width: int, expanded: bool, partial: bool
+    ) -> Sequence[str | Line] | None:
+        """Return the rows of a tool's call."""
+        ...
+
+    def tool_result(
+        self, name: str, result: ToolResult, *, width: int, expanded: bool, partial: bool
+    ) -> Sequence[str | Line] | None:
+        """Return the rows of a tool's result."""
+        ...
+
+    def markdown(self, text: str) -> str:
+        """Return the Markdown of a complete message as it is to be displayed."""
+        ...
+
+
+def foreign_rows(rows: Iterable[str | Line], width: int) -> list[Line]:
+    """Return rows that may be drawn: no control characters, no line breaks, at most ``width`` cells."""
+    return [cut(_safe(row), width) for row in rows]
+
+
+def _safe(row: str | Line) -> Line:
+    if isinstance(row, str):
+        return Line(styled(_one_row(row)))
+    return Line(tuple([part for run in row.runs for part in _safe_runs(run)]), row.fill)
+
+
+def _safe_runs(run: Run) -> tuple[Run, ...]:
+    link = run.link if run.link and run.link.isprintable() else None
+    return styled(_one_row(run.text), run._replace(link=link))
+
+
+def _one_row(text: str) -> str:
+    return clean_output(text).replace("\n", " ")
