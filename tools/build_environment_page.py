@@ -59,7 +59,9 @@ SYSTEM = {
     "BROWSER": "The program that a login opens its page with",
     "DISPLAY": "On Linux a login opens a browser where this, `WAYLAND_DISPLAY` or `BROWSER` is set",
     "WAYLAND_DISPLAY": "See `DISPLAY`",
-    "SSH_CONNECTION": "On macOS and Windows a login opens no browser where this is set",
+    "SSH_CONNECTION": "On macOS and Windows a login opens no browser where this is set, and front ends leave the "
+    "desktop's clipboard alone everywhere",
+    "SSH_TTY": "As `SSH_CONNECTION`, for the clipboard",
     "HTTP_PROXY": "Proxy of requests to `http://` addresses, in small letters, too, as the next three",
     "HTTPS_PROXY": "Proxy of requests to `https://` addresses",
     "ALL_PROXY": "Proxy of all schemes without a proxy of their own",
