@@ -42,7 +42,7 @@ THEMES = {
     "Models and requests": ("models", "provider", "stream"),
     "Sessions": ("session_store", "stored_sessions", "views", "entries", "rare_entries"),
     "Compaction and other services": ("service_values", "services", "operations", "processes", "context"),
-    "What plugins draw": ("lines", "screen", "forms", "full_ui"),
+    "What plugins draw": ("lines", "screen", "forms", "full_ui", "renderers"),
     "What plugins register": (
         *("registrations", "front_ends", "completions", "resources", "resource_files", "mcp", "secrets", "traces"),
     ),

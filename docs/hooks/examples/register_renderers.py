@@ -1,28 +1,38 @@
-"""How a custom entry `todo` looks: a line with a box for each thing to do."""
+"""How a custom entry `todo` looks, how results of the tool `weather` look, and arrows in Markdown."""
 
-from pi_hookspecs import hookimpl
+from pi_hookspecs import Line, MarkdownTransform, Run, ToolRenderer, hookimpl
 
 
 class TodoLines:
     name = "todo"
+    kind = "entry"  # a message of this type is displayed as its text
 
     def render(self, value, *, width, expanded):
         return [f"[ ] {each}"[:width] for each in value.data]
 
 
+def weather(result, *, width, expanded, partial):
+    degrees = result.details["degrees"]
+    return [Line.of(f"{result.details['city']}: ", Run(f"{degrees} °C", "error" if degrees > 30 else "text"))]
+
+
 @hookimpl
 def register_renderers():
-    return [TodoLines()]
+    arrows = MarkdownTransform("arrows", lambda text: text.replace("->", "→"))
+    return [TodoLines(), ToolRenderer("weather", render_result=weather), arrows]
 
 
 # Shown by
 
-from types import SimpleNamespace
+from pi_hookspecs import CustomEntry, ToolResult
 
 
-async def shown(pi_host):
-    renderer = pi_host.find("register_renderers", "todo").thing
+async def shown(pi_session):
+    entry = CustomEntry(id="1", parent_id=None, timestamp="", custom_type="todo", data=["write", "sleep"])
+    result = ToolResult.text("warm", details={"city": "Rome", "degrees": 31})
 
-    lines = renderer.render(SimpleNamespace(data=["write", "sleep"]), width=9, expanded=False)
-
-    assert lines == ["[ ] write", "[ ] sleep"]
+    assert pi_session.render_custom(entry, width=9) == ("[ ] write", "[ ] sleep")
+    (line,) = pi_session.render_tool_result("weather", result, width=80)
+    assert str(line) == "Rome: 31 °C"
+    assert line.runs[1].role == "error"
+    assert pi_session.transform_markdown("a -> b") == "a → b"

@@ -52,6 +52,7 @@ if TYPE_CHECKING:  # what a type checker sees; ``_HOMES`` says the same at run t
     from pi_hookspecs.rare_entries import *
     from pi_hookspecs.rare_messages import *
     from pi_hookspecs.registrations import *
+    from pi_hookspecs.renderers import *
     from pi_hookspecs.resource_files import *
     from pi_hookspecs.resources import *
     from pi_hookspecs.screen import *
@@ -143,6 +144,7 @@ _HOMES: dict[str, str] = {
     "registrations": (
         "Command CredentialSource Exporter ExportRequest Flag Login PluginSetting Renderer Shortcut Theme"
     ),
+    "renderers": "MarkdownTransform RenderToolCall RenderToolResult ToolRenderer",
     "resource_files": "Resource ResourceContent ResourceFile ResourceProblem ResourceScope Shadowed",
     "resources": "ResourceKind ResourceLoader ResourceRequest ResourceSet",
     "secrets": "KnownSecret SecretValues",

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
     from pi_hookspecs.abort import AbortSignal
+    from pi_hookspecs.completions import Completion
     from pi_hookspecs.forms import FormField
     from pi_hookspecs.lines import Line
     from pi_hookspecs.registrations import Theme
@@ -25,8 +26,13 @@ __all__ = ["AutocompleteProvider", "FullUserInterface", "TerminalInputHandler"]
 TerminalInputHandler: TypeAlias = "Callable[[str], bool | str | None]"
 """Gets what was typed, before the front end reads it; returns True to discard it, or what is to be read instead."""
 
-AutocompleteProvider: TypeAlias = "Callable[[str, int], Sequence[str] | Awaitable[Sequence[str]]]"
-"""Gets the editor's text and the position of the cursor in it, and returns texts for the word before the cursor."""
+AutocompleteProvider: TypeAlias = (
+    "Callable[[str, int], Sequence[str] | Sequence[Completion] | Awaitable[Sequence[str] | Sequence[Completion]]]"
+)
+"""Gets the editor's text and the position of the cursor in it; returns what the word before the cursor could become.
+
+Plain, within 100 ms, or ``async``, within 2 seconds.
+"""
 
 
 @runtime_checkable

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from pi_hookspecs.completions import Completer
     from pi_hookspecs.context import PiContext
+    from pi_hookspecs.lines import Line
     from pi_hookspecs.tools import Tool
     from pi_hookspecs.views import SessionView
 
@@ -113,13 +114,17 @@ class Theme(Value):
 
 @runtime_checkable
 class Renderer(Protocol):
-    """Renders one kind of custom message or entry as plain lines; front ends call ``session.render_custom(value)``."""
+    """Renders one kind of custom message or entry; front ends call ``session.render_custom(value)``.
+
+    It may also have ``kind``, which is ``message`` or ``entry`` where it renders only one of the two; it counts before
+    one of the same name without a kind. ``render`` may take ``theme``, too: the current ``Theme``, or None.
+    """
 
     name: str
     """The ``custom_type`` that it renders."""
 
-    def render(self, value: Any, *, width: int, expanded: bool) -> Sequence[str]:
-        """Return the lines."""
+    def render(self, value: Any, *, width: int, expanded: bool) -> Sequence[str | Line]:
+        """Return the rows, each at most ``width`` cells wide."""
         ...
 
 
@@ -132,7 +137,8 @@ class ExportRequest(ReprMixin):
         tools: The active tools; None where they are not known.
         light: Colours of the light theme; None leaves the choice to the exporter.
         dark: Colours of the dark theme; None likewise.
-        renderers: Renderers of plugins' messages and entries, by ``custom_type``.
+        renderers: Renderers of plugins' messages and entries, by ``custom_type``; those with a kind by
+            ``message/custom_type`` or ``entry/custom_type``.
     """
 
     system_prompt: str | None = None

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pi_hookspecs.abort import AbortSignal
     from pi_hookspecs.context import ToolContext
     from pi_hookspecs.messages import Usage
+    from pi_hookspecs.renderers import ToolRenderer
 
 __all__ = [
     "ConstrainedSampling",
@@ -157,6 +158,7 @@ class Tool(ReprMixin):
         exposure: Whether the model is offered it while it is active, only once it was activated, or never; see
             ``ToolExposure``.
         namespace: What groups it with others, such as the name of an MCP server; the model does not see it.
+        renderer: Displays its calls and results; None leaves that to the front end.
     """
 
     name: str
@@ -174,6 +176,7 @@ class Tool(ReprMixin):
     output_schema: dict[str, Any] | None = field(default=None, repr=False)
     exposure: ToolExposure = field(default="direct", converter=_exposure)
     namespace: str | None = None
+    renderer: ToolRenderer | None = field(default=None, repr=False)
     extra: dict[str, Any] = Factory(dict)
 
     def __attrs_post_init__(self) -> None:
@@ -197,6 +200,7 @@ def tool(
     output_schema: dict[str, Any] | None = None,
     exposure: ToolExposure = "direct",
     namespace: str | None = None,
+    renderer: ToolRenderer | None = None,
 ) -> Callable[[Callable[..., Any]], Tool]: ...
 def tool(
     function: Callable[..., Any] | None = None,
@@ -213,6 +217,7 @@ def tool(
     output_schema: dict[str, Any] | None = None,
     exposure: ToolExposure = "direct",
     namespace: str | None = None,
+    renderer: ToolRenderer | None = None,
 ) -> Tool | Callable[[Callable[..., Any]], Tool]:
     """Make a ``Tool`` from a typed function, plain or ``async``.
 
@@ -241,6 +246,7 @@ def tool(
             output_schema=output_schema,
             exposure=exposure,
             namespace=namespace,
+            renderer=renderer,
         )
 
     return decorate if function is None else decorate(function)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         Shortcut,
         Theme,
     )
+    from pi_hookspecs.renderers import MarkdownTransform, ToolRenderer
     from pi_hookspecs.resources import ResourceKind
     from pi_hookspecs.services import Service
     from pi_hookspecs.session_store import SessionStore
@@ -155,11 +156,11 @@ def register_credentials() -> Sequence[CredentialSource]:  # type: ignore[empty-
 
 
 @hookspec
-def register_renderers() -> Sequence[Renderer]:  # type: ignore[empty-body]
-    """Add renderers of custom messages and entries.
+def register_renderers() -> Sequence[Renderer | ToolRenderer | MarkdownTransform]:  # type: ignore[empty-body]
+    """Add renderers of custom messages and entries, of tools (``ToolRenderer``), and changes of Markdown.
 
     When: once per load of the plugin.
-    Answers: collect; the later of two for one custom type wins.
+    Answers: collect; the later of two for one custom type, or for one tool, wins; transforms all run.
     On error: reported; the plugin adds no renderer.
     Since: 1.0
     """

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from attrs import evolve
@@ -12,8 +11,7 @@ from pi_core.hooks.containment import reported
 
 if TYPE_CHECKING:
     from pi_core.conversation.runtime import Runtime
-    from pi_core.hooks.drawing import DrawingGuard
-    from pi_hookspecs import CommandInfo, CustomEntry, CustomMessage, Shortcut
+    from pi_hookspecs import CommandInfo, Shortcut
 
 __all__ = ["PluginCommands"]
 
@@ -30,12 +28,6 @@ class PluginCommands:
 
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
-
-    @cached_property
-    def _guard(self) -> DrawingGuard:
-        from pi_core.hooks.drawing import DrawingGuard
-
-        return DrawingGuard(self._runtime.report_plugin_error)
 
     async def run(self, text: str) -> bool:
         """Run a slash command; return False when the text is not a known command."""
@@ -90,21 +82,6 @@ class PluginCommands:
         if found is not None:
             await self._call(found.plugin, ("shortcut", key), found.thing.handler, self._runtime.ctx)
         return found is not None
-
-    def render(
-        self, value: CustomMessage | CustomEntry, *, width: int, expanded: bool = False
-    ) -> tuple[str, ...] | None:
-        """Return the lines that a plugin renders for its message or entry.
-
-        Returns:
-            None when no plugin has a renderer for it, or the renderer failed, which is reported: show the content.
-        """
-        found = self._runtime.registrations.find("register_renderers", value.custom_type)
-        if found is None:
-            return None
-        slot = self._guard.named(found.plugin, f"the renderer of {value.custom_type!r}", found.thing)
-        render = found.thing.render
-        return slot.run(lambda: tuple(map(str, render(value, width=width, expanded=expanded))), render)[1]
 
     async def _call(self, plugin: str, what: tuple[str, str], handler: Any, *arguments: Any) -> None:
         step, name = what

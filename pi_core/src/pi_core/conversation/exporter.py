@@ -40,7 +40,7 @@ class Exporter:
             UserError: There is nothing to export, no exporter of that format, or no place to write to.
             PiError: The exporter failed.
         """
-        from pi_core.session.exporting import export_session
+        from pi_core.session.exporting import custom_renderers, export_session
 
         runtime = self._runtime
         host, state = runtime.host, runtime.agent.state
@@ -56,7 +56,7 @@ class Exporter:
             system_prompt=state.system_prompt,
             tools=state.tools,
             themes=await self._themes(),
-            renderers={name: each.thing for name, each in renderers.items()},
+            renderers=custom_renderers(renderers),
         )
 
     async def export_html(self, path: str | Path | None = None) -> Path:

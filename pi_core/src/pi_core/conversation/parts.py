@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from pi_core.conversation.outbox import Outbox
     from pi_core.conversation.program_calls import ProgramCalls
     from pi_core.conversation.reload import Reloader
+    from pi_core.conversation.rendering import Renderings
     from pi_core.conversation.runtime import Runtime
     from pi_core.conversation.side_requests import SideRequests
     from pi_core.conversation.switching import SessionSwitcher
@@ -153,6 +154,13 @@ class Parts:
 
         runtime = self.runtime
         return McpServers(lambda event: runtime.hooks.notify(event, runtime.ctx))
+
+    @cached_property
+    def renderings(self) -> Renderings:
+        """Displays values with the renderers of plugins."""
+        from pi_core.conversation.rendering import Renderings
+
+        return Renderings(self.runtime)
 
     @cached_property
     def components(self) -> Components:

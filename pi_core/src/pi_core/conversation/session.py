@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pi_core.conversation.outbox import Outbox
     from pi_core.conversation.prompt_gate import PromptGate
     from pi_core.conversation.reload import Reloader
+    from pi_core.conversation.rendering import Renderings
     from pi_core.conversation.retry import Retry
     from pi_core.conversation.runtime import Runtime
     from pi_core.conversation.side_requests import SideRequests
@@ -373,7 +374,11 @@ class AgentSession:
     complete_mention = Method("parts.completions.mentions", lambda: PluginCompletions.mentions)
     get_shortcuts = Method("parts.commands.shortcuts", lambda: PluginCommands.shortcuts)
     press_key = Method("parts.commands.press_key", lambda: PluginCommands.press_key)
-    render_custom = Method("parts.commands.render", lambda: PluginCommands.render)
+    render_custom = Method("parts.renderings.custom", lambda: Renderings.custom)
+    render_custom_lines = Method("parts.renderings.custom_lines", lambda: Renderings.custom_lines)
+    render_tool_call = Method("parts.renderings.tool_call", lambda: Renderings.tool_call)
+    render_tool_result = Method("parts.renderings.tool_result", lambda: Renderings.tool_result)
+    transform_markdown = Method("parts.renderings.markdown", lambda: Renderings.markdown)
 
     async def get_prompt_templates(self) -> tuple[Resource, ...]:
         """Return all prompt templates; the first call reads their files."""

@@ -48,7 +48,7 @@ class Toolbox:
     def warnings(self) -> list[str]:
         """Warnings about selected names without a tool, after plugins have added theirs."""
         exact_names = self._selection.exact_names()
-        return [str(UnknownName("tool", name, self._known())) for name in exact_names if self._find(name) is None]
+        return [str(UnknownName("tool", name, self._known())) for name in exact_names if self.find(name) is None]
 
     def active(self) -> tuple[Tool, ...]:
         """Return the active tools."""
@@ -58,11 +58,11 @@ class Toolbox:
             wanted = self._selection.names(self._known(), self._default_names())
             named = self._selection.exact_names()
         for name in wanted:
-            tool = self._find(name)
+            tool = self.find(name)
             if tool is not None and (tool.exposure == "direct" or name in named):
                 tools[tool.name] = tool
         for name in self.loaded:
-            if self._is_deferred(name) and (tool := self._find(name)) is not None and self._selection.allows(tool.name):
+            if self._is_deferred(name) and (tool := self.find(name)) is not None and self._selection.allows(tool.name):
                 tools.setdefault(tool.name, tool)
         for tool in self._custom:
             if tool.name in tools or (self._chosen is None and tool.exposure == "direct"):
@@ -78,7 +78,7 @@ class Toolbox:
         offered = {tool.name: tool for tool in self.active()}
         if name in offered:
             return offered[name]
-        tool = self._find(name)
+        tool = self.find(name)
         if tool is None or not (self._selection.allows(tool.name) and self._selection.allows(name)):
             return None
         return tool if tool.name in offered or tool.exposure == "hidden" else None
@@ -104,7 +104,7 @@ class Toolbox:
         A loaded tool that is not registered now stays loaded: it could not be among the names.
         """
         self._chosen = [name for name in dict.fromkeys(names) if self._selection.allows(name)]
-        absent = [name for name in self.loaded if self._find(name) is None]
+        absent = [name for name in self.loaded if self.find(name) is None]
         self.loaded = tuple(dict.fromkeys([*filter(self._is_deferred, self._chosen), *absent]))
 
     def load(self, names: Sequence[str]) -> None:
@@ -115,8 +115,19 @@ class Toolbox:
 
     def all(self) -> list[Tool]:
         """Return all tools that can be activated, by name."""
-        found = (self._find(name) for name in sorted(self._known()))
+        found = (self.find(name) for name in sorted(self._known()))
         return [tool for tool in found if tool is not None]
+
+    def find(self, name: str) -> Tool | None:
+        """Return the tool of a name, also as ``plugin:name``; None if there is none."""
+        for plugin, tool in reversed(self._added):
+            if name in (tool.name, f"{plugin}:{tool.name}"):
+                return tool
+        found = self._host.find("register_tools", name)
+        if found is not None:
+            registered: Tool = found.thing
+            return registered
+        return next((tool for tool in self._custom if tool.name == name), None)
 
     def info(self, tool: Tool, *, active: bool = True) -> ToolInfo:
         """Return a tool as plugins see it.
@@ -171,18 +182,8 @@ class Toolbox:
         return list(dict.fromkeys([each["name"] for each in described] + loaded + added))
 
     def _is_deferred(self, name: str) -> bool:
-        tool = self._find(name)
+        tool = self.find(name)
         return tool is not None and tool.exposure == "deferred"
-
-    def _find(self, name: str) -> Tool | None:
-        for plugin, tool in reversed(self._added):
-            if name in (tool.name, f"{plugin}:{tool.name}"):
-                return tool
-        found = self._host.find("register_tools", name)
-        if found is not None:
-            registered: Tool = found.thing
-            return registered
-        return next((tool for tool in self._custom if tool.name == name), None)
 
     def _by_precedence(self, name: str) -> list[Tool]:
         """Return every tool of a name: the program's, those added at run time, those that plugins registered."""

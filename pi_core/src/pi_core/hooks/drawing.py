@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from types import FrameType
 
     from pi_core.hooks.containment import Report
+    from pi_hookspecs import Line
 
-__all__ = ["DRAWING_SECONDS", "FAILURES", "DrawingGuard", "DrawingSlot"]
+__all__ = ["DRAWING_SECONDS", "FAILURES", "DrawingGuard", "DrawingSlot", "rows_of"]
 
 T = TypeVar("T")
 
@@ -158,6 +159,25 @@ def _run(clock: _Clock, work: Callable[[], T]) -> T:
     """Run it; only inside of this function the clock interrupts."""
     clock.start()
     return work()
+
+
+def rows_of(lines: Any) -> list[str | Line]:
+    """Return what plugin code drew as a list.
+
+    Raises:
+        TypeError: It is no list of texts and lines.
+    """
+    from pi_hookspecs import Line
+
+    if isinstance(lines, str):
+        message = f"it returned the text {lines!r:.60}, not a list of lines"
+        raise TypeError(message)
+    rows: list[Any] = [*lines]
+    for each in rows:
+        if not isinstance(each, str | Line):
+            message = f"it returned a row {each!r:.60}, which is neither a text nor a Line"
+            raise TypeError(message)
+    return rows
 
 
 class _Clock:

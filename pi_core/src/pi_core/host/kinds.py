@@ -34,6 +34,7 @@ class Kind(Value):
         types: Names in ``pi_hookspecs`` of the classes and protocols that an object may be an instance of.
         key: The attribute with the name of an object; if None, the name of its type is used.
         data: Attributes for the index.
+        prefix: Returns what precedes the name of an object, so that objects of several types may have one name.
         calls: Attributes that must be callable.
         check: Returns what is wrong with an object of the right type, or None.
     """
@@ -45,12 +46,13 @@ class Kind(Value):
     calls: tuple[str, ...] = ()
     check: Callable[[Any], str | None] = lambda _thing: None
     by_class: bool = False
+    prefix: Callable[[Any], str] = lambda _thing: ""
 
     def key_of(self, thing: Any) -> str:
         """Return the name under which an object is registered."""
         if self.key is None:
             return self.matching(thing) or ""
-        return str(getattr(thing, self.key))
+        return f"{self.prefix(thing)}{getattr(thing, self.key)}"
 
     def matching(self, thing: Any) -> str | None:
         """Return the name of the type that an object is an instance of; None if there is none."""
@@ -160,6 +162,25 @@ def _mode_problem(mode: Any) -> str | None:
     return f"mode {mode.name!r}: prepare is {safe_repr(mode.prepare)}, which is not callable"
 
 
+def _renderer_prefix(renderer: Any) -> str:
+    if hasattr(renderer, "render"):
+        kind = getattr(renderer, "kind", None)
+        return f"{kind}/" if kind is not None else ""
+    return "markdown/" if hasattr(renderer, "transform") else "tool/"
+
+
+def _renderer_problem(renderer: Any) -> str | None:
+    """Return why a renderer of any type cannot be used; None if it can."""
+    kind = getattr(renderer, "kind", None)
+    if kind not in (None, "message", "entry"):
+        return f"renderer {renderer.name!r}: kind must be 'message', 'entry' or None, not {safe_repr(kind)}"
+    for name in ("transform", "render_call", "render_result"):
+        value = getattr(renderer, name, bool)
+        if not (callable(value) or (value is None and name != "transform")):
+            return f"renderer {renderer.name!r}: {name} is {safe_repr(value)}, which is not callable"
+    return None
+
+
 def _is_suffix(suffix: object) -> bool:
     return isinstance(suffix, str) and len(suffix) > 1 and suffix.startswith(".")
 
@@ -210,7 +231,9 @@ KINDS: dict[str, Kind] = {
     "register_session_stores": Kind("session store", ("SessionStore",), by_class=True),
     "register_services": Kind("service", _SERVICES, key=None),
     "register_credentials": Kind("credential source", ("CredentialSource",)),
-    "register_renderers": Kind("renderer", ("Renderer",)),
+    "register_renderers": Kind(
+        "renderer", ("Renderer", "ToolRenderer", "MarkdownTransform"), check=_renderer_problem, prefix=_renderer_prefix
+    ),
     "register_exporters": Kind(
         "exporter", ("Exporter",), key="format", data=("suffixes",), calls=("export",), check=_exporter_problem
     ),

@@ -42,7 +42,7 @@ class FunctionRenderer:
 
     def __init__(self, name: str, function: Callable[..., Sequence[str]]) -> None:
         self.name = name
-        self._function = function
+        self.render = function
 
     @classmethod
     def of(cls, plugin: str, custom_type: str, function: Any) -> Self:
@@ -55,7 +55,3 @@ class FunctionRenderer:
             message = f"renderer {custom_type!r} is {function!r:.60}, neither a Renderer nor a function"
             raise PluginError(plugin, message)
         return cls(custom_type, function)
-
-    def render(self, value: Any, *, width: int, expanded: bool) -> Sequence[str]:
-        """Return the lines."""
-        return self._function(value, width=width, expanded=expanded)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pi_core.hooks.acting import acting, acting_plugin
-from pi_core.hooks.containment import reported
-from pi_core.hooks.drawing import DrawingGuard
+from pi_core.hooks.acting import acting_plugin
+from pi_core.hooks.drawing import DrawingGuard, rows_of
 from pi_core.plugin_api.handles import Handle
 from pi_hookspecs import Line, Run
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Callable, Sequence
 
     from pi_core.hooks.containment import Report
     from pi_core.hooks.drawing import DrawingSlot
@@ -20,6 +19,10 @@ if TYPE_CHECKING:
     from pi_hookspecs import ComponentFactory, ScreenHandle
 
 __all__ = ["Components", "GuardedComponent"]
+
+
+_ANSWER_SECONDS = 2.0
+"""How long an ``async`` function may take, such as one that completes."""
 
 
 class Components(Handle):
@@ -31,7 +34,6 @@ class Components(Handle):
     """
 
     def __init__(self, report: Report, handles: Handles) -> None:
-        self._report = report
         self._handles = handles
         self._guard = DrawingGuard(report)
         self._open: list[GuardedComponent] = []
@@ -96,7 +98,7 @@ class Components(Handle):
 
         def call(*arguments: Any) -> Any:
             answer: Any = slot.call(function, *arguments)[1]
-            return self._awaited(slot, answer) if hasattr(answer, "__await__") else answer
+            return slot.wait(answer, _ANSWER_SECONDS) if hasattr(answer, "__await__") else answer
 
         return call
 
@@ -109,12 +111,6 @@ class Components(Handle):
         for each in was_open:
             if each.is_open:
                 each.screen.done()
-
-    async def _awaited(self, slot: DrawingSlot, waiting: Awaitable[Any]) -> Any:
-        plugin = slot.plugin or "(program)"
-        with acting(slot.plugin), reported(self._report, plugin, "drawing", f"in {slot.what}"):
-            return await waiting
-        return None
 
 
 class GuardedComponent:
@@ -141,7 +137,7 @@ class GuardedComponent:
     def render(self, width: int) -> Sequence[str | Line]:
         """Return the rows; an error message instead where it fails, nothing once it failed too often."""
         render = getattr(self.component, "render", None)
-        drawn, lines = self._slot.run(lambda: _rows(self.component.render(width)), render)
+        drawn, lines = self._slot.run(lambda: rows_of(self.component.render(width)), render)
         if drawn and lines is not None:
             return lines
         if self._slot.closed:
@@ -199,15 +195,3 @@ def _is_component(thing: object) -> bool:
     except ValueError:  # it has no signature that can be read
         return True
     return True
-
-
-def _rows(lines: Any) -> list[str | Line]:
-    if isinstance(lines, str):
-        message = f"render returned {lines!r:.60}, which is no list of lines"
-        raise TypeError(message)
-    rows = [*lines]
-    for each in rows:
-        if not isinstance(each, str | Line):
-            message = f"render returned a row {each!r:.60}, which is neither a text nor a Line"
-            raise TypeError(message)
-    return rows

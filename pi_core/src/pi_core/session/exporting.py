@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pi_core.settings import Settings
     from pi_hookspecs import Renderer, Tool
 
-__all__ = ["HTML", "JSONL", "export_session", "theme_names", "theme_of_file"]
+__all__ = ["HTML", "JSONL", "custom_renderers", "export_session", "theme_names", "theme_of_file"]
 
 HTML = "html"
 """The default format, for suffixes that no exporter has."""
@@ -70,7 +70,7 @@ def export_session(
     assert host is not None  # noqa: S101 - an exporter was found
     light, dark = (_theme(name, themes or {}, host) for name in theme_names(host.settings))
     if renderers is None:
-        renderers = {name: each.thing for name, each in host.find_all("register_renderers").items()}
+        renderers = custom_renderers(host.find_all("register_renderers"))
     request = ExportRequest(system_prompt=system_prompt, tools=tools, light=light, dark=dark, renderers=renderers)
     document = _run_exporter(exporter, session, request)
     return write_whole(_resolve_path(path or _default_name(session, exporter), cwd), [document])
@@ -122,6 +122,11 @@ def _run_exporter(exporter: Registered, session: SessionSource, request: ExportR
         kind = type(document).__name__
         raise PiError(f"Plugin {exporter.plugin!r} failed to export the session: it returned {kind}, not bytes")
     return document
+
+
+def custom_renderers(found: Mapping[str, Registered]) -> dict[str, Renderer]:
+    """Return the renderers of messages and entries among those that plugins registered."""
+    return {name: each.thing for name, each in found.items() if hasattr(each.thing, "render")}
 
 
 def theme_names(settings: Settings) -> tuple[str, str]:

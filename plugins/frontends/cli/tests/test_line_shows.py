@@ -93,6 +93,31 @@ def test_of_a_tools_output_the_first_lines_are_shown_and_the_rest_by_a_key(talk)
     assert "\n  16\n  17\n" in terminal.sees("\n  17\n")
 
 
+RENDERS = """
+from pi_hookspecs import Line, Run, ToolRenderer, hookimpl
+
+
+def rows(result, *, width, expanded, partial):
+    return [Line.of(Run("counted", "accent")), *(["  all of it"] if expanded else [])]
+
+
+@hookimpl
+def register_renderers():
+    return [ToolRenderer("bash", render_result=rows)]
+"""
+
+
+def test_a_plugin_may_render_a_tools_result(talk, fake):
+    (fake.agent_dir / "extensions").mkdir()
+    (fake.agent_dir / "extensions" / "renders.py").write_text(RENDERS)
+    terminal = talk()
+    output = call(terminal, ("bash", {"command": "seq 1 17"}))
+
+    assert "→ bash seq 1 17\n  counted\n" in output
+    terminal.type("\x0f")
+    assert "counted\n    all of it\n" in terminal.sees("all of it\n")
+
+
 def test_an_edit_is_a_path_and_a_diff(talk, fake):
     (fake.cwd / "tide.py").write_text("def tide(hour):\n    return 0\n")
     edit = {"path": "tide.py", "edits": [{"oldText": "return 0", "newText": "return hour % 12"}]}

@@ -51,3 +51,9 @@ def test_a_long_widget_is_cut_so_that_the_line_stays_in_view(held):
     held.set_widget("todo", [f"row {number}" for number in range(40)])
 
     assert len(held.widgets["todo"]) == 5
+
+
+def test_rows_keep_their_indentation_and_lose_their_colours(held):
+    held.set_widget("todo", ["  \x1b[31m[ ]\x1b[0m sleep\n", "\x1b]0;title\x07"])
+
+    assert held.widgets["todo"] == ["  [ ] sleep", "\\x1b]0;title\\x07"]

@@ -249,6 +249,22 @@ def test_a_plugins_renderer_shows_its_messages_and_a_broken_one_hides_nothing(se
     assert "two" in found.text
 
 
+def test_a_renderer_of_entries_does_not_render_messages(session, page):
+    class Entries:
+        name, kind = "todo", "entry"
+
+        def render(self, value, *, width, expanded):
+            return [f"rendered {value.data}"]
+
+    session.append_custom_message_entry("todo", "a message")
+    session.append_custom_entry("todo", "an entry")
+
+    found = page(renderers={"entry/todo": Entries()})
+
+    assert "rendered an entry" in found.text
+    assert "a message" in found.text
+
+
 @pytest.mark.parametrize(
     ("colors", "declared"),
     [

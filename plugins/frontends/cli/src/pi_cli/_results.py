@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from pi_cli._words import shorten
+from pi_cli._words import COLORS, shorten
 from pi_core.base.terminal_text import clean_text
 
 if TYPE_CHECKING:
@@ -36,8 +36,6 @@ _TAIL = 2000
 """Characters at the end of an output that are searched for its last line."""
 
 _REWRITTEN = r"[^\n]*\r(?=[^\n\r])"
-
-_COLORS = r"\x1b\[[0-9;:]*m"
 
 
 def preview_rows(
@@ -112,7 +110,7 @@ def _lines(result: ToolResult) -> list[str]:
 
 def _clean_lines(text: str) -> list[str]:
     """Return text as clean rows: without colours; of a line that a program overwrote, the last version."""
-    return clean_text(re.sub(_REWRITTEN, "", re.sub(_COLORS, "", text))).expandtabs().split("\n") if text else []
+    return clean_text(re.sub(_REWRITTEN, "", re.sub(COLORS, "", text))).expandtabs().split("\n") if text else []
 
 
 def last_line(text: str) -> str:
@@ -123,7 +121,7 @@ def last_line(text: str) -> str:
 
 def plain_output(piece: str) -> str:
     """Return a piece of a program's output without colours, with a row for each version of an overwritten line."""
-    return re.sub(_COLORS, "", piece).replace("\r\n", "\n").replace("\r", "\n")
+    return re.sub(COLORS, "", piece).replace("\r\n", "\n").replace("\r", "\n")
 
 
 # Changes

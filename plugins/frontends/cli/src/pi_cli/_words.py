@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
-from pi_core.base.terminal_text import one_line
+import re
 
-__all__ = ["one_line", "shorten", "width_of"]
+from pi_core.base.terminal_text import clean_text, one_line
+
+__all__ = ["COLORS", "one_line", "plain_row", "shorten", "width_of"]
+
+COLORS = r"\x1b\[[0-9;:]*m"
+"""Escape sequences for colours and attributes (SGR)."""
+
+
+def plain_row(row: object) -> str:
+    """Return a row that a plugin drew as plain text on one line: without colours, with its spaces."""
+    return clean_text(" ".join(re.sub(COLORS, "", str(row)).expandtabs().splitlines()))
 
 
 def width_of(text: str) -> int:

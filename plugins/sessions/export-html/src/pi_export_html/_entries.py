@@ -139,7 +139,8 @@ class Transcript:
         return self._article(number, "custom", custom_type, body)
 
     def _rendered(self, custom_type: str, value: Any) -> Html | None:
-        renderer = self.renderers.get(custom_type)
+        kind = "entry" if isinstance(value, CustomEntry) else "message"
+        renderer = self.renderers.get(f"{kind}/{custom_type}") or self.renderers.get(custom_type)
         if renderer is None:
             return None
         try:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pi_cli._report import say
 from pi_cli._terminal_ui import TerminalUI
-from pi_cli._words import one_line
+from pi_cli._words import one_line, plain_row
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,7 +59,7 @@ class LineUI(TerminalUI):
         self, key: str, lines: Sequence[str] | None = None, *, placement: WidgetPlacement | None = None
     ) -> None:
         """Show rows above the line, wherever they were meant to be; on a terminal without them, print what changed."""
-        rows = [one_line(str(each)) for each in (lines or ())[:_MOST_ROWS]]
+        rows = [plain_row(each) for each in (lines or ())[:_MOST_ROWS]]
         if rows == self.widgets.get(key, []):
             return
         self.widgets[key] = rows

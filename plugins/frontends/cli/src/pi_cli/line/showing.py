@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 from pi_cli._print_mode import PrintRun
 from pi_cli._prompt_run import has_failed
 from pi_cli._results import all_rows, last_line, preview_rows
-from pi_cli._words import one_line, shorten
+from pi_cli._words import one_line, plain_row, shorten
 from pi_cli.line.tail import echo
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from pi_cli._options import Options
     from pi_cli._screen import Screen, Style
@@ -128,6 +128,7 @@ class DisplayedRun(PrintRun):
         else:
             if self._last_call != event.tool_call_id:  # another call, or text, came after its line
                 self.screen.line(self._call("done", event.tool_name, arguments), dim=True)
+            drawn = self._plugins_rows(event.tool_name, event.result)
             rows = preview_rows(
                 event.tool_name,
                 arguments,
@@ -136,9 +137,16 @@ class DisplayedRun(PrintRun):
                 before=before,
                 duration_ms=event.duration_ms,
             )
-            for style, row in rows:
+            for style, row in rows if drawn is None else ((style, f"  {row}") for style, row in drawn):
                 self.screen.styled(row, style)
         self._last_call = None
+
+    def _plugins_rows(
+        self, tool: str, result: ToolResult, *, expanded: bool = False
+    ) -> Iterable[tuple[Style, str]] | None:
+        """Return a tool's result as a plugin renders it; None where none does."""
+        rows = self.session.render_tool_result(tool, result, width=self.screen.width - 2, expanded=expanded)
+        return [("", plain_row(row)) for row in rows] if rows is not None else None
 
     def _on_tool_execution_update(self, event: Any) -> None:
         from pi_hookspecs import text_of
@@ -169,7 +177,8 @@ class DisplayedRun(PrintRun):
             return
         tool, arguments, result, before = self._last_result
         self.screen.line(self._call("done", tool, arguments), dim=True)
-        for style, row in all_rows(tool, arguments, result, before):
+        rows = self._plugins_rows(tool, result, expanded=True)
+        for style, row in all_rows(tool, arguments, result, before) if rows is None else rows:
             self.screen.styled(f"  {row}", style)
 
     # Queue

@@ -27,12 +27,12 @@ class WordSource:
         self._provider = provider
 
     async def offer(self, text: str, cursor: int, *, asked: bool) -> Offer | None:
-        """Return the provider's texts."""
+        """Return what the provider offers; one that has failed, which is reported elsewhere, offers nothing."""
         from pi_hookspecs import Completion
 
         found = self._provider(text, cursor)
         values = await found if isawaitable(found) else found
-        items = tuple(Completion(value) for value in values)
+        items = tuple(each if isinstance(each, Completion) else Completion(each) for each in values or ())
         word = _WORD.search(text[:cursor])
         start = cursor if word is None else word.start()
         return Offer(start, cursor, items) if items else None

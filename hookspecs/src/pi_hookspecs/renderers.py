@@ -1,0 +1,83 @@
+"""How plugins display calls and results of tools, and change Markdown before it is displayed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+from attrs import field, frozen
+
+from pi_hookspecs.values import ReprMixin
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from pi_hookspecs.lines import Line
+    from pi_hookspecs.tools import ToolResult
+
+__all__ = ["MarkdownTransform", "RenderToolCall", "RenderToolResult", "ToolRenderer"]
+
+if TYPE_CHECKING:
+
+    class _RenderCall(Protocol):
+        def __call__(
+            self, args: Mapping[str, Any], /, *, width: int, expanded: bool, partial: bool
+        ) -> Sequence[str | Line]: ...
+
+    class _RenderResult(Protocol):
+        def __call__(
+            self, result: ToolResult, /, *, width: int, expanded: bool, partial: bool
+        ) -> Sequence[str | Line]: ...
+
+
+RenderToolCall: TypeAlias = "_RenderCall"
+"""``render_call(args, *, width, expanded, partial)`` returns the rows of a call.
+
+Args:
+    args: The arguments; while ``partial`` those that the model has sent so far, of which any may be missing.
+    width: Cells in a row.
+    expanded: Whether the user wants to see everything.
+    partial: Whether the model is still writing the call.
+"""
+
+RenderToolResult: TypeAlias = "_RenderResult"
+"""``render_result(result, *, width, expanded, partial)`` returns the rows of a result.
+
+Args:
+    result: The ``ToolResult``, with its ``details``.
+    width: Cells in a row.
+    expanded: Whether the user wants to see everything.
+    partial: Whether the tool is still running, and this is what it sent so far.
+"""
+
+
+@frozen(eq=False, repr=False)
+class ToolRenderer(ReprMixin):
+    """Displays calls and results of a tool. Its functions run guarded: 100 ms, and no more after three failures.
+
+    It is registered by ``register_renderers``, or comes with the tool as ``Tool.renderer``. Of several for one tool
+    that of the plugin later in load order counts.
+
+    Attributes:
+        name: Name of the tool.
+        render_call: Displays a call, see ``RenderToolCall``; None leaves it to the front end.
+        render_result: Displays a result, see ``RenderToolResult``; None likewise.
+    """
+
+    name: str
+    render_call: RenderToolCall | None = field(default=None, kw_only=True)
+    render_result: RenderToolResult | None = field(default=None, kw_only=True)
+
+
+@frozen(eq=False, repr=False)
+class MarkdownTransform(ReprMixin):
+    """Changes Markdown before it is displayed; what is stored, and what the model sees, stays as it is.
+
+    Transforms run in load order, each guarded as a ``ToolRenderer`` is; one that fails changes nothing.
+
+    Attributes:
+        name: Its name; of two with one name the later in load order counts.
+        transform: Gets the text of a whole message and returns another one.
+    """
+
+    name: str
+    transform: Callable[[str], str]
