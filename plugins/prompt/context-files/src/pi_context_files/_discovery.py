@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+import pi_hookspecs
 from pi_core import escapes_root
-from pi_hookspecs import ResourceFile, ResourceProblem
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from pi_hookspecs import ResourceRequest, ResourceScope
+    from pi_hookspecs import ResourceFile, ResourceProblem, ResourceRequest, ResourceScope
 
 __all__ = ["NAMES", "context_files", "named_files"]
 
@@ -40,7 +40,7 @@ def context_files(request: ResourceRequest) -> Iterator[ResourceFile | ResourceP
             yield _file(path, "project")
         else:
             message = "is a link out of the project, which is not trusted; it is not used. Run pi trust to use it"
-            yield ResourceProblem(path=path, message=message)
+            yield pi_hookspecs.ResourceProblem(path=path, message=message)
 
 
 def named_files(name: str, request: ResourceRequest) -> Iterator[ResourceFile]:
@@ -94,4 +94,4 @@ _LONGEST = 4096
 
 
 def _file(path: str, scope: ResourceScope) -> ResourceFile:
-    return ResourceFile(path=path, scope=scope, source="auto", base_dir=os.path.dirname(path))
+    return pi_hookspecs.ResourceFile(path=path, scope=scope, source="auto", base_dir=os.path.dirname(path))

@@ -5,13 +5,14 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+import pi_hookspecs
 from pi_context_files._discovery import context_files, named_files
-from pi_hookspecs import ResourceContent, ResourceKind
+from pi_hookspecs import ResourceKind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pi_hookspecs import ResourceFile
+    from pi_hookspecs import ResourceContent, ResourceFile
 
 __all__ = ["kinds"]
 
@@ -41,4 +42,6 @@ def _content(name: str, file: ResourceFile, text: str) -> ResourceContent:
     from pi_context_files._invisible import invisible_problem
 
     problem = invisible_problem(file.path, text)
-    return ResourceContent(name=name, data={"text": text}, problems=(problem,) if problem is not None else ())
+    return pi_hookspecs.ResourceContent(
+        name=name, data={"text": text}, problems=(problem,) if problem is not None else ()
+    )

@@ -5,14 +5,15 @@ from __future__ import annotations
 from os.path import lexists
 from typing import TYPE_CHECKING
 
-from pi_hookspecs import ResourceContent, ResourceFile, ResourceKind, ResourceProblem
+import pi_hookspecs
+from pi_hookspecs import ResourceKind
 from pi_memory._places import NAME, project_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from pi_hookspecs import ResourceRequest, ResourceScope
+    from pi_hookspecs import ResourceContent, ResourceFile, ResourceProblem, ResourceRequest, ResourceScope
 
 __all__ = ["MAX_BYTES", "memory_kind"]
 
@@ -32,23 +33,25 @@ def _find(request: ResourceRequest) -> Iterator[ResourceFile | ResourceProblem]:
     if not request.project_trusted:
         if not request.trust_decided and lexists(request.cwd / NAME):
             message = "is not used: the project is not trusted. Run pi trust, or add --approve"
-            yield ResourceProblem(path=str(request.cwd / NAME), message=message)
+            yield pi_hookspecs.ResourceProblem(path=str(request.cwd / NAME), message=message)
         return
     file = project_file(request.cwd)
     if file is None:
-        yield ResourceProblem(path=str(request.cwd / NAME), message="is a link out of the project; it is not used")
+        yield pi_hookspecs.ResourceProblem(
+            path=str(request.cwd / NAME), message="is a link out of the project; it is not used"
+        )
     elif file.is_file():
         yield _file(file, "project")
 
 
 def _file(path: Path, scope: ResourceScope) -> ResourceFile:
-    return ResourceFile(path=str(path), scope=scope, source="auto", base_dir=str(path.parent))
+    return pi_hookspecs.ResourceFile(path=str(path), scope=scope, source="auto", base_dir=str(path.parent))
 
 
 def _read(_file: ResourceFile, text: str) -> ResourceContent:
     from pi_memory._document import entries  # most sessions have no memory to read
 
     count = len(entries(text))
-    return ResourceContent(
+    return pi_hookspecs.ResourceContent(
         name=NAME, description=f"{count} {'entry' if count == 1 else 'entries'}", data={"text": text}
     )

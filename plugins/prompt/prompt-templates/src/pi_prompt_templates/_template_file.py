@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from pi_hookspecs import ResourceContent, ResourceProblem
+import pi_hookspecs
 
 if TYPE_CHECKING:
-    from pi_hookspecs import ResourceFile
+    from pi_hookspecs import ResourceContent, ResourceFile
 
 __all__ = ["read_template"]
 
@@ -26,13 +26,13 @@ def read_template(file: ResourceFile, text: str) -> ResourceContent:
     written = parse_frontmatter(text)
     problems = []
     if written.problem is not None:
-        problems.append(ResourceProblem(path=file.path, line=written.line, message=written.problem))
+        problems.append(pi_hookspecs.ResourceProblem(path=file.path, line=written.line, message=written.problem))
     name = os.path.basename(file.path).removesuffix(".md")  # noqa: PTH119 - there may be hundreds
     if len(name.split()) != 1:
         message = f"/{name} cannot be called: a name ends at the first space. Rename the file"
-        problems.append(ResourceProblem(path=file.path, message=message))
+        problems.append(pi_hookspecs.ResourceProblem(path=file.path, message=message))
     hint = _in_brackets(written.values.get("argument-hint"))
-    return ResourceContent(
+    return pi_hookspecs.ResourceContent(
         name=name,
         description=_described(written.values.get("description"), written.body),
         data={"argumentHint": hint} if hint else {},

@@ -6,13 +6,13 @@ import os
 import re
 from typing import TYPE_CHECKING, Any
 
-from pi_hookspecs import ResourceContent, ResourceProblem
+import pi_hookspecs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pi_core import Frontmatter
-    from pi_hookspecs import ResourceFile
+    from pi_hookspecs import ResourceContent, ResourceFile
 
 __all__ = ["is_skill", "read_skill"]
 
@@ -41,7 +41,8 @@ def read_skill(file: ResourceFile, text: str) -> ResourceContent:
     written = parse_frontmatter(text)
     values = written.values
     problems = [
-        ResourceProblem(path=file.path, line=line, message=message) for line, message in _problems(written, text)
+        pi_hookspecs.ResourceProblem(path=file.path, line=line, message=message)
+        for line, message in _problems(written, text)
     ]
     description = values.get("description")
     usable = isinstance(description, str) and bool(description.strip())
@@ -49,8 +50,8 @@ def read_skill(file: ResourceFile, text: str) -> ResourceContent:
         message = "the skill has no description and is not loaded. Its frontmatter must say 'description: ...'"
         if text.startswith("---") and written.body == text:
             message = "the skill's frontmatter does not end, so it is not loaded. A line '---' must stand behind it"
-        problems.append(ResourceProblem(path=file.path, line=_line(text, "description"), message=message))
-    return ResourceContent(
+        problems.append(pi_hookspecs.ResourceProblem(path=file.path, line=_line(text, "description"), message=message))
+    return pi_hookspecs.ResourceContent(
         name=_name(values, file.path) if usable else None,
         description=" ".join(str(description).split()) if usable else "",
         data=_data(values),
