@@ -48,6 +48,8 @@ STRANGERS = {
 }
 """What ``pi plugin new`` is asked for: names by kind."""
 BROUGHT_BY_CHECKERS = {"typing_extensions"}
+_MEASURED = {"loadMs", "lastRun"}
+"""Keys of `pi plugins --json` that differ from run to run."""
 
 
 class CheckFailed(Exception):
@@ -147,11 +149,11 @@ class SmallPi:
         return run(self.scripts / "python", *arguments, cwd=self.work, PI_CODING_AGENT_DIR=self.folder / "agent")
 
     def state(self) -> dict[str, object]:
-        """Return what is there: plugins and what they register, distributions, files; without milliseconds."""
+        """Return what is there: plugins and what they register, distributions, files; without times and calls."""
         plugins = json.loads(self.pi("plugins", "--json"))
         files = (path for path in self.venv.rglob("*") if "__pycache__" not in path.parts)
         return {
-            "plugins": [{name: each[name] for name in each if name != "loadMs"} for each in plugins],
+            "plugins": [{name: each[name] for name in each if name not in _MEASURED} for each in plugins],
             "distributions": run(UV, "pip", "freeze", "--quiet", "--python", str(self.venv)),
             "files": sorted(str(path.relative_to(self.venv)) for path in files),
         }
