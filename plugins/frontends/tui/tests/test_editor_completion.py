@@ -98,7 +98,7 @@ async def test_a_file_with_a_space_is_quoted_and_a_folder_stays_open(folder: Pat
     assert await completed(files, '@"with space/a') == ['@"with space/a b.txt" |']
 
 
-async def test_files_are_listed_anew_for_another_word(folder: Path) -> None:
+async def test_files_are_listed_anew_for_every_word_that_is_begun(folder: Path) -> None:
     walks: list[str] = []
 
     def counted(below: str) -> list[str]:
@@ -106,10 +106,13 @@ async def test_files_are_listed_anew_for_another_word(folder: Path) -> None:
         return walk(below)
 
     files = FileSource(lambda: str(folder), counted)
-    for text in ("@t", "@ti", "@tid", "@", "@top.py @w", "@top.py @wi"):
+    for text in ("@", "@t", "@ti", "@tid"):
         await offered(files, text)
+    assert len(walks) == 1
 
-    assert len(walks) == 2
+    for text in ("@top.py @w", "@top.py @wi", "@", "@n"):  # the last two in another prompt
+        await offered(files, text)
+    assert len(walks) == 3
 
 
 async def test_what_plugins_mention_comes_before_files(folder: Path) -> None:

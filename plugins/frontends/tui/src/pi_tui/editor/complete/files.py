@@ -20,7 +20,7 @@ __all__ = ["FileSource"]
 class FileSource:
     """Completes the word with an ``@`` before the cursor.
 
-    The names are read in a thread, anew for each such word, so that a new file is found.
+    The names are read in a thread, anew for each ``@`` that is typed, so that a new file is found.
 
     Args:
         folder: Returns the folder whose files are offered.
@@ -66,7 +66,7 @@ class FileSource:
         from pi_terminal_kit.matching import best_matches
 
         folder = self._folder()
-        if self._names is None or self._word != (folder, before):
+        if self._names is None or self._word != (folder, before) or not typed:
             self._word = (folder, before)
             self._names = FileNames(folder, self._walk)
         names, stopped = self._names, threading.Event()
