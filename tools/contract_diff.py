@@ -129,7 +129,7 @@ def _protocol(
             continue
         at, now = f"{where}, {name}", after[name]
         if "parameters" in member and "parameters" in now:
-            yield from _call(at, member, now)
+            yield from _call(at, member, now, given=new.get("implemented", False))
         else:
             yield from _changed(at, "kind", member["kind"], now["kind"])
             if new.get("implemented") or member.get("type") not in extended.get(now.get("type"), ()):
@@ -138,7 +138,8 @@ def _protocol(
         yield from (f"{where}, {name}: new, and plugins implement it" for name in after if name not in before)
 
 
-def _call(where: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
+def _call(where: str, old: Mapping[str, Any], new: Mapping[str, Any], *, given: bool = False) -> Iterator[str]:
+    """Compare two signatures; the result of a method that plugins implement (``given``) may widen."""
     before, after = old["parameters"], new["parameters"]
     for name, parameter in before.items():
         at = f"{where}, parameter {name}"
@@ -160,7 +161,8 @@ def _call(where: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterato
     taken = _by_position(after)
     yield from _order(where, [name for name in _by_position(before) if name in taken], taken)
     yield from _changed(where, "async", old.get("async"), new.get("async"))
-    yield from _changed(where, "result", old.get("returns"), new.get("returns"))
+    if not (given and _widened(old["returns"], new["returns"])):
+        yield from _changed(where, "result", old.get("returns"), new.get("returns"))
 
 
 def _by_position(parameters: Mapping[str, Any]) -> list[str]:
@@ -187,7 +189,14 @@ def _changed(where: str, what: str, old: object, new: object) -> Iterator[str]:
 
 def _widened(old: str, new: str) -> bool:
     """Whether what plugins give or name is accepted as before: the same, or one of more alternatives."""
-    return set(_alternatives(old)) <= set(_alternatives(new))
+    accepted = _alternatives(new)
+    return all(any(_is_accepted(each, by) for by in accepted) for each in _alternatives(old))
+
+
+def _is_accepted(given: str, by: str) -> bool:
+    """Whether an alternative is accepted by another one: a sequence also by one of more kinds of elements."""
+    elements = [re.fullmatch(r"Sequence\[(.*)\]", each) for each in (given, by)]
+    return given == by or (all(elements) and _widened(*(each[1] for each in elements if each is not None)))
 
 
 def _alternatives(text: str) -> list[str]:

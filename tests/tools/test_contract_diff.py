@@ -47,7 +47,14 @@ OLD = {
             },
         },
         "View": {"implemented": False, "bases": [], "members": {}},
-        "Store": {"implemented": True, "bases": [], "members": {"list": {"kind": "attribute", "type": "int"}}},
+        "Store": {
+            "implemented": True,
+            "bases": [],
+            "members": {
+                "list": {"kind": "attribute", "type": "int"},
+                "read": {"kind": "method", "async": False, "parameters": {}, "returns": "Sequence[str]"},
+            },
+        },
     },
     "errors": {"Wrong": {"bases": ["PiError"], "parameters": {}}},
     "functions": {"tool": {"async": False, "parameters": {}, "returns": "Tool"}},
@@ -69,6 +76,7 @@ def changed(path, value):
     return new
 
 
+READ = ("protocols", "Store", "members", "read")
 RUN = ("protocols", "Ctx", "members", "run")
 METHOD = {"kind": "method", "async": False, "parameters": {}, "returns": "None"}
 REQUIRED = {"kind": "positional_or_keyword", "type": "int"}
@@ -92,8 +100,10 @@ BREAKS = [
     ((*RUN, "parameters", "level", "type"), "Literal['a']", "parameter level: type was"),
     ((*RUN, "parameters", "name", "kind"), "keyword_only", "parameter name: kind was positional_or_keyword"),
     ((*RUN, "returns"), "int", "result was None, now int"),
+    ((*RUN, "returns"), "int | None", "result was None, now int | None"),
     (("protocols", "Ctx", "members", "settings", "type"), "Other", "type was View, now Other"),
     (("protocols", "Store", "members", "search"), METHOD, "protocol Store, search: new, and plugins implement it"),
+    ((*READ, "returns"), "Sequence[int]", "result was Sequence[str], now Sequence[int]"),
     (("errors", "Wrong", "bases"), [], "error Wrong: is no PiError any more"),
     (("functions", "tool"), None, "function tool: removed"),
     (("names", "Level", "is"), "Literal['a']", "name Level: meaning was"),
@@ -119,6 +129,7 @@ ADDITIONS = [
     ((*RUN, "parameters", "name", "type"), "str | Path"),
     ((*RUN, "parameters", "level", "type"), "Literal['a', 'b', 'c']"),
     (("protocols", "View"), {"implemented": False, "bases": ["Ctx"], "members": {"x": METHOD}}),
+    ((*READ, "returns"), "Sequence[str | Line] | None"),
     (("names", "SECTIONS", "is"), '{"one": "1", "two": "2"}'),
     (("names", "Level", "is"), "Literal['b', 'c', 'a']"),
 ]
