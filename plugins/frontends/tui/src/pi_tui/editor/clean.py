@@ -5,14 +5,9 @@ from __future__ import annotations
 import re
 
 from pi_tui.editor.clusters import MARKS, code_point
+from pi_tui.view.clean import without_sequences
 
 __all__ = ["cleaned", "cleaned_paste"]
-
-_SEQUENCE = re.compile(
-    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?"  # CSI, unfinished ones included
-    r"|(?:\x1b[\]P_^X]|[\x9d\x90\x9f\x9e\x98])[^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)?"  # OSC, DCS, APC, PM, SOS
-    r"|\x1b[ -/]*[0-~]?"
-)
 
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
@@ -30,7 +25,7 @@ def cleaned(text: str) -> str:
     if text.isascii() and text.isprintable():
         return text
     text = re.sub(r"\r\n?", "\n", text)
-    text = _CONTROL.sub("", _SEQUENCE.sub("", text))
+    text = _CONTROL.sub("", without_sequences(text))
     return _MARK.sub(lambda mark: code_point(mark[0]), text)
 
 

@@ -14,7 +14,7 @@ from functools import cache
 
 from pi_hookspecs.hidden import HIDDEN, JOINERS, SELECTORS, is_visible
 
-__all__ = ["CleanStream", "clean", "clean_line", "clean_output", "rewritten"]
+__all__ = ["CleanStream", "clean", "clean_line", "clean_output", "rewritten", "without_sequences"]
 
 _STRING = r"(?:\x1b[PX\]^_k]|[\x90\x98\x9d-\x9f])[^\x07\x18\x1a\x1b\x9c\n]*"
 """A sequence with a text, such as a window's title, without its end. A line's end ends an unfinished one."""
@@ -71,7 +71,7 @@ class CleanStream:
         return rest
 
     def _without_sequences(self, text: str) -> str:
-        return _SEQUENCE.sub(self._kept_colour if self._output else "", text)
+        return _SEQUENCE.sub(self._kept_colour, text) if self._output else without_sequences(text)
 
     @staticmethod
     def _kept_colour(found: re.Match[str]) -> str:
@@ -107,6 +107,11 @@ class CleanStream:
         if hidden in "\u2028\u2029":
             return "\n"
         return hidden if hidden == "\r" and self._output else ""
+
+
+def without_sequences(text: str) -> str:
+    """Return a text without escape sequences, unfinished ones included; other control characters stay."""
+    return _SEQUENCE.sub("", text)
 
 
 @cache

@@ -1,0 +1,43 @@
+"""What the session is doing, in the rule above the editor: ``── ⠼ Working ────``."""
+
+from __future__ import annotations
+
+from math import ceil
+from typing import TYPE_CHECKING
+
+from pi_hookspecs import Line, Run
+from pi_tui.lines.line import cells, cut_text
+
+if TYPE_CHECKING:
+    from pi_tui.lines.look import Look
+    from pi_tui.view.state import Retry, Work
+
+__all__ = ["rule", "work_text"]
+
+_LEAD = "── "
+
+
+def work_text(work: Work, look: Look) -> str:
+    """Return what is being done, with the key that stops it where that is not obvious; empty for nothing."""
+    cancel = look.hints.get("cancel")
+    stop = f" ({cancel} to cancel)" if cancel else ""
+    if work.retry is not None:
+        return f"Retrying ({work.retry.attempt}/{work.retry.most}) in {_left(work.retry, look.now)}s...{stop}"
+    if work.summarizing:
+        return f"Retrying the summary...{stop}"
+    if work.compacting is not None:
+        return f"{'Compacting' if work.compacting == 'manual' else 'Auto-compacting'}...{stop}"
+    return (work.message or "Working") if work.running else ""
+
+
+def _left(retry: Retry, now: float) -> int:
+    return max(ceil(retry.delay_ms / 1000 - (now - retry.started)), 0)
+
+
+def rule(text: str, look: Look, role: str) -> Line:
+    """Return a rule as wide as the look, with the spinner and a text in it where there is one."""
+    label = cut_text(f"{look.spinner} {text} ", look.width - len(_LEAD)) if text and look.width > len(_LEAD) else ""
+    if not label:
+        return Line.of(Run("─" * look.width, role))
+    rest = look.width - len(_LEAD) - cells(label)
+    return Line.of(Run(_LEAD, role), Run(label, "accent"), Run("─" * rest, role))
