@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from pi_hookspecs import Line, Run
+from pi_hookspecs import Line, MarkdownTransform, Run, ToolRenderer, hookimpl
 from pi_tui.lines.foreign import foreign_rows
 from pi_tui.lines.heights import estimated_height
 from pi_tui.lines.layout import lay_out
@@ -30,18 +30,18 @@ class Plugins:
     result: object = None
     asked: list = []  # noqa: RUF008 - each test makes its own
 
-    def custom_lines(self, value, *, width, expanded):
+    def render_custom_lines(self, value, *, width, expanded):
         return self.custom
 
-    def tool_call(self, name, arguments, *, width, expanded, partial):
+    def render_tool_call(self, name, arguments, *, width, expanded, partial):
         self.asked.append((name, arguments, width, expanded, partial))
         return self.call
 
-    def tool_result(self, name, result, *, width, expanded, partial):
+    def render_tool_result(self, name, result, *, width, expanded, partial):
         self.asked.append((name, result, width, expanded, partial))
         return self.result
 
-    def markdown(self, text):
+    def transform_markdown(self, text):
         return text.replace("$x^2$", "x²")
 
 
@@ -169,3 +169,41 @@ def test_hidden_thinking_has_two_rows():
 )
 def test_a_block_has_its_whole_text(block, text):
     assert text_of_block(block) == text
+
+
+# A session's plugins
+
+
+class Weather:
+    @hookimpl
+    def register_renderers(self):
+        def render_result(result, *, width, expanded, partial):
+            return [f"\x1b[33m☀\x1b[0m {result.content[0].text}", "x" * 100]
+
+        return [
+            ToolRenderer("weather", render_result=render_result),
+            MarkdownTransform("loud", lambda text: text.upper()),
+        ]
+
+
+class Broken:
+    @hookimpl
+    def register_renderers(self):
+        def render_call(args, *, width, expanded, partial):
+            raise ValueError("boom")
+
+        return [ToolRenderer("weather", render_call=render_call)]
+
+
+@pytest.mark.pi(plugins={"weather": Weather()})
+def test_a_session_draws_with_its_plugins(pi_session):
+    look = evolve(LOOK, drawings=pi_session)
+
+    assert shown(a_tool(), pi_session) == f"\n\n weather city=Oslo\n ☀ sunny\n {'x' * 27}…\n"
+    assert shown(Answer(id="1", text=Growing("quiet"), done=True), pi_session) == "\n QUIET"
+    assert lay_out(a_tool(), look).window(3, 4)[0].runs[1] == Run("☀", "ansi:3")
+
+
+@pytest.mark.pi(plugins={"broken": Broken()}, allow_problems=True)
+def test_a_plugin_that_fails_leaves_the_view_of_pi(pi_session):
+    assert shown(a_tool(), pi_session) == shown(a_tool())

@@ -44,7 +44,7 @@ def used(**changes) -> Footer:
 
 
 def test_the_footer_says_where_what_and_which():
-    assert join(footer_rows(USED, {}, evolve(LOOK, width=70))) == (
+    assert join(footer_rows(USED, {}, evolve(LOOK, width=69))) == (
         "~/tide (main) • demo\n↑600 ↓15 R240 W60 CH26.7% $0.002 0.1%/200k (auto)         m1 • medium"
     )
 

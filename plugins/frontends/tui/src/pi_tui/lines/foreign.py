@@ -18,25 +18,25 @@ __all__ = ["Drawings", "foreign_rows"]
 
 
 class Drawings(Protocol):
-    """What plugins draw of a session. Each method returns None where no plugin draws it, or where one failed."""
+    """What plugins draw of a session, which has these methods; None where no plugin draws it, or where one failed."""
 
-    def custom_lines(self, value: Any, *, width: int, expanded: bool) -> Sequence[str | Line] | None:
+    def render_custom_lines(self, value: Any, *, width: int, expanded: bool) -> Sequence[str | Line] | None:
         """Return the rows of a plugin's message or entry."""
         ...
 
-    def tool_call(
+    def render_tool_call(
         self, name: str, arguments: Mapping[str, Any], *, width: int, expanded: bool, partial: bool
     ) -> Sequence[str | Line] | None:
         """Return the rows of a tool's call."""
         ...
 
-    def tool_result(
+    def render_tool_result(
         self, name: str, result: ToolResult, *, width: int, expanded: bool, partial: bool
     ) -> Sequence[str | Line] | None:
         """Return the rows of a tool's result."""
         ...
 
-    def markdown(self, text: str) -> str:
+    def transform_markdown(self, text: str) -> str:
         """Return the Markdown of a complete message as it is to be displayed."""
         ...
 
