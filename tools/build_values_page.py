@@ -40,7 +40,7 @@ THEMES = {
     "Tools": ("tools", "actions", "shapes"),
     "Messages": ("content", "messages", "rare_messages"),
     "Models and requests": ("models", "provider", "stream"),
-    "Sessions": ("session_store", "stored_sessions", "views", "entries", "rare_entries"),
+    "Sessions": ("session_store", "stored_sessions", "session_context", "views", "entries", "rare_entries"),
     "Compaction and other services": ("service_values", "services", "operations", "processes", "context"),
     "What plugins draw": ("lines", "screen", "forms", "full_ui", "renderers"),
     "What plugins register": (

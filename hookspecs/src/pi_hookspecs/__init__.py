@@ -59,6 +59,7 @@ if TYPE_CHECKING:  # what a type checker sees; ``_HOMES`` says the same at run t
     from pi_hookspecs.secrets import *
     from pi_hookspecs.service_values import *
     from pi_hookspecs.services import *
+    from pi_hookspecs.session_context import *
     from pi_hookspecs.session_store import *
     from pi_hookspecs.shapes import *
     from pi_hookspecs.stored_sessions import *
@@ -157,6 +158,7 @@ _HOMES: dict[str, str] = {
     ),
     "services": "BranchSummarizer CommandRunner Compactor Launcher ProcessKeeper Retrier Service ToolOperations",
     "shapes": "Shape UnsupportedAnnotation shape_of",
+    "session_context": "ModelChoice SessionContext",
     "session_store": (
         "EntryIndex IndexedEntries Progress SessionInfo SessionPlace SessionStore StoredSession SyncPolicy"
     ),
@@ -169,10 +171,7 @@ _HOMES: dict[str, str] = {
         "ConstrainedSampling ExecutionMode Tool ToolAnnotations ToolExecute ToolExposure ToolResult ToolUpdate tool"
     ),
     "traces": "HookCounters HookOutcome HookTrace",
-    "views": (
-        "ChangeableSettings ContextUsage ModelChoice SessionContext SessionTreeNode SessionView SettingsView "
-        "TreeNavigation"
-    ),
+    "views": "ChangeableSettings ContextUsage SessionTreeNode SessionView SettingsView TreeNavigation",
     "ui": "NoticeLevel UserInterface WidgetPlacement",
 }
 """Module of this package to the public names that live there."""

@@ -14,13 +14,11 @@ if TYPE_CHECKING:
 
     from pi_hookspecs.entries import SessionHeader
     from pi_hookspecs.rare_entries import BranchSummaryEntry, SessionEntry
-    from pi_hookspecs.rare_messages import AgentMessage
+    from pi_hookspecs.session_context import SessionContext
 
 __all__ = [
     "ChangeableSettings",
     "ContextUsage",
-    "ModelChoice",
-    "SessionContext",
     "SessionTreeNode",
     "SessionView",
     "SettingsView",
@@ -38,32 +36,6 @@ class ContextUsage(Value):
     tokens: int | None
     context_window: int
     percent: float | None
-
-
-@frozen(kw_only=True, eq=False, repr=False)
-class ModelChoice(Value):
-    """A model, identified by its provider's id and its own."""
-
-    provider: str
-    model_id: str
-
-
-@frozen(kw_only=True, eq=False, repr=False)
-class SessionContext(Value):
-    """The model's context of a branch.
-
-    Attributes:
-        messages: The conversation after compaction, branch summaries and context edits; stored messages are parsed
-            on access.
-        thinking_level: As last changed on the branch, ``off`` where it never was changed.
-        model: As last changed on the branch, or of the last answer; None where there is neither.
-        has_thinking_level: Whether the branch sets the level.
-    """
-
-    messages: Sequence[AgentMessage] = ()
-    thinking_level: str = "off"
-    model: ModelChoice | None = None
-    has_thinking_level: bool = False
 
 
 @runtime_checkable

@@ -35,6 +35,11 @@ class PluginManager(pluggy.PluginManager):
         for module in spec_modules():
             self.add_hookspecs(module)
 
+    def parse_hookspec_opts(self, module_or_class: Any, name: str) -> pluggy.HookspecOpts | None:
+        """Return pluggy's options of a specification. pluggy is slower: where it looks, attributes may run code."""
+        options: pluggy.HookspecOpts | None = getattr(vars(module_or_class).get(name), "pi_spec", None)
+        return options
+
     def parse_hookimpl_opts(self, plugin: object, name: str) -> pluggy.HookimplOpts | None:
         """Return pluggy's options of a valid implementation, else None."""
         if isinstance(plugin, ModuleType) and not issubclass(type(vars(plugin).get(name)), _MARKABLE):

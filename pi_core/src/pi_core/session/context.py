@@ -16,8 +16,8 @@ from pi_core.session.lazy_messages import LazyMessages, paused_gc
 from pi_hookspecs.content import TextContent
 from pi_hookspecs.entries import MessageEntry, ModelChangeEntry, ThinkingLevelChangeEntry
 from pi_hookspecs.messages import AssistantMessage, ToolResultMessage
+from pi_hookspecs.session_context import ModelChoice, SessionContext
 from pi_hookspecs.values import Value
-from pi_hookspecs.views import ModelChoice, SessionContext
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
