@@ -187,9 +187,23 @@ def test_arguments_are_clean():
     assert shown(block) == "\n\n $ echo hi\u2039U+202E\u203a\n"
 
 
+def test_a_long_command_is_cut_until_it_is_expanded():
+    block = tool("bash", arguments={"command": NUMBERS})
+
+    assert shown(block).split("\n")[2:] == [
+        " $ 1",
+        *(f" {number}" for number in range(2, 10)),
+        " ... (ctrl+o to expand)",
+        "",
+    ]
+    assert shown(block, expanded=True).endswith(" 41\n")
+
+
 def test_ten_megabytes_cost_little():
     line, lines = tool("bash", output="x" * 10_000_000), tool("bash", output="x\n" * 5_000_000)
+    command = tool("bash", arguments={"command": "x" * 10_000_000})
 
+    assert len(lay_out(command, LOOK)) < 20
     for block in (line, lines):
         assert len(lay_out(block, LOOK)) < 20
         assert len(lay_out(block, Look(width=44, expanded=True))) < 30_000

@@ -32,7 +32,7 @@ def bash_rows(block: Bash, look: Look) -> list[Line]:
 
 
 def _state(block: Bash, look: Look) -> list[tuple[str, str]]:
-    """Return how the command stands, with roles."""
+    """Return the state of the command, with roles."""
     if block.running:
         cancel = look.hints.get("cancel")
         return [(f"{look.spinner} Running...{f' ({cancel} to cancel)' if cancel else ''}", "muted")]

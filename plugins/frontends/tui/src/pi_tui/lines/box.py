@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
     from pi_tui.lines.look import Look
 
-__all__ = ["MOST_SHOWN", "boxed", "first_lines", "inner_width", "last_lines", "more", "output_rows"]
+__all__ = ["MOST_EXPANDED", "boxed", "first_lines", "inner_width", "last_lines", "more", "output_rows"]
 
-MOST_SHOWN = 50_000
+MOST_EXPANDED = 50_000
 """Characters of an expanded text."""
 
 _LONGEST_LINE = 2000
@@ -70,10 +70,10 @@ def last_lines(text: str, count: int, look: Look, width: int, role: str = "toolO
 
 
 def _all(text: str, width: int, role: str, *, from_end: bool) -> list[Line]:
-    if len(text) <= MOST_SHOWN:
+    if len(text) <= MOST_EXPANDED:
         return output_rows(text, width, role)
-    left = len(text) - MOST_SHOWN
+    left = len(text) - MOST_EXPANDED
     note = wrap([Run(f"... ({left:,} characters are left out)", "muted")], width)
     if from_end:
-        return [*note, *output_rows(text[-MOST_SHOWN:], width, role)]
-    return [*output_rows(text[:MOST_SHOWN], width, role), *note]
+        return [*note, *output_rows(text[-MOST_EXPANDED:], width, role)]
+    return [*output_rows(text[:MOST_EXPANDED], width, role), *note]

@@ -42,7 +42,7 @@ def notice_rows(block: Notice, look: Look) -> list[Line]:
 
 
 def error_rows(block: Error, look: Look) -> list[Line]:
-    """Return the rows of a failure; its detail where the look is expanded and it says more."""
+    """Return the rows of a failure; its detail where the look is expanded and it has more."""
     width = max(look.width - 1, 1)
     rows = wrap_text(f"Error: {block.text}", width, Run("", "error"))
     if look.expanded and block.detail not in ("", block.text):

@@ -1,4 +1,4 @@
-"""What stands for a part of the conversation that was compacted or left."""
+"""A summary in place of a part of the conversation that was compacted, or of a branch that was left."""
 
 from __future__ import annotations
 

@@ -23,8 +23,11 @@ _BACKGROUNDS = {"pending": "toolPendingBg", "running": "toolPendingBg", "done": 
 
 _ENDED = ("done", "error")
 
-_LONGEST_TITLE = 10
+_TITLE_ROWS = 10
 """Rows of a title, such as that of a long command, unless it is expanded."""
+
+_TITLE_CHARACTERS = 4000
+"""Characters of a title that are laid out for these rows."""
 
 
 def tool_rows(block: Tool, look: Look) -> list[Line]:
@@ -67,13 +70,12 @@ def _with_name(runs: list[Run], name: str) -> list[Run]:
 def _title_rows(runs: list[Run], width: int, look: Look) -> list[Line]:
     lines: list[list[Run]] = [[]]
     for run in runs:
-        first, *others = run.text.split("\n")
+        text = run.text if look.expanded else run.text[:_TITLE_CHARACTERS]
+        first, *others = text.split("\n")
         lines[-1].append(run._replace(text=first))
         lines += [[run._replace(text=each)] for each in others]
     rows = [row for line in lines for row in wrap(line, width)]
-    if look.expanded or len(rows) <= _LONGEST_TITLE:
+    if look.expanded or len(rows) <= _TITLE_ROWS:
         return rows
-    return [
-        *rows[: _LONGEST_TITLE - 1],
-        *wrap([Run(f"... ({len(rows) - _LONGEST_TITLE + 1} more lines)", "muted")], width),
-    ]
+    hint = look.hints.get("expand")
+    return [*rows[: _TITLE_ROWS - 1], *wrap([Run(f"... ({hint} to expand)" if hint else "...", "muted")], width)]

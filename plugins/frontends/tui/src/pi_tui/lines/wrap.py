@@ -34,8 +34,8 @@ def wrap(
     Args:
         runs: The line, without line breaks.
         width: Cells of a row, at least 1.
-        first: What stands in front of the first row, such as a list's bullet; left out where it leaves no room.
-        rest: What stands in front of the others; ``first`` when None.
+        first: What precedes the first row, such as a list's bullet; left out where it leaves no room.
+        rest: What precedes the others; ``first`` when None.
         fill: Background of the rows.
     """
     head, others = tuple(first), tuple(first if rest is None else rest)

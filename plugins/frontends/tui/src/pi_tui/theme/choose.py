@@ -1,4 +1,4 @@
-"""Which theme is used, and how many colours: what the settings name, and what the terminal says about itself."""
+"""Which theme is used, and how many colours: from the settings, the environment and the terminal's replies."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def theme_name(setting: str | None, appearance: Appearance | None) -> str:
 
 
 def appearance_of_reply(reply: str) -> Appearance | None:
-    """Return whether the background in a reply to ``OSC_11_QUERY`` is dark; None where the reply says nothing."""
+    """Return whether the background in a reply to ``OSC_11_QUERY`` is dark; None where the reply has no colour."""
     found = _REPLY.search(reply)
     if found is None:
         return None
@@ -60,7 +60,7 @@ def appearance_of_reply(reply: str) -> Appearance | None:
 
 
 def appearance_of_environment(environ: Mapping[str, str]) -> Appearance | None:
-    """Return what ``COLORFGBG`` says, such as ``15;0``: its last number is the background's colour."""
+    """Return the appearance by ``COLORFGBG``, such as ``15;0``: its last number is the background's colour."""
     background = environ.get("COLORFGBG", "").rpartition(";")[2]
     if not background.isdecimal():
         return None

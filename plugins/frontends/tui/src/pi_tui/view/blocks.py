@@ -67,7 +67,7 @@ class Answer(_Block):
 
 @define(kw_only=True, eq=False, repr=False)
 class Thinking(_Block):
-    """Reasoning of the model, in Markdown; ``redacted`` where the provider does not show it."""
+    """Reasoning of the model, in Markdown; ``redacted`` where the provider withholds it."""
 
     kind: ClassVar[Literal["thinking"]] = "thinking"
     text: Growing = field(factory=Growing)

@@ -97,11 +97,11 @@ class CleanStream:
         end = start
         for found in _hidden().finditer(joined, start):
             if found[1] is None:
-                parts += joined[end : found.start()], self._shown(found[0])
+                parts += joined[end : found.start()], self._replacement(found[0])
                 end = found.end()
         return "".join([*parts, joined[end:]]).replace("\t", _TAB)
 
-    def _shown(self, hidden: str) -> str:
+    def _replacement(self, hidden: str) -> str:
         if hidden in _BIDI:
             return f"\u2039U+{ord(hidden):04X}\u203a"
         if hidden in "\u2028\u2029":

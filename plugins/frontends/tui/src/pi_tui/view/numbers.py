@@ -29,7 +29,7 @@ def count(footer: Footer, usage: Any) -> Changes:
 
 
 def count_answer(footer: Footer, message: Any) -> Changes:
-    """Add what an answer used; a complete one also says how large the context is, and how much of it was cached."""
+    """Add what an answer used; of a complete one, set the size of the context and the share that was cached."""
     usage = message.usage
     sent = usage.input + usage.cache_read + usage.cache_write
     if sent and message.stop_reason not in ("error", "aborted"):

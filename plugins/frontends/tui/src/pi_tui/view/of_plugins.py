@@ -1,4 +1,4 @@
-"""What plugins show, to the state: statuses, widgets, dialogs, notices and failures."""
+"""Statuses, widgets, dialogs, notices and failures of plugins, to the state."""
 
 from __future__ import annotations
 

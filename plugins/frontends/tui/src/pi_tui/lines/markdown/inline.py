@@ -92,7 +92,7 @@ def _link(node: Any, ink: Ink) -> Iterator[Run | None]:
     inner = Ink(ink.style._replace(role="mdLink", underline=True, link=link), ink.cwd)
     runs = [*_runs(node.children, inner)]
     text = "".join([run.text for run in runs if run is not None])
-    if _host(text) not in ("", _host(address)):  # an address that leads elsewhere than it says
+    if _host(text) not in ("", _host(address)):  # the text is the address of another host
         yield inner.run(address)
         return
     yield from runs

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["Chunk", "Splitter"]
 
 _JUDGED = 64
-"""Characters of a line that say what it begins."""
+"""Characters at the beginning of a line that decide what it begins."""
 
 _FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*\Z)|~{3,})[ \t]*([^\s`]*)")
 

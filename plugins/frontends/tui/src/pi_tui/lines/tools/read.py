@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pi_hookspecs import Run
-from pi_tui.lines.box import MOST_SHOWN, first_lines, more
+from pi_tui.lines.box import MOST_EXPANDED, first_lines, more
 from pi_tui.lines.markdown.code import highlighted
 from pi_tui.lines.tools.view import label, title
 from pi_tui.lines.wrap import chop
@@ -47,7 +47,7 @@ def _range(arguments: Mapping[str, Any]) -> list[Run]:
 
 def code_preview(code: str, path: str, look: Look, width: int, count: int = 10) -> list[Line]:
     """Return the first lines of a file's content, highlighted by its name; all of it where the look is expanded."""
-    if len(code) > MOST_SHOWN:
+    if len(code) > MOST_EXPANDED:
         return first_lines(code, count, look, width)
     name = path.rpartition("/")[2]
     lines = highlighted(code, name if "." in name else "", Run("", "toolOutput"))

@@ -35,8 +35,8 @@ class SearchView:
         pattern, path = label(arguments, "pattern"), look.path(label(arguments, "path")) or "."
         if self._name == "ls":
             return title("ls", path)
-        shown = f"/{pattern}/" if self._name == "grep" and pattern else pattern
-        runs = title(self._name, shown or "...", Run(f" in {path}", "toolOutput"))
+        quoted = f"/{pattern}/" if self._name == "grep" and pattern else pattern
+        runs = title(self._name, quoted or "...", Run(f" in {path}", "toolOutput"))
         glob, limit = label(arguments, "glob"), arguments.get("limit")
         if glob:
             runs.append(Run(f" ({glob})", "toolOutput"))
