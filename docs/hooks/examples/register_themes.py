@@ -1,17 +1,21 @@
 """A theme: colours by role, and names for those that several roles share."""
 
-from pi_hookspecs import Theme, hookimpl
+from pi_hookspecs import REQUIRED_THEME_ROLES, Theme, hookimpl
+
+COLORS = dict.fromkeys(REQUIRED_THEME_ROLES, "")  # the terminal's own
 
 
 @hookimpl
 def register_themes():
-    return [Theme(name="dusk", vars={"amber": "#ffb000"}, colors={"accent": "amber", "error": "#ff5f5f"})]
+    dusk = {**COLORS, "accent": "amber", "mdHeading": "amber", "error": "#ff5f5f", "muted": 244}
+    return [Theme(name="dusk", vars={"amber": "#ffb000"}, colors=dusk, appearance="dark")]
 
 
 # Shown by
 
 
-async def shown(pi_host):
-    theme = pi_host.find("register_themes", "dusk").thing
+async def shown(pi_session):
+    (theme,) = await pi_session.get_themes()
 
-    assert theme.vars[theme.colors["accent"]] == "#ffb000"
+    assert theme.colors["mdHeading"] == "#ffb000"
+    assert theme.colors["thinkingMax"] == ""

@@ -64,6 +64,7 @@ if TYPE_CHECKING:  # what a type checker sees; ``_HOMES`` says the same at run t
     from pi_hookspecs.shapes import *
     from pi_hookspecs.stored_sessions import *
     from pi_hookspecs.stream import *
+    from pi_hookspecs.theme_roles import *
     from pi_hookspecs.tools import *
     from pi_hookspecs.traces import *
     from pi_hookspecs.ui import *
@@ -167,6 +168,7 @@ _HOMES: dict[str, str] = {
         "AssistantMessageEvent Done Error MessageBuilder PartialSource Start TextDelta TextEnd TextStart "
         "ThinkingDelta ThinkingEnd ThinkingStart ToolCallDelta ToolCallEnd ToolCallStart"
     ),
+    "theme_roles": "OPTIONAL_THEME_ROLES REQUIRED_THEME_ROLES",
     "tools": (
         "ConstrainedSampling ExecutionMode Tool ToolAnnotations ToolExecute ToolExposure ToolResult ToolUpdate tool"
     ),

@@ -105,11 +105,24 @@ class Shortcut(ReprMixin):
 
 @frozen(eq=False, repr=False)
 class Theme(Value):
-    """Colours by role, as in a theme file."""
+    """Colours by role, as in a theme file. A front end gets them resolved from ``session.get_themes()``.
+
+    A colour is ``#rrggbb``, ``oklch(70% 0.1 200)``, an index from 0 to 255, empty for the terminal's own, or the name
+    of a variable.
+
+    Attributes:
+        name: Its name.
+        colors: One for each of ``REQUIRED_THEME_ROLES``; ``OPTIONAL_THEME_ROLES`` may be left out.
+        vars: Colours, or names of other variables, by name.
+        export: Colours of exported pages, which count before those of ``colors`` there.
+        appearance: Whether it is for dark or for light screens; None where that is not known.
+    """
 
     name: str
     colors: dict[str, str | int] = field(kw_only=True)
     vars: dict[str, str | int] = field(factory=dict, kw_only=True)
+    export: dict[str, str | int] = field(factory=dict, kw_only=True)
+    appearance: Literal["dark", "light"] | None = field(default=None, kw_only=True)
 
 
 @runtime_checkable

@@ -69,7 +69,8 @@ class Exporter:
 
     async def _themes(self) -> dict[str, Theme]:
         """Return the themes of the settings that are defined in files."""
-        from pi_core.session.exporting import theme_names, theme_of_file
+        from pi_core.resources.theme_resolver import theme_of_file
+        from pi_core.session.exporting import theme_names
 
         host = self._runtime.host
         names = {*filter(None, theme_names(host.settings))}

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from pi_core.conversation.runtime import Runtime
     from pi_core.conversation.side_requests import SideRequests
     from pi_core.conversation.switching import SessionSwitcher
+    from pi_core.conversation.themes import Themes
     from pi_core.conversation.tree import TreeNavigator
     from pi_core.conversation.usage import SessionUsage
     from pi_core.conversation.user_bash import UserBash
@@ -161,6 +162,13 @@ class Parts:
         from pi_core.conversation.rendering import Renderings
 
         return Renderings(self.runtime)
+
+    @cached_property
+    def themes(self) -> Themes:
+        """Finds the themes."""
+        from pi_core.conversation.themes import Themes
+
+        return Themes(self.runtime)
 
     @cached_property
     def components(self) -> Components:

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from pi_core.conversation.side_requests import SideRequests
     from pi_core.conversation.streaming import PromptStream
     from pi_core.conversation.switching import SessionSwitcher
+    from pi_core.conversation.themes import Themes
     from pi_core.conversation.transcript import Transcript
     from pi_core.conversation.tree import TreeNavigator
     from pi_core.conversation.turn import PromptTurns
@@ -378,6 +379,7 @@ class AgentSession:
     render_custom_lines = Method("parts.renderings.custom_lines", lambda: Renderings.custom_lines)
     render_tool_call = Method("parts.renderings.tool_call", lambda: Renderings.tool_call)
     render_tool_result = Method("parts.renderings.tool_result", lambda: Renderings.tool_result)
+    get_themes = Method("parts.themes.all", lambda: Themes.all)
     transform_markdown = Method("parts.renderings.markdown", lambda: Renderings.markdown)
 
     async def get_prompt_templates(self) -> tuple[Resource, ...]:

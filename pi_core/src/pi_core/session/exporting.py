@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from attrs import evolve
 
 from pi_core.session.jsonl import NOTHING_TO_EXPORT, export_jsonl, write_whole
 from pi_core.session.view import ReadOnlySession
 from pi_hookspecs.errors import PiError, UserError
-from pi_hookspecs.registrations import ExportRequest, Theme
+from pi_hookspecs.registrations import ExportRequest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -17,9 +19,9 @@ if TYPE_CHECKING:
     from pi_core.host.registry import Registered
     from pi_core.session.view import SessionSource
     from pi_core.settings import Settings
-    from pi_hookspecs import Renderer, Tool
+    from pi_hookspecs import Renderer, Theme, Tool
 
-__all__ = ["HTML", "JSONL", "custom_renderers", "export_session", "theme_names", "theme_of_file"]
+__all__ = ["HTML", "JSONL", "custom_renderers", "export_session", "theme_names"]
 
 HTML = "html"
 """The default format, for suffixes that no exporter has."""
@@ -135,18 +137,14 @@ def theme_names(settings: Settings) -> tuple[str, str]:
     return light, dark or light
 
 
-def theme_of_file(name: str, data: Mapping[str, Any]) -> Theme:
-    """Return a theme from the data of a file; its colours for exports are merged into the other colours."""
-    exported, colors, variables = (data.get(key) for key in ("export", "colors", "vars"))
-    plain = [each if isinstance(each, dict) else {} for each in (exported, colors, variables)]
-    return Theme(name=name, colors={**plain[1], **plain[0]}, vars=plain[2])
-
-
 def _theme(name: str, themes: Mapping[str, Theme], host: PluginHost) -> Theme | None:
-    if not name or name in themes:
-        return themes.get(name)
-    found = host.find("register_themes", name)
-    return found.thing if found is not None else None
+    found = host.find("register_themes", name) if name and name not in themes else None
+    theme = found.thing if found is not None else themes.get(name)
+    return (
+        evolve(theme, colors={**theme.colors, **theme.export}, export={})
+        if theme is not None and theme.export
+        else theme
+    )
 
 
 def _default_name(session: SessionSource, exporter: Registered) -> str:

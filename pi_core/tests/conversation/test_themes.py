@@ -1,0 +1,63 @@
+"""The themes of plugins and those of files are one list."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from pi_hookspecs import REQUIRED_THEME_ROLES, Theme, hookimpl
+
+
+class Brings:
+    """A plugin with these themes."""
+
+    def __init__(self, *themes):
+        self._themes = themes
+
+    @hookimpl
+    def register_themes(self):
+        return self._themes
+
+
+def colors(color="#112233"):
+    return dict.fromkeys(REQUIRED_THEME_ROLES, color)
+
+
+@pytest.fixture
+def stored(tmp_path):
+    """Write a theme file, and return its path."""
+
+    def write(name, **data):
+        file = tmp_path / f"{name}.json"
+        file.write_text(json.dumps({"name": name, "colors": colors(), **data}))
+        return str(file)
+
+    return write
+
+
+async def test_files_and_plugins_are_one_list_in_which_files_win(session_of, stored):
+    plugin = Brings(Theme("sea", colors=colors("deep"), vars={"deep": "#004488"}), Theme("night", colors=colors(0)))
+    session = session_of(plugin)
+    session.runtime.resources.extend("theme", [stored("night", appearance="dark"), stored("day")], "tests")
+
+    themes = {each.name: each for each in await session.get_themes()}
+
+    assert [*themes] == ["day", "night", "sea"]
+    assert themes["sea"].colors["accent"] == "#004488"
+    assert (themes["night"].colors["accent"], themes["night"].appearance) == ("#112233", "dark")
+
+
+async def test_a_theme_that_cannot_be_used_is_left_out_and_reported_once(session_of, recorder):
+    broken = Theme("broken", colors={**colors("a"), "text": ""}, vars={"a": "b", "b": "a"})
+    session = session_of(Brings(broken, Theme("few", colors={"accent": 1}), Theme("good", colors=colors())))
+
+    for _ in range(2):
+        assert [each.name for each in await session.get_themes()] == ["good"]
+
+    messages = [event.error for event in recorder.of("extension_error")]
+    assert len(messages) == 2
+    assert "Theme 'broken' cannot be used: " in messages[0]
+    assert "accent: the variables a -> b -> a lead nowhere" in messages[0]
+    assert "Theme 'few' cannot be used: it has no colour for bashMode, border" in messages[1]
+    assert {event.extension_path for event in recorder.of("extension_error")} == {"plugin-0"}
