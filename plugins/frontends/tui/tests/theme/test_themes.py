@@ -100,7 +100,8 @@ def test_a_colour_fits_the_terminal(color, depth):
         ("#808080", "256", 244),
         ("#ffffff", "16", 15),
         ("#000000", "16", 0),
-        (196, "16", 9),
+        (196, "16", 1),
+        ("#e88a8a", "16", 9),
         (4, "16", 4),
         (208, "256", 208),
         ("", "truecolor", ""),
@@ -172,6 +173,17 @@ def test_without_colours_roles_are_attributes():
     assert shown.style(Run("x", "muted"), "toolErrorBg") == Style(dim=True)
     assert shown.style(Run("x", background="selectedBg")) == Style(reverse=True)
     assert shown.style(Run("x")) == Style()
+
+
+@pytest.mark.parametrize("name", ["dark", "light"])
+def test_sixteen_colours_keep_what_a_colour_means(name):
+    shown = palette("16", name)
+
+    assert {shown.color("error"), shown.color("toolDiffRemoved")} <= {1, 9}
+    assert {shown.color("success"), shown.color("toolDiffAdded"), shown.color("bashMode")} <= {2, 10}
+    assert shown.color("warning") in (3, 11)
+    assert shown.color("searchMatchText") != shown.color("searchMatchBg")
+    assert shown.style(Run("x", background="selectedBg")).reverse
 
 
 def test_a_selection_is_visible_in_the_terminal_s_own_colours():

@@ -40,6 +40,17 @@ _SIXTEEN = (
 )
 """The first indexes as xterm has them; users choose their own, so that a nearest one is a guess."""
 
+_GREY_INDEXES = (0, 7, 8, 15)
+
+_HUES = (1, 3, 2, 6, 4, 5)
+"""Indexes by hue: red, yellow, green, cyan, blue, magenta."""
+
+_COLOURED = 40
+"""Difference between the largest and the smallest part of a colour, from which on it is not grey."""
+
+_DARKEST, _BRIGHT, _BRIGHTEST = 0.18, 0.72, 0.86
+"""Lightness of what is still a colour, and from which on it is one of the bright ones."""
+
 _Rgb = tuple[int, int, int]
 
 
@@ -72,7 +83,18 @@ def fitted(color: Color, depth: Depth) -> Color:
         return color if isinstance(color, int) else min(range(_CUBE, 256), key=lambda index: _distance(rgb, index))
     if isinstance(color, int) and color < _CUBE:
         return color
-    return min(range(_CUBE), key=lambda index: _distance(rgb, index))
+    return _of_sixteen(rgb)
+
+
+def _of_sixteen(rgb: _Rgb) -> int:
+    """Return the index by hue: by distance, the muted red of an error is grey."""
+    from colorsys import rgb_to_hls
+
+    hue, lightness, _ = rgb_to_hls(*(part / 255 for part in rgb))
+    if max(rgb) - min(rgb) < _COLOURED or not _DARKEST < lightness < _BRIGHTEST:
+        return min(_GREY_INDEXES, key=lambda index: _distance(rgb, index))
+    base = _HUES[round(hue * len(_HUES)) % len(_HUES)]
+    return base + 8 if lightness > _BRIGHT else base
 
 
 def _distance(rgb: _Rgb, index: int) -> float:

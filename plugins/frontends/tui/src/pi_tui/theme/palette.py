@@ -87,7 +87,7 @@ class Palette:
         return found
 
     def _style(self, run: Run, background: str | None) -> Style:
-        behind = "" if background is None else self.color(background)
+        behind = "" if background is None or self._is_reversed(background) else self.color(background)
         plain = self.depth == "none"
         return Style(
             color=self.color(run.role),
@@ -98,6 +98,10 @@ class Palette:
             underline=run.underline,
             reverse=run.reverse or (behind == "" and background in _REVERSED),
         )
+
+    def _is_reversed(self, background: str) -> bool:
+        """Whether 16 colours have none for a background that is only a little brighter than the page."""
+        return self.depth == "16" and background == "selectedBg"
 
 
 def _of(colors: Mapping[str, Color], token: str) -> Color:
