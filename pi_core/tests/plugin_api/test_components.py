@@ -160,6 +160,26 @@ async def test_what_takes_its_place_lets_it_clean_up(ctx, lines_ui, made, counte
     assert lines_ui.widgets == shown
 
 
+@pytest.mark.parametrize(
+    ("content", "last"),
+    [(["plain"], ["plain"]), (Counter, ["Count: 0"]), (Widget, None), (None, None)],
+    ids=["lines", "another", "no component", "nothing"],
+)
+async def test_what_is_replaced_is_not_cleared_before(session_of, counter, content, last):
+    shown = []
+
+    class Shows(FakeUI):
+        def set_widget(self, key, lines=None, *, placement=None):
+            shown.append(lines)
+
+    ui = session_of(ui=Shows()).ctx.ui
+    ui.set_widget("count", counter)
+
+    ui.set_widget("count", content)
+
+    assert shown == [["Count: 0"], last]
+
+
 async def test_it_can_take_itself_off(ctx, lines_ui, made, counter):
     ctx.ui.set_widget("count", counter)
 

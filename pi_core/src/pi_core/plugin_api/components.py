@@ -77,19 +77,29 @@ class Components(Handle):
         """
         from pi_core.plugin_api.line_screen import LineScreen
 
-        self.remove(key)
+        replaces = self.remove(key, replaced=True)
         screen = self._line_screens[key] = LineScreen(show)
         component = self.guarded(factory, what)(screen)
         if isinstance(component, GuardedComponent):
             screen.open(component)
         else:
             self.remove(key)
+        if replaces and not screen.displays:
+            show(None)
 
-    def remove(self, key: str) -> bool:
-        """Remove what ``show_lines`` displays; return whether there was anything."""
+    def remove(self, key: str, *, replaced: bool = False) -> bool:
+        """Remove what ``show_lines`` displays.
+
+        Args:
+            key: Name of the place.
+            replaced: Whether other lines take its place, so that the front end need not clear it.
+
+        Returns:
+            Whether there was anything.
+        """
         screen = self._line_screens.pop(key, None)
         if screen is not None:
-            screen.done()
+            screen.close(cleared=not replaced)
         return screen is not None
 
     def contained(self, function: Callable[..., Any], what: str) -> Callable[..., Any]:

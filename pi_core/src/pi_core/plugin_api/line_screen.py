@@ -67,6 +67,15 @@ class LineScreen:
     def done(self, result: Any = None) -> None:
         """Remove the component."""
         del result
+        self.close()
+
+    @property
+    def displays(self) -> bool:
+        """Whether the front end displays lines of this screen."""
+        return self._lines is not None and not self._done
+
+    def close(self, *, cleared: bool = True) -> None:
+        """Remove the component; ``cleared`` is False if other lines take its place."""
         if self._done:
             return
         self._done = True
@@ -74,7 +83,7 @@ class LineScreen:
             self._timer.cancel()
         if self._component is not None:
             self._component.dispose()
-        if self._lines is not None:
+        if cleared and self._lines is not None:
             self._show(None)
 
     def _draw_soon(self) -> None:

@@ -224,7 +224,8 @@ class _PluginUI:
             if session is not None:
                 session.components.show_lines(key, content, what, show)
             return
-        removed = session is not None and session.has_components and session.components.remove(key)
+        replaced = content is not None
+        removed = session is not None and session.has_components and session.components.remove(key, replaced=replaced)
         if content is not None:
             show([*map(str, content)])
         elif not (removed or key.startswith("pi:")):

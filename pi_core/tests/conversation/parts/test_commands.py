@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pi_core.conversation.commands import PluginCommands
-from pi_hookspecs import Command, CustomMessage, Shortcut
+from pi_hookspecs import Command, Shortcut
 
 
 def _returning(things):
@@ -57,9 +57,3 @@ async def test_a_key_is_found_in_any_spelling_and_known_with_its_plugin(commands
     assert [(each.name, each.plugin) for each in commands.shortcuts()] == [("ctrl+alt+t", "plugin-0")]
     assert await commands.press_key("alt + CTRL + t")
     assert pressed == ["t"]
-
-
-async def test_a_message_without_a_renderer_is_left_to_the_front_end(commands_of):
-    message = CustomMessage(custom_type="note", content="milk")
-
-    assert commands_of(renderers=[]).render(message, width=80) is None
