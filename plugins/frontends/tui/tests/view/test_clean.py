@@ -46,6 +46,8 @@ def test_output_has_no_control_character_left_but_newlines_and_colours(text):
 @given(texts, st.lists(st.integers(0, 60), max_size=6))
 @example("\x1b]52;c;aGk=\x1b\\x", [3, 11])
 @example("a\u200d\u200dم", [1, 2, 3])
+@example("\x1b[" + "1;" * 40 + "m red", [20, 60, 84])
+@example("\x1b[" + "1" * 64 + "  5m", [20, 60, 67, 68])
 def test_a_stream_in_pieces_is_cleaned_like_the_whole_text(text, cuts):
     assert in_pieces(text, cuts, output=False) == clean(text)
     assert rewritten(in_pieces(text, cuts, output=True)).replace("\r", "") == clean_output(text)
@@ -99,9 +101,13 @@ def test_a_label_is_one_line():
     assert clean_line("a\n b\x1b[31m\t c") == "a b c"
 
 
-def test_an_endless_sequence_is_not_kept_in_memory():
-    stream = CleanStream()
+@pytest.mark.parametrize(
+    ("start", "more", "end"), [("\x1b]0;", "x", "\x07"), ("\x1b[", "1;", "m"), ("\x1b[1", " ", "m"), ("\x1b", "(", "B")]
+)
+@pytest.mark.parametrize("output", [False, True])
+def test_an_endless_sequence_is_not_kept_in_memory(start, more, end, output):
+    stream = CleanStream(output=output)
 
-    assert "".join(stream.feed("\x1b]0;" if number == 0 else "x" * 100) for number in range(1000)) == ""
-    assert len(stream._raw) < 10
-    assert stream.feed("\x07after") == "after"
+    assert "".join(stream.feed(start if number == 0 else more * 100) for number in range(1000)) == ""
+    assert len(stream._raw) < 80
+    assert stream.feed(f"{end}after") == "after"

@@ -308,3 +308,21 @@ def test_blocks_of_one_content_are_equal():
     assert User(id="1", text="a") == User(id="1", text="a", revision=4)
     assert Thinking(id="1") != Answer(id="1")
     assert Bash(id="1", command="a") != Bash(id="1", command="b")
+
+
+def test_of_a_very_long_result_the_end_is_kept():
+    from pi_hookspecs import ToolExecutionEndEvent, ToolExecutionStartEvent
+
+    state = replayed(
+        [
+            ToolExecutionStartEvent(tool_call_id="c", tool_name="x", args={}),
+            ToolExecutionEndEvent(
+                tool_call_id="c", tool_name="x", result=ToolResult.text("x" * 10_000_000 + "\x1b[2Jend"), is_error=False
+            ),
+        ]
+    )
+
+    (block,) = state.blocks
+    assert block.output.startswith("... (9,950,007 characters are left out)\nxxx")
+    assert block.output.endswith("xend")
+    assert len(block.output) < 51_000

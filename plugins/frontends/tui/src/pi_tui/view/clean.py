@@ -21,11 +21,16 @@ _STRING = r"(?:\x1b[PX\]^_k]|[\x90\x98\x9d-\x9f])[^\x07\x18\x1a\x1b\x9c\n]*"
 
 _CSI = r"(?:\x1b\[|\x9b)[0-?]*[ -/]*"
 
-_SEQUENCE = re.compile(rf"(?:\x1b\[|\x9b)([0-9;:]*)m|{_CSI}[@-~]?|{_STRING}(?:\x07|\x1b\\|\x9c)?|\x1b[ -/]*[0-~]?")
+_SEQUENCE = re.compile(
+    rf"(?:\x1b\[|\x9b)([0-9;:]{{0,64}})m|{_CSI}[@-~]?|{_STRING}(?:\x07|\x1b\\|\x9c)?|\x1b[ -/]*[0-~]?"
+)
 
 _UNFINISHED = re.compile(rf"(?:{_CSI}|{_STRING}\x1b?|\x1b[ -/]*)\Z")
 
 _OPEN_STRING = re.compile(r"(\x1b[PX\]^_k]|[\x90\x98\x9d-\x9f])[^\x1b]*(\x1b?)\Z")
+
+_TOO_LONG = re.compile(r"((?:\x1b\[|\x9b)[0-?]{0,65})[0-?]*([ -/]?)[ -/]*\Z|(\x1b[ -/])[ -/]*\Z")
+"""What of an unfinished sequence need not be kept: no colour has more parameters."""
 
 _UNDECIDED = re.compile(rf"[\r{JOINERS}{SELECTORS}]+\Z")
 """Characters at the end of a piece that depend on the one after them."""
@@ -59,7 +64,7 @@ class CleanStream:
             return piece.replace("\t", _TAB)
         text = self._raw + piece
         found = _UNFINISHED.search(text)
-        self._raw = "" if found is None else _OPEN_STRING.sub(r"\1\2", found[0])  # its text is not needed
+        self._raw = "" if found is None else _TOO_LONG.sub(r"\1\2\3", _OPEN_STRING.sub(r"\1\2", found[0]))
         return self._visible(self._without_sequences(text if found is None else text[: found.start()]))
 
     def end(self) -> str:

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 __all__ = ["arguments_of", "execution_end", "execution_start", "execution_update", "take_result"]
 
+_MOST_OUTPUT, _KEPT_OUTPUT = 200_000, 50_000
+"""Characters of an output that is kept whole, and of the end of a longer one."""
+
 
 def execution_start(state: State, event: Any) -> Changes:
     """A call begins to run; another tool may have made it, so that no answer has it."""
@@ -40,7 +43,7 @@ def execution_update(state: State, event: Any) -> Changes:
     block = state.unfinished.get(event.tool_call_id)
     if block is None:
         return NOTHING
-    block.output = clean_output(text_of(event.partial_result.content))
+    block.output = _clean_end(text_of(event.partial_result.content))
     block.details = event.partial_result.details
     return changed(block)
 
@@ -87,12 +90,19 @@ def take_result(
         return NOTHING
     before = (block.status, block.output, block.images, block.details, block.duration_ms)
     block.status = "error" if failed else "done"
-    block.output = clean_output(output)
+    block.output = _clean_end(output)
     block.images = images
     block.details = details
     block.duration_ms = block.duration_ms if duration_ms is None else duration_ms
     same = before == (block.status, block.output, block.images, block.details, block.duration_ms)
     return NOTHING if same else changed(block)
+
+
+def _clean_end(output: str) -> str:
+    """Return an output cleaned, of a very long one the end: tools bound theirs, so that few are longer."""
+    if len(output) <= _MOST_OUTPUT:
+        return clean_output(output)
+    return f"... ({len(output) - _KEPT_OUTPUT:,} characters are left out)\n{clean_output(output[-_KEPT_OUTPUT:])}"
 
 
 def arguments_of(block: Tool) -> dict[str, Any]:
