@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from pi_hookspecs import Component, FullUserInterface, Line, Run, ScreenHandle, hookimpl
-from pi_testing import FakeUI
+from pi_testing import FakeFullUI, FakeUI
 
 
 class Counter:
@@ -285,6 +285,27 @@ async def test_after_three_failures_it_is_removed(ctx, lines_ui, recorder):
 
     assert lines_ui.widgets == {}
     assert "widget 'art' is switched off" in recorder.of("extension_error")[-1].error
+
+
+class Stubborn:
+    """Fails wherever it can."""
+
+    render = property(lambda self: lambda width: ["drawn"])
+    handle_key = property(lambda self: 1 / 0)
+    dispose = property(lambda self: 1 / 0)
+
+
+async def test_every_use_of_a_component_is_contained(session_of, recorder):
+    ui = FakeFullUI()
+    session_of(ui=ui).ctx.ui.set_widget("stubborn", lambda screen: Stubborn())
+
+    screen = ui.screens["stubborn"]
+    screen.component.focused = True
+
+    assert (screen.rows, screen.press("x"), screen.component.focused) == (("drawn",), False, True)
+    ui.set_widget("stubborn", None)
+    failures = [event.error for event in recorder.of("extension_error")]
+    assert [f"(in {__file__}, line " in each for each in failures] == [True, True]
 
 
 @pytest.mark.parametrize("rows", ["a text", [1, 2], None], ids=["text", "numbers", "nothing"])

@@ -93,9 +93,9 @@ class DrawingSlot:
         """Call a function of the plugin, see ``run``."""
         return self.run(lambda: function(*arguments, **options), function)
 
-    def call_closed(self, function: Callable[..., T], *arguments: Any) -> None:
-        """Call a function of the plugin although the slot may be closed, to clean up; what it raises is reported."""
-        DrawingSlot(self._report, self.plugin, self.what, bool).call(function, *arguments)
+    def run_closed(self, work: Callable[[], object], function: object) -> None:
+        """Run code of the plugin although the slot may be closed, to clean up; see ``run``."""
+        DrawingSlot(self._report, self.plugin, self.what, bool).run(work, function)
 
     def run(self, work: Callable[[], T], function: object) -> tuple[bool, T | None]:
         """Run code of the plugin; what it raises, and that it took too long, is reported.

@@ -146,8 +146,7 @@ class GuardedComponent:
 
     def render(self, width: int) -> Sequence[str | Line]:
         """Return the rows; an error message instead where it fails, nothing once it failed too often."""
-        render = getattr(self.component, "render", None)
-        drawn, lines = self._slot.run(lambda: rows_of(self.component.render(width)), render)
+        drawn, lines = self._slot.run(lambda: rows_of(self.component.render(width)), type(self.component))
         if drawn and lines is not None:
             return lines
         if self._slot.closed:
@@ -182,13 +181,19 @@ class GuardedComponent:
         if not self.is_open:
             return
         self.is_open = False
-        dispose = getattr(self.component, "dispose", None)
-        if dispose is not None:
-            self._slot.call_closed(dispose)
+
+        def dispose() -> None:
+            if hasattr(self.component, "dispose"):
+                self.component.dispose()
+
+        self._slot.run_closed(dispose, type(self.component))
 
     def _handled(self, name: str, event: object) -> bool:
-        handle = getattr(self.component, name, None)
-        return handle is not None and self._slot.call(handle, event)[1] is True
+        def handle() -> bool:
+            method = getattr(self.component, name, None)
+            return method is not None and method(event) is True
+
+        return self._slot.run(handle, type(self.component))[1] is True
 
 
 def _is_component(thing: object) -> bool:
