@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import pytest_asyncio
 
+from pi_client.lines import LineReader
 from pi_core import SessionManager, create_agent_session
 from pi_rpc._outbox import Outbox
 from pi_rpc._server import Server
-from pi_rpc._streams import LineReader
 from pi_rpc._ui import RpcUI
 
 if TYPE_CHECKING:

@@ -6,8 +6,14 @@ For front ends, which own the process.
 from __future__ import annotations
 
 import os
+import sys
+from contextlib import contextmanager, redirect_stdout, suppress
+from typing import TYPE_CHECKING
 
-__all__ = ["copy_of", "is_open"]
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["copy_of", "is_open", "own_streams"]
 
 
 def is_open(descriptor: int) -> bool:
@@ -22,3 +28,36 @@ def is_open(descriptor: int) -> bool:
 def copy_of(descriptor: int, flags: int) -> int:
     """Return a duplicate of a descriptor; if it is closed, one of ``os.devnull``, opened with the flags."""
     return os.dup(descriptor) if is_open(descriptor) else os.open(os.devnull, flags)
+
+
+@contextmanager
+def own_streams() -> Iterator[tuple[int, int]]:
+    """Keep stdin and stdout for a protocol inside the block; gives their descriptors.
+
+    What plugins and the programs that they start print goes to stderr, and what they read from stdin is empty, whether
+    they use Python's streams or the descriptors.
+    """
+    sys.stdout.flush()
+    mine = (copy_of(0, os.O_RDONLY), copy_of(_stdout(), os.O_WRONLY))
+    before = copy_of(1, os.O_WRONLY)
+    nothing = os.open(os.devnull, os.O_RDWR)
+    try:
+        os.dup2(nothing, 0)
+        os.dup2(2 if is_open(2) else nothing, 1)
+        with redirect_stdout(sys.stderr):
+            yield mine
+    finally:
+        with suppress(OSError):
+            sys.stdout.flush()
+        os.dup2(mine[0], 0)  # and stays open: a thread may still read it
+        os.dup2(before, 1)
+        for descriptor in (mine[1], before, nothing):
+            os.close(descriptor)
+
+
+def _stdout() -> int:
+    """Return the descriptor of stdout, even if the program has redirected other output."""
+    try:
+        return sys.stdout.fileno()
+    except (AttributeError, OSError, ValueError):  # it is none of the process's streams
+        return 1

@@ -6,10 +6,11 @@ import errno
 import sys
 from typing import TYPE_CHECKING, Any
 
+from pi_client.lines import LineReader
 from pi_core.base.process.signals import OrderlyEnd
+from pi_core.base.process.streams import own_streams
 from pi_rpc._outbox import Outbox
 from pi_rpc._server import Server
-from pi_rpc._streams import LineReader, own_streams
 from pi_rpc._ui import RpcUI
 
 if TYPE_CHECKING:

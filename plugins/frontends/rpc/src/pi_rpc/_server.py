@@ -20,11 +20,11 @@ from pi_rpc._requests import Asked, Refused, UiReply, parse, response
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Sequence
 
+    from pi_client.lines import LineReader
     from pi_core.conversation import AgentSession
     from pi_hookspecs import AbortSignal
     from pi_rpc._handlers import Answer
     from pi_rpc._outbox import Outbox
-    from pi_rpc._streams import LineReader
     from pi_rpc._ui import RpcUI
 
 __all__ = ["Server"]
@@ -118,7 +118,7 @@ class Server:
         await self._session.start()
         self._begun = True
         while (command := await self._next()) is not None:
-            await self._outbox.room()
+            await self._outbox.room_for_commands()
             if isinstance(command, Refused):
                 self._outbox.send(response(command, success=False, error=command.error))
             else:
