@@ -12,7 +12,7 @@ from pi_tui.lines.footer import footer_rows, window_title
 from pi_tui.lines.line import join
 from pi_tui.lines.look import Look
 from pi_tui.lines.queue import queue_rows
-from pi_tui.lines.work import rule, work_text
+from pi_tui.lines.work import level_role, rule, work_text
 from pi_tui.view import numbers
 from pi_tui.view.state import Footer, Queue, Retry, Work
 
@@ -171,3 +171,17 @@ def test_work_is_named(work, text):
 def test_work_is_in_the_rule():
     assert str(rule("Working", LOOK, "border")) == "── ⠼ Working " + "─" * 47
     assert str(rule("", LOOK, "border")) == "─" * 60
+
+
+@pytest.mark.parametrize(
+    ("level", "role"),
+    [
+        ("medium", "thinkingMedium"),
+        ("xhigh", "thinkingXhigh"),
+        ("max", "thinkingMax"),
+        (None, "thinkingOff"),
+        ("odd", "thinkingOff"),
+    ],
+)
+def test_the_frame_has_the_role_of_the_thinking_level(level, role):
+    assert level_role(level) == role

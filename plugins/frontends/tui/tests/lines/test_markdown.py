@@ -153,6 +153,17 @@ def test_a_finished_fence_in_view_is_highlighted():
     assert join(streaming.rows()) == "```python\n  x = 1\n```"
 
 
+def test_code_that_is_laid_out_in_every_frame_is_not_highlighted():
+    streaming = StreamingMarkdown(40, INK)
+    streaming.feed("- item\n\n  ```python\n  x = 1\n  ```\n")
+    growing = streaming.rows()
+
+    streaming.end()
+
+    assert ("x = 1", "mdCodeBlock") in roles(growing)
+    assert ("1", "syntaxNumber") in roles(streaming.rows())
+
+
 def test_an_unknown_language_is_plain():
     assert ("x = 1", "mdCodeBlock") in roles(markdown_rows("```nonsense\nx = 1\n```", 40, INK))
 

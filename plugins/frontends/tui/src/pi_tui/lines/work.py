@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 from pi_hookspecs import Line, Run
 from pi_tui.lines.line import cells, cut_text
+from pi_tui.theme.tokens import TOKENS
 
 if TYPE_CHECKING:
     from pi_tui.lines.look import Look
     from pi_tui.view.state import Retry, Work
 
-__all__ = ["rule", "work_text"]
+__all__ = ["level_role", "rule", "work_text"]
 
 _LEAD = "── "
 
@@ -32,6 +33,12 @@ def work_text(work: Work, look: Look) -> str:
 
 def _left(retry: Retry, now: float) -> int:
     return max(ceil(retry.delay_ms / 1000 - (now - retry.started)), 0)
+
+
+def level_role(level: str | None) -> str:
+    """Return the role of the editor's frame for a thinking level; that of ``off`` for an unknown one."""
+    role = f"thinking{(level or 'off').capitalize()}"
+    return role if role in TOKENS else "thinkingOff"
 
 
 def rule(text: str, look: Look, role: str) -> Line:

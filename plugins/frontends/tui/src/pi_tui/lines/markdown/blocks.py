@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pi_hookspecs import Line
 from pi_tui.lines.line import BLANK
 from pi_tui.lines.markdown.code import code_rows, fence_row, highlighted
-from pi_tui.lines.markdown.inline import Ink, inline_lines
+from pi_tui.lines.markdown.inline import inline_lines
 from pi_tui.lines.markdown.lists import list_rows
 from pi_tui.lines.markdown.tables import table_rows
 from pi_tui.lines.wrap import chop, wrap, wrap_text
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from markdown_it import MarkdownIt
+
+    from pi_tui.lines.markdown.inline import Ink
 
 __all__ = ["piece_rows"]
 
@@ -73,15 +75,14 @@ def _wrapped(node: Any, width: int, ink: Ink) -> list[Line]:
 
 def _heading(node: Any, width: int, ink: Ink) -> list[Line]:
     level = int(node.tag[1:])
-    style = ink.style._replace(role="mdHeading", bold=True, underline=level == 1)
-    inner = Ink(style, ink.cwd)
+    inner = ink.with_style(role="mdHeading", bold=True, underline=level == 1)
     runs = [run for child in node.children for line in inline_lines(child, inner) for run in line]
     marks = [inner.run(f"{'#' * level} ")] if level > 2 else []  # noqa: PLR2004 - the first two look different
     return wrap([*marks, *runs], width)
 
 
 def _quote(node: Any, width: int, ink: Ink) -> list[Line]:
-    inner = Ink(ink.style._replace(role="mdQuote", italic=True), ink.cwd)
+    inner = ink.with_style(role="mdQuote", italic=True)
     border = ink.run("│ ", role="mdQuoteBorder")
     if width <= len(border.text):
         return _blocks(node, width, inner)
@@ -92,7 +93,9 @@ def _code(node: Any, width: int, ink: Ink) -> list[Line]:
     language = (node.info.split() or [""])[0]
     code = node.content.removesuffix("\n")
     plain = ink.run("", role="mdCodeBlock")
-    rows = [row for line in code_rows(highlighted(code, language, plain), width) for row in line]
+    rows = [
+        row for line in code_rows(highlighted(code, language if ink.highlight else "", plain), width) for row in line
+    ]
     if node.type == "code_block":
         return rows
     return [*fence_row(f"```{language}", ink, width), *rows, *fence_row("```", ink, width)]

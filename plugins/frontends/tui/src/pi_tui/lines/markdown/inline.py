@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from pi_hookspecs import Run
 from pi_tui.view.clean import clean
@@ -27,10 +27,16 @@ class Ink:
     Attributes:
         style: A run whose text does not matter.
         cwd: Files below this directory may be links.
+        highlight: Whether code is highlighted; not while it grows, when it is laid out in every frame.
     """
 
     style: Run = Run("")  # noqa: RUF009 - a tuple
     cwd: str = ""
+    highlight: bool = True
+
+    def with_style(self, **fields: Any) -> Ink:
+        """Return an ink with another style."""
+        return evolve(self, style=self.style._replace(**fields))
 
     def run(self, text: str, **fields: Any) -> Run:
         """Return a run in the style; the parser has made characters of entities such as ``&#x202e;``."""
@@ -66,7 +72,7 @@ def _runs(nodes: Sequence[Any], ink: Ink) -> Iterator[Run | None]:
             yield ink.run(f"[image: {node.content or 'no description'}]", role="mdLink")
             yield ink.run(f" ({node.attrs.get('src', '')})", role="mdLinkUrl")
         elif kind in _EMPHASIS:
-            yield from _runs(node.children, Ink(_EMPHASIS[kind](ink.style), ink.cwd))
+            yield from _runs(node.children, evolve(ink, style=_EMPHASIS[kind](ink.style)))
         else:
             yield ink.run(node.content)
 
@@ -89,7 +95,7 @@ _EMPHASIS = {"strong": _strong, "em": _em, "s": _struck}
 def _link(node: Any, ink: Ink) -> Iterator[Run | None]:
     address = _clean(str(node.attrs.get("href", "")))
     link = address if _is_safe(address, ink.cwd) else None
-    inner = Ink(ink.style._replace(role="mdLink", underline=True, link=link), ink.cwd)
+    inner = ink.with_style(role="mdLink", underline=True, link=link)
     runs = [*_runs(node.children, inner)]
     text = "".join([run.text for run in runs if run is not None])
     if _host(text) not in ("", _host(address)):  # the text is the address of another host

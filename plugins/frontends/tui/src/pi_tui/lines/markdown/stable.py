@@ -9,7 +9,7 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from attrs import define, field
+from attrs import define, evolve, field
 
 from pi_tui.lines.line import BLANK
 from pi_tui.lines.markdown.blocks import piece_rows
@@ -59,6 +59,7 @@ class StreamingMarkdown:
     def __init__(self, width: int, ink: Ink, *, streamed: int = STREAMED, whole: int = WHOLE) -> None:
         self._width = width
         self._ink = ink
+        self._growing = evolve(ink, highlight=False)
         self._whole = whole
         self._splitter = Splitter(streamed)
         self._done: list[Chunk] = []
@@ -109,7 +110,7 @@ class StreamingMarkdown:
 
     def _lay_out(self, chunk: Chunk) -> None:
         if chunk.kind == "text":
-            self._rows += self._separated(self._markdown(chunk), joined=chunk.joined)
+            self._rows += self._separated(self._markdown(chunk, self._ink), joined=chunk.joined)
         elif chunk.kind == "open":
             self._rows += self._separated(fence_row(f"```{chunk.language}", self._ink, self._width))
             self._fences.append(_Fence(chunk.language, first_row=len(self._rows)))
@@ -132,10 +133,10 @@ class StreamingMarkdown:
     def _code(self, chunk: Chunk) -> list[Line]:
         return code_rows([[self._ink.run(chunk.text, role="mdCodeBlock")]], self._width)[0]
 
-    def _markdown(self, chunk: Chunk) -> list[Line]:
+    def _markdown(self, chunk: Chunk, ink: Ink) -> list[Line]:
         source = chunk.head + chunk.text
         self.parsed += len(source)
-        return piece_rows(source, self._width, self._ink)
+        return piece_rows(source, self._width, ink)
 
     def _separated(self, rows: list[Line], *, joined: bool = False) -> list[Line]:
         return [BLANK, *rows] if self._rows and rows and not joined else rows
@@ -148,7 +149,7 @@ class StreamingMarkdown:
             elif chunk.kind == "code":
                 self._tail = self._code(chunk) if chunk.text else []
             else:
-                rows = self._markdown(chunk) if chunk.text.strip() else []
+                rows = self._markdown(chunk, self._growing) if chunk.text.strip() else []
                 self._tail = self._separated(rows, joined=chunk.joined)
         return self._tail
 

@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from pi_hookspecs import Line, Run
 from pi_tui.lines.line import cells
-from pi_tui.lines.markdown.inline import Ink, inline_lines
+from pi_tui.lines.markdown.inline import inline_lines
 from pi_tui.lines.wrap import wrap
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from pi_tui.lines.markdown.inline import Ink
 
 __all__ = ["table_rows"]
 
@@ -23,7 +25,7 @@ _LEAST = 3
 def table_rows(node: Any, width: int, ink: Ink) -> list[Line]:
     """Return the rows of a table (a ``SyntaxTreeNode``)."""
     rows = [row for part in node.children for row in part.children]
-    bold = Ink(ink.style._replace(bold=True), ink.cwd)
+    bold = ink.with_style(bold=True)
     texts = [[_runs(cell, bold if number == 0 else ink) for cell in row.children] for number, row in enumerate(rows)]
     widths = _widths(texts, width)
     if widths is None:
