@@ -62,6 +62,11 @@ SYSTEM = {
     "SSH_CONNECTION": "On macOS and Windows a login opens no browser where this is set, and front ends leave the "
     "desktop's clipboard alone everywhere",
     "SSH_TTY": "As `SSH_CONNECTION`, for the clipboard",
+    "SSH_AUTH_SOCK": "With the [sandbox](sandbox.md) on, the socket that it names is hidden from programs, as those of"
+    " the next three",
+    "DOCKER_HOST": "See `SSH_AUTH_SOCK`",
+    "GPG_AGENT_INFO": "See `SSH_AUTH_SOCK`",
+    "DBUS_SESSION_BUS_ADDRESS": "See `SSH_AUTH_SOCK`",
     "HTTP_PROXY": "Proxy of requests to `http://` addresses, in small letters, too, as the next three",
     "HTTPS_PROXY": "Proxy of requests to `https://` addresses",
     "ALL_PROXY": "Proxy of all schemes without a proxy of their own",

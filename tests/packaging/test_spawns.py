@@ -29,6 +29,9 @@ ASK = {
 """Modules that start what the plugins of a session were asked about, and who asks."""
 
 EXCEPTIONS = {
+    "plugins/policies/sandbox/src/pi_sandbox/_engine.py": "tries the engines with a script of its own",
+    "plugins/policies/sandbox/src/pi_sandbox/_relay.py": "becomes the program of a prepared request",
+    "plugins/policies/sandbox/src/pi_sandbox/_subcommand.py": "the user's own command, in the sandbox itself",
     "pi_core/src/pi_core/host/extensions/dependencies.py": "installs what plugins need, before plugins are loaded",
     "pi_core/src/pi_core/host/trial.py": "tries whether a plugin can be loaded, before plugins are loaded",
     "plugins/frontends/cli/src/pi_cli/line/editing.py": "the user's own editor, at the user's own terminal",

@@ -65,6 +65,7 @@ if TYPE_CHECKING:  # what a type checker sees; ``_HOMES`` says the same at run t
     from pi_hookspecs.stored_sessions import *
     from pi_hookspecs.stream import *
     from pi_hookspecs.theme_roles import *
+    from pi_hookspecs.tool_context import *
     from pi_hookspecs.tools import *
     from pi_hookspecs.traces import *
     from pi_hookspecs.ui import *
@@ -77,7 +78,7 @@ _HOMES: dict[str, str] = {
     "api": "PiAPI",
     "completions": "Completer Completion",
     "content": "Content ImageContent TextContent ThinkingContent ToolCall UnknownContent",
-    "context": "PiContext RunMode SideRequest StartContext ToolContext",
+    "context": "PiContext RunMode SideRequest StartContext",
     "entries": "MessageEntry ModelChangeEntry SessionHeader ThinkingLevelChangeEntry",
     "errors": (
         "Aborted AgentBusy InvalidArguments InvalidOutput MissingKey NoModel PiError PluginError RequestFailed "
@@ -132,7 +133,7 @@ _HOMES: dict[str, str] = {
     "models": "Model ModelCost PriceTier ProviderInfo THINKING_LEVELS ThinkingLevel",
     "operations": (
         "CommandOperations EditOperations FileOperations FindOperations GrepOperations LsOperations ReadOperations "
-        "WriteOperations"
+        "SomeFileOperations WriteOperations"
     ),
     "processes": "ManagedProcess ProcessOutput ProcessStatus Processes",
     "provider": "Context ModelDiscovery Provider StreamFunction StreamOptions",
@@ -169,6 +170,7 @@ _HOMES: dict[str, str] = {
         "ThinkingDelta ThinkingEnd ThinkingStart ToolCallDelta ToolCallEnd ToolCallStart"
     ),
     "theme_roles": "OPTIONAL_THEME_ROLES REQUIRED_THEME_ROLES",
+    "tool_context": "ToolContext",
     "tools": (
         "ConstrainedSampling ExecutionMode Tool ToolAnnotations ToolExecute ToolExposure ToolResult ToolUpdate tool"
     ),

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from pi_hookspecs._annotations import Shape
     from pi_hookspecs.abort import AbortSignal
-    from pi_hookspecs.context import ToolContext
+    from pi_hookspecs.tool_context import ToolContext
     from pi_hookspecs.tools import ToolExecute, ToolUpdate
 
 __all__ = ["tool_from_function"]

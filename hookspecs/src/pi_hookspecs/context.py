@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import typing
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
 from attrs import frozen
@@ -12,13 +11,11 @@ from pi_hookspecs.stored_sessions import StoredActions
 from pi_hookspecs.values import Value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from typing_extensions import TypeVar
-
     from pi_hookspecs.abort import AbortSignal
-    from pi_hookspecs.actions import ExecResult, ModelCatalog, ToolInfo
+    from pi_hookspecs.actions import ExecResult, ModelCatalog
     from pi_hookspecs.events.prompt import PromptPart
     from pi_hookspecs.full_ui import FullUserInterface
     from pi_hookspecs.messages import AssistantMessage
@@ -29,19 +26,13 @@ if TYPE_CHECKING:
     from pi_hookspecs.resources import ResourceLoader
     from pi_hookspecs.secrets import SecretValues
     from pi_hookspecs.service_values import Compaction, CompactionReason, SpawnRequest
-    from pi_hookspecs.tools import ToolResult
     from pi_hookspecs.views import ChangeableSettings, ContextUsage, SessionView, SettingsView
-
-    DepsT_co = TypeVar("DepsT_co", default=Any, covariant=True)
-else:
-    DepsT_co = typing.TypeVar("DepsT_co", covariant=True)  # before Python 3.13 only type checkers know defaults
 
 __all__ = [
     "PiContext",
     "RunMode",
     "SideRequest",
     "StartContext",
-    "ToolContext",
 ]
 
 
@@ -193,6 +184,10 @@ class PiContext(CommandActions, StoredActions, Protocol):
         """The models to cycle through; empty for all that can be used."""
         ...
 
+    def get_flag(self, name: str, /) -> bool | str | None:
+        """Return an option's value from the command line, else its default; see ``PiAPI.get_flag``."""
+        ...
+
     def is_project_trusted(self) -> bool:
         """Whether the project's own files may be used: settings, extensions, skills, prompts."""
         ...
@@ -325,73 +320,4 @@ class PiContext(CommandActions, StoredActions, Protocol):
 
     def shutdown(self) -> None:
         """Ask the front end to shut down cleanly when the run is over."""
-        ...
-
-
-@runtime_checkable
-class ToolContext(PiContext, Protocol[DepsT_co]):
-    """What a running tool may use: the session's context, and its own call.
-
-    A tool may name the type of ``deps``: ``ctx: ToolContext[Library]``.
-    """
-
-    @property
-    def deps(self) -> DepsT_co:
-        """The object passed to ``create_agent_session(deps=...)``; None if there was none."""
-        ...
-
-    @property
-    def signal(self) -> AbortSignal:
-        """The run's abort signal."""
-        ...
-
-    @property
-    def call_id(self) -> str:
-        """Id of this call."""
-        ...
-
-    @property
-    def tool_name(self) -> str:
-        """Name of the tool that was called."""
-        ...
-
-    def update(self, partial: ToolResult | str) -> None:
-        """Report a partial result while the tool runs."""
-        ...
-
-    @property
-    def tools(self) -> Sequence[str]:
-        """Names of the active tools, which ``execute_tool`` can run."""
-        ...
-
-    async def execute_tool(
-        self, name: str, arguments: Mapping[str, Any], *, on_update: Callable[[ToolResult], None] | None = None
-    ) -> ToolResult:
-        """Run another tool, with the validation, hooks and limits of a call by the model.
-
-        Args:
-            name: One of ``tools``; a hidden tool; or ``plugin:name``, that plugin's tool also where the model is
-                offered another plugin's of the same name. Guards see the name without the plugin.
-            arguments: For its schema.
-            on_update: Called with its partial results; they are shown under this call when None.
-
-        Returns:
-            Its result; a refusal or an exception is a result with ``is_error``.
-
-        Raises:
-            UnknownName: There is no such tool, it is not active, or the user excluded it.
-            PiError: Calls of tools by tools are nested too deeply.
-        """
-        ...
-
-    def overridden_tool(self, name: str, /) -> ToolInfo | None:
-        """Return the tool that the running one has replaced, to delegate to it; None where there is none.
-
-        ``await ctx.execute_tool(overridden.reference, arguments)`` runs it. For a name that is not that of the running
-        tool it is the tool that the offered one of this name has replaced.
-        """
-        ...
-
-    async def relay(self, event: Any) -> None:
-        """Show a subagent's event under this call: ``session.subscribe(ctx.relay)``."""
         ...

@@ -7,7 +7,7 @@ implementation is any object that has the methods; none of these classes needs t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
@@ -22,6 +22,7 @@ __all__ = [
     "GrepOperations",
     "LsOperations",
     "ReadOperations",
+    "SomeFileOperations",
     "WriteOperations",
 ]
 
@@ -156,3 +157,9 @@ class FileOperations(ReadOperations, WriteOperations, GrepOperations, FindOperat
     ``read`` and ``edit`` share ``access``: it returns if the file can be read; where it cannot be written,
     ``write_file`` raises.
     """
+
+
+SomeFileOperations: TypeAlias = (
+    ReadOperations | WriteOperations | EditOperations | GrepOperations | FindOperations | LsOperations | FileOperations
+)
+"""The operations of one tool, or of all."""

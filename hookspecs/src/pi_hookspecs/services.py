@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 if TYPE_CHECKING:
     from pi_hookspecs.context import PiContext
     from pi_hookspecs.messages import AssistantMessage
-    from pi_hookspecs.operations import CommandOperations, FileOperations
+    from pi_hookspecs.operations import CommandOperations, SomeFileOperations
     from pi_hookspecs.processes import Processes
     from pi_hookspecs.rare_messages import BashExecutionMessage
     from pi_hookspecs.service_values import (
@@ -102,8 +102,11 @@ class ToolOperations(Protocol):
     machine instead.
     """
 
-    def files(self, ctx: PiContext) -> FileOperations | None:
+    def files(self, ctx: PiContext) -> SomeFileOperations | None:
         """Return where the files of this call are; None has no opinion.
+
+        For a call of ``read``, ``write``, ``edit``, ``grep``, ``find`` or ``ls`` the operations of that tool are
+        enough, as ``ReadOperations``; for every other tool it must be all of ``FileOperations``.
 
         Args:
             ctx: That of the tool, whose ``tool_name`` and ``call_id`` say which call it is.

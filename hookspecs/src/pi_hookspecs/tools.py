@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable
 
     from pi_hookspecs.abort import AbortSignal
-    from pi_hookspecs.context import ToolContext
     from pi_hookspecs.messages import Usage
     from pi_hookspecs.renderers import ToolRenderer
+    from pi_hookspecs.tool_context import ToolContext
 
 __all__ = [
     "ConstrainedSampling",

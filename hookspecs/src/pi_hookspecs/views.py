@@ -163,6 +163,14 @@ class SettingsView(Protocol):
         """Return a list of strings; the default where none is set."""
         ...
 
+    def each(self, key: str | Sequence[str]) -> list[tuple[str, Any]]:
+        """Return where a key is set and its value there, for every place that sets it; the effective one last.
+
+        The project's file ends with ``.pi/settings.json``, and counts only in a trusted project. For a policy that a
+        project may make stricter but not weaker.
+        """
+        ...
+
     def place(self, key: str | Sequence[str]) -> str | None:
         """Return where the effective value was set; for a file, with its line: ``/a/settings.json:3``."""
         ...

@@ -206,7 +206,7 @@ def register_services(): return [Sandbox()]
 @pytest.fixture
 def launcher(site):
     """The file of a plugin with a ``Launcher`` that the index knows."""
-    file = site.install("sandbox", LAUNCHER)
+    file = site.install("box", LAUNCHER)
     assert site.host().service_kinds >= {"Launcher"}
     return file
 
@@ -219,14 +219,14 @@ def test_a_launcher_that_cannot_be_loaded_any_more_refuses(site, launcher, anew)
     host = site.host()
 
     assert "Launcher" in host.service_kinds
-    with pytest.raises(PluginError, match="Plugin 'sandbox' provides Launcher and cannot be loaded"):
+    with pytest.raises(PluginError, match="Plugin 'box' provides Launcher and cannot be loaded"):
         host.services("Launcher")
 
 
 def test_a_launcher_that_is_disabled_or_repaired_does_not_refuse(site, launcher):
     fail(launcher)
 
-    assert site.host("sandbox").services("Launcher") == []
+    assert site.host("box").services("Launcher") == []
     launcher.write_text("from pi_hookspecs import hookimpl\n" + LISTENS)
     index_anew(site)
     assert "Launcher" not in site.host().service_kinds

@@ -30,6 +30,7 @@ DEFAULT_PLUGINS = frozenset(
         "provider-openai",
         "retry",
         "rpc",
+        "sandbox",
         "session-jsonl",
         "skills",
         "tools",

@@ -176,6 +176,8 @@ class PluginContext(CommandContext):
         """The models that the user cycles through."""
         return tuple(each.model for each in self._session.scoped_models)
 
+    get_flag = forward_by_name("_session", SessionPort.get_flag)
+
     def is_project_trusted(self) -> bool:
         """Whether files of the project may be used."""
         return self._session.settings.trust_of(self.cwd).is_trusted

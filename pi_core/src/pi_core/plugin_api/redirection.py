@@ -16,6 +16,15 @@ if TYPE_CHECKING:
 __all__ = ["find_operations"]
 
 _PROTOCOLS = {"files": "FileOperations", "commands": "CommandOperations"}
+_OF_TOOLS = {
+    "read": "ReadOperations",
+    "write": "WriteOperations",
+    "edit": "EditOperations",
+    "grep": "GrepOperations",
+    "find": "FindOperations",
+    "ls": "LsOperations",
+}
+"""What the answer for one of these tools must have at least."""
 
 
 def find_operations(session: SessionPort, ctx: PiContext, method: Literal["files", "commands"]) -> Any:
@@ -28,7 +37,7 @@ def find_operations(session: SessionPort, ctx: PiContext, method: Literal["files
         with Contained(_reporter(session, provider.plugin, method), passing=PiError):
             found = getattr(provider.thing, method)(ctx)
         if found is not None:
-            _check(provider.plugin, method, found)
+            _check(provider.plugin, method, found, getattr(ctx, "tool_name", None))
             return found
     return None
 
@@ -43,8 +52,9 @@ def _reporter(session: SessionPort, plugin: str, method: str) -> Any:
     return report
 
 
-def _check(plugin: str, method: str, found: object) -> None:
-    protocol = getattr(pi_hookspecs, _PROTOCOLS[method])
+def _check(plugin: str, method: str, found: object, tool: str | None) -> None:
+    name = _OF_TOOLS.get(tool or "") if method == "files" else None
+    protocol = getattr(pi_hookspecs, name or _PROTOCOLS[method])
     if isinstance(found, protocol):
         return
     names = {name for base in protocol.__mro__ for name in vars(base) if not name.startswith("_")}

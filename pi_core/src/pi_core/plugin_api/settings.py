@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["PluginSettings"]
 
-_READING = ("all", "each", "get_choice", "get_object", "origin", "problems", "project_trust", "trust_of", "version")
+_READING = ("all", "get_choice", "get_object", "origin", "problems", "project_trust", "trust_of", "version")
 """Further members of ``Settings`` that only read."""
 
 
@@ -36,6 +36,7 @@ class PluginSettings:
         self.get_number = settings.get_number
         self.get_str = settings.get_str
         self.get_str_list = settings.get_str_list
+        self.each = settings.each
         self.place = settings.place
         self.unread = settings.unread
 

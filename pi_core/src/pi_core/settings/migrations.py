@@ -22,6 +22,7 @@ PROTECTED = (
     "npmCommand",
     "packages",
     "plugins",
+    "sandbox",
     "shellCommandPrefix",
     "shellPath",
 )

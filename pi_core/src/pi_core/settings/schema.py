@@ -170,6 +170,22 @@ class GuardrailLimits:
 
 
 @frozen(kw_only=True)
+class SandboxSettings:
+    """``sandbox``: of the plugin of that name."""
+
+    mode: Literal["off", "auto", "bwrap", "landlock", "seatbelt"] = _setting(
+        "off", "Engine of the [sandbox](sandbox.md); `auto` takes the first that works"
+    )
+    network: Literal["off", "allow", "open"] = _setting(
+        "off", "What programs in it reach: nothing, `allow`, everything"
+    )
+    allow: Names = _setting(list, "Hosts for `network` `allow`: `host`, `host:port` or `*.domain`")
+    write: Names = _setting(list, "Folders that may be changed besides the working directory")
+    deny_read: Names = _setting(list, "Paths that cannot be read, besides keys and logins")
+    env: Names = _setting(list, "Variables that programs get although they look like keys")
+
+
+@frozen(kw_only=True)
 class GuardrailSettings:
     """Checks before a tool runs."""
 
@@ -262,6 +278,7 @@ class SettingsSchema:
     plugins: PluginSettings = _setting(PluginSettings, "Which plugins are used")
     hooks: HookSettings = _setting(HookSettings, "How long plugins may take")
     guardrails: GuardrailSettings = _setting(GuardrailSettings, "Checks before a tool runs")
+    sandbox: SandboxSettings = _setting(SandboxSettings, "Where programs may write and connect")
     memory: MemorySettings = _setting(MemorySettings, "MEMORY.md")
 
     # Resources

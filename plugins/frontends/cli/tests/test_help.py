@@ -28,7 +28,7 @@ def register_modes():
     from pi_hookspecs import Mode
 
     async def show(session, options):
-        print(options.flags)
+        print({name: options.flags[name] for name in ("plan", "todo-file")})
         return 4
 
     return [Mode("print", run=show)]

@@ -105,6 +105,16 @@ async def test_only_the_listed_folders_are_read(run, tmp_path):
     assert "s3cret" not in output
 
 
+async def test_folders_below_the_listable_ones_show_their_names_alone(run, tmp_path):
+    (tmp_path / "secret").write_text("s3cret")
+    system = [path for path in ("/usr", "/bin", "/lib", "/lib64", "/etc") if Path(path).exists()]
+
+    _, output = await run(f"ls {tmp_path}; cat {tmp_path}/secret", read=system, names=["/"])
+
+    assert output.split()[:2] == ["own", "secret"]
+    assert "s3cret" not in output
+
+
 async def test_no_socket_can_be_opened_but_pairs_can(run):
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]

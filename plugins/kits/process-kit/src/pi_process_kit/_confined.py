@@ -18,6 +18,7 @@ def confined(
     read: Iterable[str],
     write: Iterable[str],
     sockets: Literal["none", "all"] | Sequence[int],
+    names: Iterable[str] = (),
 ) -> tuple[str, ...]:
     """Return the command that runs a program, and all that it starts, confined for good.
 
@@ -30,6 +31,7 @@ def confined(
         read: Absolute paths of files and folders that may be read; what does not exist is left out.
         write: Those that may be read and changed.
         sockets: ``none`` (socket pairs alone can be made), ``all``, or the ports that TCP connections can be made to.
+        names: Folders below which all folders can be listed, whether or not their files can be read.
     """
     script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "_supervisor", "confine.py")
     kind, ports = (sockets, ()) if isinstance(sockets, str) else ("tcp", sockets)
@@ -37,6 +39,7 @@ def confined(
         *(sys.executable, "-I", "-S", script),
         *(f"--read={path}" for path in read),
         *(f"--write={path}" for path in write),
+        *(f"--list={path}" for path in names),
         f"--sockets={kind}",
         *(f"--port={port}" for port in ports),
         "--",

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pi_hookspecs.abort import AbortSignal
-    from pi_hookspecs.context import ToolContext
+    from pi_hookspecs.tool_context import ToolContext
     from pi_hookspecs.tools import ToolUpdate
     from pi_tools._commands.output import Output
     from pi_tools._operations import BashOperations, SpawnContext

@@ -16,7 +16,7 @@ from pi_tools._workspace import file_operations
 
 if TYPE_CHECKING:
     from pi_hookspecs.abort import AbortSignal
-    from pi_hookspecs.context import ToolContext
+    from pi_hookspecs.tool_context import ToolContext
     from pi_hookspecs.tools import ToolUpdate
     from pi_tools._editing.match import Edit
     from pi_tools._operations import EditOperations

@@ -16,7 +16,7 @@ from pi_tools._workspace import StartPolicy, file_operations
 
 if TYPE_CHECKING:
     from pi_hookspecs.abort import AbortSignal
-    from pi_hookspecs.context import ToolContext
+    from pi_hookspecs.tool_context import ToolContext
     from pi_hookspecs.tools import ToolUpdate
     from pi_tools._operations import GrepOperations
     from pi_tools._options import GrepOptions

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
     from pi_hookspecs.abort import AbortSignal
-    from pi_hookspecs.context import ToolContext
+    from pi_hookspecs.tool_context import ToolContext
     from pi_hookspecs.tools import ToolUpdate
     from pi_tools._options import ReadOptions
     from pi_tools._reading.images import Fitted

@@ -15,7 +15,7 @@ from pi_tools._workspace import file_operations
 
 if TYPE_CHECKING:
     from pi_hookspecs.abort import AbortSignal
-    from pi_hookspecs.context import ToolContext
+    from pi_hookspecs.tool_context import ToolContext
     from pi_hookspecs.tools import ToolUpdate
     from pi_tools._operations import WriteOperations
     from pi_tools._options import WriteOptions

@@ -1,12 +1,13 @@
 """Restricts this process and all that it will start, by Landlock and seccomp (Linux), and then runs a program.
 
-As a program of its own: ``python -I -S confine.py --read=PATH... --write=PATH... --sockets=KIND --port=N... -- PROGRAM
-ARGUMENT...``. The keeper recognises that command and does the same in the child that it has forked anyway, which saves
-the start of an interpreter.
+As a program of its own: ``python -I -S confine.py --read=PATH... --write=PATH... --list=PATH... --sockets=KIND
+--port=N... -- PROGRAM ARGUMENT...``. The keeper recognises that command and does the same in the child that it has
+forked anyway, which saves the start of an interpreter.
 
 The kernel enforces the restrictions; nothing that runs below them can take them back:
 
-- files are read below the paths of ``read`` and ``write`` only, and changed below those of ``write`` only;
+- files are read below the paths of ``read`` and ``write`` only, and changed below those of ``write`` only; folders are
+  listed below those of ``list``, too;
 - sockets: none (``none``), TCP to the listed ports (``tcp``), or all (``all``);
 - signals and abstract Unix sockets reach no process outside;
 - no other process's memory or environment, no io_uring, kernel keys, BPF or typing into the terminal;
@@ -30,7 +31,7 @@ MIN_ABI = 3
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446  # the same on every architecture
 _PATH, _PORT = 1, 2
 _BY_FILE = 0b1_1000_0000_0000_0111  # execute, write, read, truncate, device ioctl: the rights that a file can have
-_READ = 0b1101
+_READ, _LIST = 0b1101, 0b1000
 _IOCTL_DEVICE = 1 << 15
 _NO_DEVICES = ~(1 << 6 | 1 << 11)  # nobody makes character or block devices
 _CONNECT, _BIND = 2, 1
@@ -39,7 +40,7 @@ _NET_ABI, _IOCTL_ABI, _SCOPE_ABI = 4, 5, 6
 _PR_CAPBSET_DROP, _PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP = 24, 38, 22
 _FILE_CAPABILITIES = 0b11011  # chown, dac_override, fowner, fsetid; not dac_read_search, which opens files by handle
 
-_OPTIONS = 4
+_OPTIONS = 5
 _SOCKETS = (["none"], ["tcp"], ["all"])
 
 
@@ -61,7 +62,7 @@ def enter(argv: list[bytes]) -> list[bytes]:
     """
     if argv[1:3] != [b"-I", b"-S"] or argv[3:4] != [os.fsencode(__file__)]:
         return argv
-    given: dict[str, list[str]] = {"--read": [], "--write": [], "--sockets": [], "--port": []}
+    given: dict[str, list[str]] = {"--read": [], "--write": [], "--list": [], "--sockets": [], "--port": []}
     end = argv.index(b"--") if b"--" in argv else 0
     for word in argv[4:end]:
         name, _, value = os.fsdecode(word).partition("=")
@@ -69,11 +70,11 @@ def enter(argv: list[bytes]) -> list[bytes]:
     if not argv[end + 1 :] or len(given) > _OPTIONS or given["--sockets"] not in _SOCKETS:
         raise OSError(errno.EINVAL, "wrong options")
     ports = [int(port) for port in given["--port"] if port.isdecimal()]
-    restrict(given["--read"], given["--write"], given["--sockets"][0], ports)
+    restrict(given["--read"], given["--write"], given["--list"], given["--sockets"][0], ports)
     return argv[end + 1 :]
 
 
-def restrict(read: list[str], write: list[str], sockets: str, ports: list[int]) -> None:
+def restrict(read: list[str], write: list[str], names: list[str], sockets: str, ports: list[int]) -> None:
     """Restrict this process for good. Paths that do not exist are left out.
 
     Raises:
@@ -84,7 +85,10 @@ def restrict(read: list[str], write: list[str], sockets: str, ports: list[int]) 
         raise OSError(errno.ENOSYS, "Landlock is missing or too old")
     _check(_libc().prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "prctl")
     _drop_capabilities()
-    _landlock(abi, read, write, ports if sockets == "tcp" else None)
+    files = (1 << (16 if abi >= _IOCTL_ABI else 15)) - 1
+    rights = [(path, _READ) for path in read] + [(path, _LIST) for path in names]
+    rights += [(path, files & _NO_DEVICES & ~(0 if path.startswith("/dev/") else _IOCTL_DEVICE)) for path in write]
+    _landlock(abi, files, rights, ports if sockets == "tcp" else None)
     _filter_calls(_program(sockets))
 
 
@@ -107,19 +111,16 @@ def _drop_capabilities() -> None:
     _check(libc.capset(header, struct.pack("6I", *low, 0, 0, 0)), "capset")
 
 
-def _landlock(abi: int, read: list[str], write: list[str], ports: list[int] | None) -> None:
+def _landlock(abi: int, files: int, rights: list[tuple[str, int]], ports: list[int] | None) -> None:
     libc = _libc()
-    files = (1 << (16 if abi >= _IOCTL_ABI else 15)) - 1
     net = _CONNECT | _BIND if ports is not None else 0
     scopes = 0b11 if abi >= _SCOPE_ABI else 0
     attributes = struct.pack("QQQ", files, net, scopes)[: 24 if abi >= _SCOPE_ABI else 16 if abi >= _NET_ABI else 8]
     rules = libc.syscall(_CREATE_RULESET, attributes, ctypes.c_size_t(len(attributes)), 0)
     _check(rules, "landlock_create_ruleset")
     try:
-        for path in read:
-            _allow(libc, rules, path, _READ)
-        for path in write:
-            _allow(libc, rules, path, files & _NO_DEVICES & ~(0 if path.startswith("/dev/") else _IOCTL_DEVICE))
+        for path, allowed in rights:
+            _allow(libc, rules, path, allowed)
         for port in ports or ():
             rule = struct.pack("QQ", _CONNECT, port)
             _check(libc.syscall(_ADD_RULE, rules, _PORT, rule, 0), "landlock_add_rule")

@@ -1,0 +1,60 @@
+"""A sandbox for what the model starts and writes: bubblewrap, Landlock with seccomp, or Seatbelt. Off by default."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pi_hookspecs import hookimpl
+
+if TYPE_CHECKING:
+    from pi_hookspecs import Command, Flag, PiAPI, Service, Subcommand
+
+__all__ = [
+    "activate",
+    "register_commands",
+    "register_flags",
+    "register_services",
+    "register_subcommands",
+]
+
+
+@hookimpl
+def register_flags() -> list[Flag]:
+    """Provide ``--sandbox``."""
+    from pi_hookspecs import Flag
+
+    return [Flag("sandbox", type="string", description="Sandbox for programs: auto, bwrap, landlock, seatbelt, off")]
+
+
+@hookimpl
+def register_services() -> list[Service]:
+    """Provide the launcher, and the operations of the tools on files."""
+    from pi_sandbox._services import SandboxLauncher, SandboxOperations
+
+    return [SandboxLauncher(), SandboxOperations()]
+
+
+@hookimpl
+def register_commands() -> list[Command]:
+    """Provide ``/sandbox``."""
+    from pi_hookspecs import Command
+    from pi_sandbox._status import show_status
+
+    return [Command("sandbox", handler=show_status, description="Show what the sandbox allows")]
+
+
+@hookimpl
+def register_subcommands() -> list[Subcommand]:
+    """Provide ``pi sandbox``."""
+    from pi_hookspecs import Subcommand
+    from pi_sandbox._subcommand import run_subcommand
+
+    return [Subcommand("sandbox", run=run_subcommand, description="Run a command in the sandbox, or try its engines")]
+
+
+@hookimpl
+def activate(pi: PiAPI) -> None:
+    """Watch for sessions that ask for a sandbox; others pay for one look at the settings."""
+    from pi_sandbox._hooks import Hooks
+
+    pi.on("session_start", Hooks(pi).session_start)

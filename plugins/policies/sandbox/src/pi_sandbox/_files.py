@@ -1,0 +1,162 @@
+"""Files that the tools read and write in pi's own process, by the sandbox's policy.
+
+A path is resolved and judged once, and then opened folder by folder without following a link: where a command of the
+model replaces a folder by a link in between, the tool gets an error.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+import secrets
+import stat
+from contextlib import suppress
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pi_sandbox._policy import Policy
+
+__all__ = ["SandboxedFiles"]
+
+_FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+_FILE = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
+_EDIT_LIMIT = 64 * 1024 * 1024
+"""Bytes of the largest file that is read whole, as ``edit`` needs it."""
+
+
+class SandboxedFiles:
+    """Implements the operations of ``read``, ``edit`` and ``write``.
+
+    Args:
+        policy: What may be read and changed.
+        changes: Whether the tool changes what it reads.
+    """
+
+    def __init__(self, policy: Policy, *, changes: bool) -> None:
+        self._policy = policy
+        self._changes = changes
+
+    async def access(self, path: str) -> None:
+        """Return if the file can be read, and changed where the tool does that."""
+        await asyncio.to_thread(self._access, path)
+
+    async def read_file(self, path: str) -> bytes:
+        """Return the content."""
+        return await asyncio.to_thread(self._read, path)
+
+    async def mkdir(self, path: str) -> None:
+        """Make the folder and its parents."""
+        await asyncio.to_thread(self._mkdir, path)
+
+    async def write_file(self, path: str, content: bytes) -> None:
+        """Create or replace the file, atomically."""
+        await asyncio.to_thread(self._write, path, content)
+
+    def _access(self, path: str) -> None:
+        os.close(self._open(path))
+        if self._changes:
+            _allowed(self._policy.refused_write, path)
+
+    def _open(self, path: str) -> int:
+        """Return the descriptor of a regular file."""
+        with _Parent(_allowed(self._policy.refused_read, path)) as parent:
+            descriptor = os.open(parent.name, os.O_RDONLY | _FILE, dir_fd=parent.descriptor)
+        mode = os.fstat(descriptor).st_mode
+        if stat.S_ISREG(mode):
+            return descriptor
+        os.close(descriptor)
+        number = errno.EISDIR if stat.S_ISDIR(mode) else errno.EACCES
+        raise OSError(number, os.strerror(number) if number == errno.EISDIR else "not a regular file", path)
+
+    def _read(self, path: str) -> bytes:
+        with os.fdopen(self._open(path), "rb") as file:
+            content = file.read(_EDIT_LIMIT + 1)
+        if len(content) > _EDIT_LIMIT:
+            raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), path)
+        return content
+
+    def _mkdir(self, path: str) -> None:
+        real = _allowed(self._policy.refused_write, path) if not os.path.isdir(path) else os.path.realpath(path)
+        _Parent(os.path.join(real, "x"), make=True).close()
+
+    def _write(self, path: str, content: bytes) -> None:
+        with _Parent(_allowed(self._policy.refused_write, path)) as parent:
+            mode = _mode_of(parent)
+            fresh = f".{parent.name[:100]}.{secrets.token_hex(4)}.pi-tmp"
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _FILE
+            descriptor = os.open(fresh, flags, 0o666 if mode is None else 0o600, dir_fd=parent.descriptor)
+            try:
+                with os.fdopen(descriptor, "wb") as file:
+                    file.write(content)
+                    if mode is not None:
+                        os.fchmod(file.fileno(), mode)
+                os.rename(fresh, parent.name, src_dir_fd=parent.descriptor, dst_dir_fd=parent.descriptor)
+            except BaseException:
+                with suppress(OSError):
+                    os.unlink(fresh, dir_fd=parent.descriptor)
+                raise
+
+
+def _allowed(refused: Callable[[str], str | None], path: str) -> str:
+    """Return the path without links.
+
+    Raises:
+        PermissionError: The policy refuses it; the message says why.
+    """
+    real = os.path.realpath(path)
+    reason = refused(real)
+    if reason is not None:
+        raise PermissionError(errno.EACCES, reason, path)
+    return real
+
+
+def _mode_of(parent: _Parent) -> int | None:
+    """Return the permissions of the file that is to be replaced; None for a new one."""
+    try:
+        status = os.stat(parent.name, dir_fd=parent.descriptor, follow_symlinks=False)
+    except FileNotFoundError:
+        return None
+    if not stat.S_ISREG(status.st_mode):
+        number = errno.EISDIR if stat.S_ISDIR(status.st_mode) else errno.EACCES
+        raise OSError(number, os.strerror(number), parent.name)
+    return stat.S_IMODE(status.st_mode)
+
+
+class _Parent:
+    """The folder of a file, opened from the root on without following a link.
+
+    Args:
+        path: The file, resolved.
+        make: Whether to make missing folders.
+    """
+
+    def __init__(self, path: str, *, make: bool = False) -> None:
+        folder, self.name = os.path.split(path)
+        self.descriptor = os.open("/", _FOLDER)
+        try:
+            for name in filter(None, folder.split("/")):
+                self._descend(name, make=make)
+        except BaseException:
+            self.close()
+            raise
+
+    def _descend(self, name: str, *, make: bool) -> None:
+        if make:
+            with suppress(FileExistsError):
+                os.mkdir(name, dir_fd=self.descriptor)
+        below = os.open(name, _FOLDER, dir_fd=self.descriptor)
+        os.close(self.descriptor)
+        self.descriptor = below
+
+    def close(self) -> None:
+        """Close the folder."""
+        os.close(self.descriptor)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

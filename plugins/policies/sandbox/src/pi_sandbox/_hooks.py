@@ -1,0 +1,191 @@
+"""What the sandbox does in a session: refuses where it cannot work, asks the user, undoes, explains."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING
+
+from pi_hookspecs import PiError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pi_hookspecs import (
+        BeforeModelRequestEvent,
+        BeforeModelRequestResult,
+        PiAPI,
+        PiContext,
+        SessionShutdownEvent,
+        SessionStartEvent,
+        SystemPromptEvent,
+        SystemPromptResult,
+        ToolCallEvent,
+        ToolCallResult,
+        ToolResultEvent,
+        ToolResultResult,
+    )
+    from pi_sandbox._kept import Undone
+    from pi_sandbox._policy import Policy
+    from pi_sandbox._state import Sandbox
+
+__all__ = ["Hooks"]
+
+_LOOKING = ("find", "grep", "ls")
+"""Tools that read or list in pi's own process, or start a program that does."""
+_REFUSED = re.compile(
+    r"Permission denied|Read-only file system|Operation not permitted|Network is unreachable|not resolve host"
+    r"|Temporary failure in name resolution|Device or resource busy"
+)
+
+
+class Hooks:
+    """One session's handlers.
+
+    Args:
+        pi: Where they are added when the sandbox is on.
+    """
+
+    def __init__(self, pi: PiAPI) -> None:
+        self._pi = pi
+        self._off: list[Callable[[], None]] = []
+
+    def session_start(self, _event: SessionStartEvent, ctx: PiContext) -> None:
+        """Add the other handlers where the settings or ``--sandbox`` ask for a sandbox."""
+        while self._off:
+            self._off.pop()()
+        settings = ctx.settings
+        if ctx.get_flag("sandbox") is None and settings.get("sandbox") is None and settings.unread("sandbox") is None:
+            return
+        for name in ("before_model_request", "system_prompt", "tool_call", "tool_result", "session_shutdown"):
+            self._off.append(self._pi.on(name, getattr(self, name)))
+        from pi_sandbox._state import sandbox_of
+
+        try:
+            sandbox = sandbox_of(ctx)
+        except PiError as error:
+            ctx.ui.notify(str(error), "error")
+            return
+        for sentence in sandbox.options.ignored if sandbox is not None else ():
+            ctx.ui.notify(sentence, "warning")
+
+    def session_shutdown(self, _event: SessionShutdownEvent, ctx: PiContext) -> None:
+        """Remove the session's temporary files."""
+        from pi_sandbox._state import close_sandbox
+
+        close_sandbox(ctx.session.id)
+
+    def before_model_request(self, _event: BeforeModelRequestEvent, ctx: PiContext) -> BeforeModelRequestResult | None:
+        """Refuse every request where the sandbox cannot work: nothing would run, and the answer would cost money."""
+        from pi_hookspecs import BeforeModelRequestResult
+        from pi_sandbox._state import sandbox_of
+
+        try:
+            sandbox_of(ctx)
+        except PiError as error:
+            return BeforeModelRequestResult(block=True, reason=str(error), exit_code=1)
+        return None
+
+    def system_prompt(self, _event: SystemPromptEvent, ctx: PiContext) -> SystemPromptResult | None:
+        """Tell the model its limits, so that it does not have to find them out."""
+        from pi_hookspecs import PromptSection, SystemPromptResult
+
+        sandbox = _sandbox(ctx)
+        if sandbox is None:
+            return None
+        return SystemPromptResult(
+            sections=[PromptSection(name="sandbox", text=_limits(sandbox.policy), source="sandbox")]
+        )
+
+    async def tool_call(self, event: ToolCallEvent, ctx: PiContext) -> ToolCallResult | None:
+        """Refuse paths that are hidden or cannot be changed; ask the user about folders outside."""
+        from pi_hookspecs import ToolCallResult
+
+        sandbox = _sandbox(ctx)
+        path = event.input.get("path", ".")
+        if sandbox is None or not isinstance(path, str):
+            return None
+        real, policy = _real(path, ctx), sandbox.policy
+        if event.tool_name in ("write", "edit"):
+            reason = policy.refused_write(real)
+            if reason is not None and not await _granted(real, sandbox, ctx):
+                return ToolCallResult(block=True, reason=f"Not allowed: {reason}.")
+        elif event.tool_name in _LOOKING and (reason := policy.refused_read(real)) is not None:
+            return ToolCallResult(block=True, reason=f"Not allowed: {reason}.")
+        return None
+
+    def tool_result(self, event: ToolResultEvent, ctx: PiContext) -> ToolResultResult | None:
+        """Undo changes of protected files, and say what the sandbox refused."""
+        from pi_hookspecs import TextContent, ToolResultResult
+
+        sandbox = _sandbox(ctx)
+        if sandbox is None:
+            return None
+        try:
+            undone = sandbox.after(event.tool_call_id)
+        except OSError as error:
+            notes = [f"The sandbox could not restore protected files: {error}."]
+        else:
+            notes = [_sentence(each) for each in undone]
+        failed = bool(notes)
+        if hosts := sandbox.refused_hosts():
+            notes.append(f"The sandbox refused connections to {', '.join(hosts)}; sandbox.allow lists the hosts.")
+        if event.tool_name == "bash" and _REFUSED.search(_text(event)):
+            notes.append(f"Note of the sandbox: {_limits(sandbox.policy)}")
+        if not notes:
+            return None
+        content = (*event.content, TextContent("\n".join(notes)))
+        return ToolResultResult(content=content, is_error=True if failed else None)
+
+
+def _sentence(change: Undone) -> str:
+    if not change.restored:
+        return f"{change.path}, which the sandbox protects, was changed, and is too large to be restored."
+    evidence = f"; the changed version is in {change.evidence}" if change.evidence else ""
+    return f"The sandbox undid a change of {change.path}, which is protected{evidence}."
+
+
+def _sandbox(ctx: PiContext) -> Sandbox | None:
+    from pi_sandbox._state import sandbox_of
+
+    return sandbox_of(ctx)
+
+
+def _real(path: str, ctx: PiContext) -> str:
+    return os.path.realpath(os.path.join(ctx.cwd, os.path.expanduser(path.removeprefix("@"))))
+
+
+def _text(event: ToolResultEvent) -> str:
+    return "\n".join(getattr(block, "text", "") for block in event.content)
+
+
+def _limits(policy: Policy) -> str:
+    """Return the limits in words, for the model."""
+    write = ", ".join(policy.write)
+    network = {
+        "off": "There is no network.",
+        "allow": f"The network reaches {', '.join(policy.allow)} only, through the proxy of HTTPS_PROXY.",
+        "open": "The network is open.",
+    }[policy.network]
+    return (
+        f"Commands run in a sandbox. Files can be changed below {write} only, but not .git/hooks, .git/config, .pi and"
+        f" other files that are run or read elsewhere; keys and logins cannot be read. {network} Temporary files belong"
+        " into $TMPDIR. Do not try to get around this; say what you need instead."
+    )
+
+
+async def _granted(path: str, sandbox: Sandbox, ctx: PiContext) -> bool:
+    """Ask the user to let files in the folder of a path be changed; False where nobody can be asked."""
+    folder = os.path.dirname(path)
+    if not ctx.has_ui or any(path == each or path.startswith(each + "/") for each in sandbox.policy.protected):
+        return False
+    session, always, no = "This session", "Always (your settings)", "No"
+    choice = await ctx.ui.select(
+        f"The sandbox does not let {path} be changed. Allow changes below {folder}?", [session, always, no]
+    )
+    if choice == always:
+        given = ctx.settings.get_str_list("sandbox.write")
+        await ctx.settings.set("sandbox.write", [*given, folder])
+    elif choice == session:
+        sandbox.grant(folder)
+    return choice in (session, always)

@@ -1,0 +1,219 @@
+"""What a session's programs and tools may read and change: absolute paths, all links resolved."""
+
+from __future__ import annotations
+
+import os
+import re
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from attrs import frozen
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from pi_sandbox._options import Options
+
+__all__ = ["PROTECTED", "Policy", "Way", "make_policy"]
+
+_SECRET_PLACES = (
+    ".ssh",
+    ".aws",
+    ".azure",
+    ".gnupg",
+    ".kube",
+    ".netrc",
+    ".pypirc",
+    ".git-credentials",
+    ".vault-token",
+    ".password-store",
+    ".docker/config.json",
+    ".config/gcloud",
+    ".config/gh",
+    ".config/op",
+    ".config/hub",
+    ".cargo/credentials",
+    ".cargo/credentials.toml",
+    ".local/share/keyrings",
+)
+"""Below the home directory."""
+_OWN_SECRETS = ("auth.json", "mcp-auth.json", "prompt-history.jsonl", "sessions")
+"""Below pi's agent directory."""
+PROTECTED = (
+    ".pi",
+    ".agents",
+    "AGENTS.md",
+    "CLAUDE.md",
+    ".mcp.json",
+    ".envrc",
+    ".vscode/tasks.json",
+    ".bashrc",
+    ".bash_profile",
+    ".profile",
+    ".zshrc",
+    ".zprofile",
+    ".zshenv",
+    ".gitconfig",
+)
+"""Below a writable folder: what later runs outside the sandbox, or is read as instructions, by its mere presence."""
+_GIT_PROTECTED = ("hooks", "config", "config.worktree", "commondir", "info/attributes")
+"""Below a repository's own folder: what git runs, or where it finds what it runs."""
+_SOCKETS = (
+    "SSH_AUTH_SOCK",
+    "DOCKER_HOST",
+    "GPG_AGENT_INFO",
+    "DBUS_SESSION_BUS_ADDRESS",
+    "WAYLAND_DISPLAY",
+    "XAUTHORITY",
+)
+_PROXIES = ("http_proxy", "https_proxy", "all_proxy", "ftp_proxy", "no_proxy")
+_KEY_LIKE = re.compile(r"(?i)(^|_)(api_?key|key|token|secret|passw(or)?d|credentials?|auth)s?($|_)|^AWS_|_PAT$")
+
+
+@frozen
+class Way:
+    """The way to the proxy.
+
+    Attributes:
+        port: Of the loopback interface.
+        socket: The Unix socket that programs in a network of their own reach it by; None where they share pi's.
+    """
+
+    port: int
+    socket: str | None = None
+
+
+@frozen(kw_only=True)
+class Policy:
+    """What is allowed.
+
+    Attributes:
+        cwd: The working directory.
+        temp: The session's own folder for temporary files; ``TMPDIR`` names it.
+        write: Folders and files that may be changed: the working directory and ``temp`` among them.
+        deny_read: What cannot be read.
+        protected: What cannot be changed although it lies in a writable folder; it need not exist.
+        network: ``off``, ``allow`` or ``open``.
+        allow: Hosts that may be reached with ``allow``.
+        env: Names of variables that are kept although they look like keys.
+        programs: Folders of programs on the ``PATH``, which stay readable where an engine hides their surroundings.
+    """
+
+    cwd: str
+    temp: str
+    write: tuple[str, ...]
+    deny_read: tuple[str, ...]
+    protected: tuple[str, ...]
+    network: str
+    allow: tuple[str, ...]
+    env: frozenset[str]
+    programs: tuple[str, ...] = ()
+
+    def refused_write(self, path: str) -> str | None:
+        """Return why a resolved path cannot be changed; None if it can."""
+        if not any(_is_below(path, place) for place in self.write):
+            return f"the sandbox lets files be changed below {self.cwd} only; sandbox.write lists further folders"
+        place = next((place for place in self.protected if _is_below(path, place)), None)
+        if place is not None:
+            return f"the sandbox protects {place}: it is run or read outside of it"
+        return self.refused_read(path)
+
+    def refused_read(self, path: str) -> str | None:
+        """Return why a resolved path cannot be read; None if it can."""
+        place = next((place for place in self.deny_read if _is_below(path, place)), None)
+        return None if place is None else f"the sandbox hides {place}"
+
+    def environment(self, env: Mapping[str, str], proxy: Way | None = None) -> dict[str, str]:
+        """Return the variables for a program: without keys, and with the way to the proxy instead of the user's."""
+        kept = {name: value for name, value in env.items() if name in self.env or not is_key_like(name)}
+        kept |= {"TMPDIR": self.temp, "TMP": self.temp, "TEMP": self.temp}
+        if self.network == "open":
+            return kept
+        kept = {name: value for name, value in kept.items() if name.lower() not in _PROXIES}
+        if proxy is not None:
+            http, socks = f"http://127.0.0.1:{proxy.port}", f"socks5h://127.0.0.1:{proxy.port}"
+            kept |= {"HTTP_PROXY": http, "HTTPS_PROXY": http, "ALL_PROXY": socks}
+            kept |= {"http_proxy": http, "https_proxy": http, "all_proxy": socks}
+        return kept
+
+
+def is_key_like(name: str) -> bool:
+    """Whether a variable's name says that it holds a key, or leads to a helper that has one."""
+    return name in _SOCKETS or _KEY_LIKE.search(name) is not None
+
+
+def make_policy(options: Options, *, cwd: str, temp: str, home: str, agent_dir: str, env: Mapping[str, str]) -> Policy:
+    """Return the policy of a session, for what is on the disk now.
+
+    Args:
+        options: What was asked for.
+        cwd: The working directory.
+        temp: The session's own folder for temporary files.
+        home: The home directory.
+        agent_dir: pi's own directory, which nothing in the sandbox changes.
+        env: The environment, for the sockets of helpers that it names.
+    """
+    here = os.path.realpath(cwd)
+    secrets = (
+        *(os.path.join(home, name) for name in _SECRET_PLACES),
+        *(os.path.join(agent_dir, name) for name in _OWN_SECRETS),
+        *(value for name in _SOCKETS if (value := env.get(name, "").removeprefix("unix://")).startswith("/")),
+        *options.deny_read,
+    )
+    git = _git_folders(here)
+    write = _resolved((here, temp, *git, *options.write), here, home)
+    protected = {os.path.join(folder, name) for folder in write for name in PROTECTED}
+    protected |= {os.path.join(folder, name) for folder in git for name in _GIT_PROTECTED}
+    protected |= {os.path.join(here, ".git", name) for name in _GIT_PROTECTED if not os.path.isfile(f"{here}/.git")}
+    protected |= {os.path.realpath(agent_dir)}
+    return Policy(
+        cwd=here,
+        temp=os.path.realpath(temp),
+        write=write,
+        deny_read=_resolved(secrets, here, home),
+        protected=tuple(sorted(protected)),
+        network=options.network,
+        allow=options.allow,
+        env=frozenset(options.env),
+        programs=_resolved(_program_folders(env), here, home),
+    )
+
+
+def _program_folders(env: Mapping[str, str]) -> list[str]:
+    """Return the folders of the ``PATH``, with their parents where they are called ``bin``: a program's own files."""
+    folders = [folder for folder in env.get("PATH", "").split(os.pathsep) if os.path.isabs(folder)]
+    return [os.path.dirname(folder) if os.path.basename(folder) == "bin" else folder for folder in folders]
+
+
+def _git_folders(cwd: str) -> tuple[str, ...]:
+    """Return the folders of the repository that a folder lies in: its own, and that which its worktrees share."""
+    folder = cwd
+    while not os.path.lexists(os.path.join(folder, ".git")):
+        if folder == os.path.dirname(folder):
+            return ()
+        folder = os.path.dirname(folder)
+    place = os.path.join(folder, ".git")
+    own = os.path.join(folder, _first_line(place).removeprefix("gitdir: ")) if os.path.isfile(place) else place
+    shared = os.path.join(own, _first_line(os.path.join(own, "commondir")) or ".")
+    return tuple(dict.fromkeys(os.path.realpath(each) for each in (own, shared) if _is_git_folder(each)))
+
+
+def _is_git_folder(path: str) -> bool:
+    """Whether it is git's own: a file that names another folder must not open that to changes."""
+    return os.path.isfile(os.path.join(path, "HEAD")) and os.path.realpath(path).count("/") > 1
+
+
+def _first_line(path: str) -> str:
+    with suppress(OSError, UnicodeDecodeError), open(path, encoding="utf-8") as file:
+        return file.readline().rstrip("\n")
+    return ""
+
+
+def _resolved(paths: Iterable[str], cwd: str, home: str) -> tuple[str, ...]:
+    """Return the paths, absolute and without links, each once."""
+    whole = (home + path[1:] if path == "~" or path.startswith("~/") else path for path in paths)
+    return tuple(dict.fromkeys(os.path.realpath(os.path.join(cwd, path)) for path in whole))
+
+
+def _is_below(path: str, place: str) -> bool:
+    return path == place or path.startswith(place.rstrip("/") + "/")

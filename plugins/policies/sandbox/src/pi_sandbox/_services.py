@@ -1,0 +1,56 @@
+"""The sandbox's services: every program starts inside, and ``read``, ``edit`` and ``write`` keep to the same policy."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from attrs import evolve
+
+if TYPE_CHECKING:
+    from pi_hookspecs import CommandOperations, PiContext, SomeFileOperations, SpawnRequest
+
+__all__ = ["SandboxLauncher", "SandboxOperations"]
+
+_OUTSIDE = frozenset({"key"})
+"""Purposes of programs that stay outside: those that print pi's own keys, which the user configured."""
+
+
+class SandboxLauncher:
+    """Implements ``Launcher``."""
+
+    async def prepare(self, request: SpawnRequest, ctx: PiContext) -> SpawnRequest:
+        """Return the program inside the sandbox; the request unchanged where the sandbox is off."""
+        from pi_sandbox._state import sandbox_of
+
+        sandbox = None if request.purpose in _OUTSIDE else sandbox_of(ctx)
+        if sandbox is None:
+            return request
+        from pi_process_kit import with_folder
+
+        policy, proxy = sandbox.policy, await sandbox.way()
+        request = with_folder(evolve(request, env=policy.environment(request.env, proxy)))
+        if request.call_id is not None:
+            sandbox.before(request.call_id, policy)
+        return evolve(request, argv=tuple(sandbox.engine.argv(request.argv, policy, request.cwd, proxy)))
+
+
+class SandboxOperations:
+    """Implements ``ToolOperations``: the other tools read through programs, or list names."""
+
+    def files(self, ctx: PiContext) -> SomeFileOperations | None:
+        """Return operations that keep to the policy, for ``read``, ``edit`` and ``write``."""
+        from pi_sandbox._state import sandbox_of
+
+        tool = getattr(ctx, "tool_name", None)
+        if tool not in ("read", "edit", "write"):
+            return None
+        sandbox = sandbox_of(ctx)
+        if sandbox is None:
+            return None
+        from pi_sandbox._files import SandboxedFiles
+
+        return SandboxedFiles(sandbox.policy, changes=tool != "read")
+
+    def commands(self, ctx: PiContext) -> CommandOperations | None:
+        """Return None: programs go through the launcher."""
+        return None

@@ -1,0 +1,74 @@
+"""What the user sees of the sandbox: ``/sandbox`` and ``pi sandbox``."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+import pi_sandbox
+from pi_sandbox._engine import ORDER, try_engine
+
+pytestmark = pytest.mark.pi(plugins={"sandbox": pi_sandbox})
+
+WORKING = [name for name in ORDER if try_engine(name) is None] if sys.platform == "linux" else []
+
+
+@pytest.fixture
+def run(pi_host):
+    """``run("check")``: the exit code of ``pi sandbox check``."""
+    subcommand = pi_host.find("register_subcommands", "sandbox").thing
+    return lambda *arguments: subcommand.run([*arguments], pi_host)
+
+
+async def test_a_sandbox_that_is_off_says_how_to_switch_it_on(pi_session, fake_ui):
+    await pi_session.prompt("/sandbox")
+
+    assert "The sandbox is off. Start pi with --sandbox auto" in fake_ui.notices[-1].message
+
+
+@pytest.mark.skipif(not WORKING, reason="no engine works here")
+@pytest.mark.pi(settings={"sandbox": {"mode": "auto"}})
+async def test_a_sandbox_that_is_on_lists_what_it_allows(pi_session, fake_ui, tmp_path):
+    await pi_session.prompt("/sandbox")
+
+    lines = fake_ui.notices[-1].message.splitlines()
+    assert lines[:2] == [f"Engine: {WORKING[0]}", "Network: off"]
+    assert str(tmp_path) in lines[2]
+
+
+@pytest.mark.pi(settings={"sandbox": {"mode": "dokcer"}})
+async def test_wrong_settings_are_reported_at_the_start(pi_session, fake_ui):
+    assert "sandbox.mode must be one of" in fake_ui.notices[0].message
+
+
+def test_every_engine_is_listed_by_check(run, capsys):
+    code = run("check")
+
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == [*ORDER, "auto"]
+    assert code == (0 if WORKING else 1)
+
+
+@pytest.mark.skipif(not WORKING, reason="no engine works here")
+def test_a_command_runs_inside(run, tmp_path, tmp_path_factory, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    outside = tmp_path_factory.mktemp("outside")
+
+    code = run("run", "--", "sh", "-c", f"echo inside > a; cat a; echo x > {outside}/b; exit 3")
+
+    assert (code, capfd.readouterr().out, [*outside.iterdir()]) == (3, "inside\n", [])
+
+
+@pytest.mark.parametrize("arguments", [["run"], ["run", "ls"], ["run", "--"], ["dance"]])
+def test_wrong_arguments_show_the_usage(run, arguments, capsys):
+    assert run(*arguments) == 2
+    assert "Usage: pi sandbox check" in capsys.readouterr().err
+
+
+def test_a_program_that_does_not_exist_is_one_line(run, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    if not WORKING:
+        pytest.skip("no engine works here")
+
+    assert run("run", "--", "no-such-program") == 1
+    assert "'no-such-program' is not on PATH" in capsys.readouterr().err

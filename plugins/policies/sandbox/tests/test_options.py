@@ -1,0 +1,126 @@
+"""The settings of the sandbox: what they mean, which are errors, and that a project only makes them stricter."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pi_core import Settings
+from pi_hookspecs import UserError
+from pi_sandbox._options import ENGINES, NETWORKS, read_options
+
+
+@pytest.fixture
+def options(tmp_path):
+    """``options(own, project, engine)``: what two settings files and ``--sandbox`` ask for."""
+
+    def read(own, project=None, engine=None):
+        agent_dir, cwd = tmp_path / "agent", tmp_path / "project"
+        for folder, values in ((agent_dir, own), (cwd / ".pi", project)):
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / "settings.json").write_text(json.dumps({} if values is None else {"sandbox": values}))
+        return read_options(Settings.load(cwd=cwd, agent_dir=agent_dir, trust=True), engine)
+
+    return read
+
+
+def test_nothing_is_asked_for_by_default(options):
+    found = options({})
+
+    assert (found.mode, found.network, found.write) == ("off", "off", ())
+
+
+def test_the_command_line_names_another_engine(options):
+    assert options({"mode": "bwrap"}, engine="off").mode == "off"
+    assert options({}, engine="auto").mode == "auto"
+
+
+def test_a_project_can_switch_the_sandbox_on(options):
+    found = options(None, {"mode": "auto", "denyRead": ["private"]})
+
+    assert (found.mode, found.deny_read, found.ignored) == ("auto", ("private",), ())
+
+
+def test_a_project_cannot_loosen_what_the_user_set(options):
+    found = options(
+        {"mode": "bwrap", "network": "off", "write": ["/data"]},
+        {"mode": "off", "network": "open", "write": ["/"], "allow": ["example.org"], "env": ["TOKEN"]},
+    )
+
+    assert (found.mode, found.network, found.write, found.allow, found.env) == ("bwrap", "off", (), (), ())
+    assert len(found.ignored) == 5
+    assert all(".pi" in sentence for sentence in found.ignored)
+
+
+def test_a_project_can_take_folders_and_hosts_away(options):
+    found = options(
+        {"mode": "auto", "network": "allow", "allow": ["a.org", "b.org"], "write": ["/one", "/two"]},
+        {"allow": ["b.org"], "write": ["/two"]},
+    )
+
+    assert (found.allow, found.write, found.ignored) == (("b.org",), ("/two",), ())
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"mode": "docker"}, "sandbox.mode must be one of off, auto, bwrap, landlock, seatbelt, not 'docker'"),
+        ({"network": True}, "sandbox.network must be one of off, allow, open, not True"),
+        ({"write": "/data"}, "sandbox.write must be a list of strings, not '/data'"),
+        ({"allow": ["*"]}, "sandbox.allow cannot have '*'"),
+        ({"allow": ["10.0.0.1"]}, "sandbox.allow cannot have '10.0.0.1'"),
+        ({"allow": ["https://a.org/"]}, "sandbox.allow cannot have 'https://a.org/'"),
+        ({"network": "allow"}, "sandbox.allow names no host"),
+        ({"netwrok": "off"}, "sandbox.netwrok does not exist; known are mode, network"),
+        ("auto", "sandbox must be an object, not 'auto'"),
+    ],
+)
+def test_a_setting_that_cannot_be_used_is_an_error_that_names_it(options, values, words):
+    with pytest.raises(UserError, match=words.replace("[", r"\[").replace("*", r"\*")):
+        options(values)
+
+
+def test_a_list_belongs_to_the_older_example_plugin(options):
+    assert options(["bwrap", "--unshare-all"]).mode == "off"
+
+
+def test_an_unknown_engine_on_the_command_line_is_an_error(options):
+    with pytest.raises(UserError, match="--sandbox must be one of"):
+        options({}, engine="dokcer")
+
+
+def test_a_file_that_cannot_be_read_is_an_error(options, tmp_path):
+    options({"mode": "auto"})
+    (tmp_path / "agent" / "settings.json").write_text('{"sandbox": {"mode": "au')
+
+    with pytest.raises(UserError, match=r"in a file that may set sandbox"):
+        read_options(Settings.load(cwd=tmp_path / "project", agent_dir=tmp_path / "agent", trust=True))
+
+
+LISTS = st.lists(st.sampled_from(["a.org", "b.org", "c.org"]), max_size=3)
+LAYERS = st.fixed_dictionaries(
+    {}, optional={"mode": st.sampled_from(ENGINES), "network": st.sampled_from(NETWORKS), "write": LISTS, "env": LISTS}
+)
+
+
+@given(own=LAYERS, project=LAYERS)
+def test_no_project_ever_loosens_anything(tmp_path_factory, own, project):
+    class View:
+        agent_dir = "/agent"
+
+        def unread(self, _key):
+            return None
+
+        def each(self, _key):
+            return [("/agent/settings.json", {**own, "allow": ["x.org"]}), ("/p/.pi/settings.json", project)]
+
+    found = read_options(View())
+
+    assert found.mode != "off" or own.get("mode", "off") == "off"
+    assert own.get("mode", "off") in ("off", found.mode)
+    assert NETWORKS.index(found.network) <= NETWORKS.index(own.get("network", "off"))
+    assert set(found.write) <= set(own.get("write", ()))
+    assert set(found.env) <= set(own.get("env", ()))

@@ -1,0 +1,140 @@
+"""What a policy allows: paths, variables, hosts."""
+
+from __future__ import annotations
+
+import pytest
+
+from pi_sandbox._options import Options
+from pi_sandbox._policy import Way, make_policy
+from pi_sandbox._proxy import allowed_host
+
+
+@pytest.fixture
+def places(tmp_path):
+    """The folders of a session."""
+    for name in ("project", "temp", "home", "agent"):
+        (tmp_path / name).mkdir()
+    return tmp_path
+
+
+@pytest.fixture
+def policy_of(places):
+    """``policy_of(options, **environment)``."""
+
+    def make(options=None, **env):
+        return make_policy(
+            options or Options(mode="auto"),
+            cwd=str(places / "project"),
+            temp=str(places / "temp"),
+            home=str(places / "home"),
+            agent_dir=str(places / "agent"),
+            env=env,
+        )
+
+    return make
+
+
+def test_files_of_the_project_can_be_changed_and_others_cannot(policy_of, places):
+    policy = policy_of()
+
+    assert policy.refused_write(str(places / "project" / "src" / "a.py")) is None
+    assert "be changed below" in policy.refused_write(str(places / "home" / "a.py"))
+    assert "be changed below" in policy.refused_write(str(places / "project2"))
+
+
+@pytest.mark.parametrize(
+    "name", [".git/hooks/pre-commit", ".git/config", ".pi/settings.json", "AGENTS.md", ".mcp.json"]
+)
+def test_what_is_run_or_read_elsewhere_is_protected(policy_of, places, name):
+    assert "protects" in policy_of().refused_write(str(places / "project" / name))
+
+
+@pytest.mark.parametrize("name", [".ssh/id_rsa", ".aws/credentials", ".netrc", ".config/gh/hosts.yml"])
+def test_keys_in_the_home_directory_are_hidden(policy_of, places, name):
+    assert "hides" in policy_of().refused_read(str(places / "home" / name))
+
+
+def test_pis_own_logins_and_sessions_are_hidden(policy_of, places):
+    policy = policy_of()
+
+    assert policy.refused_read(str(places / "agent" / "auth.json")) is not None
+    assert policy.refused_read(str(places / "agent" / "sessions" / "x.jsonl")) is not None
+    assert policy.refused_read(str(places / "agent" / "skills" / "x" / "SKILL.md")) is None
+
+
+def test_further_folders_are_those_of_the_settings(policy_of, places):
+    policy = policy_of(Options(mode="auto", write=("~/data", "../shared"), deny_read=("secret.txt",)))
+
+    assert policy.refused_write(str(places / "home" / "data" / "x")) is None
+    assert policy.refused_write(str(places / "shared" / "x")) is None
+    assert policy.refused_read(str(places / "project" / "secret.txt")) is not None
+
+
+def test_the_repository_of_a_worktree_can_be_changed_but_not_what_git_runs(policy_of, places):
+    shared = places / "repository" / ".git"
+    own = shared / "worktrees" / "project"
+    own.mkdir(parents=True)
+    for folder in (shared, own):
+        (folder / "HEAD").write_text("ref: refs/heads/main\n")
+    (own / "commondir").write_text("../..\n")
+    (places / "project" / ".git").write_text(f"gitdir: {own}\n")
+
+    policy = policy_of()
+
+    assert policy.refused_write(str(shared / "objects" / "aa")) is None
+    assert policy.refused_write(str(own / "index")) is None
+    assert policy.refused_write(str(shared / "hooks" / "pre-commit")) is not None
+    assert policy.refused_write(str(shared / "config")) is not None
+    assert policy.refused_write(str(own / "commondir")) is not None
+
+
+def test_a_git_file_that_names_a_folder_without_a_repository_opens_nothing(policy_of, places):
+    (places / "project" / ".git").write_text(f"gitdir: {places / 'home'}\n")
+
+    assert policy_of().refused_write(str(places / "home" / "x")) is not None
+
+
+def test_programs_get_no_keys_and_their_own_temporary_folder(policy_of, places):
+    policy = policy_of(Options(mode="auto", env=("NPM_TOKEN",)))
+    env = {
+        "PATH": "/bin",
+        "OPENAI_API_KEY": "k",
+        "AWS_PROFILE": "p",
+        "SSH_AUTH_SOCK": "s",
+        "NPM_TOKEN": "t",
+        "KEYBOARD": "us",
+    }
+
+    found = policy.environment(env)
+
+    assert found["TMPDIR"] == str(places / "temp")
+    assert {name for name in env if name in found} == {"PATH", "NPM_TOKEN", "KEYBOARD"}
+
+
+def test_the_proxy_replaces_that_of_the_user(policy_of):
+    policy = policy_of(Options(mode="auto", network="allow", allow=("a.org",)))
+
+    found = policy.environment({"HTTPS_PROXY": "http://company", "no_proxy": "*"}, Way(3128))
+
+    assert found["HTTPS_PROXY"] == found["https_proxy"] == "http://127.0.0.1:3128"
+    assert "no_proxy" not in found
+
+
+@pytest.mark.parametrize(
+    ("host", "port", "allowed"),
+    [
+        ("a.org", 443, True),
+        ("A.ORG.", 80, True),
+        ("a.org", 22, False),
+        ("b.a.org", 443, False),
+        ("x.wild.org", 443, True),
+        ("x.y.wild.org", 443, True),
+        ("wild.org", 443, False),
+        ("notwild.org", 443, False),
+        ("ported.org", 8080, True),
+        ("ported.org", 443, False),
+        ("127.0.0.1", 443, False),
+    ],
+)
+def test_hosts_are_allowed_by_name_and_port(host, port, allowed):
+    assert allowed_host(host, port, ["a.org", "*.wild.org", "ported.org:8080"]) is allowed
