@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pi_core.resources.theme_resolver import resolve_theme
 from pi_hookspecs import Run
-from pi_tui.theme.builtin_themes import BUILTIN_NAMES, builtin_theme
+from pi_tui.theme.builtin_themes import BUILTIN_NAMES, builtin_theme, builtin_themes
 from pi_tui.theme.choose import appearance_of_environment, appearance_of_reply, color_depth, theme_name
 from pi_tui.theme.colors import contrast, fitted, rgb_of
 from pi_tui.theme.palette import Palette, Style
@@ -40,6 +41,19 @@ def test_a_built_in_theme_is_complete(name):
 
 def test_the_system_theme_uses_the_terminal_s_own_colours():
     assert {color for color in builtin_theme("system").colors.values() if color != ""} <= {*range(16)}
+
+
+@pytest.mark.parametrize("theme", builtin_themes(), ids=lambda theme: theme.name)
+def test_a_built_in_theme_needs_no_resolver(theme):
+    assert resolve_theme(theme) == (theme, ())
+
+
+def test_a_built_in_theme_says_for_which_screens_it_is():
+    assert {theme.name: theme.appearance for theme in builtin_themes()} == {
+        "dark": "dark",
+        "light": "light",
+        "system": None,
+    }
 
 
 def test_other_themes_are_not_built_in():

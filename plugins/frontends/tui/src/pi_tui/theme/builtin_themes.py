@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pi_hookspecs import Theme
 
-__all__ = ["BUILTIN_NAMES", "builtin_theme"]
+__all__ = ["BUILTIN_NAMES", "builtin_theme", "builtin_themes"]
 
 BUILTIN_NAMES = ("dark", "light", "system")
 
@@ -27,4 +27,9 @@ def builtin_theme(name: str) -> Theme:
     from pi_hookspecs import Theme
 
     data = json.loads(files("pi_tui.theme").joinpath("builtin", f"{name}.json").read_text(encoding="utf-8"))
-    return Theme(data["name"], colors=data["colors"])
+    return Theme(data["name"], colors=data["colors"], appearance=data.get("appearance"))
+
+
+def builtin_themes() -> tuple[Theme, ...]:
+    """Return all of them, for ``register_themes``."""
+    return tuple(map(builtin_theme, BUILTIN_NAMES))
