@@ -264,6 +264,46 @@ def test_a_plugin_s_failure_names_it():
     assert block.detail == "Traceback"
 
 
+def test_a_failure_that_repeats_itself_is_displayed_once():
+    failures = [ExtensionErrorEvent(extension_path="todo", event="tool_call", error=error) for error in ("a", "a", "b")]
+
+    assert [block.text[-1] for block in replayed(failures).blocks] == ["a", "b"]
+
+
+def test_blocks_that_a_plugin_added_are_in_the_order_of_the_message():
+    from pi_hookspecs import (
+        AssistantMessage,
+        MessageBuilder,
+        MessageEndEvent,
+        MessageStartEvent,
+        MessageUpdateEvent,
+        Model,
+        TextContent,
+        ToolCall,
+    )
+
+    builder = MessageBuilder(Model(id="m", name="m", api="a", provider="p"))
+    call = builder.tool_call_start("c", "bash")
+    content = (TextContent("added"), ToolCall("c", "bash", {}), TextContent("last"))
+    message = AssistantMessage(api="a", provider="p", model="m", content=content)
+    state = State()
+
+    reduce(state, MessageStartEvent(message=message))
+    reduce(state, MessageUpdateEvent(assistant_message_event=call))
+    reduce(state, local.NoticeShown(text="meanwhile"))
+    changes = reduce(state, MessageEndEvent(message=message))
+
+    assert kinds(state) == ["answer", "notice", "tool", "answer"]
+    assert changes.blocks == {block.id for block in state.blocks if block.kind != "notice"}
+    assert [state.number(block.id) for block in state.blocks] == [0, 1, 2, 3]
+
+
+def test_a_reload_keeps_what_is_displayed():
+    from pi_hookspecs import SessionStartEvent
+
+    assert reduce(State(), SessionStartEvent(reason="reload")) is NOTHING
+
+
 def test_an_unknown_event_changes_nothing():
     class Foreign:
         type = "weather_changed"

@@ -106,14 +106,17 @@ def _complete(state: State, message: Any) -> Changes:
     """Make the blocks those of the complete answer, in its order."""
     waiting = [*state.answering.values()]
     changes = NOTHING
+    used: list[Block] = []
     for content in message.content:
-        block = next((each for each in waiting if _is_of(each, content)), None)
-        if block is not None:
-            waiting.remove(block)
-        changes |= _set_content(state, block, content)
-    for block in waiting:
-        changes |= _drop(state, block)
+        found = next((each for each in waiting if _is_of(each, content)), None)
+        waiting = [each for each in waiting if each is not found]
+        block, change = _set_content(state, found, content)
+        used += [block] if block is not None else []
+        changes |= change
+    for each in waiting:
+        changes |= _drop(state, each)
     state.answering = {}
+    changes |= state.arrange(used)
     changes |= _outcome(state, message)
     return changes | numbers.count_answer(state.footer, message)
 
@@ -124,20 +127,21 @@ def _is_of(block: Block, content: Any) -> bool:
     return block.kind == {"text": "answer", "thinking": "thinking"}.get(content.type)
 
 
-def _set_content(state: State, block: Block | None, content: Any) -> Changes:
+def _set_content(state: State, block: Block | None, content: Any) -> tuple[Block | None, Changes]:
+    """Return the block of a content, which may be a new one, and what changed; None for what is not displayed."""
     if content.type == "toolCall":
         return _set_call(state, block if isinstance(block, Tool) else None, content)
     if content.type not in ("text", "thinking"):
-        return NOTHING
+        return None, NOTHING
     redacted = content.type == "thinking" and bool(content.redacted)
     text = clean(content.text if content.type == "text" else content.thinking)
     if isinstance(block, Answer | Thinking):
-        if block.done and str(block.text) == text and not redacted:
-            return NOTHING
-        return _set_text(state, block, text, redacted=redacted)
+        same = block.done and str(block.text) == text and not redacted
+        return block, NOTHING if same else _set_text(state, block, text, redacted=redacted)
     if not text.strip() and not redacted:
-        return NOTHING
-    return _set_text(state, _new(state, content.type), text, redacted=redacted)
+        return None, NOTHING
+    new = _new(state, content.type)
+    return new, _set_text(state, new, text, redacted=redacted)
 
 
 def _new(state: State, content_type: str) -> Answer | Thinking:
@@ -154,14 +158,14 @@ def _set_text(state: State, block: Answer | Thinking, text: str, *, redacted: bo
     return changed(block)
 
 
-def _set_call(state: State, block: Tool | None, content: Any) -> Changes:
+def _set_call(state: State, block: Tool | None, content: Any) -> tuple[Tool, Changes]:
     if block is None:
         block = state.add(Tool, call_id=content.id, name=clean_line(content.name))
         state.unfinished[content.id] = block
     elif block.arguments == content.arguments:
-        return NOTHING
+        return block, NOTHING
     block.arguments, block.received = dict(content.arguments), Growing()
-    return changed(block)
+    return block, changed(block)
 
 
 def _drop(state: State, block: Block) -> Changes:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from attrs import evolve
 
 from pi_tui.view.blocks import Error, Notice
-from pi_tui.view.changes import Changes
+from pi_tui.view.changes import NOTHING, Changes
 from pi_tui.view.clean import clean, clean_line, clean_output
 from pi_tui.view.state import Dialog, Widget, changed
 
@@ -90,6 +90,9 @@ def dialog_closed(state: State, event: Any) -> Changes:
 
 
 def extension_error(state: State, event: Any) -> Changes:
-    """Add the failure of a plugin; its traceback is the detail."""
+    """Add the failure of a plugin, with its traceback as the detail; one that repeats itself is added once."""
     text = f"Plugin {clean_line(event.extension_path)!r} failed in {clean_line(event.event)}: {clean(event.error)}"
+    last = state.blocks[-1] if state.blocks else None
+    if isinstance(last, Error) and last.text == text:
+        return NOTHING
     return changed(state.add(Error, text=text, detail=clean(event.stack or "")))

@@ -111,8 +111,10 @@ def summary_retry_finished(state: State, _event: Any) -> Changes:
 # The session
 
 
-def replaced(_state: State, _event: Any) -> Changes:
+def replaced(_state: State, event: Any) -> Changes:
     """The conversation is another one, or continues from another place: its entries have to be loaded."""
+    if event.type == "session_start" and event.reason == "reload":  # plugins were loaded again, entries are the same
+        return NOTHING
     return Changes(reload=True)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable  # noqa: TC003 - attrs keeps the annotation
+from collections.abc import Callable, Sequence  # noqa: TC003 - attrs keeps the annotation
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from attrs import define, field
@@ -160,6 +160,16 @@ class State(_Part):
         self.blocks = [each for each in self.blocks if each is not block]
         self._numbers = {each.id: number for number, each in enumerate(self.blocks)}
         return Changes(removed=frozenset((block.id,)))
+
+    def arrange(self, blocks: Sequence[Block]) -> Changes:
+        """Put blocks in this order, in the places that they have together; the others stay where they are."""
+        places = [self._numbers[block.id] for block in blocks]
+        moved = [(place, block) for place, block in zip(sorted(places), blocks, strict=True)]
+        moved = [(place, block) for place, block in moved if self.blocks[place] is not block]
+        for place, block in moved:
+            self.blocks[place] = block
+            self._numbers[block.id] = place
+        return changed(*(block for _, block in moved))
 
     def block(self, block_id: str) -> Block | None:
         """Return a block by its id."""
