@@ -38,8 +38,13 @@ async def test_a_sandbox_that_is_on_lists_what_it_allows(pi_session, fake_ui, tm
 
 
 @pytest.mark.pi(settings={"sandbox": {"mode": "dokcer"}})
-async def test_wrong_settings_are_reported_at_the_start(pi_session, fake_ui):
-    assert "sandbox.mode must be one of" in fake_ui.notices[0].message
+async def test_wrong_settings_are_reported_once_at_the_start_and_with_every_prompt(pi_session, fake_ui, script):
+    await pi_session.prompt("hello")
+
+    assert script.requests == []
+    assert "sandbox.mode must be one of" in pi_session.messages[-1].error_message
+    (notice,) = fake_ui.notices
+    assert "sandbox.mode must be one of" in notice.message
 
 
 def test_every_engine_is_listed_by_check(run, capsys):

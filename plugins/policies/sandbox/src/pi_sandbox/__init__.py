@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from pi_hookspecs import hookimpl
 
 if TYPE_CHECKING:
-    from pi_hookspecs import Command, Flag, PiAPI, Service, Subcommand
+    from pi_hookspecs import Command, Flag, PiAPI, PiContext, Service, SessionStartEvent, Subcommand
+    from pi_sandbox._hooks import Hooks
 
 __all__ = [
     "activate",
@@ -55,6 +56,15 @@ def register_subcommands() -> list[Subcommand]:
 @hookimpl
 def activate(pi: PiAPI) -> None:
     """Watch for sessions that ask for a sandbox; others pay for one look at the settings."""
-    from pi_sandbox._hooks import Hooks
+    hooks: Hooks | None = None
 
-    pi.on("session_start", Hooks(pi).session_start)
+    @pi.on("session_start")
+    def start(_event: SessionStartEvent, ctx: PiContext) -> None:
+        nonlocal hooks
+        asked = ctx.get_flag("sandbox"), ctx.settings.get("sandbox"), ctx.settings.unread("sandbox")
+        if hooks is None and asked != (None, None, None):
+            from pi_sandbox._hooks import Hooks
+
+            hooks = Hooks(pi)
+        if hooks is not None:
+            hooks.start(ctx)

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
         PiAPI,
         PiContext,
         SessionShutdownEvent,
-        SessionStartEvent,
         SystemPromptEvent,
         SystemPromptResult,
         ToolCallEvent,
@@ -50,19 +49,14 @@ class Hooks:
         self._pi = pi
         self._off: list[Callable[[], None]] = []
 
-    def session_start(self, _event: SessionStartEvent, ctx: PiContext) -> None:
-        """Add the other handlers where the settings or ``--sandbox`` ask for a sandbox."""
+    def start(self, ctx: PiContext) -> None:
+        """Add the handlers, and report what cannot work or does not count."""
         while self._off:
             self._off.pop()()
-        settings = ctx.settings
-        if ctx.get_flag("sandbox") is None and settings.get("sandbox") is None and settings.unread("sandbox") is None:
-            return
         for name in ("before_model_request", "system_prompt", "tool_call", "tool_result", "session_shutdown"):
             self._off.append(self._pi.on(name, getattr(self, name)))
-        from pi_sandbox._state import sandbox_of
-
         try:
-            sandbox = sandbox_of(ctx)
+            sandbox = _sandbox(ctx)
         except PiError as error:
             ctx.ui.notify(str(error), "error")
             return
@@ -78,10 +72,9 @@ class Hooks:
     def before_model_request(self, _event: BeforeModelRequestEvent, ctx: PiContext) -> BeforeModelRequestResult | None:
         """Refuse every request where the sandbox cannot work: nothing would run, and the answer would cost money."""
         from pi_hookspecs import BeforeModelRequestResult
-        from pi_sandbox._state import sandbox_of
 
         try:
-            sandbox_of(ctx)
+            _sandbox(ctx)
         except PiError as error:
             return BeforeModelRequestResult(block=True, reason=str(error), exit_code=1)
         return None
@@ -90,7 +83,10 @@ class Hooks:
         """Tell the model its limits, so that it does not have to find them out."""
         from pi_hookspecs import PromptSection, SystemPromptResult
 
-        sandbox = _sandbox(ctx)
+        try:
+            sandbox = _sandbox(ctx)
+        except PiError:
+            return None  # the request is refused with the reason
         if sandbox is None:
             return None
         return SystemPromptResult(
