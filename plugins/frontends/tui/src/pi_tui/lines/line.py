@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from pi_hookspecs import Line, Run
 from pi_tui.editor.clusters import clusters_of
+from pi_tui.lines.copying import PADDING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -72,7 +73,7 @@ def join(lines: Iterable[Line]) -> str:
 
 def indent(lines: Sequence[Line], count: int, width: int) -> list[Line]:
     """Return lines with spaces in front, as many as leave at least one cell of ``width``."""
-    space = Run(" " * max(min(count, width - 1), 0))
+    space = Run(" " * max(min(count, width - 1), 0), PADDING)
     return [Line((space, *line.runs), line.fill) if space.text and line.runs else line for line in lines]
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from pi_hookspecs import Line, Run
 from pi_tui.editor.clusters import clusters_of
+from pi_tui.lines.copying import SAME_LINE, SAME_LINE_AFTER_SPACE
 from pi_tui.lines.line import BLANK, cells, sliced
 
 if TYPE_CHECKING:
@@ -45,10 +46,13 @@ def wrap(
         used = 0
     runs = _fitting(runs, width - used)
     text = "".join([run.text for run in runs])
-    return [
-        Line((*(others if number else head), *sliced(runs, start, end)), fill)
-        for number, (start, end) in enumerate(_rows(text, width - used))
-    ]
+    rows = []
+    before: int | None = None
+    for start, end in _rows(text, width - used):
+        mark = () if before is None else (SAME_LINE_AFTER_SPACE if start > before else SAME_LINE,)
+        rows.append(Line((*(head if before is None else others), *mark, *sliced(runs, start, end)), fill))
+        before = end
+    return rows
 
 
 def wrap_text(text: str, width: int, style: Run | None = None, *, fill: str | None = None) -> list[Line]:
@@ -68,7 +72,10 @@ def chop(runs: Sequence[Run], width: int, *, first: Sequence[Run] = (), fill: st
     room = width - _cells(head)
     runs = _fitting(runs, room)
     text = "".join([run.text for run in runs])
-    return [Line((*head, *sliced(runs, start, end)), fill) for start, end in _chopped(text, room)]
+    return [
+        Line((*head, *((SAME_LINE,) if start else ()), *sliced(runs, start, end)), fill)
+        for start, end in _chopped(text, room)
+    ]
 
 
 def _cells(runs: Sequence[Run]) -> int:

@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from pi_hookspecs import Run
+from pi_tui.lines.copying import PADDING
 from pi_tui.lines.wrap import chop
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def fence_row(marks: str, ink: Ink, width: int) -> list[Line]:
 
 def code_rows(lines: Sequence[Sequence[Run]], width: int) -> list[list[Line]]:
     """Return the rows of each line of code."""
-    return [chop(line, width, first=(Run(_INDENT),)) for line in lines]
+    return [chop(line, width, first=(Run(_INDENT, PADDING),)) for line in lines]
 
 
 def highlighted(code: str, language: str, plain: Run) -> list[list[Run]]:
