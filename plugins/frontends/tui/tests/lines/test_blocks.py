@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -40,7 +42,7 @@ SNAPSHOTS = {
     "user": (User(id="1", text="Look at\nthis"), "\n\n Look at\n this\n"),
     "user with image": (
         User(id="1", text="See", images=(Image("image/png", "A" * 4096),)),
-        "\n\n See\n [image: image/png, 3 KB]\n",
+        "\n\n See\n [image: png, 3 KB]\n",
     ),
     "answer": (Answer(id="1", text=Growing("Some *text*."), done=True), "\n Some text."),
     "empty answer": (Answer(id="1"), ""),
@@ -129,6 +131,25 @@ EXPANDED = {
 @pytest.mark.parametrize(("block", "expected"), EXPANDED.values(), ids=EXPANDED)
 def test_an_expanded_block_shows_everything(block, expected):
     assert shown(block, expanded=True) == expected
+
+
+@pytest.mark.parametrize(
+    ("data", "measure"),
+    [
+        (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + (640).to_bytes(4) + (480).to_bytes(4) + b"\x08\x06", "640x480"),
+        (b"GIF89a" + (12).to_bytes(2, "little") + (7).to_bytes(2, "little") + bytes(20), "12x7"),
+        (b"\xff\xd8\xff" + bytes(2045), "2 KB"),
+        (b"\x89PNG", "6 bytes"),
+    ],
+)
+def test_an_image_is_named_by_its_size(data, measure):
+    block = User(id="1", text="", images=(Image("image/x", b64encode(data).decode()),))
+
+    assert f"[image: x, {measure}]" in shown(block)
+
+
+def test_an_image_without_data_is_named():
+    assert "[image: png, 3 bytes]" in shown(User(id="1", text="", images=(Image("image/png", "!!!é"),)))
 
 
 def test_hidden_thinking_is_one_line():
