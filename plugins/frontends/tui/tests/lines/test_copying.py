@@ -24,7 +24,7 @@ def rows_of(block):
 
 @given(
     st.lists(st.sampled_from(["a", "word", "漢字", "👩\u200d💻", "averylongword" * 3]), min_size=1).map(" ".join),
-    st.integers(2, 30),
+    st.integers(4, 30),
 )
 def test_wrapped_rows_are_one_line_again(text, width):
     assert (
