@@ -22,7 +22,7 @@ _EXECUTE_TAKES = 5
 _EXECUTE = "async def execute(call_id, params, signal, on_update, ctx)"
 _COROUTINE = 0x80
 """``inspect.CO_COROUTINE``, without importing ``inspect``."""
-_NO_RESULT = re.compile(r"(None|str|bool|int|float|complex|bytes|dict|list|tuple|set)(\[.*\])?")
+_NO_RESULT = r"(None|str|bool|int|float|complex|bytes|dict|list|tuple|set)(\[.*\])?"
 
 
 @frozen(eq=False, repr=False)
@@ -135,7 +135,7 @@ def _declared_problem(tool: Any, code: Any) -> str | None:
         if code is None or code.co_flags & _COROUTINE:
             return None
         return f"tool {tool.name!r}: execute is not async; write {_EXECUTE}{_place(tool.execute)}"
-    if _NO_RESULT.fullmatch(name) is None:
+    if re.fullmatch(_NO_RESULT, name) is None:
         return None
     right = 'a ToolResult, as in ToolResult.text("done"); a function under @tool may return a str'
     return f"tool {tool.name!r}: execute returns {name}; return {right}{_place(tool.execute)}"

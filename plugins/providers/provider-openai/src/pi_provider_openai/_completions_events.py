@@ -45,7 +45,7 @@ _REASONS: dict[str, StopReason] = {
 _MOST_DOLLARS = 10**9
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class _Call:
     """A partial tool call; it has an index in the message once its name is known."""
 
