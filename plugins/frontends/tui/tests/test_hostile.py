@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pi_hookspecs import (
@@ -119,6 +119,7 @@ def drawn(state: State, look: Look) -> str:
 
 
 @settings(max_examples=60)
+@example("\x1b[31mred\x1b[0m", "read", True, 30)
 @given(hostile, st.sampled_from("bash read edit write grep find ls other".split()), st.booleans(), st.integers(1, 90))
 def test_a_transcript_of_hostile_text_only_colours_it(text, tool, expanded, width):
     state = State()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pi_hookspecs import Run
+from pi_tui.lines.ansi import plain
 from pi_tui.lines.box import MOST_EXPANDED, first_lines, more
 from pi_tui.lines.markdown.code import highlighted
 from pi_tui.lines.tools.view import label, title
@@ -34,7 +35,7 @@ class ReadView:
             return first_lines(block.output.strip("\n"), 10, look, width, "error")
         if not look.expanded or not block.output:
             return []
-        return code_preview(block.output, label(arguments, "path", "file_path"), look, width)
+        return code_preview(plain(block.output), label(arguments, "path", "file_path"), look, width)
 
 
 def _range(arguments: Mapping[str, Any]) -> list[Run]:
