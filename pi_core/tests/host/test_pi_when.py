@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 LISTENS = """
-pi_when = {"files": ["acme.json", "./acme.toml"], "env": ["ACME_*"]}
+pi_when = {"files": ["acme.json", "./acme.toml"], "env": ["ACME_*"], "settings": ["acme.on"]}
 
 @hookimpl
 def turn_start(event): pass
@@ -25,8 +25,8 @@ def loads(site, tmp_path, monkeypatch):
     project = tmp_path / "project"
     (project / ".pi").mkdir(parents=True)
 
-    def start():
-        site.host().load_listeners(project)
+    def start(**settings):
+        site.host(**settings).load_listeners(project)
         return bool(site.imported())
 
     return start
@@ -54,6 +54,11 @@ def test_a_variable_is_enough(loads, monkeypatch):
     monkeypatch.setenv("ACME_KEY", "1")
 
     assert loads()
+
+
+@pytest.mark.parametrize(("value", "loaded"), [(True, True), ({"more": 1}, True), (False, False), (None, False)])
+def test_a_setting_is_enough_unless_it_is_off(loads, value, loaded):
+    assert loads(acme={"on": value}) is loaded
 
 
 def test_what_it_registers_by_name_is_there_all_the_same(loads, site):

@@ -226,9 +226,10 @@ def activate(pi: PiAPI) -> None:
     """Get ``pi``, for everything that is registered at run time: ``pi.on(...)``, ``pi.register_tool(...)``.
 
     An installed plugin that is of use only where it is configured says so next to its hooks, and is not imported
-    elsewhere: ``pi_when = {"files": ["acme.json"], "env": ["ACME_*"]}``. One of the files must exist, in the agent
-    directory, in the project's ``.pi`` or, written ``./acme.json``, in the working directory, or one of the variables
-    be set. What it registers by name, such as a subcommand, is there all the same, from the index.
+    elsewhere: ``pi_when = {"files": ["acme.json"], "env": ["ACME_*"], "settings": ["acme.on"]}``. One of the files must
+    exist, in the agent directory, in the project's ``.pi`` or, written ``./acme.json``, in the working directory, or
+    one of the variables be set, or one of the settings have a value other than null and false. What it registers by
+    name, such as a subcommand, is there all the same, from the index.
 
     Args:
         pi: This plugin's registrations and actions in one session.

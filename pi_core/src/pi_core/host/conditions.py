@@ -1,4 +1,4 @@
-"""``pi_when``: the files and environment variables without which an installed plugin is not loaded for its hooks."""
+"""``pi_when``: files, environment variables and settings without which an installed plugin is not loaded for hooks."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ from pi_core.agent.safe_text import safe_repr
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from pi_core.settings import Settings
+
 __all__ = ["Condition", "condition_of", "describe_condition", "is_met"]
 
 Condition = dict[str, list[str]]
-"""``files`` and ``env``, as in ``pi_when``; empty for a plugin without a condition."""
+"""``files``, ``env`` and ``settings``, as in ``pi_when``; empty for a plugin without a condition."""
 
-_KEYS = ("files", "env")
+_KEYS = ("files", "env", "settings")
 
 
 def condition_of(plugin: object) -> Condition:
@@ -30,7 +32,7 @@ def condition_of(plugin: object) -> Condition:
     if declared is None:
         return {}
     if not isinstance(declared, dict) or not declared or not all(map(_is_valid, declared.items())):
-        right = '{"files": ["acme.json"], "env": ["ACME_*"]}, with at least one of the two'
+        right = '{"files": ["acme.json"], "env": ["ACME_*"], "settings": ["acme.on"]}, with at least one of them'
         raise ValueError(f"pi_when must look like {right}, not {safe_repr(declared)}; the plugin is always loaded")
     return {key: list(names) for key, names in declared.items()}
 
@@ -40,26 +42,31 @@ def _is_valid(item: tuple[Any, Any]) -> bool:
     return key in _KEYS and isinstance(names, list | tuple) and all(isinstance(each, str) and each for each in names)
 
 
-def is_met(condition: Condition, agent_dir: Path, cwd: Path, environ: Mapping[str, str] = os.environ) -> bool:
-    """Return whether one of the files exists or one of the variables is set; True without a condition.
+def is_met(condition: Condition, settings: Settings, cwd: Path, environ: Mapping[str, str] = os.environ) -> bool:
+    """Return whether a file exists, a variable is set or a setting is on; True without a condition.
 
     Args:
         condition: File names are relative to the agent directory and to the project's ``.pi``, those that begin with
-            ``./`` to the working directory. Names of variables may contain ``*``.
-        agent_dir: The agent directory.
+            ``./`` to the working directory. Names of variables may contain ``*``. A setting is on unless it is not set,
+            null or false.
+        settings: The settings in force; they know the agent directory.
         cwd: The working directory.
         environ: The environment variables.
     """
     if not condition:
         return True
     for name in condition.get("files", ()):
-        folders = (cwd,) if name.startswith("./") else (agent_dir, cwd / ".pi")
+        folders = (cwd,) if name.startswith("./") else (settings.agent_dir, cwd / ".pi")
         path = Path(name).expanduser()
         if any(os.path.exists(folder / path) for folder in folders):  # noqa: PTH110 - Path.exists raises on no permission
             return True
-    return any(fnmatchcase(name, each) for each in condition.get("env", ()) for name in environ)
+    if any(fnmatchcase(name, each) for each in condition.get("env", ()) for name in environ):
+        return True
+    return any(settings.get(name) not in (None, False) for name in condition.get("settings", ()))
 
 
 def describe_condition(condition: Condition) -> str:
-    """Return what a condition waits for: ``mcp.json or $OTEL_*``."""
-    return " or ".join([*condition.get("files", ()), *(f"${name}" for name in condition.get("env", ()))])
+    """Return what a condition waits for: ``mcp.json or $OTEL_* or setting otel.enabled``."""
+    variables = (f"${name}" for name in condition.get("env", ()))
+    settings = (f"setting {name}" for name in condition.get("settings", ()))
+    return " or ".join([*condition.get("files", ()), *variables, *settings])

@@ -186,7 +186,7 @@ class PluginHost:
 
         from pi_core.host.conditions import is_met
 
-        return is_met(record.when, self.settings.agent_dir, cwd or Path.cwd())
+        return is_met(record.when, self.settings, cwd or Path.cwd())
 
     def add(self, plugin: object, name: str) -> None:
         """Add a plugin object, such as a local extension or the plugin of a test.

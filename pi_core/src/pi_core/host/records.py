@@ -77,7 +77,7 @@ class PluginRecord(ReprMixin):
         loads: Whether it could be imported.
         indexed: Whether the record is complete. False while the plugin is disabled and was never imported, or if its
             module cannot be found: then it is searched for at every start.
-        when: The files and variables of ``pi_when``, one of which must exist for the plugin to be loaded for its hooks.
+        when: The files, variables and settings of ``pi_when``, one of which its hooks need to be loaded.
         files: Files whose change makes this record stale, with their modification times in nanoseconds.
     """
 

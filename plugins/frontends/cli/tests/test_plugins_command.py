@@ -217,11 +217,12 @@ def test_retry_says_what_it_cannot_do(pi, arguments, message):
 
 
 def test_the_list_names_what_a_plugin_waits_for(pi):
-    pi.install("acme", ADDING + "\npi_when = {'files': ['acme.json'], 'env': ['ACME_*']}\n")
+    pi.install("acme", ADDING + "\npi_when = {'files': ['acme.json'], 'env': ['ACME_*'], 'settings': ['acme.on']}\n")
 
-    assert "there is no acme.json or $ACME_*" in " ".join(pi.run("plugins").stdout.split())
-    assert "there is no acme.json or $ACME_*" in " ".join(pi.run("plugins", "show", "acme").stdout.split())
-    assert listed(pi)["acme"]["waitsFor"] == "acme.json or $ACME_*"
+    waits_for = "acme.json or $ACME_* or setting acme.on"
+    assert f"there is no {waits_for}" in " ".join(pi.run("plugins").stdout.split())
+    assert f"there is no {waits_for}" in " ".join(pi.run("plugins", "show", "acme").stdout.split())
+    assert listed(pi)["acme"]["waitsFor"] == waits_for
     assert listed(pi, ACME_KEY="1")["acme"]["waitsFor"] is None
 
 
