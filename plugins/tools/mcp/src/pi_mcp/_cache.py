@@ -1,0 +1,65 @@
+"""Tool lists of servers, kept between runs, so that their tools are known without starting anything."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import time
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pi_mcp._entries import Server
+
+__all__ = ["ListingCache"]
+
+_FIELDS = ("protocol", "server", "instructions", "capabilities", "tools", "prompts")
+
+
+class ListingCache:
+    """The folder ``cache/mcp`` of the agent directory, a file for each entry as it is now.
+
+    Args:
+        agent_dir: The agent directory.
+        cwd: The session's folder: a project's server may be another one in each.
+    """
+
+    def __init__(self, agent_dir: Path, cwd: Path) -> None:
+        self._folder = agent_dir / "cache" / "mcp"
+        self._cwd = os.fspath(cwd)
+
+    def get(self, server: Server) -> dict[str, Any] | None:
+        """Return what a server said of itself; None where nothing usable is kept."""
+        try:
+            kept = json.loads(self._file(server).read_text(encoding="utf-8"))
+        except (OSError, ValueError, RecursionError):
+            return None
+        if not isinstance(kept, dict) or not all(isinstance(kept.get(each), list) for each in ("tools", "prompts")):
+            return None
+        sound = all(
+            isinstance(each, dict) and isinstance(each.get("name"), str) for each in kept["tools"] + kept["prompts"]
+        )
+        return kept if sound else None
+
+    def put(self, server: Server, about: dict[str, Any]) -> None:
+        """Keep what a server says of itself; a folder that cannot be written costs only time."""
+        file = self._file(server)
+        text = json.dumps({**{each: about.get(each) for each in _FIELDS}, "time": int(time.time())})
+        draft = file.with_name(f"{file.name}.{os.getpid()}.tmp")
+        try:
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as new:
+                new.write(text)
+            draft.replace(file)
+        except OSError:
+            draft.unlink(missing_ok=True)
+
+    def drop(self, server: Server) -> None:
+        """Forget what is kept of a server."""
+        self._file(server).unlink(missing_ok=True)
+
+    def _file(self, server: Server) -> Path:
+        place = self._cwd if server.scope == "project" else ""
+        return self._folder / f"{hashlib.sha256(f'{server.hash} {place}'.encode()).hexdigest()[:32]}.json"

@@ -1,0 +1,217 @@
+"""The servers of one session: which there are, which may run, and when each is connected."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from pi_hookspecs import PiError
+from pi_mcp._approvals import Approvals
+from pi_mcp._cache import ListingCache
+from pi_mcp._config import load_servers
+from pi_mcp._link import link_of
+from pi_mcp._offer import Offer
+from pi_mcp._remote import Remote, key_of
+
+if TYPE_CHECKING:
+    from pi_hookspecs import PiAPI, PiContext
+    from pi_mcp._config import Servers
+    from pi_mcp._entries import Server
+
+__all__ = ["Hub"]
+
+HOLD = 10.0
+"""Seconds that the first prompt waits for servers whose tools are not known yet."""
+_ONE_SHOT = ("print", "json")
+
+
+class Hub:
+    """Made anew for every session and every reload; connections are taken over from the one before.
+
+    Args:
+        pi: The plugin's object.
+        ctx: The session's context.
+
+    Attributes:
+        servers: All configured servers.
+        remotes: Those that may be connected, by name.
+        refused: Those that the user did not allow.
+        offer: Their tools.
+    """
+
+    def __init__(self, pi: PiAPI, ctx: PiContext) -> None:
+        self._pi = pi
+        self._ctx = ctx
+        agent_dir = ctx.settings.agent_dir
+        self._link = link_of(agent_dir)
+        self._cache = ListingCache(agent_dir, ctx.cwd)
+        self._approvals = Approvals(agent_dir, ctx.cwd)
+        self._connecting: dict[str, asyncio.Task[None]] = {}
+        self._first: set[asyncio.Task[None]] = set()
+        self._refreshing: dict[str, asyncio.Task[None]] = {}
+        self.servers: dict[str, Server] = {}
+        self.remotes: dict[str, Remote] = {}
+        self.refused: set[str] = set()
+        self.offer = Offer(pi, ctx.model.context_window if ctx.model else None)
+
+    async def start(self) -> None:
+        """Read the files, ask about servers of the project, register known tools, and begin to connect."""
+        self._link.users.add(self)
+        found = self._load()
+        for problem in found.problems:
+            self._ctx.ui.notify(problem, "warning")
+        for notice in found.notices:
+            self._ctx.ui.notify(notice)
+        await self._use(found)
+        self.offer.apply()
+
+    async def change(self) -> None:
+        """Follow a change of the configuration: what is new or different is connected, what is gone is closed."""
+        await self._use(self._load())
+        if self._ctx.is_idle():
+            self.offer.apply()
+
+    async def end(self, *, for_good: bool) -> None:
+        """Let go of the connections; the last session of the process closes them."""
+        self._link.users.discard(self)
+        tasks = [*self._connecting.values(), *self._refreshing.values()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        for remote in self.remotes.values():
+            remote.on_change = remote.answer = None
+        if not for_good:
+            self.offer.clear()
+        if for_good and not self._link.users:
+            self._link.remotes.clear()
+            await self._link.stop()
+        else:
+            self._link.rest()
+
+    async def ready(self) -> None:
+        """Wait until the tools of the first prompt are known, and register what has changed since the last one."""
+        waiting, self._first = self._first, set()
+        if waiting:
+            _, late = await asyncio.wait(waiting, timeout=HOLD)
+            if late:
+                names = ", ".join(sorted(name for name, task in self._connecting.items() if task in late))
+                self._ctx.ui.notify(f"MCP: {names} did not answer within {HOLD:g} s; going on without", "warning")
+        self.offer.apply()
+
+    async def connect(self, name: str) -> dict[str, Any]:
+        """Connect a server and note what it offers.
+
+        Raises:
+            PiError: It cannot be connected.
+        """
+        remote = self.remotes[name]
+        about = await remote.open(self._ctx)
+        self._note(remote, about)
+        return about
+
+    async def reconnect(self, name: str) -> dict[str, Any]:
+        """Connect a server anew, whatever state it is in.
+
+        Raises:
+            PiError: It cannot be connected.
+        """
+        self._link.forgive()
+        with suppress(PiError):
+            await self.remotes[name].close()
+        return await self.connect(name)
+
+    async def allow(self, name: str) -> None:
+        """Remember that the user allows a server of the project, and use it."""
+        self._approvals.add(self.servers[name])
+        self.refused.discard(name)
+        await self.change()
+
+    def _load(self) -> Servers:
+        return load_servers(
+            self._ctx.settings.agent_dir,
+            self._ctx.cwd,
+            trusted=self._ctx.is_project_trusted(),
+            registered=self._pi.get_mcp_servers(),
+        )
+
+    async def _use(self, found: Servers) -> None:
+        self.servers = found.servers
+        allowed = {name: each for name, each in found.servers.items() if each.enabled and await self._is_allowed(each)}
+        for name, remote in list(self.remotes.items()):
+            if name not in allowed or allowed[name].hash != remote.server.hash:
+                del self.remotes[name]
+                self.offer.drop(name)
+                self._link.remotes.pop(remote.key, None)
+                with suppress(PiError):
+                    await remote.close()
+        for name, server in allowed.items():
+            if name not in self.remotes:
+                self._begin(server)
+
+    async def _is_allowed(self, server: Server) -> bool:
+        if self._approvals.covers(server):
+            return True
+        if server.name in self.refused:
+            return False
+        if self._ctx.has_ui:
+            what = server.config.get("url") or " ".join([server.config["command"], *server.config.get("args", ())])
+            question = f"Let this project start the MCP server {server.name!r}?"
+            if await self._ctx.ui.confirm(question, f"{server.origin}\n{what}"):
+                self._approvals.add(server)
+                return True
+        else:
+            text = f"MCP: {server.name} of {server.origin} is not started, because nobody has approved it"
+            self._ctx.ui.notify(f"{text}; start pi in a terminal to be asked", "warning")
+        self.refused.add(server.name)
+        return False
+
+    def _begin(self, server: Server) -> None:
+        """Take over the server's connection or prepare one; start it when its policy says so."""
+        key = key_of(server, os.fspath(self._ctx.cwd))
+        remote = self._link.remotes.get(key)
+        if remote is None:
+            remote = self._link.remotes[key] = Remote(server, self._link, key)
+        remote.server = server
+        remote.on_change = lambda: self._refresh(remote)
+        if self._ctx.has_ui:
+            from pi_mcp._questions import Questions
+
+            remote.answer = Questions(server, self._ctx).answer
+        self.remotes[server.name] = remote
+        kept = remote.about if remote.state == "connected" else self._cache.get(server)
+        if kept is not None:
+            self.offer.put(remote, kept)
+        policy = server.start or ("lazy" if self._ctx.mode in _ONE_SHOT else "background")
+        if kept is None or policy != "lazy":
+            task = asyncio.create_task(self._connect_quietly(remote))
+            self._connecting[server.name] = task
+            if policy == "eager" or (kept is None and server.exposure in ("auto", "direct")):
+                self._first.add(task)
+
+    async def _connect_quietly(self, remote: Remote) -> None:
+        """Connect in the background; a failure is one notice."""
+        await asyncio.sleep(0)  # the front end draws first
+        try:
+            await self.connect(remote.server.name)
+        except PiError as error:
+            tail = f" It printed: {remote.tail.splitlines()[-1]}" if remote.tail else ""
+            text = f"MCP: {remote.server.name} cannot be connected: {error}.{tail} See /mcp."
+            self._ctx.ui.notify(self._ctx.secrets.redact(text.replace("..", ".")), "warning")
+
+    def _note(self, remote: Remote, about: dict[str, Any]) -> None:
+        if self.remotes.get(remote.server.name) is remote:
+            self.offer.put(remote, about)
+            self._cache.put(remote.server, about)
+
+    def _refresh(self, remote: Remote) -> None:
+        """Ask a server for its tools again, one request at a time."""
+        name = remote.server.name
+        if name not in self._refreshing or self._refreshing[name].done():
+            self._refreshing[name] = asyncio.create_task(self._ask_again(remote))
+
+    async def _ask_again(self, remote: Remote) -> None:
+        with suppress(PiError):
+            remote.about = {**remote.about, "tools": await remote.request("tools", self._ctx)}
+            self._note(remote, remote.about)

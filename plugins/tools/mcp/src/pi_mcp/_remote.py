@@ -1,0 +1,158 @@
+"""One server, as the sessions of this process see it: connected when it is needed, and again after it was lost."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shlex
+from typing import TYPE_CHECKING, Any
+
+from pi_mcp._link import RequestFailed
+from pi_mcp._values import resolve_entry
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pi_hookspecs import PiContext, SpawnRequest
+    from pi_mcp._entries import Server
+    from pi_mcp._link import Link
+
+__all__ = ["Remote", "key_of"]
+
+_ENVIRONMENT = ("HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER", "LANG", "TMPDIR")
+"""What a server gets of pi's variables: keys of models must not go to every program that somebody published."""
+
+
+def key_of(server: Server, cwd: str) -> str:
+    """Return what identifies a connection: the same entry in the same folder is connected once."""
+    return f"{server.hash[:24]}:{cwd}"
+
+
+class Remote:
+    """A server's connection, as far as there is one.
+
+    Args:
+        server: Its entry.
+        link: The sidecar.
+        key: As ``key_of`` returns it.
+
+    Attributes:
+        state: ``off``, ``connecting``, ``connected`` or ``failed``.
+        error: Why it failed.
+        tail: What it printed to standard error at the end.
+        about: What it says of itself while it is connected: ``protocol``, ``server``, ``instructions``,
+            ``capabilities``, ``tools``, ``prompts``.
+        on_change: Called when its lists may have changed.
+        answer: Answers its questions; None where there is no user.
+    """
+
+    def __init__(self, server: Server, link: Link, key: str) -> None:
+        self.server = server
+        self.link = link
+        self.key = key
+        self.state = "off"
+        self.error = ""
+        self.tail = ""
+        self.about: dict[str, Any] = {}
+        self.on_change: Callable[[], None] | None = None
+        self.answer: Callable[[dict[str, Any]], Any] | None = None
+        self.order = asyncio.Lock()
+        self._opening: asyncio.Task[dict[str, Any]] | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether there is a connection, or will be."""
+        return self.state in ("connecting", "connected")
+
+    async def open(self, ctx: PiContext) -> dict[str, Any]:
+        """Connect unless it is connected, and return what the server says of itself.
+
+        Raises:
+            PiError: It cannot be connected.
+        """
+        if self.state == "connected":
+            return self.about
+        if self._opening is None or self._opening.done():
+            self.state = "connecting"
+            self._opening = asyncio.create_task(self._open(ctx))
+        return await asyncio.shield(self._opening)
+
+    async def _open(self, ctx: PiContext) -> dict[str, Any]:
+        try:
+            spec = await self._spec(ctx)
+            self.about = await self.link.request("open", self.key, **spec)
+        except BaseException as error:
+            self.state, self.error, self.tail = "failed", str(error), getattr(error, "tail", "")
+            self.link.rest()
+            raise
+        self.state, self.error, self.tail = "connected", "", ""
+        return self.about
+
+    async def _spec(self, ctx: PiContext) -> dict[str, Any]:
+        server = self.server
+        values = await resolve_entry(server, os.environ, ctx.secrets)
+        spec: dict[str, Any] = {
+            "name": server.name,
+            "transport": server.transport,
+            "timeout": max(server.timeout, 30.0),
+            "roots": [ctx.cwd.as_uri()],
+            "ui": ctx.has_ui,
+            "sampling": server.sampling == "ask" and ctx.has_ui,
+            "secrets": [*values["env"].values(), *values["headers"].values()],
+        }
+        if server.transport == "stdio":
+            spawn = await _prepared(server, values, ctx)
+            return {**spec, "spawn": {"argv": [*spawn.argv], "cwd": spawn.cwd, "env": dict(spawn.env)}}
+        return {**spec, "url": values["url"], "headers": values["headers"], "oauth": values["oauth"]}
+
+    async def request(self, do: str, ctx: PiContext, **fields: Any) -> Any:
+        """Send a request to the connected server; it is connected if it is not.
+
+        Raises:
+            PiError: It cannot be connected, or the request failed.
+        """
+        await self.open(ctx)
+        try:
+            return await self.link.request(do, self.key, timeout=self.server.timeout, **fields)
+        except RequestFailed as error:
+            if error.lost:
+                self.lost(str(error), error.tail)
+            raise
+
+    async def close(self) -> None:
+        """End the connection."""
+        was_open, self.state = self.is_open, "off"
+        if was_open and self.link.pid is not None:
+            await self.link.request("close", self.key)
+        self.link.rest()
+
+    def lost(self, reason: str, tail: str) -> None:
+        """Note that the connection is gone."""
+        if self.state == "connected":
+            self.state, self.error, self.tail = "failed", reason, tail
+
+    def changed(self) -> None:
+        """Note that the server's lists may have changed."""
+        if self.on_change is not None:
+            self.on_change()
+
+    async def ask(self, question: dict[str, Any]) -> Any:
+        """Return the user's answer to a question of the server; None where there is none."""
+        return await self.answer(question) if self.answer is not None else None
+
+
+async def _prepared(server: Server, values: dict[str, Any], ctx: PiContext) -> SpawnRequest:
+    """Return the program to start, after the plugins of the session were asked."""
+    from pi_hookspecs import SpawnRequest
+    from pi_process_kit import with_folder
+
+    base = os.environ if server.inherit_env else {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
+    argv = [_at_home(values["command"]), *values["args"]]
+    env = await ctx.child_environment({**base, **values["env"]}, purpose="mcp", command=shlex.join(argv))
+    cwd = os.fspath(ctx.cwd / _at_home(values.get("cwd", "")))
+    return with_folder(await ctx.prepare_spawn(SpawnRequest(argv=argv, cwd=cwd, env=env, purpose="mcp")))
+
+
+def _at_home(path: str) -> str:
+    """Return a path with the home folder in place of a tilde."""
+    return os.path.expanduser(path)  # noqa: PTH111 - the name of a program need not be a path

@@ -1,0 +1,87 @@
+"""What of a session the servers follow: its start and end, its prompts, and changes of the configuration."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pi_hookspecs import BeforeAgentStartResult, CustomMessage, PromptSection, SystemPromptResult
+
+if TYPE_CHECKING:
+    from pi_hookspecs import InputEvent, PiAPI, PiContext, SessionShutdownEvent, SystemPromptEvent
+    from pi_mcp._hub import Hub
+
+__all__ = ["Session"]
+
+
+class Session:
+    """The handlers of one activation.
+
+    Args:
+        pi: The plugin's object.
+    """
+
+    def __init__(self, pi: PiAPI) -> None:
+        self._pi = pi
+        self._hub: Hub | None = None
+        self._section: str | None = None
+        self._said = ""
+
+    def listen(self) -> None:
+        """Register the handlers."""
+        self._pi.on("session_start", self._start)
+        self._pi.on("session_shutdown", self._shutdown)
+        self._pi.on("mcp_servers_change", self._servers_change)
+        self._pi.on("input", self._input)
+        self._pi.on("system_prompt", self._system_prompt)
+        self._pi.on("before_agent_start", self._before_agent_start)
+
+    async def _start(self, event: object, ctx: PiContext) -> None:
+        if self._pi.get_flag("no-mcp"):
+            return
+        from pi_mcp._hub import Hub
+
+        self._section, self._said = None, ""
+        self._hub = Hub(self._pi, ctx)
+        await self._hub.start()
+
+    async def _shutdown(self, event: SessionShutdownEvent) -> None:
+        hub, self._hub = self._hub, None
+        if hub is not None:
+            await hub.end(for_good=event.reason == "quit")
+
+    async def _servers_change(self, event: object) -> None:
+        if self._hub is not None:
+            await self._hub.change()
+
+    async def _input(self, event: InputEvent, ctx: PiContext) -> None:
+        if self._hub is not None and event.streaming_behavior is None:
+            await self._hub.ready()
+
+    def _system_prompt(self, event: SystemPromptEvent) -> SystemPromptResult | None:
+        """List the servers whose tools have to be searched for; the text of a session stays the same."""
+        if self._section is None and self._hub is not None:
+            self._section = self._said = self._servers_text()
+        if not self._section:
+            return None
+        return SystemPromptResult(sections=[PromptSection(name="mcp_servers", text=self._section)])
+
+    async def _before_agent_start(self, event: object) -> BeforeAgentStartResult | None:
+        """Apply what has changed, and say so in a message: a changed prompt would cost the provider's cache."""
+        if self._hub is None:
+            return None
+        await self._hub.ready()
+        text = self._servers_text()
+        if text == self._said:
+            return None
+        self._said, self._section = text, self._section or ""
+        note = CustomMessage(
+            custom_type="mcp_servers", content=text or "There are no MCP tools to load.", display=False
+        )
+        return BeforeAgentStartResult(messages=[note])
+
+    def _servers_text(self) -> str:
+        if self._hub is None:
+            return ""
+        offer = self._hub.offer
+        lines = [f"- {name} ({count} tools): {offer.about(name)}" for name, count in sorted(offer.deferred().items())]
+        return "\n".join(["MCP servers with tools that tool_search finds and loads:", *lines]) if lines else ""

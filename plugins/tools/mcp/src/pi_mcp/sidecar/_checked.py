@@ -1,0 +1,103 @@
+"""What a server sends, looked at before the SDK does: one bad tool must not cost all the others."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING, Any, Self
+
+from mcp_types import JSONRPCResponse
+
+if TYPE_CHECKING:
+    from mcp.shared.message import SessionMessage
+
+__all__ = ["MESSAGE_LIMIT", "Trouble", "checked", "sound_tools"]
+
+MESSAGE_LIMIT = 16 << 20
+"""Bytes of one message of a server."""
+_DEPTH = 64
+_log = logging.getLogger("server")
+
+
+class Trouble:
+    """Why a connection ended, the first reason; and a sign for those who wait for its end."""
+
+    def __init__(self) -> None:
+        self.reason = ""
+        self.ended = asyncio.Event()
+
+    def happened(self, reason: str) -> None:
+        """Note the reason; later ones are consequences."""
+        self.reason = self.reason or reason
+        self.ended.set()
+
+
+def sound_tools(tools: list[Any]) -> list[dict[str, Any]]:
+    """Return the tools that the SDK will take; the others are logged.
+
+    A schema without ``type`` gets ``object``, as servers leave it out for tools without arguments.
+    """
+    sound = []
+    for each in tools:
+        schema = each.get("inputSchema") if isinstance(each, dict) else None
+        if isinstance(schema, dict) and isinstance(each.get("name"), str) and _is_shallow(schema, _DEPTH):
+            kind = schema.get("type", "object")
+            if kind == "object":
+                output = each.get("outputSchema")
+                kept = {key: value for key, value in each.items() if key != "outputSchema" or _is_sound(output)}
+                sound.append({**kept, "inputSchema": {**schema, "type": "object"}})
+                continue
+        _log.warning("a tool is left out, its schema is not valid: %.200r", each)
+    return sound
+
+
+def _is_sound(schema: Any) -> bool:
+    return isinstance(schema, dict) and schema.get("type") == "object" and _is_shallow(schema, _DEPTH)
+
+
+def _is_shallow(value: Any, room: int) -> bool:
+    if not isinstance(value, dict | list):
+        return True
+    return room > 0 and all(
+        _is_shallow(each, room - 1) for each in (value.values() if isinstance(value, dict) else value)
+    )
+
+
+class _Checked:
+    """A stream of the SDK, with messages that were looked at."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    async def receive(self) -> SessionMessage | Exception:
+        return _looked_at(await self._stream.receive())
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> SessionMessage | Exception:
+        return _looked_at(await self._stream.__anext__())
+
+    async def __aenter__(self) -> Self:
+        await self._stream.__aenter__()
+        return self
+
+    async def __aexit__(self, *exception: object) -> Any:
+        return await self._stream.__aexit__(*exception)
+
+
+def checked(stream: Any) -> Any:
+    """Return a stream of messages without tools that the SDK would refuse a whole list for."""
+    return _Checked(stream)
+
+
+def _looked_at(item: SessionMessage | Exception) -> SessionMessage | Exception:
+    if isinstance(item, Exception) or not isinstance(item.message, JSONRPCResponse):
+        return item
+    result = item.message.result
+    if isinstance(result.get("tools"), list):
+        result["tools"] = sound_tools(result["tools"])
+    return item

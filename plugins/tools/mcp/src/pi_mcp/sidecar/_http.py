@@ -1,0 +1,122 @@
+"""A server over HTTP: headers, sign-in, a limit for everything that it sends, and another try where one is harmless."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any, Self
+
+import httpx2
+from mcp.client.sse import sse_client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared._httpx_utils import create_mcp_http_client
+
+from pi_mcp.sidecar._checked import MESSAGE_LIMIT, checked
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+__all__ = ["http_transport"]
+
+ERROR_LIMIT = 8 << 10
+"""Bytes of an error's body that are read."""
+_WAITS = (0.25, 1.0)
+_AGAIN = {408, 429, 500, 502, 503, 504}
+
+
+class _Limited(httpx2.AsyncByteStream):
+    """A body that ends with an error where it is too long."""
+
+    def __init__(self, stream: Any, limit: int, *, cut: bool) -> None:
+        self._stream = stream
+        self._limit = limit
+        self._cut = cut
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        size = 0
+        async for chunk in self._stream:
+            size += len(chunk)
+            if size > self._limit:
+                if self._cut:
+                    return
+                raise httpx2.ReadError(f"the server sent a message of more than {self._limit >> 20} MB")
+            yield chunk
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+
+class _Careful(httpx2.AsyncBaseTransport):
+    """Limits what is read, and repeats a request that found no server, until the connection is open."""
+
+    def __init__(self) -> None:
+        self._inner = httpx2.AsyncHTTPTransport()
+        self.may_repeat = True
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        for wait in (*_WAITS, None):
+            try:
+                response = await self._inner.handle_async_request(request)
+            except httpx2.TransportError:
+                if wait is None or not self.may_repeat:
+                    raise
+            else:
+                if wait is None or not self.may_repeat or response.status_code not in _AGAIN:
+                    return self._limited(response)
+                await response.aclose()
+            await asyncio.sleep(wait)
+        raise AssertionError("the last try returns or raises")
+
+    @staticmethod
+    def _limited(response: httpx2.Response) -> httpx2.Response:
+        is_stream = response.headers.get("content-type", "").startswith("text/event-stream")
+        if response.is_error:
+            response.stream = _Limited(response.stream, ERROR_LIMIT, cut=True)
+        elif not is_stream:  # the SDK limits the single events of a stream
+            response.stream = _Limited(response.stream, MESSAGE_LIMIT, cut=False)
+        return response
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+
+@asynccontextmanager
+async def http_transport(spec: dict[str, Any]) -> AsyncIterator[tuple[Any, Any]]:
+    """Open the streams of a server at a URL; tool calls are never sent twice."""
+    headers = spec.get("headers") or {}
+    if spec["transport"] == "sse":
+
+        def client_of(headers: Any = None, timeout: Any = None, auth: Any = None) -> httpx2.AsyncClient:
+            return httpx2.AsyncClient(headers=headers, timeout=timeout, auth=auth, transport=_Careful())
+
+        async with sse_client(spec["url"], headers=headers, httpx_client_factory=client_of) as streams:
+            yield checked(streams[0]), streams[1]
+        return
+    careful = _Careful()
+    async with create_mcp_http_client(headers=headers) as client:
+        client._transport = careful  # noqa: SLF001 - the SDK's own timeouts, over a transport of ours
+        async with streamable_http_client(spec["url"], http_client=client, max_sse_event_size=MESSAGE_LIMIT) as streams:
+            yield checked(streams[0]), _Settling(streams[1], careful)
+
+
+class _Settling:
+    """The stream to the server; with the first tool call nothing is repeated any more."""
+
+    def __init__(self, stream: Any, careful: _Careful) -> None:
+        self._stream = stream
+        self._careful = careful
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    async def send(self, item: Any) -> None:
+        if getattr(item.message, "method", "") == "tools/call":
+            self._careful.may_repeat = False
+        await self._stream.send(item)
+
+    async def __aenter__(self) -> Self:
+        await self._stream.__aenter__()
+        return self
+
+    async def __aexit__(self, *exception: object) -> Any:
+        return await self._stream.__aexit__(*exception)

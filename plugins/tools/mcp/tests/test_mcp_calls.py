@@ -1,0 +1,111 @@
+"""Tools of a server as the model sees and calls them, through the sidecar."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+import pytest
+
+import pi_mcp
+from pi_testing import text, tool_call
+
+pytestmark = pytest.mark.pi(plugins={"mcp": pi_mcp})
+
+
+async def result_of(session: Any, script: Any, name: str, **arguments: Any) -> Any:
+    script.turn(tool_call(name, **arguments)).turn(text("ok"))
+    await session.prompt("go")
+    return script.requests[-1].tool_results[-1]
+
+
+def offered(script: Any, request: int = 0) -> list[str]:
+    return list(script.requests[request].tools)
+
+
+async def test_the_model_is_offered_a_servers_tools_and_calls_one(started, script, fault) -> None:
+    session = await started({"fault": fault()})
+
+    result = await result_of(session, script, "mcp__fault__echo", text="high water")
+
+    assert "mcp__fault__echo" in offered(script)
+    assert result.text == "high water"
+
+
+async def test_an_error_of_a_tool_is_an_error_and_references_in_schemas_are_kept(started, script, fault) -> None:
+    session = await started({"fault": fault("refs")})
+
+    result = await result_of(session, script, "mcp__fault__fail")
+    (schema,) = [each.parameters for each in session.toolbox.all() if each.name == "mcp__fault__refs"]
+
+    assert (result.text, result.is_error) == ("it failed", True)
+    assert schema["$defs"]["place"]["description"] == "A harbour"
+    assert (schema["type"], list(schema["properties"])) == ("object", ["at"])
+
+
+async def test_nothing_of_the_sdk_is_imported_by_pi(started, script, fault) -> None:
+    session = await started({"fault": fault()})
+    await result_of(session, script, "mcp__fault__echo", text="high water")
+
+    assert {"mcp", "mcp_types", "pi_mcp.sidecar._connection"} & {*sys.modules} == set()
+
+
+async def test_a_server_gets_its_own_variables_and_no_keys_of_models(started, script, fault, monkeypatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "key-of-the-model")
+    monkeypatch.setenv("TIDE", "spring")
+    session = await started({"fault": fault(env={"PORT_NAME": "${TIDE} at ${NOWHERE:-Brest}"})})
+
+    result = await result_of(session, script, "mcp__fault__environment")
+    environment = json.loads(result.text)
+
+    assert environment["PORT_NAME"] == "spring at Brest"
+    assert "OPENAI_API_KEY" not in environment
+
+
+async def test_a_missing_variable_is_named_and_the_other_servers_run(started, script, fake_ui, fault) -> None:
+    session = await started({"bad": fault(env={"A": "${NOT_SET_ANYWHERE}"}), "good": fault()})
+
+    result = await result_of(session, script, "mcp__good__echo", text="here")
+
+    assert result.text == "here"
+    assert "'NOT_SET_ANYWHERE' is not set" in " ".join(each.message for each in fake_ui.notices)
+
+
+async def test_a_form_of_a_server_is_filled_in_by_the_user(started, script, fake_ui, fault) -> None:
+    session = await started({"fault": fault()})
+    fake_ui.answers({"harbour": "Brest", "depth": 7})
+
+    result = await result_of(session, script, "mcp__fault__ask")
+
+    assert json.loads(result.text) == {"action": "accept", "content": {"harbour": "Brest", "depth": 7}}
+    assert "'fault'" in fake_ui.asked[0].title
+
+
+async def test_a_page_is_opened_after_its_host_was_confirmed(started, script, fake_ui, fault) -> None:
+    session = await started({"fault": fault()})
+    fake_ui.answers(True)
+
+    result = await result_of(session, script, "mcp__fault__ask_url")
+
+    assert json.loads(result.text)["action"] == "accept"
+    assert "'pay.example'" in fake_ui.asked[0].title
+    assert fake_ui.opened_urls == ["https://pay.example/1"]
+
+
+async def test_the_model_answers_a_server_only_where_the_user_allows_it(started, script, fake_ui, fault) -> None:
+    session = await started({"fault": fault(sampling="ask")})
+    fake_ui.answers(True)
+    script.turn(tool_call("mcp__fault__sample")).turn(text("Six metres.")).turn(text("ok"))
+
+    await session.prompt("go")
+    answer = json.loads(script.requests[-1].tool_results[-1].text)
+
+    assert "How high is the tide?" in str(fake_ui.asked[0])
+    assert answer["content"]["text"] == "Six metres."
+
+
+async def test_a_server_learns_which_folder_is_worked_on(started, script, fault, tmp_path) -> None:
+    result = await result_of(await started({"fault": fault()}), script, "mcp__fault__roots")
+
+    assert json.loads(result.text) == {"roots": [{"uri": tmp_path.as_uri()}]}

@@ -1,0 +1,164 @@
+"""Names of tools, which of them are offered at once, how the others are found, and what results look like."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pi_mcp._entries import read_entry
+from pi_mcp._exposure import Exposures
+from pi_mcp._names import tool_names
+from pi_mcp._questions import form_fields
+from pi_mcp._search import Found, search
+from pi_mcp.sidecar._content import as_result
+
+
+def server(name: str, **entry: Any) -> Any:
+    return read_entry(name, {"command": "x", **entry}, scope="user", origin="test")[0]
+
+
+def tools(count: int, size: int = 10) -> list[dict[str, Any]]:
+    return [{"name": f"t{n}", "description": "x" * size, "inputSchema": {"type": "object"}} for n in range(count)]
+
+
+@given(st.lists(st.text(max_size=90), unique=True, max_size=20))
+def test_each_tool_has_a_name_of_its_own_that_every_api_takes(names: list[str]) -> None:
+    found = tool_names("my-tides", names)
+
+    assert len({name.lower() for name in found.values()}) == len(names)
+    assert all(re.fullmatch(r"[A-Za-z0-9_-]{1,64}", name) for name in found.values())
+
+
+def test_an_ordinary_name_is_kept_and_both_of_a_pair_get_a_suffix() -> None:
+    found = tool_names("tide", ["high water", "high_water", "low"])
+
+    assert found["low"] == "mcp__tide__low"
+    assert found["high water"].startswith("mcp__tide__high_water_")
+    assert found["high_water"] != "mcp__tide__high_water"
+
+
+def test_small_servers_are_direct_and_the_largest_are_deferred() -> None:
+    exposures = Exposures(128_000)
+    exposures.decide({"big": (server("big"), tools(25)), "small": (server("small"), tools(6))})
+
+    assert exposures.of(server("small"), "t0") == "direct"
+    assert exposures.of(server("big"), "t0") == "deferred"
+
+
+def test_tools_that_take_too_much_of_the_window_are_deferred() -> None:
+    exposures = Exposures(8_000)
+    exposures.decide({"wordy": (server("wordy"), tools(2, size=4_000))})
+
+    assert exposures.of(server("wordy"), "t0") == "deferred"
+
+
+def test_what_was_decided_stays_when_another_server_comes() -> None:
+    exposures = Exposures(128_000)
+    exposures.decide({"first": (server("first"), tools(28))})
+    exposures.decide({"first": (server("first"), tools(28)), "later": (server("later"), tools(5))})
+
+    assert exposures.of(server("first"), "t0") == "direct"
+    assert exposures.of(server("later"), "t0") == "deferred"
+
+
+def test_the_users_choice_for_a_tool_comes_before_that_for_its_server() -> None:
+    entry = server("a", exposure="deferred", toolExposure={"read_*": "direct", "read_secret": "hidden"})
+    exposures = Exposures(128_000)
+    exposures.decide({"a": (entry, tools(1))})
+
+    assert [exposures.of(entry, name) for name in ("read_x", "read_secret", "write")] == [
+        "direct",
+        "hidden",
+        "deferred",
+    ]
+
+
+FOUND = [
+    Found(name="mcp__a__listTides", tool="listTides", description="Tides of a harbour", schema={}),
+    Found(name="mcp__a__wind", tool="wind", description="How strong the wind is", schema={}),
+    Found(
+        name="mcp__b__post",
+        tool="post",
+        description="Sends a message",
+        schema={"$defs": {"to": {"description": "a harbour master"}}, "properties": {"to": {"$ref": "#/$defs/to"}}},
+    ),
+]
+
+
+def test_words_in_names_descriptions_and_referenced_arguments_are_found() -> None:
+    assert [each.tool for each in search("tides", FOUND, 8)] == ["listTides"]
+    assert [each.tool for each in search("strong wind", FOUND, 8)] == ["wind"]
+    assert {each.tool for each in search("harbour", FOUND, 8)} == {"listTides", "post"}
+
+
+def test_an_exact_name_comes_first_and_more_words_before_a_rare_one() -> None:
+    assert search("post", FOUND, 1)[0].tool == "post"
+    assert search("harbour tides", FOUND, 8)[0].tool == "listTides"
+
+
+@given(st.text(max_size=30), st.integers(min_value=1, max_value=3))
+def test_any_query_finds_at_most_what_was_asked_for(query: str, limit: int) -> None:
+    assert len(search(query, FOUND, limit)) <= limit
+
+
+def test_structured_content_is_json_where_there_is_no_text() -> None:
+    found = as_result({"content": [], "structuredContent": [1, {"depth": 6}]})
+
+    assert json.loads(found["content"][0]["text"]) == [1, {"depth": 6}]
+    assert found["details"] == {"structured": [1, {"depth": 6}]}
+
+
+def test_a_long_text_keeps_its_ends_and_all_of_it_is_in_a_private_file() -> None:
+    found = as_result({"content": [{"type": "text", "text": "a" + "\U0001f30a" * 50_000 + "z"}]})
+    shown, path = found["content"][0]["text"], Path(found["details"]["path"])
+
+    assert shown.startswith("a\U0001f30a")
+    assert shown.endswith("\U0001f30az")
+    assert f"30002 characters are left out here; all of it is in {path}" in shown
+    assert path.read_text(encoding="utf-8") == "a" + "\U0001f30a" * 50_000 + "z"
+    assert path.stat().st_mode & 0o777 == 0o600
+    path.unlink()
+
+
+def test_control_characters_and_half_characters_are_made_harmless() -> None:
+    found = as_result({"content": [{"type": "text", "text": "red \x1b[31m\x07 \ud83d ok"}]})
+
+    assert found["content"][0]["text"] == r"red \x1b[31m\x07 ? ok"
+
+
+def test_audio_is_saved_and_images_are_passed_on() -> None:
+    picture = {"type": "image", "data": "iVBORw0KGgo=", "mimeType": "image/png"}
+    found = as_result({"content": [picture, {"type": "audio", "data": "UklGRg==", "mimeType": "audio/x-wav"}]})
+    path = Path(found["details"]["path"])
+
+    assert found["content"][1] == {"type": "image", "data": "iVBORw0KGgo=", "mimeType": "image/png"}
+    assert path.read_bytes() == b"RIFF"
+    path.unlink()
+
+
+def test_a_resource_link_says_how_to_read_it() -> None:
+    found = as_result({"content": [{"type": "resource_link", "uri": "tide://brest", "name": "brest"}]})
+
+    assert found["content"][0]["text"] == "[resource tide://brest (brest); read_mcp_resource reads it]"
+
+
+def test_every_kind_of_a_servers_question_is_a_field() -> None:
+    properties = {
+        "name": {"type": "string", "minLength": 2, "default": "Brest"},
+        "zone": {"type": "string", "enum": ["a", "b"], "enumNames": ["A", "B"]},
+        "kind": {"type": "string", "oneOf": [{"const": "x", "title": "X"}]},
+        "tags": {"type": "array", "items": {"type": "string", "enum": ["p", "q"]}},
+        "depth": {"type": "integer", "minimum": 0},
+        "dry": {"type": "boolean", "default": True},
+    }
+
+    fields = {each.name: each for each in form_fields({"properties": properties, "required": ["name"]})}
+
+    assert [each.type for each in fields.values()] == ["text", "choice", "choice", "choices", "integer", "boolean"]
+    assert (fields["name"].default, fields["name"].required, fields["dry"].default) == ("Brest", True, True)
+    assert [each.label for each in fields["zone"].options] == ["A", "B"]
