@@ -76,6 +76,7 @@ class PluginHost:
         self._by_name: dict[str, dict[str, list[PluginRecord]]] = {}
         self._record_changes = 0
         self._found: dict[tuple[str, str], tuple[int, Registered]] = {}
+        self._services: dict[str, tuple[int, list[Registered]]] = {}
 
     # Installed plugins
 
@@ -269,6 +270,13 @@ class PluginHost:
         Raises:
             PluginError: A plugin provides one, and it cannot be loaded.
         """
+        known = self._services.get(kind)
+        if known is None or known[0] != self.changes:
+            found = self._find_services(kind)
+            known = self._services[kind] = self.changes, found
+        return known[1]
+
+    def _find_services(self, kind: str) -> list[Registered]:
         guard = f"register_services:{kind}"
         known = {each.name for each in self.registering("register_services", kind)}
         providers = [each.name for each in self._enabled() if each.name in known or guard in each.guards]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 import pi_hookspecs
 from pi_core.agent.safe_text import safe_repr, summary_and_traceback
@@ -34,7 +35,7 @@ def find_operations(session: SessionPort, ctx: PiContext, method: Literal["files
         PiError: A plugin cannot be loaded, raised, or returned an object that lacks methods.
     """
     for provider in reversed(session.host.services("ToolOperations")):
-        with Contained(_reporter(session, provider.plugin, method), passing=PiError):
+        with Contained(partial(_fail, session, provider.plugin, method), passing=PiError):
             found = getattr(provider.thing, method)(ctx)
         if found is not None:
             _check(provider.plugin, method, found, getattr(ctx, "tool_name", None))
@@ -42,14 +43,11 @@ def find_operations(session: SessionPort, ctx: PiContext, method: Literal["files
     return None
 
 
-def _reporter(session: SessionPort, plugin: str, method: str) -> Any:
-    def report(error: BaseException) -> None:
-        line, stack = summary_and_traceback(error)
-        message = f"Plugin {plugin!r} failed to say where the {method} of this call are: {line}. Nothing was done."
-        session.report_plugin_error(plugin, f"ToolOperations.{method}", message, stack)
-        raise PiError(message) from error
-
-    return report
+def _fail(session: SessionPort, plugin: str, method: str, error: BaseException) -> NoReturn:
+    line, stack = summary_and_traceback(error)
+    message = f"Plugin {plugin!r} failed to say where the {method} of this call are: {line}. Nothing was done."
+    session.report_plugin_error(plugin, f"ToolOperations.{method}", message, stack)
+    raise PiError(message) from error
 
 
 def _check(plugin: str, method: str, found: object, tool: str | None) -> None:

@@ -53,6 +53,8 @@ class SessionRegistrations:
     def find(self, hook: str, name: str) -> Registered | None:
         """Return the object registered as ``name`` or ``plugin:name``; None if there is none."""
         found = self._host.find(hook, name)
+        if hook not in self._own:
+            return found
         own = [each for each in self._own.get(hook, ()) if each.name == name]
         if own:
             return self._winner(hook, name, [found, *own] if found is not None else own)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import shlex
+from functools import partial
 from inspect import isawaitable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from pi_core.agent.safe_text import safe_repr, summary_and_traceback
 from pi_core.base.process.program import run_program
@@ -43,7 +44,7 @@ async def ask_launchers(session: SessionPort, ctx: PiContext, request: SpawnRequ
         PiError: One refuses, cannot be loaded, or failed.
     """
     for provider in session.host.services("Launcher"):
-        with Contained(_reporter(session, provider.plugin, request), passing=PiError):
+        with Contained(partial(_fail, session, provider.plugin, request), passing=PiError):
             answer = provider.thing.prepare(request, ctx)
             prepared = await answer if isawaitable(answer) else answer
             if not isinstance(prepared, SpawnRequest):
@@ -52,15 +53,12 @@ async def ask_launchers(session: SessionPort, ctx: PiContext, request: SpawnRequ
     return request
 
 
-def _reporter(session: SessionPort, plugin: str, request: SpawnRequest) -> Any:
-    def report(error: BaseException) -> None:
-        line, stack = summary_and_traceback(error)
-        program = request.argv[0] if request.argv else ""
-        message = f"Plugin {plugin!r} failed to prepare the start of {program!r}, which was not started: {line}"
-        session.report_plugin_error(plugin, "Launcher.prepare", message, stack)
-        raise PiError(message) from error
-
-    return report
+def _fail(session: SessionPort, plugin: str, request: SpawnRequest, error: BaseException) -> NoReturn:
+    line, stack = summary_and_traceback(error)
+    program = request.argv[0] if request.argv else ""
+    message = f"Plugin {plugin!r} failed to prepare the start of {program!r}, which was not started: {line}"
+    session.report_plugin_error(plugin, "Launcher.prepare", message, stack)
+    raise PiError(message) from error
 
 
 async def prepare_program(

@@ -168,7 +168,8 @@ class Settings:
     @property
     def version(self) -> int:
         """A number that increases with each change of the values, for callers that cache what they derive from them."""
-        self._check_files()
+        if not self._holds:
+            self.refresh()
         return self._version
 
     # Reading
@@ -325,17 +326,15 @@ class Settings:
 
     @property
     def _layers(self) -> list[Layer]:
-        self._check_files()
+        if not self._holds:
+            self.refresh()
         return self._known_layers
 
     @property
     def _merged(self) -> dict[str, Any]:
-        self._check_files()
-        return self._known_values
-
-    def _check_files(self) -> None:
         if not self._holds:
             self.refresh()
+        return self._known_values
 
     def _layer_of(self, steps: Sequence[str]) -> Layer | None:
         return next((layer for layer in reversed(self._layers) if look_up(layer.values, steps) is not MISSING), None)
