@@ -8,7 +8,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from pi_cli.line.streams import StandIn
+from pi_terminal_kit.streams import StandIn
 
 if TYPE_CHECKING:
     import asyncio

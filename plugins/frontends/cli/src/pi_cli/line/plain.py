@@ -15,8 +15,8 @@ from prompt_toolkit.input.typeahead import get_typeahead, store_typeahead
 from prompt_toolkit.keys import Keys
 from prompt_toolkit.utils import is_dumb_terminal
 
-from pi_cli.line.streams import StandIn
 from pi_cli.line.typed import Interrupted, Typed
+from pi_terminal_kit.streams import StandIn
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -19,8 +19,8 @@ from pi_cli.line.conversation import Conversation
 from pi_cli.line.history import PromptHistory
 from pi_cli.line.plain import Around, PlainLine
 from pi_cli.line.plugin_keys import PluginKeys
-from pi_cli.line.streams import StrayLines
 from pi_terminal_kit.prompt_history import PromptFile
+from pi_terminal_kit.streams import StrayLines
 
 if TYPE_CHECKING:
     from typing import TextIO

@@ -6,18 +6,16 @@ import os
 from typing import TYPE_CHECKING
 
 from pi_cli._words import one_line, shorten, width_of
+from pi_terminal_kit.branches import branch_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from pi_core.conversation import AgentSession
 
-__all__ = ["branch_of", "status_parts", "status_row"]
+__all__ = ["status_parts", "status_row"]
 
 _GAP = " · "
-
-_LONGEST_HEAD = 4096
-"""Bytes of a ``HEAD`` that are read; a real one is a line."""
 
 
 def status_parts(session: AgentSession) -> list[str]:
@@ -50,29 +48,6 @@ def status_row(parts: list[str], width: int) -> str:
     while len(fitting) > 1 and width_of(_GAP.join(fitting)) > width:
         fitting.pop()
     return shorten(_GAP.join(fitting), width)
-
-
-def branch_of(folder: Path) -> str | None:
-    """Return the git branch of a folder, or the beginning of a commit's id; None outside of a repository.
-
-    Only files are read: a program would cost more than all the rest of the row.
-    """
-    for place in (folder, *folder.parents):
-        git = place / ".git"
-        head = _read(git / "HEAD")
-        if head is None and (pointer := _read(git)) is not None and pointer.startswith("gitdir:"):
-            head = _read(place / pointer.removeprefix("gitdir:").strip() / "HEAD")
-        if head is not None:
-            return head.removeprefix("ref: refs/heads/") if head.startswith("ref: ") else head[:7]
-    return None
-
-
-def _read(file: Path) -> str | None:
-    try:
-        with file.open(encoding="utf-8", errors="replace") as opened:
-            return opened.read(_LONGEST_HEAD).strip()
-    except OSError:
-        return None
 
 
 def _place(folder: Path) -> str:
