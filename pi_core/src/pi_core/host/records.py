@@ -34,6 +34,7 @@ DEFAULT_PLUGINS = frozenset(
         "session-jsonl",
         "skills",
         "tools",
+        "tui",
     }
 )
 """Plugins of the distribution ``pluggypi``, loaded before all others, which can thus replace what they bring."""

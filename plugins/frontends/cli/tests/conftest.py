@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import pty
 import select
@@ -210,10 +211,22 @@ def knows(pi: Pi, known_site: Callable[[str, str], tuple[Path, Path]]) -> Callab
     return know
 
 
-class Terminal:
-    """A terminal of 60 columns with one process in it."""
+def ask_for_the_line(pi):
+    """Set ``tuiMode``, unless the test has settings that say it, or that cannot be read."""
+    file = pi.agent_dir / "settings.json"
+    try:
+        settings = json.loads(file.read_text()) if file.exists() else {}
+    except ValueError:
+        return
+    file.write_text(json.dumps({"tuiMode": "regular", **settings}))
 
-    def __init__(self, pi, *arguments, script='exec "$@"', size=(60, 24)):
+
+class Terminal:
+    """A terminal of 60 columns with one process in it; without arguments about it, the line mode."""
+
+    def __init__(self, pi, *arguments, script='exec "$@"', size=(60, 24), line=True):
+        if line:
+            ask_for_the_line(pi)
         self.master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", size[1], size[0], 0, 0))
         # The first terminal that a new session opens becomes its own: Ctrl-C goes to its foreground process.
@@ -252,9 +265,9 @@ class Terminal:
 class Screen(Terminal):
     """A terminal that can move its cursor: what is on it, and what has left it at the top, is what the user sees."""
 
-    def __init__(self, pi, *arguments, size=(80, 30), term="xterm-256color", **env):
+    def __init__(self, pi, *arguments, size=(80, 30), term="xterm-256color", line=True, **env):
         script = f'TERM={term} {" ".join(f"{name}={value!r}" for name, value in env.items())} exec "$@"'
-        super().__init__(pi, *arguments, script=script, size=size)
+        super().__init__(pi, *arguments, script=script, size=size, line=line)
         self.screen = pyte.HistoryScreen(*size, history=10_000)
         self._stream = pyte.ByteStream(self.screen)
 

@@ -66,7 +66,7 @@ def completions(pi, line):
         ("pi @ no", ["plain,@notes/", "plain,@notes.txt"]),
         ("pi hello @ notes/a", ["plain,@notes/a.txt"]),
         ("pi --mode = p", ["plain,paint", "plain,print"]),
-        ("pi --mode =", ["plain,json", "plain,line", "plain,paint", "plain,print", "plain,rpc", "plain,text"]),
+        ("pi --mode =", [f"plain,{name}" for name in "fullscreen json line paint print rpc text".split()]),
     ],
 )
 def test_what_is_typed_is_completed(acme, line, expected):

@@ -65,14 +65,14 @@ def test_front_end_prepares_before_the_session_and_is_left_after_it(painting, at
     (painting.agent_dir / "settings.json").write_text('{"theme": "dusk"}')
     arguments = ("--model", "fake/echo", "--name", "tides", "--shade", "pale")
 
-    output, code = at_terminal(painting, *arguments).end()
+    output, code = at_terminal(painting, *arguments, line=False).end()
 
     assert output == f"frame {painting.cwd.name} dusk tides pale True\ntalking pale\nleft\n"
     assert code == 3
 
 
 def test_front_end_is_left_before_the_reason_for_no_session_is_printed(painting, at_terminal):
-    output, code = at_terminal(painting, "--model", "nowhere/none").end()
+    output, code = at_terminal(painting, "--model", "nowhere/none", line=False).end()
 
     assert code == 1
     assert output.startswith("frame ")
@@ -81,7 +81,7 @@ def test_front_end_is_left_before_the_reason_for_no_session_is_printed(painting,
 
 
 def test_front_end_that_cannot_prepare_makes_way_for_the_next(painting, at_terminal):
-    output, code = at_terminal(painting, "--model", "fake/echo", "--tui-mode", "small").end()
+    output, code = at_terminal(painting, "--model", "fake/echo", "--tui-mode", "small", line=False).end()
 
     assert " ".join(output.split()).startswith(
         "Warning: Mode 'small' cannot be used here: this terminal is too small. Mode 'canvas' is started instead frame"
@@ -162,7 +162,7 @@ def test_a_front_end_that_exits_while_it_prepares_makes_way_too(capsys, exit_cod
 def test_option_then_setting_choose_among_interactive_front_ends(painting, at_terminal, arguments, settings, code):
     (painting.agent_dir / "settings.json").write_text(settings)
 
-    assert at_terminal(painting, "--model", "fake/echo", *arguments).end()[1] == code
+    assert at_terminal(painting, "--model", "fake/echo", *arguments, line=False).end()[1] == code
 
 
 def test_regular_is_the_line_mode(painting, at_terminal):
@@ -175,7 +175,7 @@ def test_unknown_name_in_the_settings_names_its_place(painting, at_terminal):
     file = painting.agent_dir / "settings.json"
     file.write_text('{\n  "tuiMode": "batch"\n}')
 
-    output, code = at_terminal(painting, "--model", "fake/echo").end()
+    output, code = at_terminal(painting, "--model", "fake/echo", line=False).end()
 
     assert code == 1
     assert " ".join(output.split()) == (

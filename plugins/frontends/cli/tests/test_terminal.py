@@ -158,7 +158,7 @@ def test_table_of_plugins_wraps_what_they_add_in_a_narrow_terminal(fake, at_term
 
 
 def test_terminal_without_a_prompt_and_without_a_front_end_says_what_to_do(pi, at_terminal):
-    output, code = at_terminal(pi, "--disable", "cli").end()
+    output, code = at_terminal(pi, "--disable", "cli", "--disable", "tui").end()
 
     assert code == 1
     output = " ".join(output.split())
@@ -169,7 +169,7 @@ def test_terminal_without_a_prompt_and_without_a_front_end_says_what_to_do(pi, a
 def test_interactive_front_end_of_the_highest_priority_is_started(fake, at_terminal, arguments):
     fake.install("talking", INTERACTIVE)
 
-    assert at_terminal(fake, "--model", "fake/echo", *arguments).end() == (f"high {arguments}\n", 5)
+    assert at_terminal(fake, "--model", "fake/echo", *arguments, line=False).end() == (f"high {arguments}\n", 5)
 
 
 def test_print_and_pipes_start_no_interactive_front_end(fake, at_terminal):

@@ -83,5 +83,5 @@ def _wanted(host: PluginHost, options: Options, names: list[str]) -> str | None:
     if wanted == "regular":
         return None  # the line mode is disabled; there is nothing nearer
     place = "--tui-mode" if options.tui_mode else host.settings.place("tuiMode")
-    known = ", ".join(["fullscreen", "regular", *names])
+    known = ", ".join(dict.fromkeys(["fullscreen", "regular", *names]))
     raise UserError(f"{place}: no interactive front end is called {wanted!r}. Known are {known}")

@@ -14,20 +14,20 @@ from pi_cli._results import plain_output
 from pi_cli._words import one_line
 from pi_cli.line.commands import OWN
 from pi_cli.line.dialogs import LineUI
-from pi_cli.line.jobs import Jobs
 from pi_cli.line.showing import DisplayedRun
 from pi_cli.line.tail import echo, show_tail
 from pi_cli.line.typed import Interrupted, Typed
 from pi_cli.line.view import ConversationView
 from pi_hookspecs import AgentBusy, PiError
+from pi_terminal_kit.jobs import Jobs
 
 if TYPE_CHECKING:
     from pi_cli._options import Options
     from pi_cli._screen import Screen
-    from pi_cli.line.jobs import Job
     from pi_core.base.process.signals import OrderlyEnd
     from pi_core.conversation import AgentSession
     from pi_hookspecs import AgentMessage, CommandInfo, UserInterface
+    from pi_terminal_kit.jobs import Job
 
 __all__ = ["Conversation"]
 
@@ -43,7 +43,7 @@ class Conversation(DisplayedRun):
 
     def __init__(self, session: AgentSession, options: Options, screen: Screen) -> None:
         super().__init__(session, options, screen)
-        self.jobs = Jobs(self._do, self.refresh)
+        self.jobs: Jobs[Typed] = Jobs(self._do, self.refresh)
         self.ui: LineUI | None = None
         self.view = ConversationView(self)
         self._commands: dict[str, CommandInfo] = {}
@@ -258,7 +258,7 @@ class Conversation(DisplayedRun):
 
     # A line
 
-    async def _do(self, job: Job) -> None:
+    async def _do(self, job: Job[Typed]) -> None:
         """Run a line; errors are reported, and the conversation continues."""
         text = job.typed.text.strip()
         try:
@@ -279,7 +279,7 @@ class Conversation(DisplayedRun):
             self.screen.end_text()
         self.warn(*self.problems())
 
-    async def _prompt(self, job: Job, text: str) -> None:
+    async def _prompt(self, job: Job[Typed], text: str) -> None:
         """Send a text to the model; during an answer it is queued."""
         if self.line.held and not self.session.is_streaming:
             self.echo_now(text)
@@ -291,7 +291,7 @@ class Conversation(DisplayedRun):
         finally:
             self.forget_echo()
 
-    async def _pass_on(self, job: Job, text: str) -> None:
+    async def _pass_on(self, job: Job[Typed], text: str) -> None:
         session = self.session
         how: Literal["steer", "followUp"] = "followUp" if job.typed.follow_up else "steer"
         await session.prompt(
@@ -301,7 +301,7 @@ class Conversation(DisplayedRun):
             on_accepted=lambda _how: job.accepted.set(),
         )
 
-    async def _bash(self, job: Job, command: str) -> None:
+    async def _bash(self, job: Job[Typed], command: str) -> None:
         hidden = command.startswith("!")
         command = command.removeprefix("!").strip()
         job.is_prompt = False
@@ -318,7 +318,7 @@ class Conversation(DisplayedRun):
         elif result.exit_code:
             self.write_line(f"Exit code {result.exit_code}")
 
-    async def _slash(self, job: Job, text: str) -> None:
+    async def _slash(self, job: Job[Typed], text: str) -> None:
         name, _, argument = text[1:].partition(" ")
         if name not in OWN and name not in self._commands:
             await self.look_up_commands()
@@ -343,7 +343,7 @@ class Conversation(DisplayedRun):
             again = " Enter sends it to the model as it is."
         self.write_line(f"Unknown command: /{one_line(name)}. /help lists the commands.{again}")
 
-    def _echo_command(self, job: Job) -> None:
+    def _echo_command(self, job: Job[Typed]) -> None:
         if self.line.held:
             echo(self.screen, job.typed.text)
 

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
+from typing import NamedTuple
 
 import pytest
 
-from pi_cli.line.jobs import Jobs
-from pi_cli.line.typed import Typed
+from pi_terminal_kit.jobs import Jobs
+
+
+class Typed(NamedTuple):
+    text: str
 
 
 class Doing:

@@ -8,23 +8,30 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from typing import TYPE_CHECKING
-
-from attrs import define, field
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from pi_cli.line.typed import Typed
+__all__ = ["Job", "Jobs", "Sent"]
 
-__all__ = ["Job", "Jobs"]
+
+class Sent(Protocol):
+    """What was sent."""
+
+    @property
+    def text(self) -> str:
+        """What the user typed."""
+        ...
+
+
+T = TypeVar("T", bound=Sent)
 
 _END_SECONDS = 3.0
 """How long what was stopped, and what was cancelled, may take to end: an answer is aborted after two."""
 
 
-@define(eq=False)
-class Job:
+class Job(Generic[T]):
     """A line that was sent.
 
     Attributes:
@@ -35,15 +42,16 @@ class Job:
         stopped: The user, or the end of pi, has stopped it.
     """
 
-    typed: Typed
-    is_prompt: bool = True
-    accepted: asyncio.Event = field(factory=asyncio.Event)
-    taken_back: bool = False
-    stopped: bool = False
-    task: asyncio.Task[None] | None = None
+    def __init__(self, typed: T) -> None:
+        self.typed = typed
+        self.is_prompt = True
+        self.accepted = asyncio.Event()
+        self.taken_back = False
+        self.stopped = False
+        self.task: asyncio.Task[None] | None = None
 
 
-class Jobs:
+class Jobs(Generic[T]):
     """Does what was sent.
 
     Args:
@@ -51,11 +59,11 @@ class Jobs:
         changed: Called when something begins or ends.
     """
 
-    def __init__(self, do: Callable[[Job], Awaitable[None]], changed: Callable[[], object]) -> None:
+    def __init__(self, do: Callable[[Job[T]], Awaitable[None]], changed: Callable[[], object]) -> None:
         self._do = do
         self._changed = changed
-        self._waiting: deque[Typed] = deque()
-        self._running: list[Job] = []
+        self._waiting: deque[T] = deque()
+        self._running: list[Job[T]] = []
         self._worker: asyncio.Task[None] | None = None
 
     def __bool__(self) -> bool:
@@ -66,7 +74,7 @@ class Jobs:
         """What has not begun."""
         return [typed.text for typed in self._waiting]
 
-    def add(self, typed: Typed) -> None:
+    def add(self, typed: T) -> None:
         """Do a line as soon as those before it were accepted."""
         self._waiting.append(typed)
         if self._worker is None or self._worker.done():
@@ -114,7 +122,7 @@ class Jobs:
             self._changed()
             await job.accepted.wait()
 
-    async def _run(self, job: Job) -> None:
+    async def _run(self, job: Job[T]) -> None:
         try:
             await self._do(job)
         finally:
@@ -123,5 +131,5 @@ class Jobs:
             self._changed()
 
 
-def _tasks(jobs: list[Job]) -> list[asyncio.Task[None]]:
+def _tasks(jobs: list[Job[T]]) -> list[asyncio.Task[None]]:
     return [job.task for job in jobs if job.task is not None]

@@ -1,0 +1,182 @@
+"""The Textual driver of the screen: it takes over a terminal that is ours already, and reads keys with our parser."""
+
+from __future__ import annotations
+
+import os
+import selectors
+import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, cast
+
+from textual import events
+from textual.drivers.linux_driver import LinuxDriver
+from textual.message import Message
+from textual.messages import TerminalSupportsSynchronizedOutput
+
+from pi_terminal_kit.pastes import marks_pastes
+from pi_tui.keys.events import Focus, Key, Mouse, Paste, Reply
+from pi_tui.keys.parse import Parser
+
+if TYPE_CHECKING:
+    from io import TextIOWrapper
+    from typing import TextIO
+
+    from pi_tui._terminal import Terminal
+    from pi_tui.keys.events import Event
+
+__all__ = ["ScreenDriver", "TerminalGone", "TerminalReply"]
+
+_SEQUENCE_SECONDS = 0.05
+"""After this time without more input, what looks like the beginning of a key's sequence is a key."""
+
+_SYNC_SUPPORTED = ("\x1b[?2026;1$y", "\x1b[?2026;2$y")
+
+_ALTERNATE = "\x1b[?1049h"
+
+_BUTTONS = {"left": 1, "middle": 2, "right": 3}
+
+
+class TerminalReply(Message):
+    """An answer of the terminal to a question."""
+
+    def __init__(self, sequence: str) -> None:
+        super().__init__()
+        self.sequence = sequence
+
+
+class TerminalGone(Message):
+    """The terminal was closed."""
+
+
+class _Quiet:
+    """A terminal that may be gone: else the thread that writes would end, and what waits for it would hang."""
+
+    def __init__(self, file: TextIO | None) -> None:
+        self._file = file
+
+    def write(self, text: str) -> int:
+        """Write what can be written."""
+        with suppress(OSError, ValueError):
+            if self._file is not None:
+                self._file.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        """Flush what can be flushed."""
+        with suppress(OSError, ValueError):
+            if self._file is not None:
+                self._file.flush()
+
+
+class ScreenDriver(LinuxDriver):
+    """Takes over the terminal of the application, which has an attribute ``terminal``."""
+
+    def __init__(
+        self, app: Any, *, debug: bool = False, mouse: bool = True, size: tuple[int, int] | None = None
+    ) -> None:
+        super().__init__(app, debug=debug, mouse=mouse, size=size)
+        self._file = cast("TextIOWrapper", _Quiet(sys.__stdout__))  # stderr may be a file
+        self._terminal: Terminal = app.terminal
+        self._wake_read, self._wake_write = os.pipe()
+
+    def write(self, data: str) -> None:
+        """Write, but do not switch to the alternate screen a second time: that would clear it."""
+        if data == _ALTERNATE and self._terminal.is_taken:
+            return
+        super().write(data)
+
+    def start_application_mode(self) -> None:
+        """Take the screen over."""
+        super().start_application_mode()  # type: ignore[no-untyped-call] # Textual's
+        self._terminal.is_taken = True
+        if self._terminal.settings is not None:
+            self.attrs_before = self._terminal.settings
+
+    def suspend_application_mode(self) -> None:
+        """Give the terminal back to the shell for a while."""
+        super().suspend_application_mode()
+        self._terminal.is_taken = False
+
+    def _enable_mouse_support(self) -> None:
+        if self._mouse:  # movements only while a button is held
+            self.write("\x1b[?1000h\x1b[?1002h\x1b[?1006h")
+            self.flush()
+
+    def _query_in_band_window_resize(self) -> None:
+        """Do not ask: SIGWINCH says it."""
+
+    def disable_input(self) -> None:
+        """Wake the thread that reads, so that it ends."""
+        with suppress(OSError):
+            os.write(self._wake_write, b"\0")
+        super().disable_input()
+        with suppress(OSError):
+            os.read(self._wake_read, 1)
+
+    def run_input_thread(self) -> None:
+        """Read events until the input is disabled; without a key, nothing wakes this thread."""
+        parser = Parser(marks_pastes=marks_pastes(os.environ.get("TERM", "")))
+        with selectors.DefaultSelector() as selector:
+            selector.register(self.fileno, selectors.EVENT_READ)
+            selector.register(self._wake_read, selectors.EVENT_READ)
+            while not self.exit_event.is_set():
+                ready = selector.select(_SEQUENCE_SECONDS if parser.pending else None)
+                if not ready:
+                    self._pass_on(parser.flush())
+                elif any(key.fd == self.fileno for key, _ in ready):
+                    data = self._read()
+                    if not data:
+                        self.send_message(TerminalGone())
+                        return
+                    self._pass_on(parser.feed(data))
+
+    def _read(self) -> bytes:
+        try:
+            return os.read(self.fileno, 65536)
+        except OSError:
+            return b""
+
+    def _pass_on(self, found: list[Event]) -> None:
+        for event in found:
+            message = _message(event)
+            if message is not None:
+                self.process_message(message)
+
+
+def _message(event: Event) -> Message | None:
+    """Return what Textual calls an event."""
+    if isinstance(event, Key):
+        return None if event.action == "release" else events.Key(event.name, event.text or None)
+    if isinstance(event, Paste):
+        return events.Paste(event.text)
+    if isinstance(event, Focus):
+        return None  # Textual would restyle every widget
+    if isinstance(event, Reply):
+        known = event.sequence in _SYNC_SUPPORTED
+        return TerminalSupportsSynchronizedOutput() if known else TerminalReply(event.sequence)
+    return _mouse(event)
+
+
+def _mouse(event: Mouse) -> Message | None:
+    kinds: dict[str, type[events.MouseEvent]] = {
+        "press": events.MouseDown,
+        "release": events.MouseUp,
+        "move": events.MouseMove,
+    }
+    wheel: dict[str, type[events.MouseEvent]] = {"up": events.MouseScrollUp, "down": events.MouseScrollDown}
+    kind = wheel.get(event.button) if event.kind == "wheel" else kinds[event.kind]
+    if kind is None:
+        return None
+    return kind(
+        None,
+        event.x,
+        event.y,
+        0,
+        0,
+        _BUTTONS.get(event.button, 0),
+        "shift" in event.held,
+        "alt" in event.held,
+        "ctrl" in event.held,
+        screen_x=event.x,
+        screen_y=event.y,
+    )

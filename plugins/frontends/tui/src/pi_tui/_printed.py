@@ -1,0 +1,50 @@
+"""What anybody prints while the front end has the terminal: kept, displayed as notices, and in the end printed."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from pi_terminal_kit.streams import StrayLines
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TextIO
+
+__all__ = ["Printed"]
+
+
+class Printed:
+    """Lines that were printed and have no place yet.
+
+    Attributes:
+        stream: Takes the place of ``sys.stdout`` and ``sys.stderr``.
+    """
+
+    def __init__(self) -> None:
+        self._lines: list[str] = []
+        self._sink: Callable[[str], object] = self._lines.append
+        self.stream = StrayLines(sys.stderr, self._pass_on, asyncio.get_running_loop())
+
+    def _pass_on(self, lines: str) -> None:
+        self._sink(lines)
+
+    def to(self, sink: Callable[[str], object]) -> None:
+        """Call this with all lines from now on, those that were printed before first."""
+        kept, self._lines = self._lines, []
+        self._sink = sink
+        for lines in kept:
+            sink(lines)
+
+    def keep(self) -> None:
+        """Keep lines again: nothing displays them any more."""
+        self._sink = self._lines.append
+
+    def end(self, file: TextIO | None) -> None:
+        """Print what was not displayed."""
+        self.stream.close()
+        with suppress(OSError, ValueError, AttributeError):
+            for lines in self._lines:
+                print(lines, file=file, flush=True)

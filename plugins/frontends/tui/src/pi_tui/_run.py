@@ -1,0 +1,99 @@
+"""A run of the screen, from the start of the session to its end."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+from pi_tui._exit import print_exit
+from pi_tui._signals import orderly_end
+from pi_tui.port.local import LocalPort
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pi_core.conversation import AgentSession
+    from pi_tui._printed import Printed
+    from pi_tui._terminal import Terminal
+    from pi_tui.keys.bindings import Bindings
+    from pi_tui.screen.app import ScreenApp
+
+__all__ = ["make_app", "run_screen"]
+
+
+async def run_screen(session: AgentSession, options: Any, terminal: Terminal, printed: Printed) -> int:
+    """Talk until the user ends it; return the exit code.
+
+    Args:
+        session: Not started yet; it is shut down when this returns.
+        options: What to send first.
+        terminal: The terminal, which is ours since the first frame.
+        printed: What anybody printed since then.
+    """
+    port = LocalPort(session)
+    app = make_app(port, terminal, session_dir=options.session_dir)
+    port.set_user_interface(app.interface)
+    code = 1
+    with orderly_end(app) as end:
+        running = asyncio.ensure_future(app.run_async(mouse=_mouse(port)))
+        try:
+            await app.until_ready(running)
+            printed.to(app.print_line)
+            app.begin(port.subscribe(app.take_event))
+            await session.start()
+            await app.talk_until_end(options.prompts, running)
+            code = 0
+        finally:
+            end.cleaning_up()
+            await app.close(running)
+            printed.keep()
+            terminal.restore()
+            await session.dispose()
+            print_exit(app, terminal)
+    if app.crash is not None:
+        raise app.crash
+    return end.exit_code if end.exit_code is not None else code
+
+
+def make_app(port: LocalPort, terminal: Terminal, *, session_dir: str | None) -> ScreenApp:
+    """Return the application for a session at a terminal."""
+    from pi_core import error_text
+    from pi_tui._driver import ScreenDriver
+    from pi_tui._first_frame import palette_of
+    from pi_tui.screen.app import ScreenApp
+
+    def explain(message: str) -> str:
+        return error_text(message).sentences
+
+    environ: Mapping[str, str] = terminal.environ
+    bindings, problems = _bindings(port, environ)
+    app = ScreenApp(
+        port,
+        palette=palette_of(port.settings.get_str("theme", None), environ),
+        bindings=bindings,
+        terminal=terminal,
+        session_dir=session_dir,
+        home=environ.get("HOME", ""),
+        explain=explain,
+        driver_class=ScreenDriver,
+    )
+    app.first_problems = problems
+    app.read_history(port.settings.agent_dir / "prompt-history.jsonl")
+    return app
+
+
+def _bindings(port: LocalPort, environ: Mapping[str, str]) -> tuple[Bindings, list[str]]:
+    from pi_tui.keys.actions import platform_of
+    from pi_tui.keys.bindings import Bindings
+    from pi_tui.keys.conflicts import find_conflicts
+    from pi_tui.keys.file import read_key_file
+
+    read = read_key_file(port.settings.agent_dir / "keybindings.json")
+    bindings = Bindings(platform_of(sys.platform, environ), read.keys)
+    return bindings, [*map(str, read.problems), *map(str, find_conflicts(bindings))]
+
+
+def _mouse(port: LocalPort) -> bool:
+    return port.settings.get_bool("fullscreenMouse", default=True) and os.name == "posix"

@@ -1,0 +1,116 @@
+"""The terminal while the front end has it: what it can do, its settings, and how all of that is restored."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from pi_hookspecs import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["ENTER", "LEAST_HEIGHT", "LEAST_WIDTH", "LEAVE", "Terminal"]
+
+LEAST_WIDTH, LEAST_HEIGHT = 20, 6
+"""Cells, below which the line mode is used."""
+
+ENTER = "\x1b[22;0t\x1b[?1049h\x1b[?25l"
+"""Keeps the window's title, switches to the alternate screen, hides the cursor."""
+
+_MODES_OFF = (
+    "\x1b[?2026l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1015l\x1b[?1004l\x1b[?2004l\x1b[?2048l\x1b[<u"
+)
+"""Synchronised output, mouse, focus, paste, resize reports, extended keys: no harm where they are off."""
+
+LEAVE = f"{_MODES_OFF}\x1b[0m\x1b[?7h\x1b[?1049l\x1b[?25h\x1b[23;0t"
+"""Undoes ``ENTER`` and whatever was switched on since."""
+
+
+class Terminal:
+    """The terminal of this process, on which the front end draws.
+
+    Args:
+        environ: The environment.
+
+    Attributes:
+        is_taken: Whether it is raw, on the alternate screen.
+        settings: Those of before, as ``termios`` has them; None while it is not taken.
+    """
+
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        self.environ = environ
+        self.is_taken = False
+        self.settings: list[Any] | None = None
+        self._in, self._out = sys.__stdin__, sys.__stdout__
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Columns and rows."""
+        try:
+            return os.get_terminal_size(self._out.fileno()) if self._out is not None else (0, 0)
+        except (OSError, ValueError):
+            return 0, 0
+
+    def check(self) -> None:
+        """Raise where the front end cannot be used.
+
+        Raises:
+            UserError: It cannot, for this reason.
+        """
+        if sys.platform == "win32":
+            raise UserError("the full screen is not there on Windows yet")
+        term = self.environ.get("TERM", "")
+        if term in ("", "dumb", "unknown"):
+            raise UserError(f"the terminal is of kind {term!r}, which cannot move its cursor")
+        width, height = self.size
+        if width < LEAST_WIDTH or height < LEAST_HEIGHT:
+            raise UserError(f"the terminal has {width}x{height} cells, and {LEAST_WIDTH}x{LEAST_HEIGHT} are needed")
+
+    def take(self, picture: str = "") -> None:
+        """Switch to raw input and to the alternate screen, and draw a picture there.
+
+        Ctrl+C still interrupts: until a session is made there is nothing else that could stop it.
+        """
+        import termios
+
+        if self._in is None or self.is_taken:
+            return
+        descriptor = self._in.fileno()
+        self.settings = termios.tcgetattr(descriptor)
+        raw = termios.tcgetattr(descriptor)
+        raw[0] &= ~(termios.IXON | termios.IXOFF | termios.ICRNL | termios.INLCR | termios.IGNCR)
+        raw[3] &= ~(termios.ECHO | termios.ICANON | termios.IEXTEN)
+        raw[6] = [*raw[6]]
+        raw[6][termios.VMIN], raw[6][termios.VTIME] = 1, 0
+        raw[6][termios.VSUSP] = raw[6][termios.VQUIT] = b"\0"
+        termios.tcsetattr(descriptor, termios.TCSANOW, raw)
+        self.is_taken = True
+        self.write(ENTER + picture)
+
+    def restore(self) -> None:
+        """Give the terminal back as it was; a terminal that is closed has nothing to restore."""
+        if not self.is_taken:
+            return
+        self.is_taken = False
+        self.write(LEAVE)
+        self.restore_settings()
+
+    def restore_settings(self) -> None:
+        """Set the settings of before; the screen stays."""
+        import termios
+
+        if self.settings is not None and self._in is not None:
+            with suppress(termios.error, OSError, ValueError):
+                termios.tcsetattr(self._in.fileno(), termios.TCSANOW, self.settings)
+
+    def write(self, text: str) -> None:
+        """Write to the terminal, whatever replaces ``sys.stdout`` now; without effect if the terminal is gone."""
+        if self._out is None:
+            return
+        rest = text.encode(errors="replace")
+        with suppress(OSError, ValueError):
+            while rest:
+                rest = rest[os.write(self._out.fileno(), rest) :]

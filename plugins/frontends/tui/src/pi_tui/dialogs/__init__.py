@@ -1,0 +1,1 @@
+"""Questions in place of the editor. Each dialog is a module."""

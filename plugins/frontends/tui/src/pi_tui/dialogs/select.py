@@ -1,0 +1,105 @@
+"""A list from which one option is chosen; what is typed leaves only the options that match it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pi_hookspecs import Line, Run
+from pi_tui.dialogs.base import Dialog, framed, heading, hint
+from pi_tui.lines.line import cut
+from pi_tui.view.clean import clean_line
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pi_tui.keys.bindings import Bindings
+    from pi_tui.keys.events import Key
+
+__all__ = ["Select"]
+
+_AROUND = 4
+"""Rows of the rules, the position and the hint."""
+
+_SEARCHED = 8
+"""Options from which on the list can be searched."""
+
+
+class Select(Dialog[str]):
+    """Asks for one of some options.
+
+    Args:
+        title: The question.
+        options: What can be chosen.
+        message: An explanation.
+        selected: Index of the option that is selected first.
+    """
+
+    def __init__(self, title: str, options: Sequence[str], *, message: str = "", selected: int = 0) -> None:
+        super().__init__()
+        self._title, self._message = title, message
+        self._options = [*options]
+        self._found = [*options]
+        self._selected = selected
+        self._typed = ""
+
+    def lines(self, width: int, height: int) -> list[Line]:
+        """Return title, options around the selected one, position, hint."""
+        head = heading(self._title, self._message, width)
+        if self._typed:
+            head.append(cut(Line.of(Run("> ", "accent"), Run(self._typed)), width))
+        room = max(height - len(head) - _AROUND, 1)
+        first = min(max(self._selected - room // 2, 0), max(len(self._found) - room, 0))
+        rows = [
+            self._row(option, width, is_selected=first + number == self._selected)
+            for number, option in enumerate(self._found[first : first + room])
+        ]
+        if not rows:
+            rows = [Line.of(Run("  No matching options", "muted"))]
+        if len(self._found) > room:
+            rows.append(Line.of(Run(f"  ({self._selected + 1}/{len(self._found)})", "muted")))
+        keys = [("↑↓", "move"), ("enter", "select"), ("escape", "cancel")]
+        return framed([*head, *rows, *hint(keys, width)], width)
+
+    @staticmethod
+    def _row(option: str, width: int, *, is_selected: bool) -> Line:
+        text = clean_line(option)
+        line = Line.of(Run("→ ", "accent"), Run(text, "accent")) if is_selected else Line.of(Run(f"  {text}"))
+        return cut(line, width)
+
+    def key(self, key: Key, bindings: Bindings) -> None:
+        """Move, choose, search, dismiss."""
+        actions = bindings.actions(key.name, "list")
+        if "tui.select.cancel" in actions:
+            self.finish(None)
+        elif "tui.select.confirm" in actions:
+            if self._found:
+                self.finish(self._found[self._selected])
+        elif "tui.select.up" in actions:
+            self._move(-1)
+        elif "tui.select.down" in actions:
+            self._move(1)
+        elif "tui.select.pageUp" in actions:
+            self._selected = max(self._selected - 10, 0)
+        elif "tui.select.pageDown" in actions:
+            self._selected = max(min(self._selected + 10, len(self._found) - 1), 0)
+        elif key.name == "backspace":
+            self._search(self._typed[:-1])
+        elif key.text and key.text.isprintable():
+            self._type(key.text)
+
+    def _move(self, by: int) -> None:
+        if self._found:
+            self._selected = (self._selected + by) % len(self._found)
+
+    def _type(self, text: str) -> None:
+        if len(self._options) >= _SEARCHED or self._typed:
+            self._search(self._typed + text)
+            return
+        if text.isdecimal() and 0 < int(text) <= len(self._found):
+            self._selected = int(text) - 1
+
+    def _search(self, typed: str) -> None:
+        self._typed = typed
+        words = typed.lower().split()
+        self._found = [each for each in self._options if all(word in each.lower() for word in words)]
+        self._selected = 0

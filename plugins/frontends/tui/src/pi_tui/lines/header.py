@@ -1,0 +1,41 @@
+"""The rows above the conversation: the version, and the keys that one needs first."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pi_hookspecs import Run
+from pi_tui.lines.line import indent
+from pi_tui.lines.wrap import wrap
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pi_hookspecs import Line
+
+__all__ = ["FIRST_HINTS", "header_rows"]
+
+FIRST_HINTS: Mapping[str, str] = {
+    "escape": "interrupt",
+    "ctrl+c/ctrl+d": "clear/exit",
+    "/": "commands",
+    "!": "bash",
+    "ctrl+o": "more",
+}
+"""What is displayed before the user's own keys are known."""
+
+
+def header_rows(version: str, hints: Mapping[str, str], width: int) -> list[Line]:
+    """Return the rows.
+
+    Args:
+        version: The version of pi.
+        hints: What each key does, in order.
+        width: Cells of a row.
+    """
+    inner = max(width - 1, 1)
+    rows = wrap([Run("pi", "accent", bold=True), Run(f" v{version}", "dim")], inner)
+    runs: list[Run] = []
+    for key, does in hints.items():
+        runs += [Run(" · ", "muted")] * bool(runs) + [Run(key, "dim"), Run(f" {does}", "muted")]
+    return indent([*rows, *wrap(runs, inner)], 1, width)

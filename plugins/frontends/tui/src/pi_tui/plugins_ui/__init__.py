@@ -1,0 +1,1 @@
+"""What plugins can do with the screen."""

@@ -1,0 +1,1 @@
+"""What a front end may ask of a session, and who answers."""

@@ -1,0 +1,336 @@
+"""A session in this process: the only module of the front end that knows ``AgentSession``."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Literal
+
+from pi_hookspecs import AgentBusy, UserMessage
+from pi_tui.port.protocol import Known
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from pi_core.conversation import AgentSession
+    from pi_hookspecs import Completion, ImageContent, SessionInfo, SettingsView, Shortcut, UserInterface
+    from pi_tui.lines.foreign import Drawings
+
+__all__ = ["LocalPort"]
+
+_TITLE = 60
+"""Characters of a session's title in a list."""
+
+
+class LocalPort:
+    """Implements ``Port``.
+
+    Args:
+        session: It is started and ended by the caller.
+    """
+
+    def __init__(self, session: AgentSession) -> None:
+        self.session = session
+
+    @property
+    def settings(self) -> SettingsView:
+        """The user's settings."""
+        return self.session.settings
+
+    @property
+    def drawings(self) -> Drawings | None:
+        """What plugins draw of the conversation."""
+        return self.session
+
+    @property
+    def cwd(self) -> str:
+        """The working directory."""
+        return os.fspath(self.session.cwd)
+
+    # What is there
+
+    def subscribe(self, listener: Callable[[Any], object]) -> Callable[[], None]:
+        """Call a listener with every event."""
+
+        def listen(event: Any) -> None:
+            listener(event)
+
+        return self.session.subscribe(listen)
+
+    def entries(self) -> Iterable[Any]:
+        """Return the entries of the current branch."""
+        return self.session.session_manager.get_branch()
+
+    def facts(self) -> dict[str, Any]:
+        """Return the fields of the footer that no event has."""
+        from pi_terminal_kit.branches import branch_of
+
+        session = self.session
+        model = session.model
+        return {
+            "cwd": self.cwd,
+            "branch": branch_of(session.cwd),
+            "name": session.session_name,
+            "model": None if model is None else model.id,
+            "provider": None if model is None else model.provider,
+            "window": 0 if model is None else model.context_window,
+            "level": session.thinking_level if model is not None and model.reasoning else None,
+            "auto_compact": session.auto_compaction_enabled,
+            "providers": len({each.provider for each in session.models.available()}),
+        }
+
+    def usage(self) -> dict[str, Any]:
+        """Return the footer's totals."""
+        stats = self.session.session_manager.stats()
+        tokens = stats.tokens
+        return {
+            "input": tokens.input,
+            "output": tokens.output,
+            "cache_read": tokens.cache_read,
+            "cache_write": tokens.cache_write,
+            "cost": stats.cost,
+        }
+
+    def problems(self) -> Iterator[str]:
+        """Return all that the user should know about plugins and settings."""
+        session = self.session
+        yield from session.settings.problems
+        yield from map(str, session.host.problems)
+        yield from session.models.warnings
+        yield from session.toolbox.warnings
+        yield from session.session_manager.notices
+
+    # Prompts
+
+    @property
+    def is_streaming(self) -> bool:
+        """Whether a prompt is being answered."""
+        return self.session.is_streaming
+
+    @property
+    def is_bash_running(self) -> bool:
+        """Whether a command of the user is running."""
+        return self.session.is_bash_running
+
+    @property
+    def is_retrying(self) -> bool:
+        """Whether the time before a retry is running."""
+        return self.session.is_retrying
+
+    @property
+    def is_compacting(self) -> bool:
+        """Whether a compaction is running."""
+        return self.session.is_compacting
+
+    async def prompt(
+        self,
+        text: str,
+        images: Sequence[ImageContent] = (),
+        *,
+        follow_up: bool = False,
+        accepted: Callable[[], object] = bool,
+    ) -> None:
+        """Send a prompt, or queue it."""
+        session = self.session
+        how: Literal["steer", "followUp"] = "followUp" if follow_up else "steer"
+        try:
+            await session.prompt(
+                text,
+                images=images,
+                streaming_behavior=how if session.is_streaming else None,
+                on_accepted=lambda _how: accepted(),
+            )
+        except AgentBusy:  # a plugin has started an answer meanwhile
+            await (session.follow_up if follow_up else session.steer)(text, tuple(images))
+            accepted()
+
+    def take_queued(self) -> list[str]:
+        """Remove and return the user's queued messages; those of plugins stay queued."""
+        agent = self.session.agent
+        steering, follow_up = agent.peek_queued_messages()
+        queued = [*steering, *follow_up]
+        if not any(each.role == "user" for each in queued):
+            return []
+        self.session.clear_queue()
+        for message in queued:
+            if message.role != "user":
+                (agent.steer if message in steering else agent.follow_up)(message)
+        return [text for each in queued if isinstance(each, UserMessage) and (text := each.text)]
+
+    def abort(self) -> None:
+        """Stop the answer."""
+        self.session.request_abort("Interrupted by the user")
+
+    def abort_bash(self) -> None:
+        """Stop commands of the user."""
+        self.session.abort_bash()
+
+    def abort_retry(self) -> None:
+        """Do not repeat the failed request."""
+        self.session.abort_retry()
+
+    def abort_compaction(self) -> None:
+        """Stop a compaction."""
+        self.session.abort_compaction()
+
+    async def bash(self, command: str, command_id: str, *, excluded: bool) -> Any:
+        """Run a command of the user."""
+        return await self.session.execute_bash(command, exclude_from_context=excluded, id=command_id)
+
+    # Commands and completion
+
+    async def commands(self) -> list[Known]:
+        """Return commands of plugins, templates and skills."""
+        found = await self.session.get_commands()
+        return [Known(each.name, each.description or "", each.source != "extension") for each in found]
+
+    async def complete_arguments(self, name: str, typed: str) -> Sequence[Completion]:
+        """Return what the arguments of a command may become."""
+        return await self.session.complete_arguments(name, typed)
+
+    async def complete_mention(self, typed: str) -> Sequence[Completion]:
+        """Return what plugins offer after an ``@``."""
+        return await self.session.complete_mention(typed)
+
+    def walk(self, folder: str) -> Iterator[str]:
+        """Yield the files below a folder."""
+        from pi_core.resources.walking import Walk
+
+        walk = Walk(lambda _name, _depth: True, lambda _problem: None, recursive=True)
+        for path in walk.files(folder):
+            yield os.path.relpath(path, folder).replace(os.sep, "/")
+
+    def shortcuts(self) -> Sequence[Shortcut]:
+        """Return plugins' keys."""
+        return self.session.get_shortcuts()
+
+    async def press_key(self, key: str) -> bool:
+        """Call the plugin that has this key."""
+        return await self.session.press_key(key)
+
+    # Changes
+
+    def models(self) -> list[str]:
+        """Return the models that can be used."""
+        return [model.reference for model in self.session.models.available()]
+
+    async def set_model(self, name: str) -> str:
+        """Use a model, by its name or a part of it."""
+        session = self.session
+        match = await session.models.resolve(name)
+        await session.set_model(match.model)
+        if match.thinking_level is not None:
+            await session.set_thinking_level(match.thinking_level)
+        return match.model.reference
+
+    async def cycle_model(self, *, forward: bool) -> str | None:
+        """Use the next model and return its name."""
+        changed = await self.session.cycle_model("forward" if forward else "backward")
+        return None if changed is None else changed.model.id
+
+    def thinking_levels(self) -> list[str]:
+        """Return the thinking levels of the model."""
+        return [] if self.session.model is None else [*self.session.get_available_thinking_levels()]
+
+    async def set_thinking_level(self, level: str) -> None:
+        """Use one of the thinking levels."""
+        chosen = next(each for each in self.session.get_available_thinking_levels() if each == level)
+        await self.session.set_thinking_level(chosen)
+
+    async def cycle_thinking_level(self) -> str | None:
+        """Use the next thinking level."""
+        return await self.session.cycle_thinking_level()
+
+    async def set_name(self, name: str) -> None:
+        """Name the session."""
+        await self.session.set_session_name(name)
+
+    async def compact(self, instructions: str | None) -> None:
+        """Replace the older part of the conversation by a summary."""
+        await self.session.compact(instructions)
+
+    async def reload(self) -> None:
+        """Load extensions, skills, prompts and themes again."""
+        await self.session.reload()
+
+    def last_answer(self) -> str | None:
+        """Return the text of the last answer."""
+        return self.session.get_last_assistant_text()
+
+    def session_info(self) -> list[str]:
+        """Return lines about the session's file, size and cost."""
+        stats = self.session.get_session_stats()
+        tokens, usage = stats.tokens, stats.context_usage
+        rows = [
+            f"File      {stats.session_file or 'in memory'}",
+            f"ID        {stats.session_id}",
+            f"Messages  {stats.total_messages}: {stats.user_messages} of the user, {stats.assistant_messages} answers",
+            f"Tokens    {tokens.total:,}",
+            f"          ↑{tokens.input:,} ↓{tokens.output:,} R{tokens.cache_read:,} W{tokens.cache_write:,}",
+            f"Cost      ${stats.cost:.4f}",
+        ]
+        if usage is not None and usage.tokens is not None and usage.context_window:
+            rows.append(f"Context   {usage.tokens:,} of {usage.context_window:,} tokens")
+        return rows
+
+    # Other conversations
+
+    async def new_session(self) -> bool:
+        """Begin a new session."""
+        return await self.session.new_session()
+
+    def stored_sessions(self, folder: str | None) -> list[tuple[str, str]]:
+        """Return label and path of the other sessions of this working directory."""
+        from pi_core.session import SessionManager
+
+        stored = SessionManager.list(self.session.cwd, folder, host=self.session.host)
+        return [(_label(each), str(each.path)) for each in stored if each.id != self.session.session_id]
+
+    async def switch_session(self, path: str) -> bool:
+        """Go on with a stored session."""
+        return await self.session.switch_session(path)
+
+    def user_messages(self) -> list[tuple[str, str]]:
+        """Return id and text of the messages of the user."""
+        return self.session.get_user_messages_for_forking()
+
+    async def fork(self, entry_id: str) -> str | None:
+        """Go on in a new session that ends before a message of the user."""
+        forked = await self.session.fork(entry_id)
+        return None if forked.cancelled else forked.selected_text
+
+    async def clone(self) -> bool:
+        """Go on in a copy of the session."""
+        return await self.session.clone()
+
+    async def import_session(self, path: str) -> bool:
+        """Copy a session file into the store, and go on with it."""
+        return await self.session.import_from_jsonl(self.session.cwd / path)
+
+    # The end
+
+    def shut_down(self) -> None:
+        """End the session as soon as it can be."""
+        self.session.shutdown_requested.set()
+
+    async def until_shut_down(self) -> None:
+        """Return when the session is to be ended."""
+        await self.session.shutdown_requested.wait()
+
+    def set_user_interface(self, ui: UserInterface) -> None:
+        """Let dialogs of plugins be answered here."""
+        self.session.ui, self.session.has_ui = ui, True
+
+    def resume_hint(self) -> str | None:
+        """Return the command that goes on with the session."""
+        session = self.session
+        with suppress(OSError):
+            if session.session_file is not None and session.session_file.exists():
+                return f"pi --session {session.session_id}"
+        return None
+
+
+def _label(session: SessionInfo) -> str:
+    when = session.modified.astimezone().strftime("%Y-%m-%d %H:%M")
+    title = " ".join((session.name or session.first_message or "(empty)").split())[:_TITLE]
+    return f"{title} ({session.message_count} messages, {when})"

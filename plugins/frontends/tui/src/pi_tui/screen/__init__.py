@@ -1,0 +1,1 @@
+"""The application that draws on the terminal, and its parts."""

@@ -1,0 +1,175 @@
+"""Which rows of the transcript are visible: those from a row of a block on, or the last ones.
+
+A position is never an absolute row, so nothing moves under a reader while blocks grow, and nothing is laid out that is
+not visible.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pi_tui.lines.cache import LayoutCache
+from pi_tui.lines.heights import estimated_height
+from pi_tui.lines.layout import FixedRows
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pi_hookspecs import Line
+    from pi_tui.lines.layout import Rows
+    from pi_tui.lines.look import Look
+    from pi_tui.view.state import State
+
+__all__ = ["Anchor"]
+
+_HEAD = ""
+"""The id of the header, which comes before the first block."""
+
+
+class Anchor:
+    """The visible part of a state's transcript.
+
+    Args:
+        state: Its blocks.
+
+    Attributes:
+        cache: The rows of blocks.
+        head: The header, which scrolls with the blocks.
+    """
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+        self.cache = LayoutCache()
+        self.head: Rows = FixedRows([])
+        self._top: tuple[str, int] | None = None
+        self._heights: dict[str, tuple[int, Look, int]] = {}
+
+    @property
+    def follows(self) -> bool:
+        """Whether the end is visible, and stays so."""
+        return self._top is None
+
+    def set_head(self, lines: Sequence[Line]) -> None:
+        """Replace the header."""
+        self.head = _Head(lines)
+
+    def visible(self, height: int, look: Look) -> list[Line]:
+        """Return the visible rows, at most ``height``."""
+        index, line = self._at(height, look)
+        rows: list[Line] = []
+        while len(rows) < height and index <= len(self._state.blocks):
+            rows += self._rows(index, look).window(line, line + height - len(rows))
+            index, line = index + 1, 0
+        return rows
+
+    def scroll(self, by: int, height: int, look: Look) -> None:
+        """Move down by some rows, or up; at the end, follow it."""
+        index, line = self._at(height, look)
+        line += by
+        while line < 0 < index:
+            index -= 1
+            line += len(self._rows(index, look))
+        while index < len(self._state.blocks) and line >= len(self._rows(index, look)):
+            line -= len(self._rows(index, look))
+            index += 1
+        self._move(index, max(line, 0), height, look)
+
+    def to_top(self, height: int, look: Look) -> None:
+        """Display the beginning."""
+        self._move(0, 0, height, look)
+
+    def to_end(self) -> None:
+        """Follow the end."""
+        self._top = None
+
+    def to_prompt(self, step: int, height: int, look: Look) -> None:
+        """Display the previous message of the user (-1) at the top, or the next one (1)."""
+        index, line = self._at(height, look)
+        index += step if step > 0 or line == 0 else 0
+        while 0 < index <= len(self._state.blocks):
+            if self._state.blocks[index - 1].kind == "user":
+                self._move(index, 0, height, look)
+                return
+            index += step
+        if step < 0:
+            self.to_top(height, look)
+        else:
+            self.to_end()
+
+    def share(self, height: int, look: Look) -> tuple[float, float]:
+        """Return where the visible rows begin and end, as parts of the whole, by estimated heights."""
+        index, line = self._at(height, look)
+        heights = [self._estimated(number, look) for number in range(len(self._state.blocks) + 1)]
+        before, total = sum(heights[:index]) + line, max(sum(heights), 1)
+        return min(before / total, 1.0), min((before + height) / total, 1.0)
+
+    def block_at(self, row: int, height: int, look: Look) -> str | None:
+        """Return the id of the block that a visible row belongs to."""
+        index, line = self._at(height, look)
+        while index <= len(self._state.blocks):
+            count = len(self._rows(index, look)) - line
+            if row < count:
+                return self._id(index) or None
+            row, index, line = row - count, index + 1, 0
+        return None
+
+    def forget(self, *block_ids: str) -> None:
+        """Drop the rows of blocks that are gone."""
+        self.cache.forget(*block_ids)
+        for block_id in block_ids:
+            self._heights.pop(block_id, None)
+
+    def clear(self) -> None:
+        """Drop all rows, and follow the end: the conversation is another one."""
+        self.cache.clear()
+        self._heights.clear()
+        self._top = None
+
+    def _move(self, index: int, line: int, height: int, look: Look) -> None:
+        self._top = None if (index, line) >= self._end(height, look) else (self._id(index), line)
+
+    def _at(self, height: int, look: Look) -> tuple[int, int]:
+        """Return the first visible row, as the index of its block, where 0 is the header, and the row in it."""
+        if self._top is None:
+            return self._end(height, look)
+        block_id, line = self._top
+        number = self._state.number(block_id)
+        index = 0 if block_id == _HEAD else None if number is None else number + 1
+        if index is None:
+            self._top = None
+            return self._end(height, look)
+        here = index, max(min(line, len(self._rows(index, look)) - 1), 0)
+        return min(here, self._end(height, look))
+
+    def _end(self, height: int, look: Look) -> tuple[int, int]:
+        missing = height
+        for index in range(len(self._state.blocks), -1, -1):
+            count = len(self._rows(index, look))
+            if count >= missing:
+                return index, count - missing
+            missing -= count
+        return 0, 0
+
+    def _id(self, index: int) -> str:
+        return self._state.blocks[index - 1].id if index else _HEAD
+
+    def _rows(self, index: int, look: Look) -> Rows:
+        return self.cache.rows(self._state.blocks[index - 1], look) if index else self.head
+
+    def _estimated(self, index: int, look: Look) -> int:
+        if index == 0:
+            return len(self.head)
+        block = self._state.blocks[index - 1]
+        known = self._heights.get(block.id)
+        if known is not None and known[0] == block.revision and known[1].width == look.width:
+            return known[2]
+        height = estimated_height(block, look)
+        self._heights[block.id] = block.revision, look, height
+        return height
+
+
+class _Head(FixedRows):
+    """The header, without a blank row in front."""
+
+    def __init__(self, lines: Sequence[Line]) -> None:
+        self._rows = [*lines]

@@ -1,0 +1,105 @@
+"""The completion list under the editor."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pi_hookspecs import Line, Run
+from pi_tui.editor.complete.commands import CommandSource
+from pi_tui.editor.complete.files import FileSource
+from pi_tui.editor.complete.offers import Menu
+from pi_tui.editor.complete.paths import PathSource
+from pi_tui.editor.complete.stack import Stack
+from pi_tui.lines.line import cells, cut
+from pi_tui.view.clean import clean_line
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pi_tui.commands.table import Command
+    from pi_tui.editor.complete.offers import Offer, Source
+    from pi_tui.editor.state import Editor
+    from pi_tui.screen.talk import Talk
+
+__all__ = ["Completions", "menu_lines"]
+
+_NAMES = 32
+"""Greatest width of the column of names."""
+
+
+def menu_lines(menu: Menu, most: int, width: int) -> list[Line]:
+    """Return the list, at most some items of it, and which one is selected."""
+    first, items = menu.window(most)
+    names = [clean_line(each.label if each.label is not None else each.value) for each in items]
+    column = min(max((cells(name) for name in names), default=0), _NAMES) + 2
+    rows = []
+    for number, (name, item) in enumerate(zip(names, items, strict=True), first):
+        chosen = number == menu.selected
+        gap = " " * max(column - cells(name), 1)
+        about = clean_line(item.description)
+        role = "accent" if chosen else "text"
+        runs = [
+            Run("→ " if chosen else "  ", "accent"),
+            Run(f"{name}{gap if about else ''}", role),
+            Run(about, "muted"),
+        ]
+        rows.append(cut(Line(tuple(runs)), width))
+    if len(menu.offer.items) > len(items):
+        rows.append(Line.of(Run(f"  ({menu.selected + 1}/{len(menu.offer.items)})", "muted")))
+    return rows
+
+
+class Completions:
+    """What may be typed at the cursor, looked for after each change.
+
+    Args:
+        talk: Knows the commands.
+        changed: Called when the list appears, changes or goes.
+
+    Attributes:
+        menu: The list; None where there is nothing to complete.
+    """
+
+    def __init__(self, talk: Talk, changed: Callable[[], object]) -> None:
+        from pi_tui.commands.table import complete_argument
+
+        port = talk.port
+        sources: list[Source] = [
+            CommandSource(talk.known_commands, lambda name, typed: complete_argument(talk, name, typed)),
+            FileSource(lambda: port.cwd, port.walk, port.complete_mention),
+            PathSource(lambda: port.cwd),
+        ]
+        self.menu: Menu | None = None
+        self.stack = Stack(sources, lambda _source, error: talk.notice(f"Completion failed: {error}", "error"))
+        self._own: dict[str, Command] = talk.own
+        self._changed = changed
+
+    def ask(self, editor: Editor, *, asked: bool = False) -> None:
+        """Look for completions of what is typed now."""
+        text = editor.text
+        worth = asked or text.text.startswith("/") or "@" in text.text[: text.cursor].rpartition("\n")[2]
+        if not worth or text.text.startswith("!"):
+            self.close()
+            return
+        self.stack.ask(text.text, text.cursor, self._found, asked=asked)
+
+    def _found(self, offer: Offer | None) -> None:
+        self.menu = None if offer is None else Menu(offer)
+        self._changed()
+
+    def close(self) -> None:
+        """Look for nothing, and display nothing."""
+        self.stack.cancel()
+        if self.menu is not None:
+            self.menu = None
+            self._changed()
+
+    def move(self, by: int) -> None:
+        """Select another item."""
+        if self.menu is not None:
+            self.menu = self.menu.moved(by)
+            self._changed()
+
+    def taken(self, editor: Editor) -> Editor:
+        """Return the editor with the selected item in it."""
+        return editor if self.menu is None else editor.replaced(*self.menu.taken)

@@ -1,0 +1,279 @@
+"""What the user can do on the screen: type and send, take back, choose, hide and expand, suspend, leave."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from typing import TYPE_CHECKING, Any
+
+from pi_hookspecs import PiError
+from pi_tui.editor.complete.words import WordSource
+from pi_tui.editor.state import Editor
+from pi_tui.keys.actions import ACTIONS
+from pi_tui.keys.hints import key_hint
+from pi_tui.plugins_ui.interface import Interface
+from pi_tui.screen.completion import Completions
+from pi_tui.screen.talk import Talk, Typed
+from pi_tui.view.local_events import NoticeShown
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from textual.app import App
+
+    from pi_hookspecs import AutocompleteProvider, NoticeLevel
+    from pi_terminal_kit.prompt_history import PromptFile
+    from pi_tui.dialogs.base import Dialog
+    from pi_tui.keys.bindings import Bindings
+    from pi_tui.port.protocol import Port
+
+    _App = App[int]
+else:
+    _App = object
+
+__all__ = ["Controls"]
+
+
+class Controls(_App):
+    """The part of the application that does what keys and commands say; it draws through the other part.
+
+    Attributes:
+        editor: What is typed.
+        expanded: Whether blocks are displayed in full.
+        thinking_hidden: Whether reasoning is one line.
+        dialogs: Open dialogs; the first is displayed.
+        history: Keeps what was sent; None keeps nothing.
+    """
+
+    port: Port
+    bindings: Bindings
+
+    def start_controls(self, session_dir: str | None) -> None:
+        """Begin with an empty editor."""
+        self.editor = Editor()
+        self.expanded = False
+        self.thinking_hidden = self.port.settings.get_bool("hideThinkingBlock", default=False)
+        self.dialogs: list[Dialog[Any]] = []
+        self.history: PromptFile | None = None
+        self.interface = Interface(self)
+        self.talk = Talk(self.port, self, self.interface, session_dir)
+        self.completions = Completions(self.talk, self.draw_editor)
+        self._started_work: set[asyncio.Future[Any]] = set()
+
+    # Of the part that draws
+
+    def take_event(self, event: Any) -> None:
+        """Take an event of the session or of the front end."""
+        raise NotImplementedError
+
+    def refresh_facts(self) -> None:
+        """Read the figures of the footer again that no event has."""
+        raise NotImplementedError
+
+    def draw_editor(self) -> None:
+        """Draw the editor."""
+        raise NotImplementedError
+
+    def draw_dialog(self) -> None:
+        """Draw the open dialog, or the editor."""
+        raise NotImplementedError
+
+    def draw_all(self) -> None:
+        """Draw everything."""
+        raise NotImplementedError
+
+    def transcript_to_end(self) -> None:
+        """Follow the end of the conversation."""
+        raise NotImplementedError
+
+    def write_terminal(self, sequence: str) -> None:
+        """Write an escape sequence to the terminal."""
+        raise NotImplementedError
+
+    # The editor
+
+    @property
+    def editor_page(self) -> int:
+        """Rows of a page of the editor."""
+        return max(self.size.height // 3, 1)
+
+    def set_editor(self, editor: Editor, *, complete: bool = True) -> None:
+        """Replace the editor, and look for completions."""
+        changed = editor.text.text != self.editor.text.text
+        self.editor = editor
+        if complete and (changed or self.completions.menu is not None):
+            self.completions.ask(editor)
+        self.draw_editor()
+
+    def take_paste(self, text: str) -> None:
+        """Insert a pasted text where the user types."""
+        dialog = self.dialog
+        if dialog is not None:
+            dialog.paste(text)
+            self.draw_dialog()
+        else:
+            self.set_editor(self.editor.pasted(text))
+
+    def paste(self, text: str) -> None:
+        """Insert a text at the editor's cursor."""
+        self.set_editor(self.editor.pasted(text))
+
+    def get_text(self) -> str:
+        """Return what is typed."""
+        return self.editor.value
+
+    def set_text(self, text: str) -> None:
+        """Replace what is typed."""
+        self.set_editor(self.editor.put(text), complete=False)
+
+    def put_text(self, text: str) -> None:
+        """Put a text into the editor, before what is there."""
+        self.set_text("\n\n".join(filter(None, [text, self.editor.value])))
+
+    def editor_is_empty(self) -> bool:
+        """Whether nothing is typed."""
+        return not self.editor.text.text
+
+    def edit_outside(self) -> None:
+        """Edit what is typed in the user's own editor."""
+        self.start(self._edit_outside())
+
+    async def _edit_outside(self) -> None:
+        from pi_tui.screen.outside import edited
+
+        setting = self.port.settings.get_str("externalEditor", None)
+        try:
+            self.set_text(await edited(self.editor.value, setting, self.suspend))
+        except (OSError, ValueError) as error:
+            self.notice(f"Nothing was changed: {error}", "warning")
+
+    # Sending
+
+    def submit(self, *, follow_up: bool = False) -> None:
+        """Send what is typed: now, before the next request, or as a follow-up."""
+        self.completions.close()
+        if not self.editor.value.strip():
+            return
+        self.editor, text = self.editor.sent()
+        if self.history is not None:
+            self.history.append(text)
+        self.transcript_to_end()
+        self.talk.send(Typed(text, follow_up))
+        self.draw_editor()
+
+    def run_command(self, name: str) -> None:
+        """Run a slash command of the front end."""
+        self.talk.send(Typed(f"/{name}"))
+
+    def take_back(self) -> None:
+        """Put queued messages into the editor, before what is typed."""
+        texts = self.talk.take_back()
+        if not texts:
+            return
+        self.put_text("\n\n".join(texts))
+        many = "" if len(texts) == 1 else "s"
+        self.notice(f"Restored {len(texts)} queued message{many} to editor")
+
+    # Choosing and displaying
+
+    def cycle_model(self, *, forward: bool) -> None:
+        """Use the next model, or the one before."""
+        self.start(self._cycle_model(forward=forward))
+
+    async def _cycle_model(self, *, forward: bool) -> None:
+        name = await self.port.cycle_model(forward=forward)
+        self.notice(f"Switched to {name}" if name is not None else "Only one model available")
+        self.refresh_facts()
+
+    def cycle_thinking_level(self) -> None:
+        """Use the next thinking level."""
+        self.start(self._cycle_thinking_level())
+
+    async def _cycle_thinking_level(self) -> None:
+        level = await self.port.cycle_thinking_level()
+        self.notice(f"Thinking level: {level}" if level is not None else "This model has one thinking level")
+        self.refresh_facts()
+
+    def toggle_thinking(self) -> None:
+        """Display reasoning, or hide it."""
+        self.thinking_hidden = not self.thinking_hidden
+        self.notice(f"Thinking blocks: {'hidden' if self.thinking_hidden else 'visible'}")
+        self.draw_all()
+
+    def set_expanded(self, *, expanded: bool) -> None:
+        """Display all of every block, or its beginning."""
+        if expanded != self.expanded:
+            self.expanded = expanded
+            self.notice(f"Tool output: {'expanded' if expanded else 'collapsed'}")
+            self.draw_all()
+
+    def escaped_twice(self) -> None:
+        """Do what the setting says about Escape pressed twice."""
+        action = self.port.settings.get_str("doubleEscapeAction", "tree")
+        if action in self.talk.own:
+            self.run_command(action)
+
+    def key_rows(self) -> list[tuple[str, str]]:
+        """Return the keys that do something, and what."""
+        rows = []
+        for action in ACTIONS.values():
+            keys = "/".join(key_hint(key, self.bindings.platform) for key in self.bindings.keys(action.id))
+            if keys and "main" in action.places:
+                rows.append((keys, action.description))
+        rows += [(each.name, f"{each.description} ({each.plugin})") for each in self.port.shortcuts()]
+        return rows
+
+    def add_words(self, provider: AutocompleteProvider) -> Callable[[], None]:
+        """Ask a provider for completions, too."""
+        return self.completions.stack.add(WordSource(provider))
+
+    def notice(self, text: str, level: NoticeLevel = "info") -> None:
+        """Display a line."""
+        self.take_event(NoticeShown(text=text, level=level))
+
+    # Dialogs
+
+    @property
+    def dialog(self) -> Dialog[Any] | None:
+        """The dialog that has the keys."""
+        return self.dialogs[0] if self.dialogs else None
+
+    def open_dialog(self, dialog: Dialog[Any]) -> None:
+        """Display a dialog, once those before it are closed."""
+        self.dialogs.append(dialog)
+        self.completions.close()
+        self.draw_dialog()
+
+    def close_dialog(self, dialog: Dialog[Any]) -> None:
+        """Remove a dialog."""
+        if dialog in self.dialogs:
+            self.dialogs.remove(dialog)
+            self.draw_dialog()
+
+    # The end, and other programs
+
+    def start(self, work: Awaitable[Any]) -> None:
+        """Do something that takes a while; its failure is a notice."""
+        task = asyncio.ensure_future(self._reported(work))
+        self._started_work.add(task)
+        task.add_done_callback(self._started_work.discard)
+
+    async def _reported(self, work: Awaitable[Any]) -> None:
+        try:
+            await work
+        except PiError as error:
+            self.notice(str(error), "error")
+
+    def suspend_process(self) -> None:
+        """Stop this process until the shell continues it; then everything is drawn again."""
+        if sys.platform == "win32":
+            return
+        with self.suspend():
+            os.kill(os.getpid(), signal.SIGSTOP)
+        self.draw_all()
+
+    def leave(self) -> None:
+        """End, with what is being done."""
+        self.port.shut_down()

@@ -1,0 +1,132 @@
+"""Which part of the screen takes a key, and what it does there.
+
+The order: an open dialog, the completion list, keys that nobody can override, plugins' keys, actions of the application
+and of the transcript, the editor.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from pi_hookspecs import canonical_key
+from pi_tui.editor.press import press
+from pi_tui.keys.actions import RESERVED
+from pi_tui.lines.typed import text_width
+from pi_tui.screen.escape import Ladders
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pi_tui.keys.events import Key
+    from pi_tui.screen.app import ScreenApp
+
+__all__ = ["Keyboard"]
+
+
+class Keyboard:
+    """The keys of an application.
+
+    Args:
+        app: The application.
+    """
+
+    def __init__(self, app: ScreenApp) -> None:
+        self._app = app
+        self._ladders = Ladders(app, time.monotonic)
+        self._actions: dict[str, Callable[[], object]] = {
+            "app.interrupt": self._ladders.escape,
+            "app.clear": self._ladders.clear,
+            "app.suspend": app.suspend_process,
+            "app.editor.external": app.edit_outside,
+            "app.model.cycleForward": lambda: app.cycle_model(forward=True),
+            "app.model.cycleBackward": lambda: app.cycle_model(forward=False),
+            "app.model.select": lambda: app.run_command("model"),
+            "app.session.new": lambda: app.run_command("new"),
+            "app.session.fork": lambda: app.run_command("fork"),
+            "app.session.resume": lambda: app.run_command("resume"),
+            "app.thinking.cycle": app.cycle_thinking_level,
+            "app.thinking.toggle": app.toggle_thinking,
+            "app.tools.expand": lambda: app.set_expanded(expanded=not app.expanded),
+            "app.message.copy": lambda: app.run_command("copy"),
+            "app.message.followUp": lambda: app.submit(follow_up=True),
+            "app.message.dequeue": app.take_back,
+            "tui.input.submit": app.submit,
+            "tui.input.tab": lambda: app.completions.ask(app.editor, asked=True),
+            "tui.altScreen.pageUp": lambda: app.transcript.scroll_pages(-1),
+            "tui.altScreen.pageDown": lambda: app.transcript.scroll_pages(1),
+            "tui.altScreen.halfPageUp": lambda: app.transcript.scroll_pages(-0.5),
+            "tui.altScreen.halfPageDown": lambda: app.transcript.scroll_pages(0.5),
+            "tui.altScreen.lineUp": lambda: app.transcript.scroll_rows(-1),
+            "tui.altScreen.lineDown": lambda: app.transcript.scroll_rows(1),
+            "tui.altScreen.previousPrompt": lambda: app.transcript.show_prompt(-1),
+            "tui.altScreen.nextPrompt": lambda: app.transcript.show_prompt(1),
+            "tui.altScreen.top": app.transcript.show_top,
+            "tui.altScreen.bottom": app.transcript.show_end,
+        }
+
+    def press(self, key: Key) -> None:
+        """Do what a key does."""
+        app = self._app
+        if app.dialog is not None:
+            app.dialog.key(key, app.bindings)
+            app.draw_dialog()
+            return
+        if app.completions.menu is not None and self._complete(key):
+            return
+        actions = app.bindings.actions(key.name, "main")
+        if app.editor.jumping and key.text:
+            actions = ()
+        if RESERVED.isdisjoint(actions) and self._plugin(key):
+            return
+        for action in actions:
+            if self._does(action):
+                self._actions[action]()
+                return
+        edited = press(app.editor, key, app.bindings, width=text_width(app.size.width), page=app.editor_page)
+        if edited is not None:
+            app.set_editor(edited)
+
+    def _does(self, action: str) -> bool:
+        """Whether an action is the application's now: some keys are the editor's as long as something is typed."""
+        if action == "app.exit":
+            if self._app.editor.text.text:
+                return False
+            self._app.leave()
+            return False
+        if action == "tui.altScreen.top":
+            return not self._app.editor.text.text
+        if action == "tui.altScreen.bottom":
+            return not self._app.transcript.anchored.follows
+        return action in self._actions
+
+    def _complete(self, key: Key) -> bool:
+        """Take a key of the completion list; False for one that is none of it."""
+        app, completions = self._app, self._app.completions
+        in_list = app.bindings.actions(key.name, "list")
+        if "tui.select.up" in in_list:
+            completions.move(-1)
+        elif "tui.select.down" in in_list:
+            completions.move(1)
+        elif app.bindings.does(key.name, "tui.input.tab"):
+            app.set_editor(completions.taken(app.editor))
+        elif app.bindings.does(key.name, "tui.input.submit"):
+            taken = completions.taken(app.editor)
+            is_command = taken.text.text.startswith("/") and " " not in taken.text.text.rstrip()
+            completions.close()
+            app.set_editor(taken, complete=not is_command)
+            if is_command:
+                app.submit()
+        elif app.bindings.does(key.name, "app.interrupt"):
+            completions.close()
+        else:
+            return False
+        return True
+
+    def _plugin(self, key: Key) -> bool:
+        """Call the plugin that has a key; False if none has."""
+        name = canonical_key(key.name) if "+" in key.name else key.name
+        if all(each.name != name for each in self._app.port.shortcuts()):
+            return False
+        self._app.start(self._app.port.press_key(name))
+        return True

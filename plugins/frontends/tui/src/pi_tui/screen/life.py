@@ -1,0 +1,145 @@
+"""How the application begins and ends: ready, the first prompts, shut down, a crash."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from typing import TYPE_CHECKING, Any
+
+from textual import on
+
+from pi_tui._driver import TerminalGone
+from pi_tui.editor.history import History
+from pi_tui.screen.talk import Typed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
+
+    from textual.app import App
+
+    from pi_hookspecs import NoticeLevel
+    from pi_terminal_kit.prompt_history import PromptFile
+    from pi_tui.editor.state import Editor
+    from pi_tui.port.protocol import Port
+    from pi_tui.screen.talk import Talk
+
+    _App = App[int]
+else:
+    _App = object
+
+__all__ = ["Life"]
+
+_END_SECONDS = 5.0
+"""How long the application may take to end."""
+
+
+class Life(_App):
+    """The part of the application that knows its beginning and its end.
+
+    Attributes:
+        crash: The error that ended the application.
+        first_problems: What is wrong with files of the front end.
+        is_talking: Whether the session is started, and not ended yet.
+    """
+
+    port: Port
+    talk: Talk
+    editor: Editor
+    history: PromptFile | None
+
+    def notice(self, text: str, level: NoticeLevel = "info") -> None:
+        """Display a line."""
+        raise NotImplementedError
+
+    def load(self) -> None:
+        """Read the conversation again."""
+        raise NotImplementedError
+
+    def leave(self) -> None:
+        """End the session."""
+        raise NotImplementedError
+
+    def start_life(self) -> None:
+        """Begin."""
+        self.crash: Exception | None = None
+        self.first_problems: list[str] = []
+        self.is_talking = False
+        self._ready_event = asyncio.Event()
+        self._unsubscribe: Callable[[], None] | None = None
+        self._warned: set[str] = set()
+
+    def on_ready(self) -> None:
+        """The first frame of the application is drawn."""
+        self._ready_event.set()
+
+    async def until_ready(self, running: asyncio.Future[Any]) -> None:
+        """Return when dialogs can be displayed; raise the error that ended the application before."""
+        waiting = asyncio.ensure_future(self._ready_event.wait())
+        try:
+            await asyncio.wait([waiting, running], return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            waiting.cancel()
+        if running.done():
+            running.result()
+
+    def begin(self, unsubscribe: Callable[[], None]) -> None:
+        """Remember how to stop taking events."""
+        self._unsubscribe = unsubscribe
+
+    async def talk_until_end(self, prompts: Iterable[Any], running: asyncio.Future[Any]) -> None:
+        """Send the prompts of the command line; return when the session is to be ended, or the application has."""
+        self.is_talking = True
+        self.load()
+        self.warn(*self.first_problems, *self.port.problems())
+        await self.talk.look_up_commands()
+        for prompt in prompts:
+            self.talk.send(Typed(prompt.text, images=prompt.images, follow_up=True))
+        ending = asyncio.ensure_future(self.port.until_shut_down())
+        try:
+            await asyncio.wait([ending, running], return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            ending.cancel()
+
+    async def close(self, running: asyncio.Future[Any]) -> None:
+        """Stop what is being done, and end the application."""
+        self.is_talking = False
+        await self.talk.end()
+        if self._unsubscribe is not None:
+            self._unsubscribe()
+        if not running.done():
+            self.exit()
+            await asyncio.wait([running], timeout=_END_SECONDS)
+        if not running.done():
+            running.cancel()
+            await asyncio.wait([running], timeout=_END_SECONDS)
+
+    def read_history(self, file: Path) -> None:
+        """Read what was sent in earlier runs, and keep what is sent in this one."""
+        from pi_terminal_kit.prompt_history import PromptFile
+
+        self.history = PromptFile(file, lambda problem: self.notice(problem, "warning"))
+        self.editor = self.editor._replace(history=History.of(self.history.read()))
+
+    def warn(self, *problems: str) -> None:
+        """Display each problem once; problems that differ only in milliseconds are the same."""
+        for problem in problems:
+            key = re.sub(r"after \d+ ms", "", problem)
+            if key not in self._warned:
+                self._warned.add(key)
+                self.notice(problem, "warning")
+
+    def print_line(self, lines: str) -> None:
+        """Display what somebody printed."""
+        if lines.strip():
+            self.notice(lines)
+
+    @on(TerminalGone)
+    def end_without_terminal(self) -> None:
+        """End: there is no terminal any more."""
+        self.leave()
+
+    def _fatal_error(self) -> None:
+        """Keep the error for the end, where Textual would print it with the values of all variables."""
+        self.crash = self._exception
+        self._close_messages_no_wait()

@@ -1,0 +1,36 @@
+"""The user's own editor, which has the terminal while it runs."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from typing import TYPE_CHECKING
+
+from pi_terminal_kit.outside_editor import edit_outside, editor_command
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from contextlib import AbstractContextManager
+
+__all__ = ["edited"]
+
+
+async def edited(text: str, setting: str | None, suspended: Callable[[], AbstractContextManager[None]]) -> str:
+    """Return a text as the user has edited it.
+
+    Args:
+        text: What is there already.
+        setting: The setting ``externalEditor``.
+        suspended: Gives the terminal back while the editor runs.
+
+    Raises:
+        OSError: The editor cannot be started, or it failed.
+        ValueError: Its command, or what it wrote, cannot be read.
+    """
+
+    async def run(command: Sequence[str]) -> int:
+        with suspended():
+            process = await asyncio.create_subprocess_exec(*command)
+            return await process.wait()
+
+    return await edit_outside(text, editor_command(setting, os.environ), run)

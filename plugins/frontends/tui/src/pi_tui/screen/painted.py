@@ -1,0 +1,45 @@
+"""A widget that is nothing but lines, as many as it is high."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.widget import Widget
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from textual.geometry import Region
+    from textual.strip import Strip
+
+    from pi_hookspecs import Line
+    from pi_tui.screen.strips import Painter
+
+__all__ = ["Painted"]
+
+
+class Painted(Widget):
+    """Draws lines; the layout changes only with their number.
+
+    Args:
+        painter: Draws them.
+    """
+
+    def __init__(self, painter: Painter, *, name: str) -> None:
+        super().__init__(id=name)
+        self.painter = painter
+        self.painted: Sequence[Line] = ()
+        self.styles.height = 0
+
+    def paint(self, lines: Sequence[Line]) -> None:
+        """Draw these lines from now on."""
+        if len(lines) != len(self.painted):
+            self.styles.height = len(lines)
+        elif lines == self.painted:
+            return
+        self.painted = lines
+        self.refresh()
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Return the strips of a part of the widget."""
+        return self.painter.strips(self.painted, crop, self.size.width)
