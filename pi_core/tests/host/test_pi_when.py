@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from pi_core import SessionManager, Settings, create_agent_session
+
 LISTENS = """
 pi_when = {"files": ["acme.json", "./acme.toml"], "env": ["ACME_*"], "settings": ["acme.on"]}
 
@@ -59,6 +61,40 @@ def test_a_variable_is_enough(loads, monkeypatch):
 @pytest.mark.parametrize(("value", "loaded"), [(True, True), ({"more": 1}, True), (False, False), (None, False)])
 def test_a_setting_is_enough_unless_it_is_off(loads, value, loaded):
     assert loads(acme={"on": value}) is loaded
+
+
+def test_its_hooks_are_not_called_by_the_session_that_indexes_it(site):
+    site.install("acme", LISTENS + "\n@hookimpl\ndef activate(pi): pass\n")
+    host = site.host()
+    host.load_listeners()
+
+    assert site.imported()
+    assert host.dispatcher(pytest.fail).implementations("turn_start") == ()
+    assert host.activations() == []
+
+
+def test_its_hooks_are_not_called_because_its_command_was_used(loads, site):
+    host = site.host()
+    host.load_listeners()
+    hooks = host.dispatcher(pytest.fail)
+
+    host.find("register_commands", "acme")
+    hooks.compile(afresh=True)  # as a reload does
+
+    assert hooks.implementations("turn_start") == ()
+
+
+async def test_its_hooks_are_called_after_a_reload_that_finds_its_file(loads, site, script, tmp_path):
+    settings = Settings.in_memory({}, site.agent_dir)
+    memory = SessionManager.in_memory()
+    options = {"session_manager": memory, "settings": settings, "host": site.host(), "cwd": tmp_path}
+    async with create_agent_session(plugins={"script": script}, model=script.model, **options) as session:
+        assert not session.hooks.listens("turn_start")
+        (tmp_path / "agent" / "acme.json").write_text("{}")
+
+        await session.reload()
+
+        assert session.hooks.listens("turn_start")
 
 
 def test_what_it_registers_by_name_is_there_all_the_same(loads, site):

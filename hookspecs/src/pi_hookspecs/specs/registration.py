@@ -228,8 +228,8 @@ def activate(pi: PiAPI) -> None:
     An installed plugin that is of use only where it is configured says so next to its hooks, and is not imported
     elsewhere: ``pi_when = {"files": ["acme.json"], "env": ["ACME_*"], "settings": ["acme.on"]}``. One of the files must
     exist, in the agent directory, in the project's ``.pi`` or, written ``./acme.json``, in the working directory, or
-    one of the variables be set, or one of the settings have a value other than null and false. What it registers by
-    name, such as a subcommand, is there all the same, from the index.
+    one of the variables be set, or one of the settings have a value other than null and false, when a session starts
+    or is reloaded. What it registers by name, such as a subcommand, is there all the same, from the index.
 
     Args:
         pi: This plugin's registrations and actions in one session.

@@ -36,7 +36,7 @@ from pi_hookspecs._markers import OBSERVED
 from pi_hookspecs.specs import all_hookspecs
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
+    from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterator, Mapping
 
     import pluggy
 
@@ -63,6 +63,7 @@ class HookDispatcher:
         timeouts: Deadlines from the settings.
         trace: Called after every call.
         refusing: For each hook, the plugins that refuse because they could not be loaded, each with the reason.
+        left_out: Plugins whose registered implementations are not called; read at each compilation.
     """
 
     def __init__(
@@ -74,8 +75,10 @@ class HookDispatcher:
         timeouts: Timeouts | None = None,
         trace: Callable[[HookTrace], None] | None = None,
         refusing: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
+        left_out: Collection[str] = (),
     ) -> None:
         self._plugins = plugins
+        self._left_out = left_out
         self._refusing = refusing
         self._rank = rank
         self._timeouts = timeouts or Timeouts()
@@ -260,7 +263,8 @@ class HookDispatcher:
         """Yield the implementations of a hook; known ones keep their failure counts and quarantines."""
         known = {(each.plugin, id(each.function)): each for each in hook.known}
         caller = getattr(self._plugins.hook, hook.name, None)
-        for each in caller.get_hookimpls() if caller is not None else ():
+        found = caller.get_hookimpls() if caller is not None else ()
+        for each in (each for each in found if each.plugin_name not in self._left_out):
             band = 0 if each.tryfirst else 2 if each.trylast else 1
             yield known.get((each.plugin_name, id(each.function))) or self._implementation(
                 hook.name, each.plugin_name, each.function, each.argnames, band=band

@@ -77,6 +77,8 @@ class PluginHost:
         self._record_changes = 0
         self._found: dict[tuple[str, str], tuple[int, Registered]] = {}
         self._services: dict[str, tuple[int, list[Registered]]] = {}
+        self._wanted: set[str] = set()
+        self._waiting: set[str] = set()
 
     # Installed plugins
 
@@ -170,14 +172,19 @@ class PluginHost:
     def load_listeners(self, cwd: Path | None = None) -> None:
         """Load every plugin that implements an event hook or ``activate``: a session needs them all.
 
-        A plugin whose ``pi_when`` is not met is not loaded. A plugin that guards a hook and cannot be loaded any more
-        refuses from then on.
+        A plugin whose ``pi_when`` is not met is not loaded, and if it was, to be indexed or for what it registers by
+        name, its event hooks and its ``activate`` are left out. A plugin that guards a hook and cannot be loaded any
+        more refuses from then on.
 
         Args:
             cwd: The session's working directory, for ``pi_when``; the current directory when None.
         """
-        listening = (record for record in self.records.values() if record.hooks or record.guards)
-        self.load(*(record.name for record in listening if self.is_wanted(record, cwd)))
+        listening = [record for record in self.records.values() if record.hooks or record.guards]
+        wanted = [record.name for record in listening if self.is_wanted(record, cwd)]
+        self._wanted.update(wanted)  # stays: sessions with other working directories may share this host
+        self._waiting |= {record.name for record in listening}
+        self._waiting -= self._wanted
+        self.load(*wanted)
 
     def is_wanted(self, record: PluginRecord, cwd: Path | None = None) -> bool:
         """Return whether a plugin has no ``pi_when``, or one that is met in a working directory."""
@@ -297,7 +304,8 @@ class PluginHost:
 
     def activations(self) -> list[tuple[str, Callable[..., Any]]]:
         """Return the ``activate`` functions of the loaded plugins, in load order."""
-        found = [(each.plugin_name, each.function) for each in self._registrar.manager.hook.activate.get_hookimpls()]
+        called = self._registrar.manager.hook.activate.get_hookimpls()
+        found = [(each.plugin_name, each.function) for each in called if each.plugin_name not in self._waiting]
         return sorted(found, key=lambda pair: self.rank(pair[0]))
 
     def dispatcher(
@@ -316,6 +324,7 @@ class PluginHost:
             timeouts=timeouts,
             trace=trace,
             refusing=self._registrar.gates.refusing,
+            left_out=self._waiting,
         )
 
     def look_again(self, name: str) -> PluginRecord:
