@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pi_terminal_kit.file_names import FileNames, git_names
-from pi_terminal_kit.matching import at_word, best_matches, mention
+from pi_terminal_kit.matching import at_word, best_matches, matcher, mention
 from pi_terminal_kit.paths import names_for, path_word
 
 if TYPE_CHECKING:
@@ -116,6 +116,10 @@ def test_a_match_has_the_letters_in_their_order(paths: list[str], typed: str) ->
     for path in best_matches(paths, typed):
         letters = iter(path.lower())
         assert all(letter in letters for letter in typed.lower())
+
+
+def test_a_long_text_that_lacks_only_the_last_letter_does_not_match() -> None:
+    assert matcher("a" * 12 + "b")("a" * 2000) is None
 
 
 @pytest.mark.parametrize(

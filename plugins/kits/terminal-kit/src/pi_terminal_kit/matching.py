@@ -47,7 +47,8 @@ def matcher(typed: str) -> Callable[[str], int | None]:
     0: the path or its name begins with it; 1: it is in the path; 2: its letters are, in their order.
     """
     wanted = typed.lower()
-    letters = re.compile(".*?".join(map(re.escape, wanted)), re.DOTALL)
+    # Possessive: with ".*?" a text that lacks the last letter would be tried from each occurrence of all the others.
+    letters = re.compile("".join([f"[^{each}]*+{each}" for each in map(re.escape, wanted)]))
 
     def match(path: str) -> int | None:
         low = path.lower()
@@ -55,7 +56,7 @@ def matcher(typed: str) -> Callable[[str], int | None]:
             return 0
         if wanted in low:
             return 1
-        return 2 if letters.search(low) else None
+        return 2 if letters.match(low) else None
 
     return match
 
