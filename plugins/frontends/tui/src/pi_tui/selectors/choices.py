@@ -1,0 +1,101 @@
+"""Items of which those that match a search are displayed, and one of them is selected."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from pi_tui.selectors.query import Query
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterable
+
+__all__ = ["Choices"]
+
+T = TypeVar("T")
+
+
+class Choices(Generic[T]):
+    """A list with a cursor. The cursor is always on one of the items that are found, if there are any.
+
+    Args:
+        items: All items, in their order.
+        text: Returns the text of an item in which is searched.
+        key: Returns what makes an item the same one in another list; the selected item stays selected by it.
+        ranked: Whether better matches come first; else the order stays.
+
+    Attributes:
+        found: The items that match, in the order in which they are displayed.
+        index: Index of the selected item in ``found``; 0 if there is none.
+        query: The search.
+    """
+
+    def __init__(
+        self,
+        items: Iterable[T],
+        text: Callable[[T], str],
+        *,
+        key: Callable[[T], Hashable] | None = None,
+        ranked: bool = True,
+    ) -> None:
+        self._items = [*items]
+        self._text = text
+        self._key = key or text
+        self._ranked = ranked
+        self.query = Query("")
+        self.found = self._items
+        self.index = 0
+
+    @property
+    def selected(self) -> T | None:
+        """The selected item; None where nothing is found."""
+        return self.found[self.index] if self.found else None
+
+    @property
+    def position(self) -> str:
+        """The cursor's place, ``(3/25)``."""
+        return f"({self.index + 1 if self.found else 0}/{len(self.found)})"
+
+    def search(self, typed: str) -> None:
+        """Display the items that match; the first of them is selected."""
+        self.query = Query(typed)
+        self._find()
+        self.index = 0
+
+    def replace(self, items: Iterable[T]) -> None:
+        """Take other items, in which the search and, if it is among them, the selected item are kept."""
+        selected = self.selected
+        self._items = [*items]
+        self._find()
+        if selected is None or not self.select(self._key(selected)):
+            self.index = max(min(self.index, len(self.found) - 1), 0)
+
+    def select(self, key: Hashable) -> bool:
+        """Select the item with this key; return whether it is displayed."""
+        index = next((number for number, item in enumerate(self.found) if self._key(item) == key), None)
+        if index is not None:
+            self.index = index
+        return index is not None
+
+    def move(self, by: int) -> None:
+        """Move the cursor; past an end it comes back at the other one."""
+        if self.found:
+            self.index = (self.index + by) % len(self.found)
+
+    def jump(self, by: int) -> None:
+        """Move the cursor by many rows, up to an end."""
+        self.index = max(min(self.index + by, len(self.found) - 1), 0)
+
+    def visible(self, room: int) -> list[tuple[T, bool]]:
+        """Return as many items around the cursor as there is room for, each with whether it is selected."""
+        first = max(min(self.index - room // 2, len(self.found) - room), 0)
+        window = self.found[first : first + room]
+        return [(item, first + number == self.index) for number, item in enumerate(window)]
+
+    def _find(self) -> None:
+        if self.query.is_empty:
+            self.found = self._items
+            return
+        ranked = [(rank, item) for item in self._items if (rank := self.query.rank(self._text(item))) is not None]
+        if self._ranked:
+            ranked.sort(key=lambda pair: pair[0])
+        self.found = [item for _, item in ranked]

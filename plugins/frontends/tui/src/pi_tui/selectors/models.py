@@ -1,0 +1,133 @@
+"""The list of models: one is used from now on, or also by default."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
+
+from pi_hookspecs import Line, Run
+from pi_tui.selectors.choices import Choices
+from pi_tui.selectors.selector import Chosen, Hint, Selector, drawn_keys, selected_row
+from pi_tui.view.clean import clean_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from pi_tui.keys.actions import Place
+    from pi_tui.keys.bindings import Bindings
+    from pi_tui.selectors.selector import Outcome
+
+__all__ = ["MadeDefault", "ModelRow", "ModelSelector", "model_parts"]
+
+
+class ModelRow(NamedTuple):
+    """A model that can be used.
+
+    Attributes:
+        reference: ``provider/id``.
+        name: What its provider calls it.
+        is_current: Whether the session uses it.
+        is_default: Whether new sessions use it.
+        is_scoped: Whether it is one of those to cycle through.
+    """
+
+    reference: str
+    name: str = ""
+    is_current: bool = False
+    is_default: bool = False
+    is_scoped: bool = False
+
+    @property
+    def provider(self) -> str:
+        """The id of its provider."""
+        return self.reference.partition("/")[0]
+
+    @property
+    def id(self) -> str:
+        """Its id without the provider's."""
+        return self.reference.partition("/")[2]
+
+    @property
+    def text(self) -> str:
+        """All that can be searched."""
+        return f"{self.id} {self.provider} {self.reference} {self.name}"
+
+
+class MadeDefault(NamedTuple):
+    """The user wants this model now and in new sessions: the list is closed."""
+
+    value: ModelRow
+
+
+class ModelSelector(Selector[ModelRow]):
+    """The models, the current one first.
+
+    Args:
+        models: All that can be used.
+        typed: What is searched at first.
+    """
+
+    place: ClassVar[Place] = "models"
+    empty: ClassVar[str] = "No matching models"
+
+    def __init__(self, models: Iterable[ModelRow], typed: str = "") -> None:
+        self._all = sorted(models, key=lambda model: not model.is_current)
+        self._scoped = [model for model in self._all if model.is_scoped]
+        self._in_scope = bool(self._scoped)
+        super().__init__(Choices(self._displayed, lambda model: model.text, key=lambda model: model.reference))
+        if typed:
+            self.paste(typed)
+
+    @property
+    def _displayed(self) -> list[ModelRow]:
+        return self._scoped if self._in_scope else self._all
+
+    def head(self, width: int, bindings: Bindings) -> Sequence[Line]:
+        """Return which models are displayed."""
+        if not self._scoped:
+            return [Line.of(Run("Only models of providers that you are signed in to; /login adds more", "warning"))]
+        tab = drawn_keys(bindings, "tui.input.tab")
+        scopes = [
+            Run(name, "accent" if chosen else "muted")
+            for name, chosen in (("all", not self._in_scope), ("scoped", self._in_scope))
+        ]
+        hint = [Run(f" · {tab} to change", "dim")] if tab else []
+        return [Line.of(Run("Scope: ", "muted"), scopes[0], Run(" | ", "muted"), scopes[1], *hint)]
+
+    def row(self, item: ModelRow, width: int, *, is_selected: bool) -> Line:
+        """Return ``→ ✓ m1 [fake] · default``."""
+        mark = Run("✓ ", "success") if item.is_current else Run("  ")
+        default = [Run(" · default", "muted")] if item.is_default else []
+        parts = [mark, *model_parts(item.id, item.provider, is_selected=is_selected), *default]
+        return selected_row(parts, is_selected=is_selected)
+
+    def foot(self, width: int, bindings: Bindings) -> Sequence[Line]:
+        """Return the name of the selected model."""
+        selected = self.choices.selected
+        name = clean_line(selected.name or selected.id) if selected is not None else ""
+        return [Line.of(Run(f"  {name}", "muted"))]
+
+    def hints(self) -> Sequence[Hint]:
+        """Return what keys do."""
+        return (("tui.select.confirm", "to select"), ("app.models.save", "to set as default"))
+
+    def act(self, action: str) -> Outcome | None:
+        """Change the scope, or the default."""
+        if action == "tui.input.tab":
+            if self._scoped:
+                self._in_scope = not self._in_scope
+                self.choices.replace(self._displayed)
+            return None
+        if action == "app.models.save":
+            selected = self.choices.selected
+            return MadeDefault(selected) if selected is not None else None
+        return NotImplemented
+
+    def confirm(self) -> Outcome | None:
+        """Use the selected model."""
+        selected = self.choices.selected
+        return Chosen(selected) if selected is not None else None
+
+
+def model_parts(name: str, provider: str, *, is_selected: bool) -> list[Run]:
+    """Return the id of a model and its provider, as lists draw them."""
+    return [Run(clean_line(name), "accent" if is_selected else "text"), Run(f" [{clean_line(provider)}]", "muted")]

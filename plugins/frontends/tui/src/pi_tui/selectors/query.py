@@ -1,0 +1,68 @@
+"""What is typed into the search of a list: words in any order, ``"a phrase"``, or ``re:`` and a regular expression."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from pi_terminal_kit.matching import matcher
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["Query"]
+
+_PARTS = re.compile(r'"([^"]*)"?|(\S+)')
+
+_PATTERN = "re:"
+
+
+class Query:
+    """A search.
+
+    Args:
+        typed: What is typed.
+
+    Attributes:
+        is_empty: Whether everything matches.
+        problem: Why nothing can match: the regular expression is none; None if it is one.
+    """
+
+    def __init__(self, typed: str) -> None:
+        self.problem: str | None = None
+        self._tests: list[Callable[[str], int | None]] = []
+        typed = typed.strip()
+        if typed.startswith(_PATTERN):
+            self._add_pattern(typed.removeprefix(_PATTERN).strip())
+        else:
+            for found in _PARTS.finditer(typed):
+                phrase, word = found.groups()
+                if phrase or word:
+                    self._tests.append(matcher(word) if word else _contains(phrase))
+        self.is_empty = not self._tests and self.problem is None
+
+    def rank(self, text: str) -> int | None:
+        """Return how well a text matches, 0 at best; None if it does not."""
+        if self.problem is not None:
+            return None
+        total = 0
+        for test in self._tests:
+            rank = test(text)
+            if rank is None:
+                return None
+            total += rank
+        return total
+
+    def _add_pattern(self, pattern: str) -> None:
+        try:
+            search = re.compile(pattern, re.IGNORECASE).search
+        except re.error as error:
+            self.problem = f"{pattern!r} is no regular expression: {error}"
+        else:
+            if pattern:
+                self._tests.append(lambda text: 0 if search(text) else None)
+
+
+def _contains(phrase: str) -> Callable[[str], int | None]:
+    wanted = " ".join(phrase.lower().split())
+    return lambda text: 0 if wanted in " ".join(text.lower().split()) else None
