@@ -61,13 +61,19 @@ class Choices(Generic[T]):
         self._find()
         self.index = 0
 
+    def show(self, found: Iterable[T], typed: str) -> None:
+        """Display these items, which are those that match a search; the selected one stays selected."""
+        selected = self.selected
+        self.query = Query(typed)
+        self._items = self.found = [*found]
+        self._keep(selected)
+
     def replace(self, items: Iterable[T]) -> None:
         """Take other items, in which the search and, if it is among them, the selected item are kept."""
         selected = self.selected
         self._items = [*items]
         self._find()
-        if selected is None or not self.select(self._key(selected)):
-            self.index = max(min(self.index, len(self.found) - 1), 0)
+        self._keep(selected)
 
     def select(self, key: Hashable) -> bool:
         """Select the item with this key; return whether it is displayed."""
@@ -90,6 +96,10 @@ class Choices(Generic[T]):
         first = max(min(self.index - room // 2, len(self.found) - room), 0)
         window = self.found[first : first + room]
         return [(item, first + number == self.index) for number, item in enumerate(window)]
+
+    def _keep(self, selected: T | None) -> None:
+        if selected is None or not self.select(self._key(selected)):
+            self.jump(0)
 
     def _find(self) -> None:
         if self.query.is_empty:

@@ -16,6 +16,9 @@ _PARTS = re.compile(r'"([^"]*)"?|(\S+)')
 
 _PATTERN = "re:"
 
+_IN_MORE = 3
+"""Worse than any match in the text itself."""
+
 
 class Query:
     """A search.
@@ -30,7 +33,7 @@ class Query:
 
     def __init__(self, typed: str) -> None:
         self.problem: str | None = None
-        self._tests: list[Callable[[str], int | None]] = []
+        self._tests: list[tuple[Callable[[str], int | None], Callable[[str], object]]] = []
         typed = typed.strip()
         if typed.startswith(_PATTERN):
             self._add_pattern(typed.removeprefix(_PATTERN).strip())
@@ -38,18 +41,27 @@ class Query:
             for found in _PARTS.finditer(typed):
                 phrase, word = found.groups()
                 if phrase or word:
-                    self._tests.append(matcher(word) if word else _contains(phrase))
+                    wanted = " ".join((phrase or word).lower().split())
+                    self._tests.append((matcher(word) if word else _contains(wanted), _is_in(wanted)))
         self.is_empty = not self._tests and self.problem is None
 
-    def rank(self, text: str) -> int | None:
-        """Return how well a text matches, 0 at best; None if it does not."""
+    def rank(self, text: str, more: str = "") -> int | None:
+        """Return how well a text matches, 0 at best; None if it does not.
+
+        Args:
+            text: The text, in which the letters of a word may be apart.
+            more: A long text in small letters, in which a word must be as it is typed: letters that are apart are in
+                any long text.
+        """
         if self.problem is not None:
             return None
         total = 0
-        for test in self._tests:
+        for test, is_in in self._tests:
             rank = test(text)
             if rank is None:
-                return None
+                if not is_in(more):
+                    return None
+                rank = _IN_MORE
             total += rank
         return total
 
@@ -60,9 +72,12 @@ class Query:
             self.problem = f"{pattern!r} is no regular expression: {error}"
         else:
             if pattern:
-                self._tests.append(lambda text: 0 if search(text) else None)
+                self._tests.append((lambda text: 0 if search(text) else None, search))
 
 
-def _contains(phrase: str) -> Callable[[str], int | None]:
-    wanted = " ".join(phrase.lower().split())
+def _contains(wanted: str) -> Callable[[str], int | None]:
     return lambda text: 0 if wanted in " ".join(text.lower().split()) else None
+
+
+def _is_in(wanted: str) -> Callable[[str], bool]:
+    return lambda text: wanted in text

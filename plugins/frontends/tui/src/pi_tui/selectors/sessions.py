@@ -1,0 +1,272 @@
+"""The list of stored sessions: one is opened, others are renamed or deleted in place."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
+
+from pi_hookspecs import Line, Run
+from pi_tui.lines.line import cells, cut_text
+from pi_tui.selectors.choices import Choices
+from pi_tui.selectors.field import Field
+from pi_tui.selectors.selector import Chosen, Hint, Selector, hint_rows, selected_row
+from pi_tui.selectors.session_rows import Placed, SessionRow, SortMode, age, arranged
+from pi_tui.view.clean import clean_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from pi_tui.keys.actions import Place
+    from pi_tui.keys.bindings import Bindings
+    from pi_tui.keys.events import Key
+    from pi_tui.selectors.selector import Outcome
+
+__all__ = ["ScopeWanted", "SessionDeleted", "SessionRenamed", "SessionSelector", "TextWanted"]
+
+_SORTS: tuple[SortMode, ...] = ("threaded", "recent", "relevance")
+
+_LEAST_TITLE = 8
+"""Cells of a title that are left before count and age are left out."""
+
+
+class ScopeWanted(NamedTuple):
+    """The sessions of all folders are to be displayed, or of this one; ``SessionSelector.take`` gives them."""
+
+    everywhere: bool
+
+
+class TextWanted(NamedTuple):
+    """The user searches: the text of the messages is to be read; ``SessionSelector.take`` gives the rows with it."""
+
+
+class SessionRenamed(NamedTuple):
+    """The user gave a session another name; empty for none. The list stays open."""
+
+    path: str
+    name: str
+
+
+class SessionDeleted(NamedTuple):
+    """The user wants a session to be deleted, and has confirmed it. The list stays open."""
+
+    path: str
+
+
+class SessionSelector(Selector[Placed]):
+    """Stored sessions.
+
+    Args:
+        rows: Those that are known; None while they are read.
+        now: Seconds since 1970, for ages.
+
+    Attributes:
+        everywhere: Whether sessions of all folders are displayed.
+        problem: A sentence about what did not work.
+    """
+
+    place: ClassVar[Place] = "sessions"
+    empty: ClassVar[str] = "No matching sessions"
+
+    def __init__(self, rows: Iterable[SessionRow] | None, *, now: float) -> None:
+        self._rows = [*(rows or ())]
+        self._is_reading = rows is None
+        self._progress = ""
+        self._now = now
+        self._sort: SortMode = "threaded"
+        self._only_named = self._shows_paths = False
+        self._renaming: Field | None = None
+        self._deleting = False
+        self._asked: SessionRow | None = None
+        self._has_text = False
+        self.everywhere = False
+        self.problem = ""
+        super().__init__(Choices((), lambda placed: placed.row.path))
+        self._arrange()
+
+    # What the front end gives
+
+    def take(self, rows: Iterable[SessionRow], *, is_last: bool = True) -> None:
+        """Display these sessions; the selected one stays selected.
+
+        Args:
+            rows: The sessions.
+            is_last: False for the first of many, while the others are read.
+        """
+        self._rows, self._is_reading = [*rows], not is_last
+        self._arrange(keep=True)
+
+    def show_progress(self, done: int, total: int) -> None:
+        """Display how many sessions are read."""
+        self._is_reading, self._progress = True, f" {done:,}/{total:,}"
+
+    def forget_text(self) -> None:
+        """Ask for the text of the messages again at the next search: the rows are those of another scope."""
+        self._has_text = False
+
+    # Rows
+
+    def head(self, width: int, bindings: Bindings) -> Sequence[Line]:
+        """Return what is displayed, and what changes that."""
+        title = "Resume Session (All)" if self.everywhere else "Resume Session (Current Folder)"
+        reading = f"  Loading{self._progress}..." if self._is_reading else ""
+        here, everywhere = ("○", "◉") if self.everywhere else ("◉", "○")
+        state = f"{here} Current Folder | {everywhere} All  Name: {'Named' if self._only_named else 'All'}"
+        state += f"  Sort: {self._sort.capitalize()}"
+        gap = width - cells(title) - cells(reading) - cells(state)
+        parts = [Run(title, "accent", bold=True), Run(reading, "warning")]
+        rows = [Line.of(*parts, Run(" " * gap), Run(state, "muted"))] if gap > 1 else []
+        rows = rows or [Line.of(*parts), Line.of(Run(state, "muted"))]
+        return [*rows, *hint_rows(_ABOVE, bindings, width)]
+
+    def search_line(self, width: int) -> Line:
+        """Return the search, the name that is typed, or the question."""
+        if self._renaming is not None:
+            return self._renaming.line(width, "Name: ")
+        if self._deleting:
+            title = clean_line(self._asked.title) if self._asked is not None else ""
+            return Line.of(Run(f"Delete {cut_text(title, max(width - 10, 1))!r}?", "error"))
+        return self.field.line(width)
+
+    def row(self, item: Placed, width: int, *, is_selected: bool) -> Line:
+        """Return title, count of messages and age; the title is cut."""
+        row = item.row
+        end = f"{row.messages} {age(max(self._now - row.modified, 0))}"
+        if row.cwd and (self.everywhere or self._shows_paths):
+            end = f"{cut_text(clean_line(row.cwd), max(width // 3, 1))} {end}"
+        lines = cut_text(item.lines, max(width // 2, 1))
+        room = width - 2 - cells(lines) - cells(end) - 2
+        if room < _LEAST_TITLE:
+            end, room = "", width - 2 - cells(lines)
+        title = cut_text(clean_line(row.title), max(room, 1))
+        role = "accent" if is_selected or row.is_current else "warning" if row.is_named else "text"
+        if self._deleting and row is self._asked:
+            role = "error"
+        space = " " * (width - 2 - cells(lines) - cells(title) - cells(end))
+        return selected_row([Run(lines, "dim"), Run(title, role), Run(space), Run(end, "dim")], is_selected=is_selected)
+
+    def foot(self, width: int, bindings: Bindings) -> Sequence[Line]:
+        """Return where the selected session is, and what did not work."""
+        selected = self.choices.selected
+        rows = [Line.of(Run(f"  {clean_line(selected.row.path)}", "dim"))] if self._shows_paths and selected else []
+        return [*rows, Line.of(Run(clean_line(self.problem), "error"))] if self.problem else rows
+
+    def body(self, room: int, width: int) -> list[Line]:
+        """Return the sessions, or that they are being read."""
+        if self._is_reading and not self._rows:
+            return [Line.of(Run("  Loading...", "muted"))]
+        if not self._rows:
+            where = "" if self.everywhere else " in this folder"
+            return [Line.of(Run(f"  No sessions{where}", "muted"))]
+        return super().body(room, width)
+
+    def hints(self) -> Sequence[Hint]:
+        """Return what keys do now."""
+        if self._renaming is not None:
+            return (("tui.select.confirm", "to save"), ("tui.select.cancel", "to cancel"))
+        if self._deleting:
+            return (("tui.select.confirm", "to delete"), ("tui.select.cancel", "to keep it"))
+        return (("tui.select.confirm", "to resume"), *super().hints()[1:])
+
+    # Keys
+
+    def press(self, key: Key, bindings: Bindings) -> Outcome | None:
+        """Take a key; a name that is typed and a question take all of them."""
+        if key.action == "release":
+            return None
+        if self._renaming is None and not self._deleting:
+            searched = self.field.text
+            done = super().press(key, bindings)
+            return self._text_wanted() if done is None and self.field.text != searched else done
+        actions = bindings.actions(key.name, "sessions")
+        if "tui.select.cancel" in actions:
+            self._renaming, self._deleting = None, False
+        elif "tui.select.confirm" in actions:
+            return self._done()
+        elif self._renaming is not None:
+            self._renaming.press(key, bindings)
+        return None
+
+    def paste(self, text: str) -> None:
+        """Take a pasted text where one is typed."""
+        if self._renaming is not None:
+            self._renaming.paste(text)
+        elif not self._deleting:
+            super().paste(text)
+
+    def act(self, action: str) -> Outcome | None:
+        """Change what is displayed, or begin to rename or delete."""
+        if action == "tui.input.tab":
+            self.everywhere = not self.everywhere
+            return ScopeWanted(self.everywhere)
+        if action == "app.session.toggleSort":
+            self._sort = _SORTS[(_SORTS.index(self._sort) + 1) % len(_SORTS)]
+            self._arrange(keep=True)
+        elif action == "app.session.toggleNamedFilter":
+            self._only_named = not self._only_named
+            self._arrange(keep=True)
+        elif action == "app.session.togglePath":
+            self._shows_paths = not self._shows_paths
+        elif action == "app.session.rename":
+            self._rename()
+        elif action == "app.session.delete" or (action == "app.session.deleteNoninvasive" and not self.field.text):
+            self._delete()
+        else:
+            return NotImplemented
+        return None
+
+    def confirm(self) -> Outcome | None:
+        """Open the selected session."""
+        selected = self.choices.selected
+        return Chosen(selected.row) if selected is not None else None
+
+    def searched(self) -> None:
+        """Display what matches the search after it changed."""
+        self._arrange()
+
+    def _text_wanted(self) -> Outcome | None:
+        if self._has_text or not self.field.text:
+            return None
+        self._has_text = True
+        return TextWanted()
+
+    def _rename(self) -> None:
+        selected = self.choices.selected
+        if selected is not None:
+            self.problem = ""
+            self._asked = selected.row
+            self._renaming = Field(selected.row.title if selected.row.is_named else "")
+
+    def _delete(self) -> None:
+        selected = self.choices.selected
+        self.problem = ""
+        if selected is not None and selected.row.is_current:
+            self.problem = "The session that is open cannot be deleted."
+        elif selected is not None:
+            self._deleting, self._asked = True, selected.row
+
+    def _done(self) -> Outcome | None:
+        """Return what is to be done with the session that was asked about: the list may be another one by now."""
+        asked, self._asked = self._asked, None
+        name, self._renaming = self._renaming, None
+        deleting, self._deleting = self._deleting, False
+        if asked is None:
+            return None
+        if deleting:
+            return SessionDeleted(asked.path)
+        return SessionRenamed(asked.path, name.text.strip()) if name is not None else None
+
+    def _arrange(self, *, keep: bool = False) -> None:
+        """Display what matches, in its order."""
+        placed = arranged(self._rows, self.field.text, self._sort, only_named=self._only_named)
+        self.choices.show(placed, self.field.text)
+        if not keep:
+            self.choices.index = 0
+
+
+_ABOVE: Sequence[Hint] = (
+    ("tui.input.tab", "scope"),
+    ("app.session.toggleNamedFilter", "named"),
+    ("app.session.toggleSort", "sort"),
+    ("app.session.togglePath", "path"),
+    ("app.session.rename", "rename"),
+    ("app.session.delete", "delete"),
+)
