@@ -11,13 +11,25 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import field as dataclass_field
 from enum import Enum, IntEnum
+from inspect import Parameter, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NewType, NotRequired, Optional, TypedDict, Union
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Literal,
+    NewType,
+    NotRequired,
+    Optional,
+    TypedDict,
+    Union,
+    get_overloads,
+)
 
 import pytest
 from attrs import Factory, define, field
 
-from pi_hookspecs import AbortController, ImageContent, TextContent, Tool, ToolResult, Usage, tool
+from pi_hookspecs import AbortController, ImageContent, PiAPI, TextContent, Tool, ToolResult, Usage, tool
 
 if TYPE_CHECKING:  # where plugin authors have them, too
     from pi_hookspecs import ToolContext  # noqa: TC004 - the decorator must not look at ctx
@@ -693,3 +705,11 @@ def test_other_sampling_options_are_refused_with_what_is_possible(given):
 
     with pytest.raises(ValueError, match="must be 'prefer', 'require' or None, not"):
         Tool(name="t", description="d", parameters={}, execute=execute, constrained_sampling=given)
+
+
+def test_a_tool_that_is_registered_at_run_time_takes_every_option_of_the_decorator():
+    options = {each.name for each in signature(tool).parameters.values() if each.kind is Parameter.KEYWORD_ONLY}
+    _, of_function, as_decorator = get_overloads(PiAPI.register_tool)
+
+    for overload in of_function, as_decorator:
+        assert {each for each in signature(overload).parameters if each not in ("self", "tool")} == options

@@ -23,6 +23,7 @@ from pi_hookspecs import (
     ToolCallResult,
     ToolContext,
     ToolInfo,
+    ToolRenderer,
     ToolResult,
     ToolResultResult,
     TurnEndResult,
@@ -148,7 +149,7 @@ def activate(pi: PiAPI) -> None:
         assert_type(await ctx.ui.form([FormField("day", "integer", minimum=1)], title=args), dict[str, Any] | None)
         assert_type(ctx.ui.open_url("https://todo.example"), bool)
 
-    @pi.register_tool(label="Dice")
+    @pi.register_tool(label="Dice", renderer=ToolRenderer("dice"))
     def dice(sides: int = 6) -> str:
         """Roll dice."""
         return str(sides)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pi_hookspecs.provider import StreamFunction
     from pi_hookspecs.rare_messages import CustomMessage
     from pi_hookspecs.registrations import Login, Renderer
+    from pi_hookspecs.renderers import ToolRenderer
     from pi_hookspecs.tools import ConstrainedSampling, ExecutionMode, Tool, ToolAnnotations, ToolExposure
     from pi_hookspecs.traces import HookTrace
 
@@ -78,6 +79,7 @@ class PiAPI(Protocol):
         output_schema: dict[str, Any] | None = None,
         exposure: ToolExposure = "direct",
         namespace: str | None = None,
+        renderer: ToolRenderer | None = None,
     ) -> Tool: ...
     @overload
     def register_tool(
@@ -95,6 +97,7 @@ class PiAPI(Protocol):
         output_schema: dict[str, Any] | None = None,
         exposure: ToolExposure = "direct",
         namespace: str | None = None,
+        renderer: ToolRenderer | None = None,
     ) -> Callable[[Callable[..., Any]], Tool]: ...
     def register_tool(self, tool: Any = None, /, **how: Any) -> Any:
         """Add a tool. As a decorator of a function, with or without the options of ``@tool``, build the tool first.
