@@ -225,11 +225,12 @@ def register_settings() -> Sequence[PluginSetting]:  # type: ignore[empty-body]
 def activate(pi: PiAPI) -> None:
     """Get ``pi``, for everything that is registered at run time: ``pi.on(...)``, ``pi.register_tool(...)``.
 
-    An installed plugin that is of use only where it is configured says so next to its hooks, and is not imported
-    elsewhere: ``pi_when = {"files": ["acme.json"], "env": ["ACME_*"], "settings": ["acme.on"]}``. One of the files must
-    exist, in the agent directory, in the project's ``.pi`` or, written ``./acme.json``, in the working directory, or
-    one of the variables be set, or one of the settings have a value other than null and false, when a session starts
-    or is reloaded. What it registers by name, such as a subcommand, is there all the same, from the index.
+    A plugin that is of use only where it is configured says so next to its hooks, and is left out elsewhere:
+    ``pi_when = {"files": ["acme.json"], "env": ["ACME_*"], "settings": ["acme.on"]}``. One of the files must exist, in
+    the agent directory, in the project's ``.pi`` or, written ``./acme.json``, in the working directory, or one of the
+    variables be set, or one of the settings have a value other than null and false, when a session starts or is
+    reloaded. An installed plugin is not imported where that is not so, and what it registers by name, such as a
+    subcommand, is there all the same, from the index; a local extension is run to read its condition, and then left out.
 
     Args:
         pi: This plugin's registrations and actions in one session.

@@ -1,4 +1,4 @@
-"""``pi_when``: files, environment variables and settings without which an installed plugin is not loaded for hooks."""
+"""``pi_when``: files, environment variables and settings without which a plugin is not loaded for its hooks."""
 
 from __future__ import annotations
 

@@ -158,3 +158,29 @@ async def test_a_session_of_a_program_finds_them(folders, command, script, store
         names = [each.name for each in await session.get_commands()]
 
     assert names == ["todo", "more"]
+
+
+WAITS = 'pi_when = {"files": ["./acme.toml"]}\n'
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_an_extension_is_left_out_where_its_pi_when_is_not_met(folders, command, there):
+    folders.write("acme.py", WAITS + command("acme"))
+    if there:
+        (folders.cwd / "acme.toml").touch()
+
+    host = folders.host()
+
+    assert host.has("acme") is there
+    assert [source.name for source, _ in host.extensions.waiting] == ([] if there else ["acme"])
+    assert host.problems == []
+
+
+def test_an_extension_whose_pi_when_is_invalid_is_loaded_and_reported(folders, command):
+    folders.write("acme.py", "pi_when = ['acme.toml']\n" + command("acme"))
+
+    host = folders.host()
+
+    (problem,) = host.problems
+    assert host.has("acme")
+    assert problem.message.startswith("pi_when must look like")

@@ -270,3 +270,18 @@ async def test_a_prompt_during_a_reload_waits_for_it(folders, start, script):
     await reloading
 
     assert order == ["startup", "reload", "turn"]
+
+
+async def test_a_reload_looks_again_for_what_an_extension_waits_for(folders, command, start):
+    folders.write("acme.py", 'pi_when = {"files": ["./acme.toml"]}\n' + command("acme"))
+    session = await start()
+    found = [await names(session)]
+    for change in (folders.cwd / "acme.toml").touch, (folders.cwd / "acme.toml").unlink:
+        change()
+
+        await session.reload()
+
+        found.append(await names(session))
+
+    assert found == [[], ["acme"], []]
+    assert [source.name for source, _ in session.runtime.host.extensions.waiting] == ["acme"]

@@ -205,6 +205,21 @@ def test_local_extensions_are_listed_with_what_they_hide(acme):
     assert "- acme" in acme.run("plugins", "--disable", "acme").stdout
 
 
+@pytest.mark.parametrize("options", [["--disable", "acme"], []])
+def test_an_extension_that_is_left_out_is_listed_and_can_be_shown(acme, options):
+    file = acme.cwd / "acme.py"
+    file.write_text(f"pi_when = {{'files': ['./acme.toml']}}\n{file.read_text()}")
+
+    listed = acme.run("-e", "acme.py", "plugins", "--json", *options)
+    shown = acme.run("-e", "acme.py", "plugins", "show", "acme", "--json", *options)
+
+    rows = {row["name"]: row for row in json.loads(listed.stdout)}
+    for described in rows["acme"], json.loads(shown.stdout):
+        assert described["enabled"] is not bool(options)
+        assert described["waitsFor"] == (None if options else "./acme.toml")
+        assert described["hooks"] == []
+
+
 def test_an_extension_that_cannot_be_loaded_is_a_warning_of_the_list(fake):
     (fake.cwd / "bad.py").write_text("x = (\n")
 

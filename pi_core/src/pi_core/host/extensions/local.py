@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pi_core.host import PluginHost
+    from pi_core.host.conditions import Condition
     from pi_core.host.extensions.projects import ProjectPlugin
     from pi_core.host.extensions.staged import Staged
 
@@ -49,6 +50,7 @@ class LocalExtensions:
 
     Attributes:
         disabled: The extensions that were found and left out, because they are disabled by name.
+        waiting: Those that were left out because their ``pi_when`` is not met, and what each waits for.
     """
 
     def __init__(
@@ -68,6 +70,7 @@ class LocalExtensions:
         self._say = say
         self._environ = environ
         self.disabled: list[ExtensionSource] = []
+        self.waiting: list[tuple[ExtensionSource, Condition]] = []
         self._loaded: dict[str, _Loaded] = {}
         self._left_out = LeftOut(host.settings.agent_dir / "cache")
         host.extensions = self
@@ -83,6 +86,7 @@ class LocalExtensions:
         Raises:
             UserError: Something that this run names is neither there nor a requirement.
         """
+        self.waiting = []
         for source in self._find():
             if source.plugin is not None and self._is_installed(source.plugin):
                 continue
@@ -93,8 +97,9 @@ class LocalExtensions:
                     self._add_distribution(source)
                     continue
                 name = self._free_name(source)
-                plugin = self._import(source, name, partial(self._report, name, "import"))
-                if plugin is not None:
+                report = partial(self._report, name, "import")
+                plugin = self._import(source, name, report)
+                if plugin is not None and self._is_wanted(source, plugin, report):
                     self._host.add(plugin, name)
                     self._loaded[name] = _Loaded(source, {name: plugin})
 
@@ -117,6 +122,7 @@ class LocalExtensions:
             sources = self._find()
         except UserError as error:
             return Staged(self.put, [each.source for each in self._loaded.values()], {}, [("(extensions)", str(error))])
+        self.waiting = []
         for source in sources:
             try:
                 await asyncio.to_thread(self._prepare, source)
@@ -124,10 +130,12 @@ class LocalExtensions:
                 failed.append((source.name, f"not loaded: {error}"))
                 continue
             if source.path is not None:
-                plugin = self._import(source, source.name, partial(_note, failed, source.name))
-                if plugin is not None:
+                report = partial(_note, failed, source.name)
+                plugin = self._import(source, source.name, report)
+                if plugin is not None and self._is_wanted(source, plugin, report):
                     modules[source.key] = plugin
-        return Staged(self.put, sources, modules, failed)
+        waiting = [source.key for source, _ in self.waiting]
+        return Staged(self.put, [each for each in sources if each.key not in waiting], modules, failed)
 
     def put(
         self, sources: Iterable[ExtensionSource], modules: Mapping[Any, object], replaced: dict[str, object]
@@ -218,6 +226,26 @@ class LocalExtensions:
             else:
                 loaded.append(load_entry_point(source.plugin.value, source.plugin.root))
         return loaded[0] if loaded else None
+
+    def _is_wanted(self, source: ExtensionSource, plugin: object, report: Callable[[str], None]) -> bool:
+        """Whether an extension has no ``pi_when``, or one that is met, or an invalid one, which is reported.
+
+        An extension is not in the index, so its condition is only known once it was run.
+        """
+        if not hasattr(plugin, "pi_when"):
+            return True
+        from pi_core.host.conditions import condition_of, is_met
+
+        try:
+            condition = condition_of(plugin)
+        except ValueError as error:
+            report(str(error))
+            return True
+        if is_met(condition, self._host.settings, self._cwd):
+            return True
+        self.waiting.append((source, condition))
+        _forget(plugin)
+        return False
 
     def _check_it_ends_nothing(self, source: ExtensionSource) -> None:
         """Raise where loading an extension would end the process: it did so before, and did so again in a trial.

@@ -16,15 +16,21 @@ if TYPE_CHECKING:
     from pi_core.hooks.dispatcher import HookDispatcher
     from pi_core.host import PluginHost
 
-__all__ = ["all_records", "extension_record", "implemented"]
+__all__ = ["all_records", "extension_record", "implemented", "left_out_records"]
 
 
 def all_records(host: PluginHost) -> Iterator[PluginRecord]:
-    """Yield the installed plugins, then the local extensions, loaded or disabled."""
+    """Yield the installed plugins, then the local extensions, those that were left out last."""
     yield from host.records.values()
     yield from (extension_record(name, host) for name in host.added())
-    for source in host.extensions.disabled if host.extensions is not None else ():
-        yield PluginRecord(source.name, _KIND, "", str(source.path or source.name))
+    yield from left_out_records(host)
+
+
+def left_out_records(host: PluginHost) -> Iterator[PluginRecord]:
+    """Yield the local extensions that are disabled, or whose ``pi_when`` is not met."""
+    if host.extensions is not None:
+        for source, condition in [*((source, {}) for source in host.extensions.disabled), *host.extensions.waiting]:
+            yield PluginRecord(source.name, _KIND, "", str(source.path or source.name), when=condition)
 
 
 def extension_record(name: str, host: PluginHost) -> PluginRecord:

@@ -6,7 +6,7 @@ import asyncio
 import json
 from typing import TYPE_CHECKING, Any
 
-from pi_cli._extension_records import extension_record, implemented
+from pi_cli._extension_records import extension_record, implemented, left_out_records
 from pi_cli._report import print_json, print_lines, warn
 from pi_cli._words import one_line
 from pi_core.host.conditions import describe_condition
@@ -39,13 +39,14 @@ def show_plugin(name: str, host: PluginHost, *, timed: bool, as_json: bool) -> i
         UserError: It is a local extension that could not be loaded; the message says why.
         UnknownName: There is no such plugin.
     """
-    if not host.has(name):
+    left_out = {record.name: record for record in left_out_records(host)}
+    if not host.has(name) and name not in left_out:
         failed = [str(each) for each in host.problems if each.plugin == name]
         if failed:
             raise UserError("\n".join(failed))
-        raise UnknownName("plugin", name, [*host.records, *host.added()], "pi plugins lists them")
+        raise UnknownName("plugin", name, [*host.records, *host.added(), *left_out], "pi plugins lists them")
     host.load_listeners()
-    record = host.records.get(name) or extension_record(name, host)
+    record = host.records.get(name) or left_out.get(name) or extension_record(name, host)
     details = _details(record, host)
     if timed and details["enabled"]:
         asyncio.run(_measure(details, host))
