@@ -31,13 +31,21 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.fixture
-def pi_plugins(request: pytest.FixtureRequest, pi_plugins: dict[str, object]) -> dict[str, object]:
-    """The plugins that the marker names, and after them the example that the test lies in."""
+def pi_extensions(request: pytest.FixtureRequest, pi_extensions: list[str]) -> list[str]:
+    """The files that the marker names; an example may be loaded as one of them."""
+    return [] if request.config.getoption(OPTION, default=False) else pi_extensions
+
+
+@pytest.fixture
+def pi_plugins(
+    request: pytest.FixtureRequest, pi_plugins: dict[str, object], pi_extensions: list[str]
+) -> dict[str, object]:
+    """The plugins that the marker names, and after them the example that the test lies in, if it is no extension."""
     folder = EXAMPLES / request.path.relative_to(EXAMPLES).parts[0]
     project = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     own = project["entry-points"]["pi"]
     others = {name: plugin for name, plugin in pi_plugins.items() if name not in own}
-    if request.config.getoption(OPTION, default=False):
+    if pi_extensions or request.config.getoption(OPTION, default=False):
         return others
     return others | {name: resolve_name(value) for name, value in own.items()}
 

@@ -16,18 +16,25 @@ EXAMPLES = ROOT / "examples"
 NAMES = sorted(file.parent.name for file in EXAMPLES.glob("*/pyproject.toml"))
 
 LIBRARIES = {
+    "attrs": "attrs",
+    "pluggypi-core": "pi_core",
     "pluggypi-hookspecs": "pi_hookspecs",
     "pluggypi-provider-kit": "pi_provider_kit",
     "pluggypi-tools": "pi_tools",
     "pyyaml": "yaml",
 }
-"""What an example may stand on, and how it is imported: the contract, what is exported for plugins, one stranger."""
+"""What an example may depend on, and how it is imported: the contract, what is exported for plugins, two others."""
 
 every_example = pytest.mark.parametrize("name", NAMES)
 
 
 def module_of(name):
     return EXAMPLES / name / "src" / f"pi_{name.replace('-', '_')}"
+
+
+def sources_of(name):
+    """The files of an example: those of its package, or the one that it is."""
+    return list(module_of(name).rglob("*.py")) or [module_of(name).with_suffix(".py")]
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +64,7 @@ def test_example_is_installed_like_a_strangers_plugin(name):
 def test_example_imports_what_it_depends_on_and_python_alone(name):
     project = tomllib.loads((EXAMPLES / name / "pyproject.toml").read_text())["project"]
     imported = set()
-    for source in module_of(name).rglob("*.py"):
+    for source in sources_of(name):
         for node in ast.walk(ast.parse(source.read_text())):
             if isinstance(node, ast.Import):
                 imported |= {each.name for each in node.names}
@@ -72,7 +79,7 @@ def test_example_imports_what_it_depends_on_and_python_alone(name):
 
 @every_example
 def test_example_is_short_and_says_what_it_does(name):
-    for source in module_of(name).rglob("*.py"):
+    for source in sources_of(name):
         text = source.read_text()
 
         assert len(text.splitlines()) <= 80
