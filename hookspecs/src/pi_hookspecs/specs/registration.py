@@ -230,7 +230,7 @@ def activate(pi: PiAPI) -> None:
     the agent directory, in the project's ``.pi`` or, written ``./acme.json``, in the working directory, or one of the
     variables be set, or one of the settings have a value other than null and false, when a session starts or is
     reloaded. An installed plugin is not imported where that is not so, and what it registers by name, such as a
-    subcommand, is there all the same, from the index; a local extension is run to read its condition, and then left out.
+    subcommand, is there all the same, from the index; a local extension is run to read its condition.
 
     Args:
         pi: This plugin's registrations and actions in one session.
