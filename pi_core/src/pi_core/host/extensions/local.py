@@ -49,6 +49,8 @@ class LocalExtensions:
         environ: Says where the home folder and uv are; the process's environment when None.
 
     Attributes:
+        given: Paths and requirements of this run.
+        discover: Whether others than those of this run count.
         disabled: The extensions that were found and left out, because they are disabled by name.
         waiting: Those that were left out because their ``pi_when`` is not met, and what each waits for.
     """
@@ -65,8 +67,8 @@ class LocalExtensions:
     ) -> None:
         self._host = host
         self._cwd = cwd
-        self._given = [os.fspath(each) for each in given]
-        self._discover = discover
+        self.given = [os.fspath(each) for each in given]
+        self.discover = discover
         self._say = say
         self._environ = environ
         self.disabled: list[ExtensionSource] = []
@@ -174,7 +176,7 @@ class LocalExtensions:
 
     def _find(self, *, report: bool = True) -> list[ExtensionSource]:
         sources, problems = find_extensions(
-            self._cwd, self._host.settings, self._given, discover=self._discover, environ=self._environ
+            self._cwd, self._host.settings, self.given, discover=self.discover, environ=self._environ
         )
         for problem in problems if report else ():
             self._host.report("(extensions)", "extensions", problem)
