@@ -13,6 +13,7 @@ __all__ = ["DEFAULT_PLUGINS", "PluginRecord", "Problem"]
 
 DEFAULT_PLUGINS = frozenset(
     {
+        "acp",
         "cli",
         "compaction",
         "context-files",

@@ -14,6 +14,7 @@ GLOBAL_ONLY = ("defaultProjectTrust",)
 
 
 PROTECTED = (
+    "acp",
     "defaultProjectTrust",
     "extensions",
     "externalEditor",

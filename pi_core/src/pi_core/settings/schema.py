@@ -186,6 +186,15 @@ class SandboxSettings:
 
 
 @frozen(kw_only=True)
+class AcpSettings:
+    """``acp``: of ``pi acp``."""
+
+    terminal: bool = _setting(
+        False, "Run commands in terminals of the [editor](acp.md), without the limits of pi's own"
+    )
+
+
+@frozen(kw_only=True)
 class GuardrailSettings:
     """Checks before a tool runs."""
 
@@ -277,6 +286,7 @@ class SettingsSchema:
     # Plugins
     plugins: PluginSettings = _setting(PluginSettings, "Which plugins are used")
     hooks: HookSettings = _setting(HookSettings, "How long plugins may take")
+    acp: AcpSettings = _setting(AcpSettings, "pi inside editors")
     guardrails: GuardrailSettings = _setting(GuardrailSettings, "Checks before a tool runs")
     sandbox: SandboxSettings = _setting(SandboxSettings, "Where programs may write and connect")
     memory: MemorySettings = _setting(MemorySettings, "MEMORY.md")

@@ -1,0 +1,24 @@
+"""Adds ``pi acp``: pi as an agent inside editors that speak the Agent Client Protocol."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pi_hookspecs import Subcommand, hookimpl
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["register_subcommands"]
+
+
+@hookimpl
+def register_subcommands() -> Sequence[Subcommand]:
+    """Add ``pi acp``."""
+    return [Subcommand("acp", run=_run, description="Serve an editor: the Agent Client Protocol on stdin and stdout")]
+
+
+def _run(arguments: list[str], host: Any) -> int:
+    from pi_acp._command import run
+
+    return run(arguments, host)

@@ -1,0 +1,75 @@
+"""Makes the session of pi for a session of an editor: plugins, settings and trust are those of its folder."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pi_acp._command import warn
+from pi_acp._hooks import SessionHooks
+from pi_acp._session import EditorSession
+from pi_core.create import create_agent_session
+from pi_core.host import PluginHost
+from pi_core.host.extensions import LocalExtensions
+from pi_core.settings import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from pi_acp._client import Client
+    from pi_core.session import SessionManager
+
+__all__ = ["open_session"]
+
+
+async def open_session(
+    client: Client,
+    cwd: Path,
+    folders: tuple[Path, ...],
+    servers: Mapping[str, dict[str, Any]],
+    *,
+    open_manager: Callable[[Path, PluginHost], SessionManager],
+    started_with: PluginHost,
+) -> EditorSession:
+    """Return a session that is started.
+
+    Args:
+        client: The editor.
+        cwd: The session's folder.
+        folders: Further folders of the session.
+        servers: The editor's MCP servers.
+        open_manager: Returns the conversation, new or stored.
+        started_with: The plugins of the folder that pi was started in: what was disabled or added on the command line
+            holds for all sessions.
+
+    Raises:
+        NoModel: No model can be used.
+        MissingKey: The model's provider has no key.
+        PiError: The session cannot start.
+    """
+    editor = EditorSession(client, cwd, folders)
+    settings = Settings.load(cwd, agent_dir=started_with.settings.agent_dir)
+    host = PluginHost(settings, disabled=started_with.disabled)
+    host.add(SessionHooks(editor, servers), "acp-session")
+    common = started_with.extensions
+    if common is not None:
+        LocalExtensions(host, cwd=cwd, given=common.given, discover=common.discover, say=warn).load()
+    host.load_listeners(cwd)
+    notice = settings.trust_of(cwd).notice
+    if notice is not None:
+        warn(notice)
+    session = create_agent_session(
+        cwd=cwd,
+        host=host,
+        settings=settings,
+        session_manager=open_manager(cwd, host),
+        ui=editor.ui,
+        mode="acp",
+    )
+    try:
+        await editor.start(session)
+        session.models.check(session.required_model())
+    except BaseException:
+        await session.dispose()
+        raise
+    return editor

@@ -1,0 +1,206 @@
+"""One session of an editor: its prompts in turn, their end when they are cancelled, its permissions and its files."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from pi_acp._command import warn
+from pi_acp._editor import EditorFiles, EditorTerminals, is_for_editor
+from pi_acp._options import config_options
+from pi_acp._peer import AUTH_REQUIRED, RpcError
+from pi_acp._permissions import Permissions, mode_state
+from pi_acp._prompt import read_prompt
+from pi_acp._replay import replayed
+from pi_acp._tool_calls import diffs_of, path_of
+from pi_acp._ui import AcpUI
+from pi_acp._updates import Updates
+from pi_hookspecs import MissingKey, NoModel
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pi_acp._client import Client
+    from pi_core.conversation import AgentSession
+    from pi_hookspecs import AbortSignal, AssistantMessage, ImageContent, ToolCallEvent
+
+__all__ = ["EditorSession"]
+
+_GRACE = 1.5
+"""Seconds that a cancelled prompt has to settle before it is answered."""
+
+_CANCELLED = {"stopReason": "cancelled"}
+
+
+class EditorSession:
+    """A conversation of pi with an editor.
+
+    Args:
+        client: The editor.
+        cwd: Where tools work.
+        folders: Further folders that belong to the session.
+    """
+
+    def __init__(self, client: Client, cwd: Path, folders: tuple[Path, ...]) -> None:
+        self.client = client
+        self.cwd = cwd
+        self.updates = Updates(client, cwd)
+        self.permissions = Permissions(client, cwd, folders)
+        self.ui = AcpUI(client, self.updates.say, self._permit)
+        self._folders = (cwd, *folders)
+        self._for_editor: set[str] = set()
+        self._turn = asyncio.Lock()
+        self._stops: set[asyncio.Future[None]] = set()
+        self._left: set[asyncio.Task[Any]] = set()
+        self._session: AgentSession | None = None
+
+    @property
+    def session(self) -> AgentSession:
+        """The session of pi; it is there once ``start`` was called."""
+        assert self._session is not None  # noqa: S101 - the agent makes and starts it before the editor knows its id
+        return self._session
+
+    async def start(self, session: AgentSession) -> None:
+        """Start the session of pi.
+
+        Raises:
+            PiError: It could not start.
+        """
+        self._session = session
+        self.client.session_id = session.session_id
+        self.updates.listen(session)
+        await session.start()
+        for problem in (
+            *session.settings.problems,
+            *map(str, session.host.problems),
+            *session.models.warnings,
+            *session.toolbox.warnings,
+            *session.session_manager.notices,
+        ):
+            warn(problem)
+
+    def state(self) -> dict[str, Any]:
+        """Return what the editor displays of the session: modes and options."""
+        return {
+            "modes": mode_state(self.permissions.mode),
+            "configOptions": config_options(self.session, switches=self.client.can.has_switches),
+        }
+
+    def announce(self) -> None:
+        """Send what the editor gets after the answer that names the session: commands, usage."""
+        self._in_background(self._announce())
+
+    async def _announce(self) -> None:
+        await self.updates.commands()
+        self.updates.usage()
+
+    async def replay(self) -> None:
+        """Send the conversation so far."""
+        for update in replayed(self.session.session_manager, self.cwd):
+            self.client.update(update.pop("sessionUpdate"), **update)
+            await self.client.peer.writer.room()
+
+    # Prompts
+
+    async def prompt(self, blocks: Any) -> dict[str, Any]:
+        """Answer a prompt, after those before it.
+
+        Raises:
+            RpcError: The blocks cannot be read, there is no key, or the provider failed.
+        """
+        text, images = read_prompt(blocks, self.cwd)
+        stop: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._stops.add(stop)
+        work = self._in_background(self._answer(text, images, stop))
+        try:
+            await asyncio.wait([work, stop], return_when=asyncio.FIRST_COMPLETED)
+            if not work.done():
+                await asyncio.wait([work], timeout=_GRACE)
+            if stop.done() or not work.done():
+                return _CANCELLED
+            return _outcome(work.result())
+        except asyncio.CancelledError:
+            self._stop(stop)
+            self.session.request_abort("Cancelled in the editor")
+            raise
+        except (MissingKey, NoModel) as error:
+            raise RpcError(AUTH_REQUIRED, f"Authentication required: {error}") from error
+        finally:
+            self._stops.discard(stop)
+            self.updates.flush()
+
+    async def _answer(
+        self, text: str, images: tuple[ImageContent, ...], stop: asyncio.Future[None]
+    ) -> AssistantMessage | None:
+        async with self._turn:
+            if stop.done():
+                return None
+            answer = await self.session.prompt(text, images=images, source="acp")
+            await self.session.wait_for_idle()
+            await self.updates.commands()
+            return answer
+
+    def cancel(self) -> None:
+        """Abort the prompt that is being answered, and those that wait."""
+        for stop in self._stops:
+            self._stop(stop)
+        self.session.request_abort("Cancelled in the editor")
+
+    async def close(self) -> None:
+        """Cancel everything and end the session."""
+        self.cancel()
+        await self.session.dispose()
+
+    def _stop(self, stop: asyncio.Future[None]) -> None:
+        if not stop.done():
+            stop.set_result(None)
+
+    def _in_background(self, work: Any) -> asyncio.Task[Any]:
+        task = asyncio.create_task(work)
+        self._left.add(task)
+        task.add_done_callback(self._on_done)
+        return task
+
+    def _on_done(self, task: asyncio.Task[Any]) -> None:
+        self._left.discard(task)
+        if not task.cancelled():
+            task.exception()  # of a prompt that was answered before it settled
+
+    # Tools
+
+    async def _permit(self, event: ToolCallEvent, signal: AbortSignal | None) -> str | None:
+        diffs = await asyncio.to_thread(diffs_of, event.tool_name, event.input, self.cwd)
+        reason = await self.permissions.refusal(event, diffs, signal)
+        if reason is None:
+            self.updates.diffs[event.tool_call_id] = diffs
+            self.updates.begun(event.tool_call_id)
+            path = path_of(event.input, self.cwd)
+            if path is not None and await asyncio.to_thread(is_for_editor, path, self._folders):
+                self._for_editor.add(event.tool_call_id)
+        return reason
+
+    def files_of(self, call_id: str, tool: str) -> EditorFiles | None:
+        """Return the editor's files if it can do what a call needs; else the call works on the disk."""
+        can = self.client.can
+        able = {"read": can.reads_files, "write": can.writes_files, "edit": can.reads_files and can.writes_files}
+        return EditorFiles(self.client) if able.get(tool, False) and call_id in self._for_editor else None
+
+    def terminals(self) -> EditorTerminals | None:
+        """Return the editor's terminals, if it has any."""
+        return EditorTerminals(self.client) if self.client.can.has_terminals else None
+
+
+def _outcome(answer: AssistantMessage | None) -> dict[str, Any]:
+    """Return how a prompt ended.
+
+    Raises:
+        RpcError: The provider failed.
+    """
+    reason = "stop" if answer is None else answer.stop_reason
+    if answer is not None and reason == "error":
+        raise RpcError(-32603, answer.error_message or "The request to the model failed")
+    if reason == "aborted":
+        return _CANCELLED
+    if answer is not None and answer.raw_stop_reason == "refusal":
+        return {"stopReason": "refusal"}
+    return {"stopReason": "max_tokens" if reason == "length" else "end_turn"}

@@ -1,0 +1,147 @@
+"""What an editor displays of a tool call: kind, title, files, differences, output."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pi_acp._prompt import blocks_of
+from pi_core.wire import dumps
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+__all__ = ["call_fields", "diffs_of", "kind_of", "output_fields", "path_of"]
+
+_KINDS = {
+    "read": "read",
+    "edit": "edit",
+    "write": "edit",
+    "bash": "execute",
+    "process": "execute",
+    "grep": "search",
+    "find": "search",
+    "ls": "search",
+}
+
+_TITLES = {
+    "read": ("Read {}", "path"),
+    "edit": ("Edit {}", "path"),
+    "write": ("Write {}", "path"),
+    "bash": ("{}", "command"),
+    "grep": ("Search for {}", "pattern"),
+    "find": ("Find {}", "pattern"),
+    "ls": ("List {}", "path"),
+}
+
+_TITLE = 200
+"""Characters of a title."""
+
+_RAW = 64 * 1024
+"""Bytes of ``rawOutput``."""
+
+_DIFF = 1024 * 1024
+"""Bytes of a file whose differences are displayed."""
+
+
+def kind_of(tool: str) -> str:
+    """Return the kind of a tool, for its icon."""
+    return _KINDS.get(tool, "other")
+
+
+def path_of(arguments: Mapping[str, Any], cwd: Path) -> Path | None:
+    """Return the file or folder that a call is about, absolute; None where there is none."""
+    path = arguments.get("path")
+    return Path(cwd, path).absolute() if isinstance(path, str) and path and "\0" not in path else None
+
+
+def call_fields(tool: str, arguments: Mapping[str, Any], cwd: Path) -> dict[str, Any]:
+    """Return the fields of a call whose arguments are complete."""
+    fields: dict[str, Any] = {
+        "title": _title(tool, arguments),
+        "kind": kind_of(tool),
+        "rawInput": _plain(arguments),
+    }
+    path = path_of(arguments, cwd)
+    if path is not None:
+        line = arguments.get("offset")
+        at = {"line": line} if tool == "read" and isinstance(line, int) and line > 0 else {}
+        fields["locations"] = [{"path": str(path), **at}]
+    return fields
+
+
+def output_fields(content: Iterable[Any], details: Any = None, diffs: Iterable[dict[str, Any]] = ()) -> dict[str, Any]:
+    """Return the fields of a result; of a call that changed a file the differences are displayed, not the text."""
+    shown = [*diffs] or [{"type": "content", "content": block} for block in blocks_of(content)]
+    fields: dict[str, Any] = {"content": shown}
+    if details is not None:
+        raw = dumps(details)
+        if len(raw) <= _RAW:
+            fields["rawOutput"] = json.loads(raw)
+    return fields
+
+
+def diffs_of(tool: str, arguments: Mapping[str, Any], cwd: Path) -> list[dict[str, Any]]:
+    """Return what a call of ``edit`` or ``write`` is going to change; reads the file.
+
+    Where the whole new text cannot be known, each replacement is a difference of its own.
+    """
+    path = path_of(arguments, cwd)
+    if path is None or tool not in ("edit", "write"):
+        return []
+    old = _text_of(path)
+    if tool == "write":
+        new = arguments.get("content")
+        return [_diff(path, old, new)] if isinstance(new, str) and len(new) <= _DIFF else []
+    edits = [
+        (each["oldText"], each["newText"])
+        for each in arguments.get("edits") or ()
+        if isinstance(each, dict) and isinstance(each.get("oldText"), str) and isinstance(each.get("newText"), str)
+    ]
+    changed = None if old is None else _replaced(old, edits)
+    if changed is not None:
+        return [_diff(path, old, changed)]
+    return [_diff(path, before, after) for before, after in edits if len(before) + len(after) <= _DIFF]
+
+
+def _diff(path: Path, old: str | None, new: str) -> dict[str, Any]:
+    return {"type": "diff", "path": str(path), "oldText": old, "newText": new}
+
+
+def _text_of(path: Path) -> str | None:
+    try:
+        if path.stat().st_size > _DIFF or not path.is_file():
+            return None
+        return path.read_bytes().decode()
+    except (OSError, ValueError):
+        return None
+
+
+def _replaced(text: str, edits: list[tuple[str, str]]) -> str | None:
+    """Return a text after replacements; None where one does not occur exactly once, or two overlap."""
+    places = []
+    for old, new in edits:
+        if not old or text.count(old) != 1:
+            return None
+        places.append((text.index(old), old, new))
+    parts, end = [], 0
+    for start, old, new in sorted(places):
+        if start < end:
+            return None
+        parts += [text[end:start], new]
+        end = start + len(old)
+    return "".join([*parts, text[end:]])
+
+
+def _title(tool: str, arguments: Mapping[str, Any]) -> str:
+    template, name = _TITLES.get(tool, (tool, ""))
+    value = arguments.get(name)
+    if not isinstance(value, str) or not value.strip():
+        return "List ." if tool == "ls" else tool
+    title = template.format(" ".join(value.split()))
+    return title if len(title) <= _TITLE else title[: _TITLE - 1] + "…"
+
+
+def _plain(arguments: Mapping[str, Any]) -> Any:
+    return json.loads(dumps(dict(arguments)))

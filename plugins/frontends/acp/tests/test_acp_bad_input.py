@@ -1,0 +1,229 @@
+"""What goes wrong: broken lines, wrong parameters, prompts at once, tools that hang, an editor that goes away."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+
+async def error_of(editor, method: str, **params) -> tuple[int, str]:
+    from acp.exceptions import RequestError
+
+    with pytest.raises(RequestError) as caught:
+        await editor.agent._conn.send_request(method, params)
+    return caught.value.code, str(caught.value)
+
+
+async def new(editor, folder: Path) -> str:
+    return (await editor.agent.new_session(cwd=str(folder), mcp_servers=[])).session_id
+
+
+BROKEN = {
+    b'{"jsonrpc": "2.0", "id": 7, "method"': -32700,
+    b"\xff\xfe": -32700,
+    b"[" * 100_000: -32700,
+    b"[]": -32600,
+    b'{"jsonrpc": "2.0", "id": 7}': -32600,
+    b'{"jsonrpc": "2.0", "id": 7, "method": "session/prompt", "params": [1]}': -32602,
+    b'{"jsonrpc": "2.0", "id": 7, "method": "session/unknown"}': -32601,
+}
+
+
+async def test_a_broken_line_is_answered_and_the_next_one_served(run_acp):
+    async with run_acp() as editor:
+        for line in BROKEN:
+            editor.post(line)
+        await editor.until(lambda: len(editor.messages) == len(BROKEN))
+
+        assert [each["error"]["code"] for each in editor.messages] == [*BROKEN.values()]
+        assert (await editor.start()).protocol_version == 1
+
+
+async def test_unknown_notifications_and_answers_are_ignored(run_acp):
+    async with run_acp() as editor:
+        editor.post(b'{"jsonrpc": "2.0", "method": "session/whistle", "params": {}}')
+        editor.post(b'{"jsonrpc": "2.0", "id": 99, "result": {}}')
+        editor.post(b'{"jsonrpc": "2.0", "id": "x", "error": {"code": -1, "message": "?"}}')
+
+        await editor.start()
+
+        assert len(editor.messages) == 1
+
+
+async def test_wrong_parameters_are_named(run_acp, work):
+    async with run_acp() as editor:
+        await editor.start()
+        session = await new(editor, work)
+
+        errors = {
+            "relative": await error_of(editor, "session/new", cwd="work", mcpServers=[]),
+            "absent": await error_of(editor, "session/new", cwd="/nowhere/at/all", mcpServers=[]),
+            "cwd": await error_of(editor, "session/new", mcpServers=[]),
+            "server": await error_of(editor, "session/new", cwd=str(work), mcpServers=[{"command": "x"}]),
+            "prompt": await error_of(editor, "session/prompt", sessionId=session, prompt="Hello"),
+            "audio": await error_of(editor, "session/prompt", sessionId=session, prompt=[{"type": "audio"}]),
+            "mode": await error_of(editor, "session/set_mode", sessionId=session, modeId="yolo"),
+            "model": await error_of(
+                editor, "session/set_config_option", sessionId=session, configId="model", value="no"
+            ),
+            "method": await error_of(editor, "authenticate", methodId="fax"),
+        }
+        unknown = await error_of(editor, "session/prompt", sessionId="nobody", prompt=[])
+
+        assert {code for code, _ in errors.values()} == {-32602}
+        assert "'cwd' must be an absolute path, not 'work'" in errors["relative"][1]
+        assert unknown[0] == -32002
+
+
+async def test_without_a_key_signing_in_is_required(run_acp, work, tmp_path):
+    agent_dir = tmp_path / "agent"
+    agent_dir.mkdir()
+    (agent_dir / "settings.json").write_text('{"defaultProvider": "anthropic", "defaultModel": "claude-sonnet-4-5"}')
+    async with run_acp(PI_CODING_AGENT_DIR=str(agent_dir)) as editor:
+        answer = await editor.start(auth={"terminal": True})
+
+        code, message = await error_of(editor, "session/new", cwd=str(work), mcpServers=[])
+
+        assert [each.type for each in answer.auth_methods] == ["terminal", "env_var"]
+        assert code == -32000
+        assert "ANTHROPIC_API_KEY" in message
+
+
+async def test_a_failing_provider_is_an_error_with_its_text(run_acp, work):
+    from acp.exceptions import RequestError
+
+    async with run_acp() as editor:
+        await editor.start()
+        session = await new(editor, work)
+
+        with pytest.raises(RequestError, match="overheated"):
+            await editor.say(session, "fail")
+
+        assert (await editor.say(session, "long")).stop_reason == "max_tokens"
+
+
+async def test_two_prompts_at_once_are_answered_in_turn(run_acp, work):
+    async with run_acp() as editor:
+        await editor.start()
+        session = await new(editor, work)
+
+        answers = await asyncio.gather(*(editor.say(session, each) for each in ("first ", "second ", "third ")))
+
+        assert [each.stop_reason for each in answers] == ["end_turn"] * 3
+        assert editor.text(session) == "first second third "
+
+
+async def test_cancel_ends_the_prompt_and_those_that_wait(run_acp, work):
+    async with run_acp() as editor:
+        await editor.start()
+        session = await new(editor, work)
+        prompts = [asyncio.create_task(editor.say(session, each)) for each in ("stall", "never said")]
+        await editor.until(lambda: "stall" in editor.text(session))
+
+        await editor.agent.cancel(session_id=session)
+
+        assert [(await each).stop_reason for each in prompts] == ["cancelled", "cancelled"]
+        assert (await editor.say(session, "Hello")).stop_reason == "end_turn"
+        assert "never said" not in editor.text(session)
+
+
+async def test_cancel_ends_a_question_that_nobody_answers(run_acp, work):
+    async with run_acp() as editor:
+        await editor.start()
+        session = await new(editor, work)
+        answered = asyncio.Event()
+
+        async def wait(**_):
+            await answered.wait()
+            return {"outcome": {"outcome": "cancelled"}}
+
+        editor.request_permission = wait
+        editor.agent._session_updates._client = editor
+        prompt = asyncio.create_task(editor.say(session, 'call bash {"command": "touch made"}'))
+        await editor.until(lambda: editor.asked.get("session/request_permission"))
+
+        await editor.agent.cancel(session_id=session)
+
+        assert (await prompt).stop_reason == "cancelled"
+        answered.set()
+        assert not (work / "made").exists()
+
+
+async def test_cancel_is_answered_although_a_tool_hangs(run_acp, work):
+    async with run_acp() as editor:
+        await editor.start()
+        session = await new(editor, work)
+        await editor.agent.set_session_mode(session_id=session, mode_id="auto")
+        prompt = asyncio.create_task(editor.say(session, "call hang {}"))
+        await editor.until(lambda: "begun" in json.dumps(editor.of("tool_call_update")))
+
+        await editor.agent.cancel(session_id=session)
+
+        assert (await prompt).stop_reason == "cancelled"
+
+
+@pytest.mark.parametrize("said", ["stall", 'call bash {"command": "sleep 60"}'])
+async def test_the_end_of_stdin_ends_everything(run_acp, work, said):
+    async with run_acp() as editor:
+        await editor.start()
+        session = await new(editor, work)
+        await editor.agent.set_session_mode(session_id=session, mode_id="auto")
+        prompt = asyncio.create_task(editor.say(session, said))
+        await editor.until(lambda: editor.of("agent_message_chunk") or len(editor.of("tool_call_update")) > 1)
+
+        code = await editor.ended()
+
+        assert code == 0
+        await asyncio.wait([prompt])
+        assert prompt.exception() is not None
+
+
+async def test_no_process_outlives_pi(run_acp, work):
+    async with run_acp() as editor:
+        await editor.start()
+        session = await new(editor, work)
+        await editor.agent.set_session_mode(session_id=session, mode_id="auto")
+        command = "sleep 1000 & echo $! > one; setsid sleep 1000 & echo $! > two; echo ready; wait"
+        prompt = asyncio.create_task(editor.say(session, f"call bash {json.dumps({'command': command})}"))
+        await editor.until(
+            lambda: "ready" in json.dumps([each.get("content") for each in editor.of("tool_call_update")])
+        )
+        children = [int((work / name).read_text()) for name in ("one", "two")]
+
+        await editor.ended()
+
+        await asyncio.wait([prompt])
+        assert prompt.exception() is not None
+        end = time.monotonic() + 20
+        while any(map(_is_running, children)) and time.monotonic() < end:  # noqa: ASYNC110 - no event says so
+            await asyncio.sleep(0.05)
+        assert [each for each in children if _is_running(each)] == []
+
+
+def _is_running(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+        return not Path(f"/proc/{pid}/stat").exists() or Path(f"/proc/{pid}/stat").read_text().split()[2] != "Z"
+    except ProcessLookupError:
+        return False
+
+
+async def test_what_plugins_print_goes_to_stderr(run_acp, work):
+    async with run_acp() as editor:
+        await editor.start()
+        session = await new(editor, work)
+
+        await editor.say(session, "/loud")
+        await editor.ended()
+
+        errors = (await editor.process.stderr.read()).decode()
+        assert [word for word in ("printed", "written", "from a program") if word in errors] == [
+            "printed",
+            "written",
+            "from a program",
+        ]

@@ -1,0 +1,230 @@
+"""A conversation of an editor with pi: prompts, edits, permissions, modes, options, dialogs."""
+
+from __future__ import annotations
+
+import json
+
+
+def call(tool: str, **arguments) -> str:
+    return f"call {tool} {json.dumps(arguments)}"
+
+
+EDIT = call("edit", path="tide.py", edits=[{"oldText": "return 0", "newText": "return hour % 12"}])
+
+
+async def test_an_edit_is_asked_about_and_displayed_as_a_diff(run_acp, work):
+    async with run_acp() as editor:
+        await editor.start()
+        session = (await editor.agent.new_session(cwd=str(work), mcp_servers=[])).session_id
+
+        answer = await editor.say(session, EDIT)
+
+        assert answer.stop_reason == "end_turn"
+        (asked,) = editor.asked["session/request_permission"]
+        diff = {
+            "type": "diff",
+            "path": str(work / "tide.py"),
+            "oldText": "def tide(hour):\n    return 0\n",
+            "newText": "def tide(hour):\n    return hour % 12\n",
+        }
+        assert asked["toolCall"]["content"] == [diff]
+        assert [each["kind"] for each in asked["options"]] == [
+            "allow_once",
+            "allow_always",
+            "reject_once",
+            "reject_always",
+        ]
+        updates = [*editor.of("tool_call"), *editor.of("tool_call_update")]
+        assert [each["status"] for each in updates] == ["pending", "pending", "in_progress", "completed"]
+        assert updates[1]["title"] == "Edit tide.py"
+        assert updates[1]["locations"] == [{"path": str(work / "tide.py")}]
+        assert updates[3]["content"] == [diff]
+        assert (work / "tide.py").read_text() == diff["newText"]
+
+
+async def test_a_rejected_call_is_not_carried_out(run_acp, work):
+    async with run_acp() as editor:
+        await editor.start()
+        session = (await editor.agent.new_session(cwd=str(work), mcp_servers=[])).session_id
+        editor.allow = lambda asked: "reject"
+
+        await editor.say(session, EDIT)
+
+        assert "return 0" in (work / "tide.py").read_text()
+        assert editor.of("tool_call_update")[-1]["status"] == "failed"
+        assert "The user rejected this call" in json.dumps(editor.of("tool_call_update")[-1]["content"])
+
+
+async def test_what_is_always_allowed_is_asked_once_for_each_file(run_acp, work):
+    async with run_acp() as editor:
+        await editor.start()
+        session = (await editor.agent.new_session(cwd=str(work), mcp_servers=[])).session_id
+        editor.allow = lambda asked: "allow-always"
+
+        for name in ("a.txt", "a.txt", "b.txt"):
+            await editor.say(session, call("write", path=name, content="x\n"))
+
+        assert len(editor.asked["session/request_permission"]) == 2
+        assert (work / "b.txt").read_text() == "x\n"
+
+
+async def test_commands_with_the_same_beginning_are_allowed_together_but_not_compound_ones(run_acp, work):
+    async with run_acp() as editor:
+        await editor.start()
+        session = (await editor.agent.new_session(cwd=str(work), mcp_servers=[])).session_id
+        editor.allow = lambda asked: "allow-always"
+
+        for command in ("echo one", "echo one two", "echo one; echo three"):
+            await editor.say(session, call("bash", command=command))
+
+        titles = [asked["toolCall"]["title"] for asked in editor.asked["session/request_permission"]]
+        assert titles == ["echo one", "echo one; echo three"]
+
+
+async def test_reading_is_not_asked_about(run_acp, work):
+    async with run_acp() as editor:
+        await editor.start()
+        session = (await editor.agent.new_session(cwd=str(work), mcp_servers=[])).session_id
+
+        await editor.say(session, call("read", path="tide.py", offset=2))
+
+        assert "session/request_permission" not in editor.asked
+        assert editor.of("tool_call_update")[0]["locations"] == [{"path": str(work / "tide.py"), "line": 2}]
+        assert "return 0" in json.dumps(editor.of("tool_call_update")[-1]["content"])
+
+
+async def test_modes_decide_what_is_asked_about(run_acp, work, tmp_path):
+    async with run_acp() as editor:
+        await editor.start()
+        session = (await editor.agent.new_session(cwd=str(work), mcp_servers=[])).session_id
+
+        await editor.agent.set_session_mode(session_id=session, mode_id="accept-edits")
+        await editor.say(session, call("write", path="in.txt", content="x"))
+        await editor.say(session, call("write", path=str(tmp_path / "out.txt"), content="x"))
+        await editor.agent.set_session_mode(session_id=session, mode_id="auto")
+        await editor.say(session, call("bash", command="echo done"))
+
+        titles = [asked["toolCall"]["title"] for asked in editor.asked["session/request_permission"]]
+        assert titles == [f"Write {tmp_path / 'out.txt'}"]
+        assert [each["currentModeId"] for each in editor.of("current_mode_update")] == ["accept-edits", "auto"]
+
+
+async def test_options_are_changed_and_changes_of_commands_arrive(run_acp, work):
+    async with run_acp() as editor:
+        await editor.start(session={"configOptions": {"boolean": {}}})
+        made = await editor.agent.new_session(cwd=str(work), mcp_servers=[])
+        options = {each.id: each for each in made.config_options}
+
+        answer = await editor.agent.set_config_option("model", made.session_id, "fake/other")
+        await editor.agent.set_config_option("thought_level", made.session_id, "high")
+        last = await editor.agent.set_config_option("auto_compaction", made.session_id, False)
+
+        assert options["model"].current_value == "fake/echo"
+        assert answer.config_options[0].current_value == "fake/other"
+        assert [each.current_value for each in last.config_options] == ["fake/other", "high", False]
+        assert editor.of("config_option_update")
+
+
+async def test_text_and_thoughts_arrive_merged_and_complete(run_acp, work):
+    async with run_acp() as editor:
+        await editor.start()
+        session = (await editor.agent.new_session(cwd=str(work), mcp_servers=[])).session_id
+
+        await editor.say(session, "flood 5000")
+        await editor.say(session, "think twice")
+
+        expected = "".join(f"{number} " for number in range(5000))
+        assert editor.text(session) == expected + "think twice"
+        assert len(editor.of("agent_message_chunk")) < 500
+        assert editor.text(session, "agent_thought_chunk") == "Hm. "
+
+
+async def test_commands_plan_usage_and_name_are_displayed(run_acp, work):
+    async with run_acp() as editor:
+        await editor.start()
+        session = (await editor.agent.new_session(cwd=str(work), mcp_servers=[])).session_id
+
+        await editor.say(session, "Hello")
+        await editor.say(session, "/plan")
+        await editor.say(session, "/name Tides")
+        await editor.say(session, "/more")
+
+        names = [
+            [each["name"] for each in update["availableCommands"]] for update in editor.of("available_commands_update")
+        ]
+        assert "ask" in names[0]
+        assert "late" not in names[0]
+        assert "late" in names[-1]
+        assert editor.of("plan")[0]["entries"] == [
+            {"content": "Look", "priority": "medium", "status": "pending"},
+            {"content": "Mend", "priority": "high", "status": "in_progress"},
+        ]
+        assert editor.of("usage_update")[0]["size"] > 0
+        assert editor.of("session_info_update")[0]["title"] == "Tides"
+
+
+async def test_dialogs_of_plugins_are_questions_and_forms_of_the_editor(run_acp, work):
+    async with run_acp() as editor:
+        await editor.start(elicitation={"form": {}})
+        session = (await editor.agent.new_session(cwd=str(work), mcp_servers=[])).session_id
+        editor.allow = lambda asked: asked["options"][-1 if "Which" in asked["toolCall"]["title"] else 0]["optionId"]
+        editor.form = {"text": "Ada", "depth": 5, "zone": "b"}
+
+        await editor.say(session, "/ask")
+
+        assert json.loads(editor.text(session)) == [True, "two", "Ada", {"depth": 5, "zone": "b"}]
+        assert {each["status"] for each in editor.of("tool_call_update")} == {"completed"}
+
+
+async def test_dialogs_that_an_editor_does_not_have_are_dismissed(run_acp, work):
+    async with run_acp() as editor:
+        await editor.start()
+        session = (await editor.agent.new_session(cwd=str(work), mcp_servers=[])).session_id
+        editor.allow = lambda asked: None
+
+        await editor.say(session, "/ask")
+
+        assert json.loads(editor.text(session)) == [False, None, None, None]
+
+
+async def test_what_is_embedded_and_linked_is_in_the_prompt(run_acp, work):
+    from acp.helpers import embedded_text_resource, image_block, resource_block, resource_link_block, text_block
+
+    async with run_acp() as editor:
+        await editor.start()
+        session = (await editor.agent.new_session(cwd=str(work), mcp_servers=[])).session_id
+        blocks = [
+            text_block("Look at "),
+            resource_link_block("tide.py", (work / "tide.py").as_uri()),
+            resource_link_block("Manual", "https://tides.example/"),
+            resource_block(embedded_text_resource("file:///a.md", "with ``` in it")),
+            image_block("aW1n", "image/png"),
+        ]
+
+        await editor.agent.prompt(session_id=session, prompt=blocks)
+
+        assert editor.text(session) == (
+            "Look at @tide.py[Manual](https://tides.example/)\n\nfile:///a.md\n````\nwith ``` in it\n````"
+        )
+
+
+async def test_servers_of_the_editor_are_registered_for_their_session_alone(run_acp, work):
+    from acp.schema import EnvVariable, HttpHeader, HttpMcpServer, McpServerStdio
+
+    servers = [
+        McpServerStdio(name="my docs", command="/bin/docs", args=["-x"], env=[EnvVariable(name="A", value="1")]),
+        HttpMcpServer(type="http", name="web", url="http://x.example", headers=[HttpHeader(name="K", value="v")]),
+    ]
+    async with run_acp() as editor:
+        await editor.start()
+        first = (await editor.agent.new_session(cwd=str(work), mcp_servers=servers)).session_id
+        second = (await editor.agent.new_session(cwd=str(work), mcp_servers=[])).session_id
+
+        await editor.say(first, "/servers")
+        await editor.say(second, "/servers")
+
+        assert json.loads(editor.text(first)) == {
+            "my_docs": {"command": "/bin/docs", "args": ["-x"], "env": {"A": "1"}},
+            "web": {"type": "http", "url": "http://x.example", "headers": {"K": "v"}},
+        }
+        assert json.loads(editor.text(second)) == {}
