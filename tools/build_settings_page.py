@@ -71,9 +71,9 @@ as an object are migrated.
 ## Trust
 
 A folder may contain files that run code and instruct the model: in `.pi`, the files `settings.json`, `mcp.json`,
-`extensions`, `skills`, `prompts`, `themes`, `SYSTEM.md` and `APPEND_SYSTEM.md`; and `.agents/skills` in the folder and
-in its parents, up to the root of the git repository. They are ignored until the folder is trusted. The first of these
-decides:
+`extensions`, `skills`, `prompts`, `themes`, `SYSTEM.md` and `APPEND_SYSTEM.md`; `.mcp.json`; and `.agents/skills` in
+the folder and in its parents, up to the root of the git repository. They are ignored until the folder is trusted. The
+first of these decides:
 
 1. `--approve` (`-a`) or `--no-approve` (`-na`), for one run
 2. a plugin, in the hook `project_trust`

@@ -54,6 +54,11 @@ class TestWhatNeedsTrust:
 
         assert list(project_resources(project, environ)) == [project / ".pi" / name for name in names]
 
+    def test_the_servers_that_a_project_names(self, project, environ):
+        (project / ".mcp.json").touch()
+
+        assert list(project_resources(project, environ))[1:] == [project / ".mcp.json"]
+
     def test_skills_for_any_agent_up_to_the_root_of_the_repository(self, project, environ):
         inner = project / "a" / "b"
         for folder in (inner, project, project.parent):

@@ -190,7 +190,10 @@ class TrustStore:
 
 
 def project_resources(cwd: Path, environ: Mapping[str, str] | None = None) -> Iterator[Path]:
-    """Yield the files of a project that need trust: in ``.pi``, and ``.agents/skills`` up to its git repository's root.
+    """Yield the files of a project that need trust.
+
+    They are in ``.pi``, ``.mcp.json``, which names programs to start, and ``.agents/skills`` up to its git repository's
+    root.
 
     Args:
         cwd: The project's folder, without symbolic links.
@@ -199,6 +202,8 @@ def project_resources(cwd: Path, environ: Mapping[str, str] | None = None) -> It
     folder = cwd / ".pi"
     if os.path.lexists(folder):
         yield from (folder / name for name in _IN_PI if os.path.lexists(folder / name))
+    if os.path.lexists(cwd / ".mcp.json"):
+        yield cwd / ".mcp.json"
     home = os.path.realpath(home_dir(environ))
     for each in (cwd, *cwd.parents):
         skills = each / ".agents" / "skills"

@@ -51,6 +51,7 @@ def session_with(
         options = session_options(
             cwd=tmp_path, script=script, ui=fake_ui, options=pi_options, host=pi_host, fake_tools=fake_tools
         )
+        options["plugins"] = {name: each for name, each in options["plugins"].items() if not pi_host.has(name)}
         return create_agent_session(**{**options, **more})
 
     return make

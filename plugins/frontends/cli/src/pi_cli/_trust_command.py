@@ -28,9 +28,9 @@ Usage: pi trust [PATH]
 
 Let the files of a folder count that can run code and instruct the model: in
 .pi settings.json, mcp.json, extensions, skills, prompts, themes, SYSTEM.md and
-APPEND_SYSTEM.md, and the skills in .agents/skills. PATH is this folder where it
-is left out; what is decided for it counts for all folders below it, until one
-of those has a decision of its own. Another git repository below a trusted
+APPEND_SYSTEM.md, the servers in .mcp.json, and the skills in .agents/skills.
+PATH is this folder where it is left out; what is decided for it counts for all
+folders below it, until one of those has a decision of its own. Another git repository below a trusted
 folder that has such files needs a decision of its own.
 
   --deny       Use none of it

@@ -38,6 +38,7 @@ class Hub:
         servers: All configured servers.
         remotes: Those that may be connected, by name.
         refused: Those that the user did not allow.
+        problems: What is wrong in the files.
         offer: Their tools.
     """
 
@@ -54,10 +55,17 @@ class Hub:
         self.servers: dict[str, Server] = {}
         self.remotes: dict[str, Remote] = {}
         self.refused: set[str] = set()
+        self.problems: list[str] = []
+        self._policies = True
         self.offer = Offer(pi, ctx.model.context_window if ctx.model else None)
 
-    async def start(self) -> None:
-        """Read the files, ask about servers of the project, register known tools, and begin to connect."""
+    async def start(self, *, connect: bool = True) -> None:
+        """Read the files, ask about servers of the project, register known tools, and begin to connect.
+
+        Args:
+            connect: Whether servers are connected by their policies; without it only ``connect`` does so.
+        """
+        self._policies = connect
         self._link.users.add(self)
         found = self._load()
         for problem in found.problems:
@@ -111,6 +119,14 @@ class Hub:
         self._note(remote, about)
         return about
 
+    async def request(self, name: str, do: str, **fields: Any) -> Any:
+        """Send a request to a server; it is connected if it is not.
+
+        Raises:
+            PiError: It cannot be connected, or the request failed.
+        """
+        return await self.remotes[name].request(do, self._ctx, **fields)
+
     async def reconnect(self, name: str) -> dict[str, Any]:
         """Connect a server anew, whatever state it is in.
 
@@ -137,7 +153,7 @@ class Hub:
         )
 
     async def _use(self, found: Servers) -> None:
-        self.servers = found.servers
+        self.servers, self.problems = found.servers, found.problems
         allowed = {name: each for name, each in found.servers.items() if each.enabled and await self._is_allowed(each)}
         for name, remote in list(self.remotes.items()):
             if name not in allowed or allowed[name].hash != remote.server.hash:
@@ -184,10 +200,10 @@ class Hub:
         if kept is not None:
             self.offer.put(remote, kept)
         policy = server.start or ("lazy" if self._ctx.mode in _ONE_SHOT else "background")
-        if kept is None or policy != "lazy":
+        if self._policies and (kept is None or policy != "lazy"):
             task = asyncio.create_task(self._connect_quietly(remote))
             self._connecting[server.name] = task
-            if policy == "eager" or (kept is None and server.exposure in ("auto", "direct")):
+            if policy == "eager" or (kept is None and server.exposure != "hidden"):
                 self._first.add(task)
 
     async def _connect_quietly(self, remote: Remote) -> None:

@@ -28,7 +28,6 @@ IDLE = 60.0
 _KEPT = (
     "HOME",
     "LANG",
-    "LC_ALL",
     "LOGNAME",
     "PATH",
     "PYTHONPATH",
@@ -37,7 +36,6 @@ _KEPT = (
     "TMPDIR",
     "TZ",
     "USER",
-    "VIRTUAL_ENV",
 )
 _NETWORK = ("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR")
 _CHUNK = 1 << 18
@@ -108,6 +106,11 @@ class Link:
             raise
         finally:
             self._waiting.pop(number, None)
+
+    async def ended(self) -> None:
+        """Wait until the sidecar that runs now has ended, and its connections are known to be lost."""
+        if self._reader is not None:
+            await asyncio.wait({self._reader})
 
     def forgive(self) -> None:
         """Start the sidecar again although it ended twice."""

@@ -75,6 +75,7 @@ class Remote:
         if self._opening is None or self._opening.done():
             self.state = "connecting"
             self._opening = asyncio.create_task(self._open(ctx))
+            self._opening.add_done_callback(_taken_note_of)
         return await asyncio.shield(self._opening)
 
     async def _open(self, ctx: PiContext) -> dict[str, Any]:
@@ -156,3 +157,9 @@ async def _prepared(server: Server, values: dict[str, Any], ctx: PiContext) -> S
 def _at_home(path: str) -> str:
     """Return a path with the home folder in place of a tilde."""
     return os.path.expanduser(path)  # noqa: PTH111 - the name of a program need not be a path
+
+
+def _taken_note_of(opening: asyncio.Task[dict[str, Any]]) -> None:
+    """Take the failure of a connection out of its task: the session that wanted it may have ended meanwhile."""
+    if not opening.cancelled():
+        opening.exception()

@@ -34,6 +34,9 @@ class Session:
         self._pi.on("input", self._input)
         self._pi.on("system_prompt", self._system_prompt)
         self._pi.on("before_agent_start", self._before_agent_start)
+        self._pi.register_command(
+            "mcp", self._command, description="MCP servers: state, tools, connect again", complete=self._complete
+        )
 
     async def _start(self, event: object, ctx: PiContext) -> None:
         if self._pi.get_flag("no-mcp"):
@@ -43,6 +46,19 @@ class Session:
         self._section, self._said = None, ""
         self._hub = Hub(self._pi, ctx)
         await self._hub.start()
+
+    async def _command(self, arguments: str, ctx: PiContext) -> None:
+        from pi_mcp._command import run_command
+
+        if self._hub is None:
+            ctx.ui.notify("MCP servers are off: --no-mcp.")
+        else:
+            await run_command(self._hub, arguments, ctx)
+
+    def _complete(self, typed: str) -> list[str]:
+        from pi_mcp._command import complete
+
+        return complete(self._hub, typed) if self._hub is not None else []
 
     async def _shutdown(self, event: SessionShutdownEvent) -> None:
         hub, self._hub = self._hub, None

@@ -1,0 +1,261 @@
+"""``pi mcp``: look at the configured servers, try them, and change ``mcp.json``."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pi_hookspecs import PiError, UserError
+from pi_mcp._config import project_files, user_file
+from pi_mcp._edit import change_entry, has_entry, put_entries
+from pi_mcp._entries import read_entry
+from pi_mcp._imports import CLIENTS, found_servers
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pi_mcp._hub import Hub
+
+__all__ = ["run_mcp"]
+
+
+def run_mcp(arguments: Sequence[str], host: Any) -> int:
+    """Run the command and return the exit code: 0 done, 1 failed or nothing found, 2 wrong use.
+
+    Raises:
+        UserError: A file cannot be used.
+    """
+    words = [*arguments]
+    at = words.index("--") if "--" in words else len(words)
+    try:
+        given = _parser().parse_args(words[:at])
+    except SystemExit as end:  # argparse has printed why
+        return int(end.code or 0)
+    given.command = words[at + 1 :]
+    run = {
+        "list": _list, "add": _add, "remove": _remove, "enable": _enable, "disable": _enable, "test": _test,
+        "tools": _tools, "import": _import,
+    }[given.verb]  # fmt: skip
+    return run(given, host)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="pi mcp", description="Look at MCP servers, try them, and configure them.")
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
+    verb = verbs.add_parser("list", help="connect every server and say how that went; 1 when one fails")
+    verb.add_argument("--json", action="store_true", help="print a list of objects")
+    verb = verbs.add_parser(
+        "add",
+        help="configure a server, by its program or its --url",
+        usage="pi mcp add NAME [OPTIONS] -- COMMAND [ARGUMENTS]\n       pi mcp add NAME [OPTIONS] --url URL",
+    )
+    verb.add_argument("name")
+    _where(verb)
+    verb.add_argument("--env", action="append", default=[], metavar="NAME=VALUE", help="a variable of the program")
+    verb.add_argument("--cwd", help="where the program runs")
+    verb.add_argument("--url", help="of a server over HTTP")
+    verb.add_argument("--header", action="append", default=[], metavar="NAME: VALUE")
+    verb.add_argument("--bearer-token-env-var", metavar="VARIABLE", help="which variable has the token")
+    for name, what in (("remove", "forget a server"), ("enable", "use it again"), ("disable", "keep it, unused")):
+        verb = verbs.add_parser(name, help=what)
+        verb.add_argument("name")
+        _where(verb)
+    verb = verbs.add_parser("test", help="connect a server, and call one of its tools")
+    verb.add_argument("name")
+    verb.add_argument("tool", nargs="?", help="as the server calls it")
+    verb.add_argument("arguments", nargs="?", default="{}", metavar="JSON", help="the tool's arguments")
+    verb = verbs.add_parser("tools", help="list a server's tools with their names for the model")
+    verb.add_argument("name")
+    verb.add_argument("--json", action="store_true", help="print a list of objects")
+    verb = verbs.add_parser("import", help="copy the servers of another program")
+    verb.add_argument("client", choices=sorted(CLIENTS))
+    _where(verb)
+    return parser
+
+
+def _where(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument("-l", "--local", action="store_true", help="in the project's .pi/mcp.json, not in your own")
+
+
+def _file(given: argparse.Namespace, host: Any) -> Path:
+    return project_files(Path.cwd())[1] if given.local else user_file(Path(host.settings.agent_dir))
+
+
+def _add(given: argparse.Namespace, host: Any) -> int:
+    entry: dict[str, Any] = {}
+    if given.command:
+        entry["command"], *entry["args"] = given.command
+    if given.url:
+        entry["url"] = given.url
+    if given.cwd:
+        entry["cwd"] = given.cwd
+    if given.env:
+        entry["env"] = dict(_pair(each, "=", "--env NAME=VALUE") for each in given.env)
+    headers = dict(_pair(each, ":", "--header 'NAME: VALUE'") for each in given.header)
+    if given.bearer_token_env_var:
+        headers["Authorization"] = f"Bearer ${{{given.bearer_token_env_var}}}"
+    if headers:
+        entry["headers"] = headers
+    if bool(given.command) == bool(given.url):
+        _say("Say what to start, after --, or where it is, with --url: one of the two.")
+        return 2
+    try:
+        read_entry(given.name, entry, scope="user", origin="")
+    except ValueError as error:
+        _say(f"{given.name}: {error}.")
+        return 2
+    file = _file(given, host)
+    if has_entry(file, given.name):
+        raise UserError(f"{file} has a server {given.name!r} already. Remove it first, or choose another name.")
+    change_entry(file, given.name, lambda _: entry)
+    print(f"Added {given.name} to {file}. pi mcp test {given.name} tries it.")  # noqa: T201 - the command's output
+    return 0
+
+
+def _pair(text: str, mark: str, form: str) -> tuple[str, str]:
+    name, found, value = text.partition(mark)
+    if not found or not name.strip():
+        raise UserError(f"{name!r} is not of the form {form}.")
+    return name.strip(), value.strip() if mark == ":" else value
+
+
+def _remove(given: argparse.Namespace, host: Any) -> int:
+    file = _file(given, host)
+    _check_entry(file, given, host)
+    change_entry(file, given.name, lambda _: None)
+    print(f"Removed {given.name} from {file}.")  # noqa: T201 - the command's output
+    return 0
+
+
+def _enable(given: argparse.Namespace, host: Any) -> int:
+    file, on = _file(given, host), given.verb == "enable"
+    _check_entry(file, given, host)
+
+    def change(entry: dict[str, Any] | None) -> dict[str, Any]:
+        kept = {key: value for key, value in (entry or {}).items() if key not in ("disabled", "enabled")}
+        return kept if on else {**kept, "enabled": False}
+
+    change_entry(file, given.name, change)
+    print(f"{given.name} is {'enabled' if on else 'disabled'} in {file}.")  # noqa: T201 - the command's output
+    return 0
+
+
+def _check_entry(file: Path, given: argparse.Namespace, host: Any) -> None:
+    if has_entry(file, given.name):
+        return
+    files = [user_file(Path(host.settings.agent_dir)), *project_files(Path.cwd())]
+    other = next((each for each in files if each != file and has_entry(each, given.name)), None)
+    hint = f" It is in {other}{'' if given.local or other.name.startswith('.') else '; add -l'}." if other else ""
+    raise UserError(f"{file} has no server {given.name!r}.{hint}")
+
+
+def _import(given: argparse.Namespace, host: Any) -> int:
+    found, files = found_servers(given.client, Path.home(), Path.cwd())
+    file = _file(given, host)
+    added = put_entries(file, found)
+    for name in found:
+        print(f"{name}: {'added' if name in added else 'not added, there is one of this name'}")  # noqa: T201 - output
+    print(f"From {', '.join(map(str, files))} to {file}.")  # noqa: T201 - the command's output
+    return 0 if found else 1
+
+
+def _list(given: argparse.Namespace, host: Any) -> int:
+    return asyncio.run(_list_all(given, host))
+
+
+async def _list_all(given: argparse.Namespace, host: Any) -> int:
+    from pi_mcp._probe import probe
+    from pi_mcp._states import row_of, rows_text
+
+    async with probe(host) as hub:
+        await asyncio.gather(*(hub.connect(name) for name in hub.remotes), return_exceptions=True)
+        rows = [row_of(hub, name) for name in hub.servers]
+        problems = hub.problems
+    if given.json:
+        print(json.dumps(rows, indent=2))  # noqa: T201 - the command's output
+    elif rows:
+        print(rows_text(rows))  # noqa: T201 - the command's output
+    else:
+        print("No MCP servers are configured; pi mcp add adds one.")  # noqa: T201 - the command's output
+    for problem in problems:
+        _say(problem)
+    return 1 if problems or any(row["state"] == "failed" for row in rows) else 0
+
+
+def _test(given: argparse.Namespace, host: Any) -> int:
+    try:
+        arguments = json.loads(given.arguments)
+    except ValueError as error:
+        _say(f"The arguments are no JSON: {error}.")
+        return 2
+    if not isinstance(arguments, dict):
+        _say('The arguments must be an object, such as {"text": "hello"}.')
+        return 2
+    return asyncio.run(_try(given, arguments, host))
+
+
+async def _try(given: argparse.Namespace, arguments: dict[str, Any], host: Any) -> int:
+    from pi_mcp._probe import probe
+
+    async with probe(host) as hub:
+        remote = _remote(hub, given.name)
+        try:
+            about = await hub.connect(given.name)
+            result = await hub.request(given.name, "call", tool=given.tool, arguments=arguments) if given.tool else None
+        except PiError as error:
+            _say(f"{given.name}: {error}")
+            if remote.tail:
+                _say(f"It printed:\n{remote.tail}")
+            return 1
+    if result is None:
+        names = ", ".join(each["name"] for each in about["tools"])
+        print(f"{given.name}: {about['server']}, protocol {about['protocol']}, tools: {names}")  # noqa: T201 - output
+        return 0
+    for block in result["content"]:
+        print(block["text"] if block["type"] == "text" else f"[image {block['mimeType']}]")  # noqa: T201 - output
+    return 1 if result["isError"] else 0
+
+
+def _remote(hub: Hub, name: str) -> Any:
+    remote = hub.remotes.get(name)
+    if remote is None:
+        known = ", ".join(hub.servers) or "none"
+        why = "is disabled or not approved" if name in hub.servers else "is not configured"
+        raise UserError(f"The MCP server {name!r} {why}; configured: {known}.")
+    return remote
+
+
+def _tools(given: argparse.Namespace, host: Any) -> int:
+    return asyncio.run(_list_tools(given, host))
+
+
+async def _list_tools(given: argparse.Namespace, host: Any) -> int:
+    from pi_mcp._probe import probe
+    from pi_mcp._states import tool_lines
+
+    async with probe(host) as hub:
+        _remote(hub, given.name)
+        about = await hub.connect(given.name)
+        hub.offer.apply()
+        lines, offered = tool_lines(hub, given.name), hub.offer.tools_of(given.name)
+    if given.json:
+        rows = [
+            {"name": name, "tool": tool, "exposure": exposure, "description": _description(about, tool)}
+            for tool, (name, exposure) in offered.items()
+        ]
+        print(json.dumps(rows, indent=2))  # noqa: T201 - the command's output
+    else:
+        print("\n".join(lines) or "It has no tools.")  # noqa: T201 - the command's output
+    return 0
+
+
+def _description(about: dict[str, Any], tool: str) -> str:
+    return next((each.get("description") or "" for each in about["tools"] if each["name"] == tool), "")
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr)  # noqa: T201 - the command's own messages

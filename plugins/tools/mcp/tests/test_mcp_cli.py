@@ -1,0 +1,151 @@
+"""``pi mcp``: what it prints, what it writes, and its exit codes."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import pi_mcp
+from pi_hookspecs import UserError
+from pi_mcp._cli import run_mcp
+
+pytestmark = pytest.mark.pi(plugins={"mcp": pi_mcp})
+FAULT_SERVER = Path(__file__).parent / "servers" / "fault_server.py"
+
+
+@pytest.fixture
+def run(pi_host: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Any:
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        code = run_mcp(arguments, pi_host)
+        return code, *capsys.readouterr()
+
+    return run
+
+
+@pytest.fixture
+def file(pi_host: Any) -> Path:
+    return Path(pi_host.settings.agent_dir, "mcp.json")
+
+
+def servers(file: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(file.read_text())["mcpServers"]
+    return found
+
+
+def test_a_server_is_added_with_its_arguments_and_the_rest_of_the_file_stays(run, file) -> None:
+    file.write_text('{"note": 1, "mcpServers": {"old": {"command": "o"}}}')
+
+    code, out, _ = run("add", "tide", "--env", "A=b=c", "--cwd", "x", "--", "tides", "-v", "--", "port")
+
+    assert (code, "tide" in out) == (0, True)
+    assert servers(file) == {
+        "old": {"command": "o"},
+        "tide": {"command": "tides", "args": ["-v", "--", "port"], "cwd": "x", "env": {"A": "b=c"}},
+    }
+    assert json.loads(file.read_text())["note"] == 1
+
+
+def test_a_token_of_a_server_at_a_url_stays_in_its_variable(run, file) -> None:
+    code, *_ = run("add", "far", "--url", "https://tides.example/mcp", "--bearer-token-env-var", "TIDES", "-l")
+    local = json.loads(Path(".pi/mcp.json").read_text())["mcpServers"]
+
+    assert code == 0
+    assert local == {"far": {"url": "https://tides.example/mcp", "headers": {"Authorization": "Bearer ${TIDES}"}}}
+    assert not file.exists()
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [["add", "a"], ["add", "a b", "--", "x"], ["nonsense"], [], ["test", "a", "t", "[1]"], ["test", "a", "t", "{"]],
+)
+def test_wrong_use_ends_with_2_and_writes_nothing(run, file, wrong: list[str]) -> None:
+    code, out, err = run(*wrong)
+
+    assert (code, out) == (2, "")
+    assert err
+    assert not file.exists()
+
+
+def test_a_name_is_not_taken_twice_and_an_unknown_one_not_removed(run, file) -> None:
+    run("add", "tide", "--", "tides")
+
+    with pytest.raises(UserError, match="has a server 'tide' already"):
+        run("add", "tide", "--", "other")
+    with pytest.raises(UserError, match="has no server 'wind'"):
+        run("remove", "wind")
+    assert run("remove", "tide")[0] == 0
+    assert servers(file) == {}
+
+
+def test_a_broken_file_is_not_written_over(run, file) -> None:
+    file.write_text('{"mcpServers": {')
+
+    with pytest.raises(UserError, match=r"mcp.json:1:\d+: .*Nothing was changed"):
+        run("add", "tide", "--", "tides")
+    assert file.read_text() == '{"mcpServers": {'
+
+
+def test_list_test_and_tools_connect_and_say_what_failed(run, file) -> None:
+    entries = {
+        "fault": {"command": sys.executable, "args": [str(FAULT_SERVER)]},
+        "gone": {"command": sys.executable, "args": [str(FAULT_SERVER), "exit"]},
+        "off": {"command": "x", "enabled": False},
+    }
+    file.write_text(json.dumps({"mcpServers": entries}))
+
+    code, out, _ = run("list", "--json")
+    rows = {row.pop("name"): row for row in json.loads(out)}
+    called = run("test", "fault", "echo", '{"text": "ahoy"}')
+    failed = run("test", "fault", "fail")
+    tools = run("tools", "fault")
+
+    common = {"scope": "user", "transport": "stdio"}
+    assert code == 1
+    assert rows["fault"] == {"state": "connected", "tools": 18, "error": "", **common}
+    assert rows["gone"] == {"state": "failed", "tools": None, "error": "it ended with code 7", **common}
+    assert rows["off"]["state"] == "disabled"
+    assert called == (0, "ahoy\n", "")
+    assert (failed[0], failed[1]) == (1, "it failed\n")
+    assert "mcp__fault__echo  direct  Repeats a text" in tools[1].splitlines()
+
+
+def test_a_disabled_server_is_used_again_after_enable(run, file) -> None:
+    run("add", "tide", "--", "tides")
+
+    run("disable", "tide")
+    disabled = servers(file)["tide"]
+    run("enable", "tide")
+
+    assert disabled == {"command": "tides", "args": [], "enabled": False}
+    assert servers(file)["tide"] == {"command": "tides", "args": []}
+
+
+def test_servers_of_other_programs_are_copied_in_our_words(run, file, monkeypatch, tmp_path) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / ".codex").mkdir()
+    (tmp_path / ".codex" / "config.toml").write_text(
+        '[mcp_servers.tide]\ncommand = "tides"\nargs = ["-v"]\n'
+        '[mcp_servers.far]\nurl = "https://far.example"\nbearer_token_env_var = "FAR"\n'
+    )
+    (tmp_path / "opencode.json").write_text(
+        '{"mcp": {"open": {"type": "local", "command": ["o", "p"], "environment": {"A": "b"}}, "tide": {"url": "x"}}}'
+    )
+
+    assert run("import", "codex")[0] == 0
+    code, out, _ = run("import", "opencode")
+
+    assert code == 0
+    assert "tide: not added" in out
+    assert servers(file) == {
+        "tide": {"command": "tides", "args": ["-v"]},
+        "far": {"url": "https://far.example", "headers": {"Authorization": "Bearer ${FAR}"}},
+        "open": {"command": "o", "args": ["p"], "env": {"A": "b"}},
+    }
+    with pytest.raises(UserError, match="cursor has no servers here"):
+        run("import", "cursor")

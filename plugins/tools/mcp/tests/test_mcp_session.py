@@ -1,0 +1,198 @@
+"""Servers over the life of sessions: when they are started, what changes between prompts, what survives."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+from typing import Any
+
+import pytest
+
+import pi_mcp
+from pi_mcp._link import link_of
+from pi_testing import text, tool_call
+
+pytestmark = pytest.mark.pi(plugins={"mcp": pi_mcp})
+trusted = pytest.mark.pi(plugins={"mcp": pi_mcp}, trusted=True)
+
+
+async def result_of(session: Any, script: Any, name: str, **arguments: Any) -> Any:
+    script.turn(tool_call(name, **arguments)).turn(text("ok"))
+    await session.prompt("go")
+    return script.requests[-1].tool_results[-1]
+
+
+async def test_known_tools_are_offered_without_a_process_and_the_first_call_starts_one(
+    started, session_with, script, fault
+) -> None:
+    first = await started({"fault": fault()})
+    script.turn(text("ok"))
+    await first.prompt("learn the tools")
+    link = link_of(first.settings.agent_dir)
+    await first.dispose()
+
+    second = await started()
+    before = link.pid
+    result = await result_of(second, script, "mcp__fault__echo", text="now")
+
+    assert before is None
+    assert "mcp__fault__echo" in script.requests[1].tools
+    assert result.text == "now"
+
+
+async def test_a_sidecar_that_was_killed_is_started_again_once(started, script, fake_ui, fault) -> None:
+    session = await started({"fault": fault()})
+    await result_of(session, script, "mcp__fault__echo", text="one")
+    link = link_of(session.settings.agent_dir)
+
+    for expected in ("two", "ended twice"):
+        ended = asyncio.create_task(link.ended())
+        os.kill(link.pid or 0, signal.SIGKILL)
+        await ended
+        result = await result_of(session, script, "mcp__fault__echo", text="two")
+        assert expected in result.text
+    await session.prompt("/mcp reconnect fault")
+
+    assert (await result_of(session, script, "mcp__fault__echo", text="three")).text == "three"
+
+
+async def test_changed_tools_come_with_the_next_prompt_and_withdrawn_ones_say_so(started, script, fault) -> None:
+    session = await started({"fault": fault()})
+    script.turn(tool_call("mcp__fault__become")).turn(text("ok"))
+    await session.prompt("go")
+    link = link_of(session.settings.agent_dir)
+    (remote,) = link.remotes.values()
+    while len(remote.about["tools"]) != 2:  # noqa: ASYNC110 - the notice of a server has no other end to wait for
+        await asyncio.sleep(0.02)
+    await asyncio.sleep(0)
+
+    result = await result_of(session, script, "mcp__fault__look")
+
+    assert "mcp__fault__fresh" not in script.requests[1].tools
+    assert "mcp__fault__fresh" in script.requests[2].tools
+    assert "no longer offers 'look'" in result.text
+
+
+async def test_tools_of_a_large_server_are_found_and_loaded(started, script, fault) -> None:
+    session = await started({"fault": fault(exposure="deferred", description="For tests")})
+    script.turn(tool_call("tool_search", query="repeats text")).turn(tool_call("mcp__fault__echo", text="found"))
+    script.turn(text("ok"))
+
+    await session.prompt("go")
+
+    assert "mcp__fault__echo" not in script.requests[0].tools
+    assert "- fault (18 tools): For tests" in script.requests[0].system_prompt + script.requests[0].user_text
+    assert "mcp__fault__echo" in script.requests[1].tools
+    assert script.requests[2].tool_results[-1].text == "found"
+
+
+def in_project(folder: Any, name: str, servers: dict[str, Any]) -> None:
+    (folder / name).parent.mkdir(exist_ok=True)
+    (folder / name).write_text(json.dumps({"mcpServers": servers}))
+
+
+@trusted
+async def test_a_server_of_a_project_is_asked_for_once(started, script, fake_ui, fault, tmp_path) -> None:
+    in_project(tmp_path, ".mcp.json", {"fault": fault()})
+    fake_ui.answers(True)
+
+    session = await started()
+    result = await result_of(session, script, "mcp__fault__echo", text="yes")
+    await session.dispose()
+    await started()
+
+    assert result.text == "yes"
+    assert len(fake_ui.asked) == 1
+    assert "fault_server.py" in str(fake_ui.asked[0])
+
+
+@trusted
+async def test_a_refused_server_is_not_started_and_can_be_approved_later(
+    started, script, fake_ui, fault, tmp_path
+) -> None:
+    in_project(tmp_path, ".pi/mcp.json", {"fault": fault()})
+    fake_ui.answers(False)
+
+    session = await started()
+    await session.prompt("/mcp")
+    await session.prompt("/mcp approve fault")
+    result = await result_of(session, script, "mcp__fault__echo", text="after all")
+
+    assert "not approved" in fake_ui.notices[0].message
+    assert result.text == "after all"
+
+
+async def test_nothing_of_an_untrusted_project_is_read_or_run(started, script, fake_ui, fault, tmp_path) -> None:
+    in_project(tmp_path, ".mcp.json", {"fault": fault()})
+    in_project(tmp_path, ".pi/mcp.json", {"bad": 5})
+
+    session = await started()
+    script.turn(text("ok"))
+    await session.prompt("go")
+
+    assert not [name for name in script.requests[0].tools if name.startswith("mcp__")]
+    assert fake_ui.notices == []
+
+
+async def test_no_mcp_starts_nothing(started, script, fault) -> None:
+    session = await started({"fault": fault()}, flags={"no-mcp": True})
+    script.turn(text("ok"))
+    await session.prompt("go")
+
+    assert not [name for name in script.requests[0].tools if name.startswith("mcp__")]
+    assert link_of(session.settings.agent_dir).pid is None
+
+
+async def test_connections_survive_a_new_session_and_a_reload(started, script, fault) -> None:
+    session = await started({"fault": fault()})
+    await result_of(session, script, "mcp__fault__echo", text="one")
+    link = link_of(session.settings.agent_dir)
+    (remote,) = link.remotes.values()
+
+    await session.new_session()
+    second = await result_of(session, script, "mcp__fault__echo", text="two")
+    await session.reload()
+    third = await result_of(session, script, "mcp__fault__echo", text="three")
+
+    assert [second.text, third.text] == ["two", "three"]
+    assert [*link.remotes.values()] == [remote]
+
+
+async def test_the_command_shows_and_switches_servers(started, script, fake_ui, fault) -> None:
+    session = await started({"fault": fault()})
+    await result_of(session, script, "mcp__fault__echo", text="one")
+
+    await session.prompt("/mcp show fault")
+    await session.prompt("/mcp disable fault")
+    script.turn(text("ok"))
+    await session.prompt("go")
+    await session.prompt("/mcp")
+
+    assert "mcp__fault__echo  direct  Repeats a text" in fake_ui.notices[0].message
+    assert not [name for name in script.requests[-1].tools if name.startswith("mcp__")]
+    assert "disabled" in fake_ui.notices[-1].message
+    assert json.loads((session.settings.agent_dir / "mcp.json").read_text())["mcpServers"]["fault"]["enabled"] is False
+
+
+async def test_a_plugin_brings_a_server(started, script, fault) -> None:
+    def bring(pi: Any) -> None:
+        pi.register_mcp_server("brought", fault())
+
+    session = await started({}, extension_factories=[bring])
+
+    assert (await result_of(session, script, "mcp__brought__echo", text="hello")).text == "hello"
+
+
+async def test_a_server_that_never_answers_holds_the_first_prompt_only_for_a_while(
+    started, script, fake_ui, fault, monkeypatch
+) -> None:
+    monkeypatch.setattr("pi_mcp._hub.HOLD", 0.2)
+    session = await started({"silent": fault("silent")})
+    script.turn(text("ok"))
+
+    await session.prompt("go")
+
+    assert len(script.requests) == 1
+    assert [each.message for each in fake_ui.notices] == ["MCP: silent did not answer within 0.2 s; going on without"]
