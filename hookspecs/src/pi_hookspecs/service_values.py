@@ -142,7 +142,25 @@ def _words(argv: Iterable[str]) -> tuple[str, ...]:
     words = tuple(argv)
     if not words:
         raise ValueError("argv is empty; its first element is the program")
+    for word in words:
+        if not isinstance(word, str):
+            raise TypeError(f"argv has {word!r:.60}, which is no text")
     return words
+
+
+def _folder(cwd: str) -> str:
+    if not isinstance(cwd, str):
+        raise TypeError(f"cwd is {cwd!r:.60}; give the folder as a text")
+    return cwd
+
+
+def _variables(env: Mapping[str, str]) -> Mapping[str, str]:
+    if not hasattr(env, "items"):
+        raise TypeError(f"env is a {type(env).__name__}; give the whole environment, as dict(os.environ)")
+    for name, value in env.items():
+        if not isinstance(name, str) or not isinstance(value, str):
+            raise TypeError(f"env has the variable {name!r:.60} with a {type(value).__name__}; both must be texts")
+    return env
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -155,10 +173,14 @@ class SpawnRequest(Value):
         env: The whole environment.
         purpose: What starts it: as in ``ChildEnvironmentEvent``, or ``search`` for ripgrep.
         call_id: Id of the tool call that starts it; None outside of one.
+
+    Raises:
+        TypeError: Something in it is no text.
+        ValueError: ``argv`` is empty.
     """
 
     argv: tuple[str, ...] = field(converter=_words)
-    cwd: str
-    env: Mapping[str, str] = field(repr=False)
+    cwd: str = field(converter=_folder)
+    env: Mapping[str, str] = field(converter=_variables, repr=False)
     purpose: str
     call_id: str | None = None

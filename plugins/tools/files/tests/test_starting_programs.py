@@ -150,6 +150,14 @@ async def test_a_launcher_that_returns_something_else_refuses(pi_session, launch
         await pi_session.ctx.exec("true")
 
 
+@pytest.mark.parametrize("wrong", [{"argv": ("echo", 1)}, {"cwd": None}, {"env": None}, {"env": {"A": 1}}])
+async def test_a_launcher_that_makes_a_wrong_request_is_named(pi_session, launcher, wrong):
+    launcher.answer = lambda request: evolve(request, **wrong)
+
+    with pytest.raises(PiError, match=f"'launcher' failed to prepare the start of 'true'.*TypeError: {[*wrong][0]} "):
+        await pi_session.ctx.exec("true")
+
+
 async def test_a_program_that_the_launcher_invents_is_reported(result_of, launcher):
     launcher.answer = lambda request: evolve(request, argv=("no-such-sandbox", *request.argv))
 
