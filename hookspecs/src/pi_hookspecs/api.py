@@ -217,8 +217,9 @@ class PiAPI(Protocol):
     def observe_hooks(self, observer: Any = None, /) -> Any:
         """Call ``observer(trace)`` after each call of a hook of any plugin, for telemetry; it is a plain function.
 
-        It is called inside the run, so it should only take notes. What it raises is reported, and after three failures
-        in a row it is not called any more. Calls of hooks that it causes itself are not observed.
+        It is called inside the run, so it should only take notes. What it raises is reported, as is that it took longer
+        than a second, and after three failures in a row it is not called any more. Calls of hooks that it causes itself
+        are not observed.
 
         Raises:
             TypeError: It is ``async``, or no function.

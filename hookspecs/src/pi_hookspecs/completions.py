@@ -19,6 +19,12 @@ Completer: TypeAlias = (
 """Gets what is typed so far, returns what it could become; plain or ``async``."""
 
 
+def _text(value: str) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"a completion is a text, not {value!r:.60}")
+    return value
+
+
 @frozen(eq=False, repr=False)
 class Completion(Value):
     """One offer of a completion.
@@ -27,8 +33,11 @@ class Completion(Value):
         value: The text that replaces what is typed.
         description: One line, shown next to it.
         label: What a list shows in place of the value.
+
+    Raises:
+        TypeError: The value is no text.
     """
 
-    value: str
+    value: str = field(converter=_text)
     description: str = field(default="", kw_only=True)
     label: str | None = field(default=None, kw_only=True)

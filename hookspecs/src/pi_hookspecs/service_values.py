@@ -158,7 +158,7 @@ def _variables(env: Mapping[str, str]) -> Mapping[str, str]:
     if not hasattr(env, "items"):
         raise TypeError(f"env is a {type(env).__name__}; give the whole environment, as dict(os.environ)")
     for name, value in env.items():
-        if not isinstance(name, str) or not isinstance(value, str):
+        if not all(isinstance(each, str) for each in (name, value)):
             raise TypeError(f"env has the variable {name!r:.60} with a {type(value).__name__}; both must be texts")
     return env
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from pi_core.hooks import observers
 from pi_core.hooks.dispatcher import HookDispatcher, HookRefused, Timeouts
 from pi_core.host.plugin_manager import PluginManager
 from pi_hookspecs import AbortController, BeforeModelRequestResult, ToolCallEvent, ToolCallResult, TurnStartEvent
@@ -139,6 +140,27 @@ async def test_an_observer_that_raises_is_reported_and_removed_after_three_failu
         ("breaks", "observe_hooks", False),
         ("breaks", "observe_hooks", True),
     ]
+
+
+async def test_an_observer_that_hangs_is_interrupted_and_removed(hooks, failures, monkeypatch):
+    monkeypatch.setattr(observers, "OBSERVING_SECONDS", 0.01)
+
+    def hangs(trace):
+        while True:
+            pass
+
+    hooks.observe("hangs", hangs)
+    hooks.add("acts", "turn_start", lambda event: None)
+
+    for _ in range(4):
+        await hooks.notify(TurnStartEvent(), CTX)
+
+    assert [(each.plugin, each.quarantined) for each in failures] == [
+        ("hangs", False),
+        ("hangs", False),
+        ("hangs", True),
+    ]
+    assert "an observer of hooks took longer than 0.01 s" in failures[0].message
 
 
 async def test_what_exits_in_an_observer_is_contained(hooks, failures):

@@ -66,7 +66,7 @@ def _completions(offered: Iterable[str | Completion]) -> tuple[Completion, ...]:
     from pi_hookspecs.completions import Completion
 
     values = listed(offered, "CompleteMentionResult.completions", '["docs:tides"]')
-    return tuple(Completion(each) if isinstance(each, str) else each for each in values)
+    return tuple(each if isinstance(each, Completion) else Completion(each) for each in values)
 
 
 @frozen(kw_only=True, eq=False, repr=False)

@@ -9,6 +9,8 @@ from pi_core.hooks.drawing import DrawingGuard
 from pi_hookspecs import Completion
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable
+
     from pi_core.conversation.runtime import Runtime
     from pi_core.hooks.drawing import DrawingSlot
 
@@ -38,24 +40,18 @@ class PluginCompletions:
             name: The command, without the slash.
             text: The arguments typed so far.
         """
-        called = self._call(name, text)
-        if called is None:
-            return ()
-        plugin, slot, answer = called
-        if hasattr(answer, "__await__"):
-            answer = await slot.wait(answer, _SECONDS)
-        return self._checked(answer, plugin, slot)
+        slot, answer = self._call(name, text)
+        if slot is not None and hasattr(answer, "__await__"):
+            answer = await slot.wait(_awaited(answer), _SECONDS)
+        return answer or ()
 
     def words(self, name: str, text: str) -> tuple[str, ...]:
         """Return the values of ``arguments`` to code that is not ``async``; empty for an ``async`` completion."""
-        called = self._call(name, text)
-        if called is None:
-            return ()
-        plugin, slot, answer = called
+        answer = self._call(name, text)[1]
         if hasattr(answer, "__await__"):
             getattr(answer, "close", bool)()
             return ()
-        return tuple(each.value for each in self._checked(answer, plugin, slot))
+        return tuple(each.value for each in answer or ())
 
     async def mentions(self, text: str) -> tuple[Completion, ...]:
         """Return plugins' completions of a mention.
@@ -72,20 +68,32 @@ class PluginCompletions:
         answer = await hooks.call(interface.complete_mention, CompleteMentionEvent(text=text), self._runtime.ctx)
         return () if answer is None else tuple(answer.completions)
 
-    def _call(self, name: str, text: str) -> tuple[str, DrawingSlot, Any] | None:
-        """Call the completer of a command; return its plugin, its slot, and what it returned; None without one."""
+    def _call(self, name: str, text: str) -> tuple[DrawingSlot | None, Any]:
+        """Call the completer of a command; return its slot, and its completions or an awaitable; None without any."""
         found = self._runtime.registrations.find("register_commands", name)
         if found is None or found.thing.complete is None:
-            return None
+            return None, None
+        complete = found.thing.complete
         slot = self._guard.named(found.plugin, f"the completion of /{name}", found.thing)
-        return found.plugin, slot, slot.call(found.thing.complete, text)[1]
+        return slot, slot.run(lambda: _checked(complete(text)), complete)[1]
 
-    def _checked(self, answer: Any, plugin: str, slot: DrawingSlot) -> tuple[Completion, ...]:
-        if answer is None:
-            return ()
-        if isinstance(answer, list | tuple) and all(isinstance(each, str | Completion) for each in answer):
-            return tuple(Completion(each) if isinstance(each, str) else each for each in answer)
-        problem = f"it answered {safe_repr(answer)}, which is no list of texts or Completion values"
-        message = f"Plugin {plugin!r} failed in {slot.what}: {problem}"
-        self._runtime.report_plugin_error(plugin, "drawing", message)
+
+async def _awaited(answer: Awaitable[Any]) -> tuple[Completion, ...]:
+    checked: tuple[Completion, ...] = _checked(await answer)
+    return checked
+
+
+def _checked(answer: Any) -> Any:
+    """Return what a completer returned as completions; an awaitable as it is.
+
+    Raises:
+        TypeError: It is neither.
+    """
+    if hasattr(answer, "__await__"):
+        return answer
+    if answer is None:
         return ()
+    if isinstance(answer, list | tuple) and all(isinstance(each, str | Completion) for each in answer):
+        return tuple(Completion(each) if isinstance(each, str) else each for each in answer)
+    message = f"it answered {safe_repr(answer)}, which is no list of texts or Completion values"
+    raise TypeError(message)

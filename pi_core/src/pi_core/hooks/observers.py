@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from inspect import iscoroutinefunction
 from time import time
 from typing import TYPE_CHECKING, Any
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pi_core.agent.safe_text import safe_repr, summary_and_traceback
 from pi_core.hooks.acting import acting
 from pi_core.hooks.containment import Contained
+from pi_core.hooks.interrupt import limited
 from pi_hookspecs import HookTrace
 
 if TYPE_CHECKING:
@@ -21,6 +23,9 @@ __all__ = ["Observer", "Observers", "trace_of"]
 
 MOST_FAILURES = 3
 """Failures in a row after which an observer is not called any more."""
+
+OBSERVING_SECONDS = 1.0
+"""How long an observer may take with one trace before it is interrupted: everything else waits for it."""
 
 
 class Observer:
@@ -66,7 +71,8 @@ class Observers:
         self._calling = True
         try:
             for each in self._all:
-                with Contained(lambda error, failed=each: self._failed(failed, error)), acting(each.plugin):  # type: ignore[misc]
+                failed = partial(self._failed, each)
+                with Contained(failed), acting(each.plugin), limited(OBSERVING_SECONDS, "an observer of hooks"):
                     each.function(trace)
                     each.failures = 0
         finally:

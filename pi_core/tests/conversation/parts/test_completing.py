@@ -84,6 +84,32 @@ async def test_completions_that_are_no_list_of_texts_are_reported(completions, r
     assert "no list of texts or Completion values" in recorder.events[0].error
 
 
+@pytest.mark.parametrize("is_async", [False, True])
+async def test_the_third_wrong_answer_in_a_row_switches_a_completer_off(completions, recorder, is_async):
+    calls = []
+
+    def complete(typed):
+        calls.append(typed)
+        return [1, 2]
+
+    async def complete_later(typed):
+        return complete(typed)
+
+    part = completions(complete_later if is_async else complete)
+    for _ in range(5):
+        assert await part.arguments("note", "m") == ()
+
+    assert len(calls) == 3
+    assert "is switched off" in recorder.events[-1].error
+
+
+async def test_mentions_that_are_no_texts_are_a_failure_of_their_plugin(runtime_of, plugin, recorder):
+    part = PluginCompletions(runtime_of(plugin(complete_mention=lambda event: CompleteMentionResult(completions=[3]))))
+
+    assert await part.mentions("t") == ()
+    assert "TypeError: a completion is a text, not 3" in recorder.events[0].error
+
+
 @pytest.mark.parametrize("complete", [None, lambda typed: None])
 async def test_a_command_without_completions_offers_none(completions, complete):
     assert await completions(complete).arguments("note", "m") == ()

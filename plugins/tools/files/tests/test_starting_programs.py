@@ -154,7 +154,7 @@ async def test_a_launcher_that_returns_something_else_refuses(pi_session, launch
 async def test_a_launcher_that_makes_a_wrong_request_is_named(pi_session, launcher, wrong):
     launcher.answer = lambda request: evolve(request, **wrong)
 
-    with pytest.raises(PiError, match=f"'launcher' failed to prepare the start of 'true'.*TypeError: {[*wrong][0]} "):
+    with pytest.raises(PiError, match=r"'launcher' failed to prepare the start of 'true'.*TypeError: (argv|cwd|env) "):
         await pi_session.ctx.exec("true")
 
 
