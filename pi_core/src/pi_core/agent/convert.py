@@ -40,7 +40,7 @@ def convert_to_llm(messages: Iterable[AgentMessage]) -> list[Message]:
     The user's commands, plugins' messages and summaries become user messages; messages of an unknown role are
     dropped.
     """
-    converted = (message if isinstance(message, _FOR_THE_MODEL) else _converted(message) for message in messages)
+    converted = [message if isinstance(message, _FOR_THE_MODEL) else _converted(message) for message in messages]
     return [message for message in converted if message is not None]
 
 

@@ -28,7 +28,8 @@ class PromptGate:
         self._on_abort = on_abort
         self._abort: AbortController | None = None
         self._task: asyncio.Task[Any] | None = None
-        self._call: PromptCall | None = None
+        self.call: PromptCall | None = None
+        """What a program asked of the prompt inside; None where it asked nothing, and between prompts."""
         self._settled = asyncio.Event()
         self._settled.set()
 
@@ -37,16 +38,11 @@ class PromptGate:
         """The abort of the prompt inside; None when the next may begin."""
         return self._abort.signal if self._abort is not None else None
 
-    @property
-    def call(self) -> PromptCall | None:
-        """What a program asked of the prompt inside; None where it asked nothing, and between prompts."""
-        return self._call
-
     @contextmanager
     def prompt(self, call: PromptCall | None = None) -> Iterator[AbortSignal]:
         """Answer a prompt inside the block; gives its abort."""
         mine = self._abort = AbortController()
-        self._call = call
+        self.call = call
         mine.signal.on_abort(lambda: self._on_abort(mine.signal))
         self._task = asyncio.current_task()
         self._settled.clear()
@@ -54,7 +50,7 @@ class PromptGate:
             yield mine.signal
         finally:
             if self._abort in (mine, None):  # a listener of agent_settled may have begun another
-                self._abort = self._task = self._call = None
+                self._abort = self._task = self.call = None
                 self._settled.set()
 
     def free(self) -> None:

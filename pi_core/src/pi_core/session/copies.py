@@ -32,10 +32,11 @@ def copy_message(message: M) -> M:
     """Return a message that shares no mutable data with the given one, which is returned if it has none."""
     changes = _copied_fields(message)
     if isinstance(message, AssistantMessage) and message.tool_calls:
-        changes["content"] = tuple(
+        blocks = [
             evolve(block, arguments=copy_data(block.arguments)) if isinstance(block, ToolCall) else block
             for block in message.content
-        )
+        ]
+        changes["content"] = (*blocks,)
     return evolve(message, **changes) if changes else message
 
 
