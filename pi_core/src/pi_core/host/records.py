@@ -29,6 +29,7 @@ DEFAULT_PLUGINS = frozenset(
         "provider-mistral",
         "provider-offline",
         "provider-openai",
+        "redact",
         "retry",
         "rpc",
         "sandbox",

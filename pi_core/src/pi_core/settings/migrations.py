@@ -23,6 +23,7 @@ PROTECTED = (
     "npmCommand",
     "packages",
     "plugins",
+    "redact",
     "sandbox",
     "shellCommandPrefix",
     "shellPath",

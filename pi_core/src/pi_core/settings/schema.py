@@ -170,6 +170,16 @@ class GuardrailLimits:
 
 
 @frozen(kw_only=True)
+class RedactSettings:
+    """``redact``: of the plugin of that name."""
+
+    enabled: bool = _setting(True, "[Keep secrets out](redaction.md) of what is stored")
+    provider: bool = _setting(False, "Replace them in requests, too; tools get them back")
+    strict: bool = _setting(False, "Also replace values of key-like names that look random; refuse wrong patterns")
+    patterns: Names = _setting(list, "Additional secrets, as regular expressions")
+
+
+@frozen(kw_only=True)
 class SandboxSettings:
     """``sandbox``: of the plugin of that name."""
 
@@ -288,6 +298,7 @@ class SettingsSchema:
     hooks: HookSettings = _setting(HookSettings, "How long plugins may take")
     acp: AcpSettings = _setting(AcpSettings, "pi inside editors")
     guardrails: GuardrailSettings = _setting(GuardrailSettings, "Checks before a tool runs")
+    redact: RedactSettings = _setting(RedactSettings, "Secrets in what is stored")
     sandbox: SandboxSettings = _setting(SandboxSettings, "Where programs may write and connect")
     memory: MemorySettings = _setting(MemorySettings, "MEMORY.md")
 

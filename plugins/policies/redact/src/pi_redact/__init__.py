@@ -1,0 +1,44 @@
+"""Takes keys and passwords out of what pi stores. On by default."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pi_hookspecs import hookimpl
+
+if TYPE_CHECKING:
+    from pi_hookspecs import Command, PiAPI, PiContext, SessionStartEvent, Subcommand
+
+__all__ = ["activate", "register_commands", "register_subcommands"]
+
+
+@hookimpl
+def register_commands() -> list[Command]:
+    """Provide ``/redact``."""
+    from pi_hookspecs import Command
+    from pi_redact._status import show_status
+
+    return [Command("redact", handler=show_status, description="Show which secrets are kept out of what is stored")]
+
+
+@hookimpl
+def register_subcommands() -> list[Subcommand]:
+    """Provide ``pi redact``."""
+    from pi_hookspecs import Subcommand
+    from pi_redact._subcommand import run_subcommand
+
+    return [Subcommand("redact", run=run_subcommand, description="Find secrets in session files, or take them out")]
+
+
+@hookimpl
+def activate(pi: PiAPI) -> None:
+    """Add the handlers of a session; what they need is imported when the first entry is stored."""
+
+    @pi.on("session_start")
+    def start(_event: SessionStartEvent, ctx: PiContext) -> None:
+        if ctx.settings.get("redact.enabled") is False:
+            return
+        from pi_redact._session import handlers
+
+        for name, handler in handlers(ctx).items():
+            pi.on(name, handler)

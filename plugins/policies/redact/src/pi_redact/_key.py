@@ -1,0 +1,32 @@
+"""The key of the marks: made once, kept in pi's directory, readable by the user alone."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from contextlib import suppress
+from pathlib import Path
+
+__all__ = ["mark_key"]
+
+_BYTES = 32
+
+
+def mark_key(agent_dir: Path) -> bytes:
+    """Return the key; a new one for this process alone where it cannot be kept."""
+    file = Path(agent_dir, "redact.key")
+    with suppress(OSError):
+        key = file.read_bytes()
+        if len(key) == _BYTES:
+            return key
+    key = secrets.token_bytes(_BYTES)
+    with suppress(OSError):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "wb") as target:
+            target.write(key)
+        return key
+    with suppress(OSError):  # another process made it meanwhile
+        other = file.read_bytes()
+        return other if len(other) == _BYTES else key
+    return key

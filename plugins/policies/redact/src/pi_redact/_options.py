@@ -1,0 +1,79 @@
+"""The settings of redaction, and the user's own patterns, which are tried before they are used."""
+
+from __future__ import annotations
+
+import re
+import time
+from typing import TYPE_CHECKING
+
+from attrs import frozen
+
+from pi_hookspecs import UserError
+
+if TYPE_CHECKING:
+    from pi_hookspecs import SettingsView
+
+__all__ = ["Options", "read_options"]
+
+_PROBE = "key = " + "aA0_-/+=.:" * 400 + "!\n" + " " * 4000 + "a" * 4000 + "!"
+_PROBE_SECONDS = 0.05
+
+
+@frozen(kw_only=True)
+class Options:
+    """What was asked for.
+
+    Attributes:
+        provider: Whether the provider gets marks, too.
+        strict: Whether values of key-like names are replaced, and wrong patterns refuse the start.
+        patterns: The user's own, by name.
+        problems: Patterns that are not used, and why.
+    """
+
+    provider: bool = False
+    strict: bool = False
+    patterns: tuple[tuple[str, re.Pattern[str]], ...] = ()
+    problems: tuple[str, ...] = ()
+
+
+def read_options(settings: SettingsView) -> Options | None:
+    """Return what the settings ask for; None where redaction is off.
+
+    Raises:
+        UserError: A pattern cannot be used, and ``redact.strict`` is set.
+    """
+    if not settings.get_bool("redact.enabled", default=True):
+        return None
+    strict = settings.get_bool("redact.strict", default=False)
+    patterns, problems = [], []
+    for text in settings.get_str_list("redact.patterns"):
+        try:
+            patterns.append(("custom", _tried(text)))
+        except ValueError as error:
+            problems.append(f"setting redact.patterns: {text!r} is not used: {error}")
+    if problems and strict:
+        raise UserError(f"{problems[0]} ({settings.place('redact.patterns')})")
+    provider = settings.get_bool("redact.provider", default=False)
+    return Options(provider=provider, strict=strict, patterns=tuple(patterns), problems=tuple(problems))
+
+
+def _tried(text: str) -> re.Pattern[str]:
+    """Return a pattern that works and is fast enough.
+
+    Raises:
+        ValueError: It is not.
+    """
+    try:
+        pattern = re.compile(text)
+    except re.error as error:
+        raise ValueError(f"it is no regular expression: {error}") from error
+    if pattern.match(""):
+        raise ValueError("it matches the empty text")
+    length = 8.0
+    while length < len(_PROBE):
+        begin = time.perf_counter()
+        pattern.search(_PROBE[-int(length) :])
+        if time.perf_counter() - begin > _PROBE_SECONDS:
+            raise ValueError(f"it takes more than {_PROBE_SECONDS * 1000:g} ms for {int(length)} characters")
+        length *= 1.2  # in small steps: a pattern that goes through all combinations never ends on a long text
+    return pattern

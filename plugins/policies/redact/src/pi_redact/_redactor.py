@@ -1,0 +1,91 @@
+"""Replaces secrets in texts by marks: ``[secret:github:3f9a]``, the same mark for the same secret."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+from typing import TYPE_CHECKING
+
+from pi_redact._formats import matches, named_values
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+__all__ = ["LEAST", "MARK", "Redactor"]
+
+LEAST = 8
+"""Characters of the shortest known value that is replaced: a shorter one occurs by chance."""
+MARK = re.compile(r"\[secret:[a-z0-9_.-]+:[0-9a-f]{6}\]")
+_NAME = re.compile(r"[^a-z0-9_.-]+")
+
+
+class Redactor:
+    """Knows secrets, and replaces them.
+
+    Args:
+        key: Of the hashes in the marks, so that a secret cannot be found by trying which one fits a mark.
+        patterns: Further patterns, with the name of what they find.
+        strict: Whether values of key-like names are replaced if they look like chance.
+    """
+
+    def __init__(
+        self, key: bytes, *, patterns: Sequence[tuple[str, re.Pattern[str]]] = (), strict: bool = False
+    ) -> None:
+        self._key = key
+        self._patterns = patterns
+        self._strict = strict
+        self._known: dict[str, str] = {}
+        self._pattern: re.Pattern[str] | None = None
+        self._secrets: dict[str, str] = {}
+
+    def know(self, values: Iterable[tuple[str, str]]) -> None:
+        """Add secrets: where each is from, and its value."""
+        fresh = {value: source for source, value in values if len(value) >= LEAST and value not in self._known}
+        if fresh:
+            self._known |= fresh
+            longest_first = sorted(self._known, key=len, reverse=True)
+            self._pattern = re.compile("|".join(map(re.escape, longest_first)))
+
+    def redact(self, text: str) -> str:
+        """Return the text with marks for secrets; the same object where it has none."""
+        spans = self._spans(text)
+        if not spans:
+            return text
+        parts, at = [], 0
+        for begin, end, name in spans:
+            parts += [text[at:begin], self.mark(name, text[begin:end])]
+            at = end
+        return "".join((*parts, text[at:]))
+
+    def restore(self, text: str) -> str:
+        """Return the text with the secrets of marks that this redactor made."""
+        return MARK.sub(lambda match: self._secrets.get(match[0], match[0]), text) if "[secret:" in text else text
+
+    def mark(self, name: str, secret: str) -> str:
+        """Return the mark of a secret."""
+        digest = hmac.new(self._key, secret.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()
+        mark = f"[secret:{_NAME.sub('-', name.lower()).strip('-') or 'value'}:{digest[:6]}]"
+        self._secrets[mark] = secret
+        return mark
+
+    def _spans(self, text: str) -> Sequence[tuple[int, int, str]]:
+        """Return the secrets in order; those that overlap become one, named by what is known or begins first."""
+        known = self._pattern.finditer(text) if self._pattern is not None else ()
+        found = [(match.start(), 0, match.end(), self._known[match[0]]) for match in known]
+        found += [(begin, rank, end, name) for rank, (begin, end, name) in enumerate(self._guesses(text), 1)]
+        spans: list[tuple[int, int, str]] = []
+        for begin, _, end, name in sorted(found):
+            if spans and begin < spans[-1][1]:
+                first, last, other = spans[-1]
+                spans[-1] = (first, max(last, end), other)
+            else:
+                spans.append((begin, end, name))
+        return spans
+
+    def _guesses(self, text: str) -> Iterator[tuple[int, int, str]]:
+        yield from matches(text)
+        for name, pattern in self._patterns:
+            yield from ((*match.span(), name) for match in pattern.finditer(text) if match[0])
+        if self._strict:
+            yield from named_values(text)

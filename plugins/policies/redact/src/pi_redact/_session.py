@@ -1,0 +1,55 @@
+"""The handlers of a session, as few as its settings need."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from pi_hookspecs import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pi_hookspecs import PiContext
+    from pi_redact._hooks import Hooks
+
+__all__ = ["handlers"]
+
+
+def handlers(ctx: PiContext) -> dict[str, Callable[..., Any]]:
+    """Return the handlers by hook: that of stored entries, and two more where the provider gets marks."""
+
+    @cache
+    def hooks() -> Hooks:
+        from pi_redact._hooks import Hooks
+        from pi_redact._key import mark_key
+        from pi_redact._options import Options, read_options
+        from pi_redact._redactor import Redactor
+
+        options = read_options(ctx.settings) or Options()
+        for problem in options.problems:
+            ctx.ui.notify(problem, "warning")
+        redactor = Redactor(mark_key(ctx.settings.agent_dir), patterns=options.patterns, strict=options.strict)
+        return Hooks(redactor, provider=options.provider)
+
+    found: dict[str, Callable[..., Any]] = {
+        "session_before_append": lambda event, ctx: hooks().session_before_append(event, ctx)
+    }
+    if ctx.settings.get_bool("redact.provider", default=False):
+        found["before_provider_request"] = lambda event, ctx: hooks().before_provider_request(event, ctx)
+        found["tool_call"] = lambda event, ctx: hooks().tool_call(event, ctx)
+    if ctx.settings.get("redact.strict") is True:
+        found["before_model_request"] = _refuse_wrong_patterns
+    return found
+
+
+def _refuse_wrong_patterns(_event: Any, ctx: PiContext) -> Any:
+    """Refuse requests while a pattern cannot be used."""
+    from pi_hookspecs import BeforeModelRequestResult
+    from pi_redact._options import read_options
+
+    try:
+        read_options(ctx.settings)
+    except UserError as error:
+        return BeforeModelRequestResult(block=True, reason=str(error), exit_code=1)
+    return None

@@ -1,0 +1,72 @@
+"""Goes through values, attrs classes as well as JSON, and replaces their texts; signatures and images stay."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import attrs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["mapped"]
+
+_T = TypeVar("_T")
+
+_UNTOUCHED = frozenset(
+    {
+        "encrypted_content",
+        "id",
+        "model",
+        "parent_id",
+        "parentId",
+        "provider",
+        "signature",
+        "textSignature",
+        "text_signature",
+        "thinkingSignature",
+        "thinking_signature",
+        "thoughtSignature",
+        "thought_signature",
+        "timestamp",
+        "type",
+    }
+)
+"""Names of values that a provider compares with its own, that are no text, or that pi finds things by."""
+
+
+_MEDIA = frozenset({"mimeType", "mime_type", "media_type"})
+"""Names next to the ``data`` of an image."""
+
+
+def mapped(value: _T, change: Callable[[str], str]) -> _T:
+    """Return the value with changed texts; the same object where nothing changes."""
+    result: Any = _mapped(value, change)
+    return result  # type: ignore[no-any-return]  # of the same type, by construction
+
+
+def _mapped(value: Any, change: Callable[[str], str]) -> Any:
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, dict):
+        kept = _UNTOUCHED | {"data"} if _MEDIA & value.keys() else _UNTOUCHED
+        changed = {
+            name: each if name in kept and isinstance(each, str) else _mapped(each, change)
+            for name, each in value.items()
+        }
+        return value if all(changed[name] is value[name] for name in value) else changed
+    if isinstance(value, list | tuple):
+        items = [_mapped(each, change) for each in value]
+        if all(new is old for new, old in zip(items, value, strict=True)):
+            return value
+        return items if isinstance(value, list) else tuple(items)
+    if attrs.has(type(value)):
+        kept = _UNTOUCHED | {"data"} if hasattr(value, "mime_type") else _UNTOUCHED
+        fields = {
+            field.alias or field.name: new
+            for field in attrs.fields(type(value))
+            if field.init and field.name not in kept
+            if (new := _mapped(old := getattr(value, field.name), change)) is not old
+        }
+        return attrs.evolve(value, **fields) if fields else value
+    return value

@@ -1,0 +1,148 @@
+"""Secrets planted everywhere in a conversation: none in any file, all of them with the model."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import pi_redact
+from pi_testing import text, tool_call
+
+pytestmark = pytest.mark.pi(plugins={"redact": pi_redact}, stored=True, tools=["lookup"])
+
+
+@pytest.fixture
+def keys(made_up):
+    return made_up(3)
+
+
+def stored(session):
+    return session.session_file.read_text(encoding="utf-8")
+
+
+async def test_no_key_is_stored_wherever_it_was(pi_session, script, keys, private_key):
+    parts = [*keys.values(), private_key(3)]
+    hidden = [*(key.removeprefix("AccountKey=") for key in keys.values()), *private_key(3).splitlines()[1:-1]]
+    nested = {"list": [{"key": parts[18]}, parts[19]], "more": "\n".join(parts[7:14])}  # the tool returns them, too
+    script.turn(text("I use " + " ".join(parts[14:18])), tool_call("lookup", nested=nested))
+    script.turn(text(" ".join(parts[20:])))
+
+    await pi_session.prompt("My keys: " + " ".join(parts[:7]))
+    await pi_session.set_session_name(f"about {parts[0]}")
+    pi_session.session_manager.append_custom_entry("notes", {"deep": [{"x": parts[1]}]})
+
+    content = stored(pi_session)
+    assert [key for key in hidden if key in content] == []
+    assert content.count("[secret:") >= len(parts)
+    assert all(json.loads(line) for line in content.splitlines())
+
+
+async def test_the_model_still_works_with_them(pi_session, script, keys):
+    script.turn(text("ok")).turn(text("ok"))
+
+    await pi_session.prompt(f"use {keys['github']}")
+    await pi_session.prompt("again")
+
+    assert keys["github"] in str(script.requests[1].messages)
+
+
+async def test_values_that_pi_knows_are_replaced_whatever_they_look_like(pi_session, script, monkeypatch):
+    monkeypatch.setenv("ACME_TOKEN", "a plain sentence")
+    script.turn(text("it is a plain sentence"))
+
+    await pi_session.prompt("what is it?")
+
+    assert "a plain sentence" not in stored(pi_session)
+    assert "[secret:acme_token:" in stored(pi_session)
+
+
+@pytest.mark.pi(settings={"redact": {"enabled": False}})
+async def test_redaction_can_be_switched_off(pi_session, script, keys):
+    script.turn(text("ok"))
+
+    await pi_session.prompt(keys["npm"])
+
+    assert keys["npm"] in stored(pi_session)
+
+
+@pytest.mark.pi(settings={"redact": {"provider": True}})
+async def test_the_provider_gets_marks_and_tools_get_the_secrets_back(pi_session, script, fake_tools, keys):
+    key = keys["openai"]
+    script.turn(lambda request: [tool_call("lookup", header=f"Bearer {mark_in(request)}")]).turn(text("ok"))
+
+    await pi_session.prompt(f"use {key}")
+
+    assert key not in json.dumps(script.requests[0].payload)
+    assert key not in json.dumps(script.requests[1].payload)
+    assert fake_tools["lookup"].calls[0] == {"header": f"Bearer {key}"}
+    assert key not in stored(pi_session)
+
+
+def mark_in(request):
+    content = json.dumps(request.payload)
+    begin = content.index("[secret:")
+    return content[begin : content.index("]", begin) + 1]
+
+
+@pytest.mark.pi(settings={"redact": {"patterns": ["(a+)+$", "TICKET-[0-9]+", "("]}})
+async def test_own_patterns_count_and_those_that_cannot_be_used_are_named(pi_session, script, fake_ui):
+    script.turn(text("ok"))
+
+    await pi_session.prompt("see TICKET-1234")
+
+    assert "TICKET-1234" not in stored(pi_session)
+    notices = [notice.message for notice in fake_ui.notices]
+    assert any("'(a+)+$' is not used: it takes more than 50 ms" in notice for notice in notices)
+    assert any("'(' is not used: it is no regular expression" in notice for notice in notices)
+
+
+@pytest.mark.pi(settings={"redact": {"patterns": ["("], "strict": True}})
+async def test_a_strict_session_refuses_wrong_patterns(pi_session, script):
+    await pi_session.prompt("hello")
+
+    assert script.requests == []
+    assert "redact.patterns" in pi_session.messages[-1].error_message
+
+
+async def test_the_status_names_sources_and_no_values(pi_session, fake_ui, monkeypatch):
+    monkeypatch.setenv("ACME_TOKEN", "s3cret-value")
+
+    await pi_session.prompt("/redact")
+
+    assert "ACME_TOKEN" in fake_ui.notices[-1].message
+    assert "s3cret-value" not in fake_ui.notices[-1].message
+
+
+@pytest.fixture
+def run(pi_host):
+    subcommand = pi_host.find("register_subcommands", "redact").thing
+    return lambda *arguments: subcommand.run([*map(str, arguments)], pi_host)
+
+
+def test_stored_files_are_scanned_and_cleaned_with_a_backup(run, tmp_path, capsys, keys):
+    file = tmp_path / "s.jsonl"
+    before = (
+        json.dumps({"type": "message", "id": "1", "message": {"content": f"x {keys['github']}"}})
+        + "\nno json "
+        + keys["npm"]
+        + "\n"
+    )
+    file.write_text(before)
+
+    found = run("scan", file), capsys.readouterr().out
+    cleaned = run("clean", file), capsys.readouterr().out
+    again = run("scan", file)
+
+    assert found[0] == 1
+    assert f"{file}:1: [secret:github:" in found[1]
+    assert cleaned[0] == 0
+    assert "2 secrets replaced in 1 files" in cleaned[1]
+    assert again == 0
+    assert json.loads(file.read_text().splitlines()[0])["id"] == "1"
+    assert (tmp_path / "s.jsonl.before-redact").read_text() == before
+
+
+def test_a_file_that_is_not_there_is_named(run, tmp_path, capsys):
+    assert run("scan", tmp_path / "none.jsonl") == 2
+    assert "none.jsonl: No such file" in capsys.readouterr().err
