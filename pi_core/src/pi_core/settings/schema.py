@@ -173,7 +173,7 @@ class GuardrailLimits:
 class RedactSettings:
     """``redact``: of the plugin of that name."""
 
-    enabled: bool = _setting(True, "[Keep secrets out](redaction.md) of what is stored")
+    enabled: bool = _setting(True, "Keep [secrets](redaction.md) out of what is stored")
     provider: bool = _setting(False, "Replace them in requests, too; tools get them back")
     strict: bool = _setting(False, "Also replace values of key-like names that look random; refuse wrong patterns")
     patterns: Names = _setting(list, "Additional secrets, as regular expressions")
