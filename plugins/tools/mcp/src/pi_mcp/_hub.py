@@ -14,6 +14,7 @@ from pi_mcp._config import load_servers
 from pi_mcp._link import link_of
 from pi_mcp._offer import Offer
 from pi_mcp._remote import Remote, key_of
+from pi_mcp._resources import Resources
 
 if TYPE_CHECKING:
     from pi_hookspecs import PiAPI, PiContext
@@ -40,6 +41,7 @@ class Hub:
         refused: Those that the user did not allow.
         problems: What is wrong in the files.
         offer: Their tools.
+        resources: Their resources.
     """
 
     def __init__(self, pi: PiAPI, ctx: PiContext) -> None:
@@ -58,6 +60,7 @@ class Hub:
         self.problems: list[str] = []
         self._policies = True
         self.offer = Offer(pi, ctx.model.context_window if ctx.model else None)
+        self.resources = Resources(pi, self)
 
     async def start(self, *, connect: bool = True) -> None:
         """Read the files, ask about servers of the project, register known tools, and begin to connect.
@@ -73,13 +76,13 @@ class Hub:
         for notice in found.notices:
             self._ctx.ui.notify(notice)
         await self._use(found)
-        self.offer.apply()
+        self._apply()
 
     async def change(self) -> None:
         """Follow a change of the configuration: what is new or different is connected, what is gone is closed."""
         await self._use(self._load())
         if self._ctx.is_idle():
-            self.offer.apply()
+            self._apply()
 
     async def end(self, *, for_good: bool) -> None:
         """Let go of the connections; the last session of the process closes them."""
@@ -92,6 +95,7 @@ class Hub:
             remote.on_change = remote.answer = None
         if not for_good:
             self.offer.clear()
+            self.resources.clear()
         if for_good and not self._link.users:
             self._link.remotes.clear()
             await self._link.stop()
@@ -106,7 +110,7 @@ class Hub:
             if late:
                 names = ", ".join(sorted(name for name, task in self._connecting.items() if task in late))
                 self._ctx.ui.notify(f"MCP: {names} did not answer within {HOLD:g} s; going on without", "warning")
-        self.offer.apply()
+        self._apply()
 
     async def connect(self, name: str) -> dict[str, Any]:
         """Connect a server and note what it offers.
@@ -143,6 +147,10 @@ class Hub:
         self._approvals.add(self.servers[name])
         self.refused.discard(name)
         await self.change()
+
+    def _apply(self) -> None:
+        self.offer.apply()
+        self.resources.apply()
 
     def _load(self) -> Servers:
         return load_servers(

@@ -4,10 +4,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pi_hookspecs import BeforeAgentStartResult, CustomMessage, PromptSection, SystemPromptResult
+from pi_hookspecs import (
+    BeforeAgentStartResult,
+    CommandsDiscoverResult,
+    CompleteMentionResult,
+    CustomMessage,
+    ExpandPromptResult,
+    InputResult,
+    PromptSection,
+    SystemPromptResult,
+)
 
 if TYPE_CHECKING:
-    from pi_hookspecs import InputEvent, PiAPI, PiContext, SessionShutdownEvent, SystemPromptEvent
+    from pi_hookspecs import (
+        CompleteMentionEvent,
+        ExpandPromptEvent,
+        InputEvent,
+        PiAPI,
+        PiContext,
+        SessionShutdownEvent,
+        SystemPromptEvent,
+    )
     from pi_mcp._hub import Hub
 
 __all__ = ["Session"]
@@ -32,6 +49,9 @@ class Session:
         self._pi.on("session_shutdown", self._shutdown)
         self._pi.on("mcp_servers_change", self._servers_change)
         self._pi.on("input", self._input)
+        self._pi.on("complete_mention", self._complete_mention)
+        self._pi.on("commands_discover", self._commands_discover)
+        self._pi.on("expand_prompt", self._expand_prompt)
         self._pi.on("system_prompt", self._system_prompt)
         self._pi.on("before_agent_start", self._before_agent_start)
         self._pi.register_command(
@@ -69,9 +89,41 @@ class Session:
         if self._hub is not None:
             await self._hub.change()
 
-    async def _input(self, event: InputEvent, ctx: PiContext) -> None:
-        if self._hub is not None and event.streaming_behavior is None:
+    async def _input(self, event: InputEvent, ctx: PiContext) -> InputResult | None:
+        """Wait for the first tools; add mentioned resources; stop a prompt of a server that lacks an argument."""
+        if self._hub is None:
+            return None
+        if event.streaming_behavior is None:
             await self._hub.ready()
+        if event.text.startswith("/mcp__"):
+            from pi_mcp._prompts import missing_arguments
+
+            problem = missing_arguments(self._hub, event.text)
+            if problem is not None:
+                ctx.ui.notify(problem, "error")
+                return InputResult(handled=True)
+        if "@" not in event.text:
+            return None
+        text = await self._hub.resources.with_mentioned(event.text, ctx)
+        return InputResult(text=text) if text != event.text else None
+
+    async def _complete_mention(self, event: CompleteMentionEvent) -> CompleteMentionResult | None:
+        if self._hub is None:
+            return None
+        return CompleteMentionResult(completions=await self._hub.resources.complete(event.text))
+
+    def _commands_discover(self, event: object) -> CommandsDiscoverResult | None:
+        from pi_mcp._prompts import commands
+
+        return CommandsDiscoverResult(commands=commands(self._hub)) if self._hub is not None else None
+
+    async def _expand_prompt(self, event: ExpandPromptEvent) -> ExpandPromptResult | None:
+        if self._hub is None or not event.text.startswith("/mcp__"):
+            return None
+        from pi_mcp._prompts import expanded
+
+        text = await expanded(self._hub, event.text)
+        return ExpandPromptResult(text=text) if text is not None else None
 
     def _system_prompt(self, event: SystemPromptEvent) -> SystemPromptResult | None:
         """List the servers whose tools have to be searched for; the text of a session stays the same."""

@@ -1,0 +1,106 @@
+"""Prompts of servers as slash commands: ``/mcp__server__prompt Brest day=tomorrow``."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING, Any
+
+from attrs import frozen
+
+from pi_hookspecs import CommandInfo, UserError
+from pi_mcp._names import tool_names
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pi_mcp._hub import Hub
+
+__all__ = ["commands", "expanded", "missing_arguments"]
+
+
+@frozen(kw_only=True)
+class _Prompt:
+    server: str
+    name: str
+    described: dict[str, Any]
+
+    @property
+    def arguments(self) -> list[dict[str, Any]]:
+        return self.described.get("arguments") or []
+
+
+def _prompts(hub: Hub) -> Iterator[_Prompt]:
+    for server in hub.remotes:
+        listed = (hub.offer.listing(server) or {}).get("prompts") or []
+        names = tool_names(server, [each["name"] for each in listed])
+        for each in listed:
+            yield _Prompt(server=server, name=names[each["name"]], described=each)
+
+
+def commands(hub: Hub) -> list[CommandInfo]:
+    """Return the prompts as commands."""
+    return [
+        CommandInfo(
+            name=each.name, description=each.described.get("description"), source="prompt", argument_hint=_hint(each)
+        )
+        for each in _prompts(hub)
+    ]
+
+
+def _hint(prompt: _Prompt) -> str:
+    return " ".join(each["name"] if each.get("required") else f"[{each['name']}]" for each in prompt.arguments)
+
+
+def _called(hub: Hub, text: str) -> tuple[_Prompt, dict[str, str]] | None:
+    """Return the prompt that a text calls, and its arguments; None for any other text."""
+    name, _, rest = text.removeprefix("/").partition(" ")
+    prompt = next((each for each in _prompts(hub) if each.name == name), None) if text.startswith("/mcp__") else None
+    return (prompt, _arguments(prompt, rest)) if prompt is not None else None
+
+
+def _arguments(prompt: _Prompt, text: str) -> dict[str, str]:
+    """Return arguments by name; those without a name come in the prompt's order, the last one takes the rest."""
+    try:
+        words = shlex.split(text)
+    except ValueError:  # an apostrophe in a sentence
+        words = text.split()
+    names = [each["name"] for each in prompt.arguments]
+    given: dict[str, str] = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        free = [each for each in names if each not in given]
+        if equals and name in names:
+            given[name] = value
+        elif free:
+            given[free[0]] = word
+        elif names:
+            given[names[-1]] += f" {word}"
+    return given
+
+
+def missing_arguments(hub: Hub, text: str) -> str | None:
+    """Return what is wrong with a text that calls a prompt; None where nothing is."""
+    called = _called(hub, text)
+    if called is None:
+        return None
+    prompt, given = called
+    missing = [each["name"] for each in prompt.arguments if each.get("required") and each["name"] not in given]
+    return f"/{prompt.name} needs {', '.join(missing)}: /{prompt.name} {_hint(prompt)}" if missing else None
+
+
+async def expanded(hub: Hub, text: str) -> str | None:
+    """Return what a text that calls a prompt stands for; None for any other text.
+
+    Raises:
+        UserError: An argument is missing.
+        PiError: The server did not answer.
+    """
+    called = _called(hub, text)
+    if called is None:
+        return None
+    problem = missing_arguments(hub, text)
+    if problem is not None:
+        raise UserError(problem)
+    prompt, given = called
+    found = await hub.request(prompt.server, "prompt", prompt=prompt.described["name"], arguments=given)
+    return str(found["text"])
