@@ -42,6 +42,7 @@ THEMES = {
     "Models and requests": ("models", "provider", "stream"),
     "Sessions": ("session_store", "stored_sessions", "session_context", "views", "entries", "rare_entries"),
     "Compaction and other services": ("service_values", "services", "operations", "processes", "context"),
+    "In events and answers": ("events.prompt", "events.boundaries", "events.commands"),
     "What plugins draw": ("lines", "screen", "forms", "full_ui", "renderers"),
     "What plugins register": (
         *("registrations", "front_ends", "completions", "resources", "resource_files", "mcp", "secrets", "traces"),
@@ -94,6 +95,8 @@ def _module(module: ModuleType) -> Iterator[str]:
     aliases = _aliases(module)
     for name in module.__all__:
         described = getattr(pi_hookspecs, name)
+        if ".events." in module.__name__ and name.endswith(("Event", "Result")):
+            continue  # described on the page of its hook
         if isinstance(described, type) and (has_fields(described) or name in IMPLEMENTED):
             yield from _section(described)
         elif name in aliases:

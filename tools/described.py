@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from inspect import getdoc, iscoroutinefunction, signature
+from inspect import Parameter, Signature, getdoc, iscoroutinefunction, signature
 from itertools import takewhile
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, get_args
@@ -53,6 +53,8 @@ def split_attributes(doc: str) -> tuple[str, dict[str, str]]:
             name, meanings[found[1]] = found[1], found[2]
         elif line.startswith(" " * 8) and name:
             meanings[name] += f" {line.strip()}"
+        elif line == "Raises:":
+            break  # what its constructor refuses is not a field
         elif line.strip():
             text, name = f"{text.rstrip()}\n\n{line.strip()}", ""
     return markdown(text.strip()), {name: markdown(meaning) for name, meaning in meanings.items()}
@@ -122,15 +124,30 @@ def _members(described: type) -> Iterator[str]:
     for name, member in members.items():
         if name.startswith("_") or not (callable(member) or isinstance(member, property)):
             continue
-        text = " ".join((getdoc(member) or "").partition("\n\n")[0].split())
+        summary, *more = (getdoc(member) or "").split("\n\n")
         mark = getattr(getattr(member, "fget", member), "pi_deprecated", None)
-        yield f"- `{_called(name, member)}`: {markdown(text)}{f' It {mark}.' if mark is not None else ''}"
+        text = markdown(" ".join(summary.split()))
+        yield f"- `{_called(name, member)}`: {text}{f' It {mark}.' if mark is not None else ''}"
+        for paragraph in more:
+            yield from _detail(paragraph)
     yield ""
 
 
+def _detail(paragraph: str) -> Iterator[str]:
+    """Yield what follows the first paragraph of a method's docstring, as list items below it."""
+    head, _, listed = paragraph.partition("\n")
+    verb = {"Raises:": "raises ", "Returns:": "returns: "}.get(head, "")
+    if head not in ("Args:", "Raises:"):
+        yield f"  - {verb}{markdown(' '.join(paragraph.removeprefix('Returns:').split()))}"
+        return
+    for name, meaning in split_attributes(f"\nAttributes:\n{listed}")[1].items():
+        yield f"  - {verb}`{name}`: {meaning}"
+
+
 def _called(name: str, member: Any) -> str:
-    """Return how a member is used: ``name``, ``name(argument)`` or ``await name(argument)``."""
+    """Return how a member is used: ``name``, ``name(argument)`` or ``await name(argument, *, option=None)``."""
     if isinstance(member, property):
         return name
     waits = "await " if iscoroutinefunction(member) else ""
-    return f"{waits}{name}({', '.join(each for each in signature(member).parameters if each != 'self')})"
+    taken = [each.replace(annotation=Parameter.empty) for each in signature(member).parameters.values()]
+    return f"{waits}{name}{Signature([each for each in taken if each.name != 'self'])}"

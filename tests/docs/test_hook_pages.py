@@ -55,6 +55,19 @@ def pi_plugins(request):
     return {"listener": Listener()}
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "- `create_session(*, persist=False, parent_call=None, label=None, **options)`: Return a new",
+        "  - `options`: Those of `create_agent_session`.",
+        "  - raises `UserError`: The store cannot search; the message names it.",
+        "  - returns: Its result; a refusal or an exception is a result with `is_error`.",
+    ],
+)
+def test_methods_are_listed_with_options_results_and_errors(line):
+    assert f"\n{line}" in (PAGES / "ctx.md").read_text(encoding="utf-8")
+
+
 def test_pages_and_events_are_what_the_script_writes():
     script = ROOT / "tools" / "build_hook_pages.py"
     done = subprocess.run([sys.executable, script, "--check"], capture_output=True, text=True, check=False)

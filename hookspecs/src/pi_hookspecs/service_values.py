@@ -168,7 +168,8 @@ class SpawnRequest(Value):
     """A program that is about to be started on this machine.
 
     Attributes:
-        argv: The program and its arguments; a program without a folder is looked up on the ``PATH`` of ``env``.
+        argv: The program and its arguments; a program without a folder is looked up on the ``PATH`` of ``env``. For a
+            command of ``bash`` or of the user the program is the shell, and the command its last argument.
         cwd: Where it runs, absolute.
         env: The whole environment.
         purpose: What starts it: as in ``ChildEnvironmentEvent``, or ``search`` for ripgrep.

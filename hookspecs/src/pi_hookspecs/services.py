@@ -109,7 +109,8 @@ class ToolOperations(Protocol):
         enough, as ``ReadOperations``; for every other tool it must be all of ``FileOperations``.
 
         Args:
-            ctx: That of the tool, whose ``tool_name`` and ``call_id`` say which call it is.
+            ctx: That of the tool, whose ``tool_name`` and ``call_id`` say which call it is; where a plugin asks with
+                ``ctx.file_operations()`` outside of a tool, that plugin's, which has neither.
         """
         ...
 

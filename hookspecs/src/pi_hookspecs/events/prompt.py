@@ -48,7 +48,7 @@ class PromptSection(Value):
     """A part of the system prompt. Parts of one name go into one ``<name>`` element, in registration order.
 
     Attributes:
-        name: The section: one of ``PROMPT_SECTIONS``, or the plugin's own.
+        name: The section: one of ``PROMPT_SECTIONS``, or the plugin's own, in small letters, digits and ``_``.
         text: As the model will read it; an empty one is left out.
         source: The file that it was read from; None when the plugin made it.
         priority: The section's position; None for the default of its name. The lowest of its parts applies.
