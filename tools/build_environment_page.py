@@ -75,6 +75,22 @@ SYSTEM = {
     "SSL_CERT_DIR": "A folder of them",
 }
 
+OPENTELEMETRY = {
+    "OTEL_EXPORTER_OTLP_ENDPOINT": "Where spans and metrics are sent; one of the first five switches them on",
+    "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "Where spans are sent, with the path",
+    "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT": "Where metrics are sent, with the path",
+    "OTEL_TRACES_EXPORTER": "`otlp`, `console` (to stderr), `none`, or the name of an installed exporter of spans",
+    "OTEL_METRICS_EXPORTER": "The same for metrics",
+    "OTEL_EXPORTER_OTLP_PROTOCOL": "`http/protobuf`; `grpc` needs the distribution that has that exporter",
+    "OTEL_EXPORTER_OTLP_<SIGNAL>_PROTOCOL": "The same for `TRACES` or `METRICS` alone",
+    "OTEL_SDK_DISABLED": "`true` switches everything off",
+    "OTEL_SERVICE_NAME": "Name of the service, `pi` without it",
+    "OTEL_RESOURCE_ATTRIBUTES": "Attributes of everything that is sent; may contain `service.name`",
+    "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT": "`span_only` or `true` puts messages and results into spans",
+    "TRACEPARENT": "The span that prompts are below, of what starts pi; programs that pi starts get it, too",
+    "TRACESTATE": "What belongs to `TRACEPARENT`",
+}
+
 COMMANDS = {
     "PI_CODING_AGENT": "`true`: an agent runs the command",
     "PI_SESSION_ID": "The session's id",
@@ -139,6 +155,8 @@ def page() -> str:
     """Return the page."""
     lines = [HEAD, "## pi", "", *_table(OURS), "", "## The system", "", *_table(SYSTEM), ""]
     lines += ["## Set for the commands that tools run", "", *_table(COMMANDS), ""]
+    lines += ["## OpenTelemetry", "", "With the [plugin](opentelemetry.md), which passes the others of the SDK on.", ""]
+    lines += [*_table(OPENTELEMETRY), ""]
     lines += ["## Keys of providers", "", "`pi auth login` stores a key in place of a variable.", ""]
     lines += [
         "| provider | variables, the first that is set counts | in its address |",

@@ -1,0 +1,45 @@
+"""OpenTelemetry for pi: spans and metrics, sent where the standard variables say. Off unless they or the user ask.
+
+Neither this module nor ``activate`` imports anything of ``opentelemetry``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pi_hookspecs import hookimpl
+
+if TYPE_CHECKING:
+    from pi_hookspecs import PiAPI, PluginSetting
+
+__all__ = ["activate", "pi_when", "register_settings"]
+
+pi_when = {
+    "env": ["OTEL_EXPORTER_OTLP*_ENDPOINT", "OTEL_*_EXPORTER"],
+    "settings": ["otel.enabled"],
+}
+"""Where none of these is set, the plugin is not even imported."""
+
+
+@hookimpl
+def register_settings() -> list[PluginSetting]:
+    """Declare ``otel.*``; protected, because they decide what leaves this computer."""
+    from pi_otel._options import settings
+
+    return settings()
+
+
+@hookimpl
+def activate(pi: PiAPI) -> None:
+    """Observe the session where the environment asks for it; where only a setting may, ask when the session starts."""
+    from pi_otel._options import is_disabled, is_wanted
+
+    if is_disabled():
+        return
+    from pi_otel._session import Observed
+
+    observed = Observed(pi)
+    if is_wanted():
+        observed.register()
+    else:
+        observed.register_if_set()

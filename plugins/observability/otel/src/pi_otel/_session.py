@@ -1,0 +1,249 @@
+"""What is observed in a session: handlers that note what happened and when, and the recorder that makes spans of it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from time import time_ns
+from typing import TYPE_CHECKING, Any
+
+from pi_otel import _names as names
+from pi_otel._options import Options, own_setting, read_options
+from pi_otel._telemetry import telemetry
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pi_hookspecs import HookTrace, PiAPI, PiContext
+    from pi_otel._export import Outlet
+    from pi_otel._recorder import Recorder
+
+__all__ = ["Observed"]
+
+_ASKED = {
+    "temperature": names.REQUEST_TEMPERATURE,
+    "top_p": names.REQUEST_TOP_P,
+    "max_tokens": names.REQUEST_MAX_TOKENS,
+    "max_completion_tokens": names.REQUEST_MAX_TOKENS,
+    "max_output_tokens": names.REQUEST_MAX_TOKENS,
+}
+"""Fields of a request in the APIs, and their attributes."""
+
+
+class Observed:
+    """A session that is observed, or that may be, once its settings are known."""
+
+    def __init__(self, pi: PiAPI) -> None:
+        self._pi = pi
+        self._telemetry = telemetry()
+        self._options = Options()
+        self._recorder: Recorder | None = None
+        self._messages: tuple[Any, ...] = ()
+        self._is_counted = False
+        self._stop_asking: Callable[[], None] | None = None
+
+    def register(self) -> None:
+        """Observe the session."""
+        on = self._pi.on
+        on("session_start", self._session_start)
+        on("input", self._input)
+        on("before_agent_start", self._prompt_begins)
+        on("agent_start", self._prompt_begins)
+        on("turn_end", self._turn_end)
+        on("before_model_request", self._before_model_request)
+        on("before_provider_request", self._before_provider_request)
+        on("after_provider_response", self._after_provider_response)
+        on("model_usage", self._model_usage)
+        on("message_start", self._message_start)
+        on("message_end", self._message_end)
+        on("tool_execution_start", self._tool_start)
+        on("tool_execution_end", self._tool_end)
+        on("session_before_compact", self._before_compact)
+        on("session_compact", self._compact)
+        on("session_compact_failed", self._compact_failed)
+        on("child_session_start", self._child_start)
+        on("child_session_end", self._child_end)
+        on("child_environment", self._child_environment)
+        on("agent_settled", self._settled)
+        on("session_shutdown", self._shutdown)
+        self._pi.observe_hooks(self._hook)
+
+    def register_if_set(self) -> None:
+        """Observe the session if the user's own settings say so; else nothing is handled once it has started."""
+        self._stop_asking = self._pi.on("session_start", self._ask_settings)
+
+    def _ask_settings(self, event: Any, ctx: PiContext) -> None:
+        if self._stop_asking is not None:
+            self._stop_asking()
+        if own_setting(ctx.settings, "enabled") is True:
+            self.register()
+            self._session_start(event, ctx)
+
+    def _note(self, step: Callable[[Recorder], object]) -> None:
+        """Let the recorder take a step, now or when there is one."""
+
+        def take(outlet: Outlet) -> None:
+            if self._recorder is None:
+                from pi_otel._recorder import Recorder
+
+                self._recorder = Recorder(outlet, self._telemetry.parents, self._options.hook_threshold)
+            step(self._recorder)
+
+        self._telemetry.do(take)
+
+    # The session and its prompts
+
+    def _session_start(self, event: Any, ctx: PiContext) -> None:
+        self._options = read_options(ctx.settings)
+        if not self._is_counted:
+            self._is_counted = True
+            self._telemetry.sessions += 1
+            if self._options.content:
+                self._pi.on("context", self._context)
+
+    async def _shutdown(self, event: Any, ctx: PiContext) -> None:
+        if not self._is_counted:
+            return
+        self._is_counted = False
+        self._telemetry.sessions -= 1
+        if event.reason == "quit" and not self._telemetry.sessions:
+            problem = await self._telemetry.finish()
+            if problem is not None:
+                ctx.ui.notify(ctx.secrets.redact(problem), "warning")
+
+    def _input(self, event: Any) -> None:
+        at = time_ns()
+        self._note(lambda to: to.text_arrived(at))
+
+    def _prompt_begins(self, event: Any, ctx: PiContext) -> None:
+        at, session, model, ambient = time_ns(), ctx.session.id, ctx.model, _ambient()
+
+        def begin(to: Recorder) -> None:
+            from pi_otel._recorder import Prompt
+
+            to.prompt_began(at, Prompt(session, model, ambient, os.environ))
+
+        self._note(begin)
+
+    def _turn_end(self, event: Any) -> None:
+        at = time_ns()
+        self._note(lambda to: to.turn_ended(at))
+
+    def _settled(self, event: Any) -> None:
+        at = time_ns()
+        self._note(lambda to: to.prompt_settled(at, aborted=event.aborted))
+        self._telemetry.load()
+
+    # Requests
+
+    def _context(self, event: Any) -> None:
+        self._messages = event.messages
+
+    def _before_model_request(self, event: Any, ctx: PiContext) -> None:
+        at = time_ns()
+        content: dict[str, str] = {}
+        if self._options.content and event.purpose == "conversation":
+            from pi_otel._content import messages_json, text_json
+
+            redact = ctx.secrets.redact
+            content = {
+                names.SYSTEM_INSTRUCTIONS: text_json(ctx.system_prompt, redact),
+                names.INPUT_MESSAGES: messages_json(self._messages, redact),
+            }
+            self._messages = ()
+        self._note(lambda to: to.request_began(at, event, content))
+
+    async def _before_provider_request(self, event: Any) -> None:
+        payload = event.payload if isinstance(event.payload, dict) else {}
+        asked = {name: payload[key] for key, name in _ASKED.items() if isinstance(payload.get(key), int | float)}
+        self._note(lambda to: to.request_sent(event.request_id, asked))
+        if self._options.propagates:
+            await self._telemetry.loaded()
+            if self._recorder is not None:
+                event.headers.update(self._recorder.headers(event.request_id))
+
+    def _after_provider_response(self, event: Any) -> None:
+        at = time_ns()
+        self._note(lambda to: to.status_arrived(event.request_id, event.status))
+        if event.purpose != "conversation":
+            self._note(lambda to: to.answer_began(at, event.request_id))
+        self._telemetry.load()
+
+    def _message_start(self, event: Any) -> None:
+        if event.request_id:
+            at = time_ns()
+            self._note(lambda to: to.answer_began(at, event.request_id))
+            self._telemetry.load()
+
+    def _model_usage(self, event: Any) -> None:
+        at = time_ns()
+        self._note(lambda to: to.request_ended(at, event))
+
+    def _message_end(self, event: Any, ctx: PiContext) -> None:
+        if event.message.role != "assistant":
+            return
+        at = time_ns()
+        content: dict[str, str] = {}
+        if self._options.content:
+            from pi_otel._content import output_json
+
+            content = {names.OUTPUT_MESSAGES: output_json(event.message, ctx.secrets.redact)}
+        self._note(lambda to: to.answered(at, event.request_id, event.message, content))
+
+    # Tools, programs, compactions, child sessions, hooks
+
+    def _tool_start(self, event: Any, ctx: PiContext) -> None:
+        at = time_ns()
+        content: dict[str, str] = {}
+        if self._options.content:
+            from pi_otel._content import plain_json
+
+            content = {names.TOOL_ARGUMENTS: plain_json(event.args, ctx.secrets.redact)}
+        self._note(lambda to: to.tool_began(at, event.tool_call_id, event.tool_name, content))
+
+    def _tool_end(self, event: Any, ctx: PiContext) -> None:
+        at, result = time_ns(), None
+        if self._options.content:
+            from pi_otel._content import parts_json
+
+            result = parts_json(event.result.content, ctx.secrets.redact)
+        error = "tool_error" if event.is_error else None
+        self._note(lambda to: to.tool_ended(at, event.tool_call_id, error, result))
+
+    async def _child_environment(self, event: Any, ctx: PiContext) -> dict[str, str | None] | None:
+        if ctx.is_idle():
+            return None
+        await self._telemetry.loaded()
+        headers = {} if self._recorder is None else self._recorder.headers()
+        return {name.upper(): value for name, value in headers.items()} or None
+
+    def _before_compact(self, event: Any) -> None:
+        at, tokens = time_ns(), event.preparation.tokens_before
+        self._note(lambda to: to.compaction_began(at, event.reason, tokens))
+
+    def _compact(self, event: Any, ctx: PiContext) -> None:
+        at, usage = time_ns(), ctx.context_usage()
+        after = None if usage is None else usage.tokens
+        self._note(lambda to: to.compaction_ended(at, error=None, reason=event.reason, after=after))
+
+    def _compact_failed(self, event: Any) -> None:
+        at, error = time_ns(), "aborted" if event.aborted else names.OTHER_ERROR
+        self._note(lambda to: to.compaction_ended(at, error=error, reason=None))
+
+    def _child_start(self, event: Any) -> None:
+        self._note(lambda to: to.child_began(event.child.id, event.child.parent_call))
+
+    def _child_end(self, event: Any) -> None:
+        self._note(lambda to: to.child_ended(event.child.id))
+
+    def _hook(self, trace: HookTrace) -> None:
+        self._note(lambda to: to.hook_called(trace))
+
+
+def _ambient() -> Any:
+    """Return the program's own context where it is inside a span; None otherwise, without importing OpenTelemetry."""
+    if "opentelemetry.context" not in sys.modules:
+        return None
+    from opentelemetry import context, trace
+
+    return context.get_current() if trace.get_current_span().get_span_context().is_valid else None
