@@ -33,6 +33,15 @@ def _options(options: Iterable[str | FormOption]) -> tuple[FormOption, ...]:
     return tuple(each if isinstance(each, FormOption) else FormOption(each) for each in options)
 
 
+def _check_pattern(name: str, pattern: str) -> None:
+    import re
+
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        raise ValueError(f"field {name!r}: the pattern {pattern!r:.60} is no regular expression: {error}") from None
+
+
 @frozen(eq=False, repr=False)
 class FormField(ReprMixin):
     """One field of a form.
@@ -52,7 +61,7 @@ class FormField(ReprMixin):
         check: Gets a value that fits all that, and returns what is wrong with it, or None.
 
     Raises:
-        ValueError: The type is unknown, or a choice has no options.
+        ValueError: The type is unknown, a choice has no options, or the pattern is no regular expression.
     """
 
     name: str
@@ -72,6 +81,8 @@ class FormField(ReprMixin):
             raise ValueError(f"field {self.name!r}: the type is one of {', '.join(get_args(FieldType))}")
         if self.type in ("choice", "choices") and not self.options:
             raise ValueError(f'field {self.name!r}: a {self.type} needs options=["one", "two"]')
+        if self.pattern is not None:
+            _check_pattern(self.name, self.pattern)
 
     @property
     def label(self) -> str:

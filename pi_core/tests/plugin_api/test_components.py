@@ -329,6 +329,13 @@ async def test_a_factory_that_fails_shows_nothing(ctx, lines_ui, recorder):
 # Dialogs
 
 
+async def test_a_factory_that_forgets_to_return_its_component_is_reported(ctx, lines_ui, recorder):
+    ctx.ui.set_widget("todo", lambda screen: None)
+
+    assert lines_ui.widgets == {}
+    assert "the factory returned None" in recorder.of("extension_error")[0].error
+
+
 async def test_a_component_that_cannot_be_shown_falls_back_to_dialogs(ctx, lines_ui, made, counter):
     lines_ui.answers("blue")
 

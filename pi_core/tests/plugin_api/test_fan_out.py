@@ -161,3 +161,24 @@ def test_a_page_is_opened_once(fan):
 
     assert fan.open_url("https://harbours.example")
     assert [each.opened_urls for each in clients] == [["https://harbours.example"], []]
+
+
+class Plain:
+    """A client whose methods are plain functions that fail; it cannot be hashed."""
+
+    __hash__ = None
+
+    def confirm(self, title, message="", **how):
+        raise OSError("gone")
+
+    def open_url(self, url):
+        raise OSError("gone")
+
+
+async def test_a_client_that_fails_before_there_is_anything_to_await_affects_no_other(fan, reports):
+    fan.add(Plain())
+    fan.add(FakeUI().answers(True))
+
+    assert await fan.confirm("Sure?") is True
+    assert fan.open_url("https://example.com/") is True
+    assert reports == ["A client of the session failed: OSError: gone"] * 2

@@ -178,11 +178,17 @@ async def test_a_form_that_cannot_be_answered_is_refused(ctx, fields, problem):
         await ctx.ui.form(fields)
 
 
+async def test_what_is_no_field_is_refused(ctx):
+    with pytest.raises(TypeError, match=r"a form takes FormField values, .*, not 'name'"):
+        await ctx.ui.form(["name"])
+
+
 @pytest.mark.parametrize(
     ("make", "problem"),
     [
         (lambda: FormField("x", "colour"), "field 'x': the type is one of text, number"),
         (lambda: FormField("x", "choice"), "field 'x': a choice needs options"),
+        (lambda: FormField("x", pattern="("), "field 'x': the pattern '\\(' is no regular expression: missing"),
     ],
 )
 def test_a_field_that_makes_no_sense_is_refused(make, problem):

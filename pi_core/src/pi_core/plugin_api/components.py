@@ -53,7 +53,7 @@ class Components(Handle):
 
         def make(screen: ScreenHandle) -> object:
             slot = self._guard.slot(plugin, what, screen.done)
-            made, component = slot.call(factory, screen)
+            made, component = slot.run(lambda: _made_by(factory, screen), factory)
             if made and not _is_component(component):
                 return component
             guarded = GuardedComponent(component, slot, screen)
@@ -194,6 +194,14 @@ class GuardedComponent:
             return method is not None and method(event) is True
 
         return self._slot.run(handle, type(self.component))[1] is True
+
+
+def _made_by(factory: ComponentFactory, screen: ScreenHandle) -> object:
+    component: object = factory(screen)
+    if component is None:
+        message = "the factory returned None; it has to return the component"
+        raise TypeError(message)
+    return component
 
 
 def _is_component(thing: object) -> bool:

@@ -40,7 +40,7 @@ class FanOutUI:
         """Add a client; returns a function that removes it, and leaves what it was asked to the others."""
         self._clients.append(client)
         for show in self._state.values():
-            self._tell(client, show)
+            self._call(client, show)
         for dialog in self._dialogs:
             dialog.open_at(client)
 
@@ -133,7 +133,7 @@ class FanOutUI:
 
     def notify(self, message: str, level: NoticeLevel = "info") -> None:
         """Show a notice."""
-        self._tell_all(lambda ui: ui.notify(message, level))
+        self._call_all(lambda ui: ui.notify(message, level))
 
     def set_status(self, key: str, text: str | None = None) -> None:
         """Show a short text under a key."""
@@ -148,7 +148,7 @@ class FanOutUI:
 
     def set_editor_text(self, text: str) -> None:
         """Replace the text in the users' editors."""
-        self._tell_all(lambda ui: ui.set_editor_text(text))
+        self._call_all(lambda ui: ui.set_editor_text(text))
 
     def set_title(self, title: str) -> None:
         """Set the windows' title."""
@@ -156,22 +156,28 @@ class FanOutUI:
 
     def open_url(self, url: str) -> bool:
         """Open a page in the first client that can."""
-        opens = [getattr(client, "open_url", None) for client in self._clients]
-        return any(each(url) for each in opens if each is not None)
+        return any(self._opened(client, url) for client in self._clients)
 
     # Inside
+
+    def _opened(self, client: Any, url: str) -> bool:
+        try:
+            return hasattr(client, "open_url") and bool(client.open_url(url))
+        except Exception as error:  # noqa: BLE001 - as for notices
+            self._failed(error)
+            return False
 
     def _keep(self, key: tuple[str, str], show: Callable[[UserInterface], object], *, is_set: bool) -> None:
         self._state.pop(key, None)
         if is_set:
             self._state[key] = show
-        self._tell_all(show)
+        self._call_all(show)
 
-    def _tell_all(self, show: Callable[[UserInterface], object]) -> None:
+    def _call_all(self, show: Callable[[UserInterface], object]) -> None:
         for client in [*self._clients]:
-            self._tell(client, show)
+            self._call(client, show)
 
-    def _tell(self, client: UserInterface, show: Callable[[UserInterface], object]) -> None:
+    def _call(self, client: UserInterface, show: Callable[[UserInterface], object]) -> None:
         try:
             show(client)
         except Exception as error:  # noqa: BLE001 - one client must not cost the others their notice
@@ -188,23 +194,27 @@ class _OpenDialog:
     ask: Ask
     failed: Callable[[BaseException], None]
     answer: asyncio.Future[Any] = field(init=False, factory=lambda: asyncio.get_running_loop().create_future())
-    _asked: dict[UserInterface, tuple[asyncio.Task[Any], Any]] = field(init=False, factory=dict)
+    _asked: dict[int, tuple[UserInterface, asyncio.Task[Any], Any]] = field(init=False, factory=dict)
+    """The clients by identity, as not all can be hashed, each with its task and what aborts it."""
 
     def open_at(self, client: UserInterface) -> None:
         """Open it in a client."""
         from pi_hookspecs import AbortController
 
         abort = AbortController()
-        task = asyncio.ensure_future(self.ask(client, abort.signal))
-        self._asked[client] = task, abort
+        task = asyncio.ensure_future(self._ask(client, abort.signal))
+        self._asked[id(client)] = client, task, abort
         task.add_done_callback(lambda task: self._on_end(client, task))
+
+    async def _ask(self, client: UserInterface, signal: AbortSignal) -> Any:
+        return await self.ask(client, signal)  # here, so that what a plain function raises concerns this client only
 
     def close_at(self, client: UserInterface) -> None:
         """Close it in a client without an answer; if that was the last client, it is dismissed."""
-        asked = self._asked.pop(client, None)
+        asked = self._asked.pop(id(client), None)
         if asked is None:
             return
-        task, abort = asked
+        _, task, abort = asked
         abort.abort("answered elsewhere")
         task.cancel()
         if not self._asked:
@@ -217,11 +227,11 @@ class _OpenDialog:
 
     def close(self) -> None:
         """Close it in all clients."""
-        for client in [*self._asked]:
+        for client, _, _ in [*self._asked.values()]:
             self.close_at(client)
 
     def _on_end(self, client: UserInterface, task: asyncio.Task[Any]) -> None:
-        if self._asked.get(client, (None,))[0] is not task:
+        if self._asked.get(id(client), (None, None))[1] is not task:
             if not task.cancelled():
                 task.exception()  # retrieved: it was closed
             return

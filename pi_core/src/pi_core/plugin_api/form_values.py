@@ -18,8 +18,14 @@ def check_fields(fields: Sequence[FormField]) -> None:
     """Check that a form can be answered.
 
     Raises:
+        TypeError: Something in it is no field.
         ValueError: There is no field, or two have one name.
     """
+    from pi_hookspecs import FormField
+
+    for each in fields:
+        if not isinstance(each, FormField):
+            raise TypeError(f"a form takes FormField values, as in ctx.ui.form([FormField('name')]), not {each!r:.60}")
     names = [each.name for each in fields]
     if not names:
         raise ValueError("a form needs at least one field, as in ctx.ui.form([FormField('name')])")
