@@ -115,6 +115,13 @@ def test_tab_asks_for_all_folders(user):
     assert user.press(selector, "tab") == ScopeWanted(everywhere=False)
 
 
+def test_the_text_of_other_sessions_is_asked_for_again(user):
+    selector = sessions()
+    user.press(selector, "d", "backspace", "tab")
+
+    assert user.press(selector, "d") == TextWanted()
+
+
 def test_deleting_asks_first(user):
     selector = sessions()
 

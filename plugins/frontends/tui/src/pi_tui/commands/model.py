@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pi_tui.commands.chosen import choose, choose_while
 from pi_tui.commands.table import Command
+from pi_tui.selectors.models import MadeDefault, ModelSelector
+from pi_tui.selectors.scoped_models import ScopeChanged, ScopedModelSelector, ScopeSaved
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,17 +20,35 @@ __all__ = ["COMMANDS"]
 async def _model(talk: Talk, argument: str) -> None:
     port = talk.port
     if argument:
-        name = await port.set_model(argument)
-    else:
-        references = port.models()
-        if not references:
-            talk.notice("No model can be used: sign in to a provider, or set its key.", "warning")
-            return
-        chosen = await talk.ui.select("Which model?", references)
-        if chosen is None:
-            return
-        name = await port.set_model(chosen)
-    talk.notice(f"Model: {name}")
+        talk.notice(f"Model: {await port.set_model(argument)}")
+        return
+    rows = port.lists.models()
+    if not rows:
+        talk.notice("No model can be used: sign in to a provider with /login, or set its key.", "warning")
+        return
+    outcome = await choose(talk, ModelSelector(rows), MadeDefault)
+    if isinstance(outcome, MadeDefault):
+        await port.lists.set_default_model(outcome.value.reference)
+        talk.notice(f"Model: {outcome.value.reference}, now the default of new sessions")
+    elif outcome is not None:
+        talk.notice(f"Model: {await port.set_model(outcome.value.reference)}")
+
+
+async def _scoped_models(talk: Talk, _argument: str) -> None:
+    lists = talk.port.lists
+    rows = lists.models()
+    if not rows:
+        talk.notice("No model can be used: sign in to a provider with /login, or set its key.", "warning")
+        return
+
+    async def carry_out(outcome: ScopeChanged | ScopeSaved) -> None:
+        if isinstance(outcome, ScopeChanged):
+            lists.set_scope(outcome.references)
+        else:
+            lists.save_scope(outcome.references)
+            talk.notice("The models to cycle through are saved.")
+
+    await choose_while(talk, ScopedModelSelector(rows, lists.scope()), carry_out)
 
 
 async def _thinking(talk: Talk, argument: str) -> None:
@@ -52,5 +73,6 @@ def _levels(talk: Talk) -> Sequence[str]:
 
 COMMANDS = {
     "model": Command("Choose the model: /model NAME", _model, _models),
+    "scoped-models": Command("Choose the models to cycle through", _scoped_models),
     "thinking": Command("Choose how hard the model thinks: /thinking LEVEL", _thinking, _levels),
 }

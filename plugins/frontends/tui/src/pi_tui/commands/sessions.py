@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
+from pi_tui.commands.chosen import choose, choose_while
+from pi_tui.commands.stored import StoredSessions
 from pi_tui.commands.table import Command
+from pi_tui.selectors.picks import Option, Pick
+from pi_tui.selectors.sessions import SessionSelector
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from pi_tui.screen.talk import Talk
 
 __all__ = ["COMMANDS"]
@@ -22,14 +25,11 @@ async def _new(talk: Talk, _argument: str) -> None:
 
 
 async def _resume(talk: Talk, _argument: str) -> None:
-    stored = talk.port.stored_sessions(talk.session_dir)
-    if not stored:
-        talk.notice("No other session is stored for this folder.")
-        return
-    labels = distinct([label for label, _ in stored])
-    chosen = await talk.ui.select("Resume which session?", labels)
-    if chosen is not None:
-        await talk.port.switch_session(stored[labels.index(chosen)][1])
+    selector = SessionSelector(None, now=time.time())
+    stored = StoredSessions(talk, selector)
+    outcome = await choose_while(talk, selector, stored.carry_out, stored.read)
+    if outcome is not None and not outcome.value.is_current and not await talk.port.switch_session(outcome.value.path):
+        talk.notice(_NOT_ALLOWED, "warning")
 
 
 async def _fork(talk: Talk, _argument: str) -> None:
@@ -37,11 +37,15 @@ async def _fork(talk: Talk, _argument: str) -> None:
     if not messages:
         talk.notice("Nothing was said yet.")
         return
-    options = distinct([" ".join(text.split()) for _, text in messages])
-    chosen = await talk.ui.select("Go on in a new session from before which message?", options)
-    if chosen is None:
+    options = [
+        Option(entry_id, " ".join(text.split()), note=f"Message {number} of {len(messages)}")
+        for number, (entry_id, text) in enumerate(messages, 1)
+    ]
+    title = "Go on in a new session from before which message?"
+    outcome = await choose(talk, Pick(title, options, last=True))
+    if outcome is None:
         return
-    text = await talk.port.fork(messages[options.index(chosen)][0])
+    text = await talk.port.fork(outcome.value.value)
     if text is None:
         talk.notice(_NOT_ALLOWED, "warning")
         return
@@ -59,17 +63,6 @@ async def _import(talk: Talk, argument: str) -> None:
         talk.notice("Say which file: /import PATH", "warning")
     else:
         await talk.port.import_session(argument)
-
-
-def distinct(texts: Sequence[str]) -> list[str]:
-    """Return texts as they can be told apart: one that is there twice with its number."""
-    found: list[str] = []
-    for text in texts:
-        name, number = text or "(empty)", 2
-        while name in found:
-            name, number = f"{text} ({number})", number + 1
-        found.append(name)
-    return found
 
 
 COMMANDS = {

@@ -1,4 +1,4 @@
-"""A session in this process: the only module of the front end that knows ``AgentSession``."""
+"""A session in this process: with ``local_lists`` all that the front end knows of ``AgentSession``."""
 
 from __future__ import annotations
 
@@ -13,13 +13,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from pi_core.conversation import AgentSession
-    from pi_hookspecs import Completion, ImageContent, SessionInfo, SettingsView, Shortcut, UserInterface
+    from pi_hookspecs import Completion, ImageContent, SettingsView, Shortcut, UserInterface
     from pi_tui.lines.foreign import Drawings
+    from pi_tui.port.lists import Lists
 
 __all__ = ["LocalPort"]
-
-_TITLE = 60
-"""Characters of a session's title in a list."""
 
 
 class LocalPort:
@@ -41,6 +39,13 @@ class LocalPort:
     def drawings(self) -> Drawings | None:
         """What plugins draw of the conversation."""
         return self.session
+
+    @property
+    def lists(self) -> Lists:
+        """What lists ask of the session."""
+        from pi_tui.port.local_lists import LocalLists
+
+        return LocalLists(self.session)
 
     @property
     def cwd(self) -> str:
@@ -279,13 +284,6 @@ class LocalPort:
         """Begin a new session."""
         return await self.session.new_session()
 
-    def stored_sessions(self, folder: str | None) -> list[tuple[str, str]]:
-        """Return label and path of the other sessions of this working directory."""
-        from pi_core.session import SessionManager
-
-        stored = SessionManager.list(self.session.cwd, folder, host=self.session.host)
-        return [(_label(each), str(each.path)) for each in stored if each.id != self.session.session_id]
-
     async def switch_session(self, path: str) -> bool:
         """Go on with a stored session."""
         return await self.session.switch_session(path)
@@ -328,9 +326,3 @@ class LocalPort:
             if session.session_file is not None and session.session_file.exists():
                 return f"pi --session {session.session_id}"
         return None
-
-
-def _label(session: SessionInfo) -> str:
-    when = session.modified.astimezone().strftime("%Y-%m-%d %H:%M")
-    title = " ".join((session.name or session.first_message or "(empty)").split())[:_TITLE]
-    return f"{title} ({session.message_count} messages, {when})"

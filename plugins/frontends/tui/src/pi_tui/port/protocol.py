@@ -9,6 +9,7 @@ if TYPE_CHECKING:
 
     from pi_hookspecs import Completion, ImageContent, SettingsView, Shortcut, UserInterface
     from pi_tui.lines.foreign import Drawings
+    from pi_tui.port.lists import Lists
 
 __all__ = ["Known", "Port", "Queued"]
 
@@ -40,6 +41,11 @@ class Port(Protocol):
     @property
     def drawings(self) -> Drawings | None:
         """What plugins draw of the conversation."""
+        ...
+
+    @property
+    def lists(self) -> Lists:
+        """What lists ask of the session."""
         ...
 
     @property
@@ -209,14 +215,6 @@ class Port(Protocol):
 
     async def new_session(self) -> bool:
         """Begin a new session."""
-        ...
-
-    def stored_sessions(self, folder: str | None) -> list[tuple[str, str]]:
-        """Return label and path of the other sessions of this working directory, the latest first.
-
-        Args:
-            folder: Where sessions are stored, if that is not the usual place.
-        """
         ...
 
     async def switch_session(self, path: str) -> bool:

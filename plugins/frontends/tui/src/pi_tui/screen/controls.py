@@ -6,7 +6,7 @@ import asyncio
 import os
 import signal
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pi_hookspecs import PiError
 from pi_tui.editor.complete.words import WordSource
@@ -34,6 +34,8 @@ else:
     _App = object
 
 __all__ = ["Controls"]
+
+T = TypeVar("T")
 
 
 class Controls(_App):
@@ -245,6 +247,14 @@ class Controls(_App):
         self.dialogs.append(dialog)
         self.completions.close()
         self.draw_dialog()
+
+    async def ask(self, dialog: Dialog[T]) -> T | None:
+        """Display a dialog and return its result; None if it was dismissed."""
+        self.open_dialog(dialog)
+        try:
+            return await dialog.result
+        finally:
+            self.close_dialog(dialog)
 
     def close_dialog(self, dialog: Dialog[Any]) -> None:
         """Remove a dialog."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from itertools import count
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 from pi_hookspecs import PiError
 from pi_terminal_kit.jobs import Jobs
@@ -17,9 +17,13 @@ if TYPE_CHECKING:
     from pi_hookspecs import ImageContent, NoticeLevel, UserInterface
     from pi_terminal_kit.jobs import Job
     from pi_tui.commands.table import Command
+    from pi_tui.dialogs.base import Dialog
+    from pi_tui.keys.bindings import Bindings
     from pi_tui.port.protocol import Known, Port
 
 __all__ = ["Screen", "Talk", "Typed"]
+
+T = TypeVar("T")
 
 
 class Typed(NamedTuple):
@@ -51,6 +55,19 @@ class Screen(Protocol):
 
     def write_terminal(self, sequence: str) -> None:
         """Write an escape sequence to the terminal."""
+        ...
+
+    @property
+    def bindings(self) -> Bindings:
+        """What keys do."""
+        ...
+
+    async def ask(self, dialog: Dialog[T]) -> T | None:
+        """Display a dialog and return its result; None if it was dismissed."""
+        ...
+
+    def draw_dialog(self) -> None:
+        """Draw the open dialog again: something in it changed."""
         ...
 
     def key_rows(self) -> list[tuple[str, str]]:

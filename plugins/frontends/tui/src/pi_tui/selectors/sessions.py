@@ -60,6 +60,7 @@ class SessionSelector(Selector[Placed]):
 
     Attributes:
         everywhere: Whether sessions of all folders are displayed.
+        wants_text: Whether the text of the messages is searched.
         problem: A sentence about what did not work.
     """
 
@@ -76,7 +77,7 @@ class SessionSelector(Selector[Placed]):
         self._renaming: Field | None = None
         self._deleting = False
         self._asked: SessionRow | None = None
-        self._has_text = False
+        self.wants_text = False
         self.everywhere = False
         self.problem = ""
         super().__init__(Choices((), lambda placed: placed.row.path))
@@ -97,10 +98,6 @@ class SessionSelector(Selector[Placed]):
     def show_progress(self, done: int, total: int) -> None:
         """Display how many sessions are read."""
         self._is_reading, self._progress = True, f" {done:,}/{total:,}"
-
-    def forget_text(self) -> None:
-        """Ask for the text of the messages again at the next search: the rows are those of another scope."""
-        self._has_text = False
 
     # Rows
 
@@ -196,6 +193,7 @@ class SessionSelector(Selector[Placed]):
         """Change what is displayed, or begin to rename or delete."""
         if action == "tui.input.tab":
             self.everywhere = not self.everywhere
+            self.wants_text = bool(self.field.text)
             return ScopeWanted(self.everywhere)
         if action == "app.session.toggleSort":
             self._sort = _SORTS[(_SORTS.index(self._sort) + 1) % len(_SORTS)]
@@ -223,9 +221,9 @@ class SessionSelector(Selector[Placed]):
         self._arrange()
 
     def _text_wanted(self) -> Outcome | None:
-        if self._has_text or not self.field.text:
+        if self.wants_text or not self.field.text:
             return None
-        self._has_text = True
+        self.wants_text = True
         return TextWanted()
 
     def _rename(self) -> None:

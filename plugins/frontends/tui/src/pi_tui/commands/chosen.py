@@ -1,0 +1,67 @@
+"""How a command displays a list, and what it does with the outcome."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from pi_hookspecs import PiError
+from pi_tui.dialogs.listed import Listed
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from pi_tui.screen.talk import Talk
+    from pi_tui.selectors.selector import Outcome, Selector
+
+__all__ = ["choose", "choose_while"]
+
+
+async def choose(talk: Talk, selector: Selector[Any], *closed_by: type) -> Outcome | None:
+    """Display a list and return what closed it; None for nothing.
+
+    Args:
+        talk: The conversation.
+        selector: The list.
+        closed_by: Outcomes that close it besides ``Chosen``.
+    """
+    return await talk.screen.ask(Listed(selector, talk.screen.bindings, *closed_by))
+
+
+async def choose_while(
+    talk: Talk,
+    selector: Selector[Any],
+    carry_out: Callable[[Outcome], Awaitable[Any]],
+    first: Callable[[], Awaitable[Any]] | None = None,
+) -> Outcome | None:
+    """Display a list, carry out what it asks for one after the other, and return what closed it; None for nothing.
+
+    Args:
+        talk: The conversation.
+        selector: The list.
+        carry_out: Does what the list asks for; it is cancelled when the list is closed.
+        first: What is to be done at the beginning.
+    """
+    asked: asyncio.Queue[Callable[[], Awaitable[Any]]] = asyncio.Queue()
+    if first is not None:
+        asked.put_nowait(first)
+
+    async def work() -> None:
+        while True:
+            try:
+                await (await asked.get())()
+            except PiError as error:
+                talk.notice(str(error), "error")
+            except Exception as error:  # noqa: BLE001 - a bug of pi must not leave a list that does nothing
+                talk.notice(f"Unexpected {type(error).__name__}: {str(error) or '(no message)'}", "error")
+            talk.screen.draw_dialog()
+
+    dialog = Listed(
+        selector, talk.screen.bindings, carry_out=lambda outcome: asked.put_nowait(partial(carry_out, outcome))
+    )
+    working = asyncio.ensure_future(work())
+    try:
+        return await talk.screen.ask(dialog)
+    finally:
+        working.cancel()

@@ -1,0 +1,62 @@
+"""What lists of a front end ask of a session: what there is to choose from, and what follows from a choice."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pi_tui.selectors.models import ModelRow
+    from pi_tui.selectors.session_rows import SessionRow
+
+__all__ = ["Lists"]
+
+
+class Lists(Protocol):
+    """Methods that fail raise ``PiError``, whose text says what happened."""
+
+    # Models
+
+    def models(self) -> Sequence[ModelRow]:
+        """Return the models that can be used."""
+        ...
+
+    async def set_default_model(self, reference: str) -> None:
+        """Use a model, also in new sessions."""
+        ...
+
+    def scope(self) -> tuple[str, ...] | None:
+        """Return the references of the models to cycle through; None for all."""
+        ...
+
+    def set_scope(self, references: Sequence[str] | None) -> None:
+        """Cycle through these models in this session; None for all."""
+        ...
+
+    def save_scope(self, references: Sequence[str] | None) -> None:
+        """Cycle through these models in new sessions; None for all."""
+        ...
+
+    # Stored sessions
+
+    def read_sessions(
+        self, folder: str | None, *, everywhere: bool, texts: bool, progress: Callable[[int, int], object]
+    ) -> list[SessionRow]:
+        """Return stored sessions; called in a thread, as there may be thousands.
+
+        Args:
+            folder: Where sessions are stored, if that is not the usual place.
+            everywhere: Those of all working directories, not only of this one.
+            texts: Read the text of their messages, too.
+            progress: Called with how many are read, and how many there are.
+        """
+        ...
+
+    async def rename_session(self, path: str, name: str) -> None:
+        """Give a stored session a name; empty for none."""
+        ...
+
+    async def delete_session(self, path: str) -> None:
+        """Delete a stored session."""
+        ...

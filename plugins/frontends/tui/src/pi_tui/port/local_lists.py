@@ -1,0 +1,143 @@
+"""What lists ask of a session in this process."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pi_hookspecs import UserError
+from pi_tui.selectors.models import ModelRow
+from pi_tui.selectors.session_rows import SessionRow
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pi_core.conversation import AgentSession
+    from pi_hookspecs import SessionInfo
+
+__all__ = ["LocalLists"]
+
+_MOST_TEXT = 20_000
+"""Characters of a session's messages that are searched: thousands of sessions are held at a time."""
+
+_TITLE = 300
+"""Characters of a title; a row has no room for more."""
+
+
+class LocalLists:
+    """Implements ``Lists``.
+
+    Args:
+        session: The session.
+    """
+
+    def __init__(self, session: AgentSession) -> None:
+        self._session = session
+
+    # Models
+
+    def models(self) -> list[ModelRow]:
+        """Return the models that can be used."""
+        session, settings = self._session, self._session.settings
+        current = None if session.model is None else session.model.reference
+        default = f"{settings.get_str('defaultProvider', '')}/{settings.get_str('defaultModel', '')}"
+        scoped = {each.model.reference for each in session.scoped_models}
+        return [
+            ModelRow(
+                model.reference,
+                model.name,
+                is_current=model.reference == current,
+                is_default=model.reference == default,
+                is_scoped=model.reference in scoped,
+            )
+            for model in session.models.available()
+        ]
+
+    async def set_default_model(self, reference: str) -> None:
+        """Use a model, also in new sessions."""
+        await self._session.set_model(self._session.models.find(reference), persist=True)
+
+    def scope(self) -> tuple[str, ...] | None:
+        """Return the references of the models to cycle through; None for all."""
+        return tuple(each.model.reference for each in self._session.scoped_models) or None
+
+    def set_scope(self, references: Sequence[str] | None) -> None:
+        """Cycle through these models in this session; None for all. Each keeps its thinking level."""
+        from pi_core import ScopedModel
+
+        session = self._session
+        known = {each.model.reference: each for each in session.scoped_models}
+        models = {each.reference: each for each in session.models.available()}
+        session.set_scoped_models(
+            [
+                known.get(reference) or ScopedModel(models[reference])
+                for reference in references or ()
+                if reference in known or reference in models
+            ]
+        )
+
+    def save_scope(self, references: Sequence[str] | None) -> None:
+        """Cycle through these models in new sessions; None for all."""
+        levels = {each.model.reference: each.thinking_level for each in self._session.scoped_models}
+        names = [f"{each}:{level}" if (level := levels.get(each)) else each for each in references or ()]
+        self._session.settings.set("enabledModels", names)
+
+    # Stored sessions
+
+    def read_sessions(
+        self, folder: str | None, *, everywhere: bool, texts: bool, progress: Callable[[int, int], object]
+    ) -> list[SessionRow]:
+        """Return stored sessions."""
+        from pi_core.session import SessionManager
+
+        session = self._session
+
+        def report(done: int, total: int) -> None:
+            progress(done, total)
+
+        if everywhere:
+            found = SessionManager.list_all(report, session_dir=folder, host=session.host)
+        else:
+            found = SessionManager.list(session.cwd, folder, report, host=session.host)
+        return [_row(each, is_current=each.id == session.session_id, texts=texts) for each in found]
+
+    async def rename_session(self, path: str, name: str) -> None:
+        """Give a stored session a name; empty for none."""
+        session = self._session
+        if session.session_file is not None and os.fspath(session.session_file) == path:
+            await session.set_session_name(name or None)
+        else:
+            await asyncio.to_thread(self._rename, path, name)
+
+    def _rename(self, path: str, name: str) -> None:
+        from pi_core.session import SessionManager
+
+        SessionManager.open(path, host=self._session.host).append_session_info(name or None)
+
+    async def delete_session(self, path: str) -> None:
+        """Delete the file of a stored session."""
+        file = Path(path)
+        if not await asyncio.to_thread(file.is_file):
+            raise UserError(f"{path!r} is no file: only sessions that are stored in a file can be deleted here.")
+        try:
+            await asyncio.to_thread(file.unlink)
+        except OSError as error:
+            raise UserError(f"{path!r} cannot be deleted: {error.strerror}.") from error
+
+
+def _row(info: SessionInfo, *, is_current: bool, texts: bool) -> SessionRow:
+    home = os.path.expanduser("~")  # noqa: PTH111 - a text
+    cwd = f"~{info.cwd[len(home) :]}" if f"{info.cwd}/".startswith(f"{home}/") else info.cwd
+    return SessionRow(
+        path=info.path,
+        title=" ".join((info.name or info.first_message).split())[:_TITLE],
+        modified=info.modified.timestamp(),
+        messages=info.message_count,
+        is_named=info.name is not None,
+        cwd=cwd,
+        parent=info.parent_session_path,
+        is_current=is_current,
+        text=" ".join(info.read_text().lower().split())[:_MOST_TEXT] if texts else "",
+    )

@@ -1,0 +1,84 @@
+"""A screen over a session of the scripted model, on a terminal that only the test sees."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pi_tui._first_frame import palette_of
+from pi_tui.keys.bindings import Bindings
+from pi_tui.port.local import LocalPort
+from pi_tui.screen.app import ScreenApp
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+
+    from textual.pilot import Pilot
+
+    from pi_core import AgentSession
+
+
+class Desk:
+    """What a user sees and does."""
+
+    def __init__(self, app: ScreenApp, pilot: Pilot) -> None:
+        self.app, self.pilot = app, pilot
+
+    @property
+    def rows(self) -> list[str]:
+        """The rows of the screen, without spaces at their ends."""
+        return [strip.text.rstrip() for strip in self.app.screen._compositor.render_strips()]
+
+    @property
+    def text(self) -> str:
+        """All rows."""
+        return "\n".join(self.rows)
+
+    @property
+    def typed(self) -> str:
+        """What is typed in the editor."""
+        return self.app.editor.value
+
+    async def press(self, *keys: str) -> None:
+        """Press keys, and wait until the screen is drawn."""
+        await self.pilot.press(*keys)
+        await self.pilot.pause()
+
+    async def type(self, text: str, *then: str) -> None:
+        """Type a text, and press keys after it."""
+        self.app.take_paste(text)
+        await self.press(*then)
+
+    async def sees(self, *expected: str) -> str:
+        """Return the screen as soon as all of these texts are on it."""
+        return await self.when(lambda: all(each in self.text for each in expected), expected)
+
+    async def when(self, condition: Callable[[], bool], what: object = "it") -> str:
+        """Return the screen as soon as a condition holds."""
+        for _ in range(500):
+            if condition():
+                return self.text
+            await self.pilot.pause(0.01)
+        raise AssertionError(f"{what!r} does not come on\n{self.text}")
+
+
+@pytest.fixture
+def desk(pi_session: AgentSession):
+    """``async with desk() as user``: a screen of 80x24 over the session."""
+
+    @asynccontextmanager
+    async def opened(size: tuple[int, int] = (80, 24)) -> AsyncIterator[Desk]:
+        port = LocalPort(pi_session)
+        app = ScreenApp(port, palette=palette_of("dark", {"TERM": "xterm-256color"}), bindings=Bindings("linux"))
+        port.set_user_interface(app.interface)
+        async with app.run_test(size=size) as pilot:
+            unsubscribe = port.subscribe(app.take_event)
+            try:
+                yield Desk(app, pilot)
+            finally:
+                await app.talk.end()
+                unsubscribe()
+
+    return opened

@@ -1,0 +1,151 @@
+"""Lists in place of the editor: what a user chooses there changes the session."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pi_core.session import SessionManager
+from pi_hookspecs import UserMessage
+from pi_testing import text
+from pi_testing.conversation import answer
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pi_core import AgentSession
+    from pi_testing import ScriptedProvider
+
+
+def stored(session: AgentSession, *said: str, cwd: Path | None = None) -> str:
+    """Store a session of another run, and return its path."""
+    manager = SessionManager.create(cwd or session.cwd, host=session.host)
+    for each in said:
+        manager.append_message(UserMessage(content=each))
+        manager.append_message(answer(session.model, "Yes."))
+    manager.sync()
+    return str(manager.get_session_file())
+
+
+async def test_the_current_model_is_marked(desk, pi_session: AgentSession) -> None:
+    async with desk((100, 24)) as user:
+        await user.press("ctrl+l")
+        await user.sees(f"→ ✓ {pi_session.model.id} [{pi_session.model.provider}]")
+        await user.press("enter")
+
+        await user.sees(f"Model: {pi_session.model.reference}")
+
+
+async def test_ctrl_s_makes_a_model_the_default(desk, pi_session: AgentSession) -> None:
+    async with desk((100, 24)) as user:
+        await user.press("ctrl+l")
+        await user.sees("Ctrl+S to set as default")
+        await user.press("ctrl+s")
+        await user.sees("now the default of new sessions")
+
+    assert pi_session.settings.get("defaultModel") == pi_session.model.id
+
+
+async def test_escape_leaves_the_list_and_what_is_typed(desk) -> None:
+    async with desk() as user:
+        await user.type("half a sentence")
+        await user.press("ctrl+l")
+        await user.sees("Enter to select")
+        await user.press("escape")
+        await user.sees("half a sentence")
+
+        assert "Enter to select" not in user.text
+
+
+async def test_models_to_cycle_through_are_chosen_and_saved(desk, pi_session: AgentSession) -> None:
+    async with desk((100, 24)) as user:
+        await user.type("/scoped-models", "enter")
+        await user.sees("all enabled")
+        await user.press("ctrl+x")
+        await user.sees("0/")
+        await user.press("enter")
+        await user.when(lambda: "✓" in user.text or "all enabled" in user.text)
+        await user.press("ctrl+s")
+        await user.sees("The models to cycle through are saved.")
+        await user.press("escape")
+
+    assert pi_session.settings.get("enabledModels") is not None
+
+
+@pytest.mark.pi(entry_points=["session-jsonl"], stored=True)
+async def test_a_stored_session_is_resumed(desk, pi_session: AgentSession) -> None:
+    stored(pi_session, "How is the tide?")
+
+    async with desk((100, 24)) as user:
+        await user.type("/resume", "enter")
+        await user.sees("Resume Session (Current Folder)", "How is the tide?")
+        await user.type("tide")
+        await user.press("enter")
+        await user.when(lambda: "Resume Session" not in user.text)
+
+        assert [message.text for message in pi_session.messages][:1] == ["How is the tide?"]
+
+
+@pytest.mark.pi(entry_points=["session-jsonl"], stored=True)
+async def test_messages_are_searched_too(desk, pi_session: AgentSession) -> None:
+    stored(pi_session, "First", "The wreck of the Deutschland")
+    stored(pi_session, "Second")
+
+    async with desk((100, 24)) as user:
+        await user.type("/resume", "enter")
+        await user.sees("First", "Second")
+        await user.press(*"wreck")
+        await user.when(lambda: "First" in user.text and "Second" not in user.text)
+        await user.press("escape")
+
+
+@pytest.mark.pi(entry_points=["session-jsonl"], stored=True)
+async def test_a_session_is_renamed_and_deleted_in_its_list(desk, pi_session: AgentSession) -> None:
+    path = stored(pi_session, "How is the tide?")
+
+    async with desk((100, 24)) as user:
+        await user.type("/resume", "enter")
+        await user.sees("How is the tide?")
+        await user.press("ctrl+r", *"tides", "enter")
+        await user.when(lambda: "How is the tide?" not in user.text and "tides" in user.text)
+
+        assert SessionManager.open(path, host=pi_session.host).name == "tides"
+
+        await user.press("ctrl+d")
+        await user.sees("Delete 'tides'?")
+        await user.press("enter")
+        await user.sees("No sessions in this folder")
+        await user.press("escape")
+
+    assert SessionManager.list(pi_session.cwd, host=pi_session.host) == []
+
+
+@pytest.mark.pi(entry_points=["session-jsonl"], stored=True)
+async def test_sessions_of_other_folders_are_found(desk, pi_session: AgentSession, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    stored(pi_session, "Far away", cwd=elsewhere)
+
+    async with desk((100, 24)) as user:
+        await user.type("/resume", "enter")
+        await user.sees("No sessions in this folder")
+        await user.press("tab")
+        await user.sees("Resume Session (All)", "Far away")
+        await user.press("escape")
+
+
+async def test_a_fork_ends_before_the_chosen_message(desk, pi_session: AgentSession, script: ScriptedProvider) -> None:
+    script.turn(text("High."))
+    script.turn(text("Low."))
+    await pi_session.prompt("How is the tide?")
+    await pi_session.prompt("And tomorrow?")
+
+    async with desk((100, 24)) as user:
+        await user.type("/fork", "enter")
+        await user.sees("→ And tomorrow?", "Message 2 of 2")
+        await user.press("enter")
+        await user.sees("Forked to new session")
+
+        assert user.typed == "And tomorrow?"
+    assert [message.role for message in pi_session.messages] == ["user", "assistant"]
