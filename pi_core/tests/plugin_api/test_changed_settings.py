@@ -91,6 +91,13 @@ async def test_a_setting_is_written_to_the_users_own_file_and_in_force_at_once(c
     assert isinstance(ctx.settings, ChangeableSettings)
 
 
+async def test_a_plugin_reads_where_a_setting_is_set(ctx, place):
+    await ctx.settings.set("theme", "dark")
+    await ctx.settings.set("theme", "light", scope="project")
+
+    assert ctx.settings.each("theme") == [(str(place.user), "dark"), (str(place.project), "light")]
+
+
 async def test_what_others_wrote_is_kept(ctx, place):
     place.user.parent.mkdir(exist_ok=True)
     place.user.write_text('{"unknown": 1, "retry": {"enabled": false}}')

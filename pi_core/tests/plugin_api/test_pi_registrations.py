@@ -249,6 +249,7 @@ async def test_flags_of_the_hook_are_read_the_same_way(session_of):
     await session.start()
 
     assert held[0].get_flag("speed") == "slow"
+    assert (session.ctx.get_flag("speed"), session.ctx.get_flag("other")) == ("slow", None)
 
 
 async def test_a_flag_of_another_type_is_refused(activated, problems):

@@ -34,6 +34,22 @@ class OnlyReads(FakeWorkspace):
         return None
 
 
+class Unsaved:
+    """The operations of ``read`` and nothing else, for whichever tool is asked about."""
+
+    def files(self, ctx):
+        return self
+
+    def commands(self, ctx):
+        return None
+
+    async def access(self, path):
+        """Any file can be read."""
+
+    async def read_file(self, path):
+        return b"unsaved"
+
+
 @pytest.fixture
 def workspace():
     return FakeWorkspace()
@@ -119,6 +135,16 @@ async def test_none_leaves_a_tool_on_this_machine(result_of, services, tmp_path)
 
     assert read.text == "unsaved"
     assert (tmp_path / "a.txt").read_text() == "saved"
+
+
+@pytest.mark.parametrize("services", [[Unsaved()]])
+async def test_the_operations_of_one_tool_alone_are_enough_for_it(result_of, tmp_path):
+    read = await result_of("read", path="a.txt")
+    refused = await result_of("write", path="a.txt", content="x")
+
+    assert read.text == "unsaved"
+    assert "'redirecting-0' returned" in refused.text
+    assert "It must have all methods of WriteOperations" in refused.text
 
 
 async def test_the_later_provider_is_asked_first_and_may_leave_the_call_to_the_earlier(
