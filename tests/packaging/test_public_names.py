@@ -6,7 +6,15 @@ from importlib import import_module
 
 import pytest
 
-LAZY = ("pi_hookspecs", "pi_core", "pi_testing", "pi_process_kit", "pi_provider_kit", "pi_provider_kit.oauth")
+LAZY = (
+    "pi_client",
+    "pi_hookspecs",
+    "pi_core",
+    "pi_testing",
+    "pi_process_kit",
+    "pi_provider_kit",
+    "pi_provider_kit.oauth",
+)
 
 
 @pytest.mark.parametrize("package", LAZY)

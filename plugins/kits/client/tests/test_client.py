@@ -345,3 +345,9 @@ def test_nothing_of_pi_is_imported():
     code = "import pi_client, sys; assert not {'pi_core', 'pi_hookspecs', 'orjson'} & set(sys.modules)"
 
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_reading_lines_does_not_load_the_protocol():
+    code = "import pi_client.lines, sys; assert 'pi_client.commands' not in sys.modules; pi_client.commands"
+
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
