@@ -94,7 +94,7 @@ def options(description: str, rounds: int) -> argparse.Namespace:
 def programs(chosen: argparse.Namespace, folder: Path, url: str) -> list[Program]:
     """Return ours and, where there is one, the original, each with its own empty home that knows the fake server."""
     found = [our_program(folder, url)]
-    peer = None if chosen.no_peer else _install(chosen.peer_dir or _cache() / f"pi-{VERSION}")
+    peer = None if chosen.no_peer else _install(chosen.peer_dir or cache() / f"pi-{VERSION}")
     if peer is None:
         print("The peer is missing: only our own figures follow, and no bar can be judged.\n")
     else:
@@ -110,7 +110,8 @@ def our_program(folder: Path, url: str) -> Program:
     return Program("pi", (str(script),), _home(folder / "ours", url))
 
 
-def _cache() -> Path:
+def cache() -> Path:
+    """Return the folder that peers are installed into."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "pluggypi-bench"
 
 
@@ -119,17 +120,21 @@ def _install(folder: Path) -> tuple[str, ...] | None:
     command = (str(folder / NODE), str(folder / CLI))
     if all(Path(part).exists() for part in command):
         return command
+    return command if npm_install(folder, PACKAGES) and all(Path(part).exists() for part in command) else None
+
+
+def npm_install(folder: Path, packages: Sequence[str]) -> bool:
+    """Install npm packages into a folder; a failure is printed."""
     npm = shutil.which("npm")
     if npm is None:
         print("npm is not there, and the original is not installed.")
-        return None
+        return False
     folder.mkdir(parents=True, exist_ok=True)
     flags = ("--ignore-scripts", "--no-audit", "--no-fund", "--silent", "--prefix", str(folder))
-    done = subprocess.run([npm, "install", *flags, *PACKAGES], check=False, capture_output=True, text=True)
-    if done.returncode or not all(Path(part).exists() for part in command):
-        print(f"npm could not install {' and '.join(PACKAGES)}: {done.stderr.strip() or 'the files are not there'}")
-        return None
-    return command
+    done = subprocess.run([npm, "install", *flags, *packages], check=False, capture_output=True, text=True)
+    if done.returncode:
+        print(f"npm could not install {' and '.join(packages)}: {done.stderr.strip()}")
+    return not done.returncode
 
 
 def _home(folder: Path, url: str) -> dict[str, str]:
