@@ -115,6 +115,10 @@ def activate(pi):
     async def name(arguments, ctx):
         await pi.set_session_name(arguments)
 
+    @pi.register_command("page")
+    def page(arguments, ctx):
+        ctx.ui.open_url("https://tides.example/")
+
     @pi.register_command("more")
     def more(arguments, ctx):
         pi.register_command("late", description="Registered late")(loud)
@@ -158,6 +162,7 @@ class Editor:
         allow: Chooses the option of a permission request by its parameters.
         form: What forms are answered with; None dismisses them.
         files: The unsaved texts, by path.
+        hesitation: Seconds before dialogs are answered.
     """
 
     def __init__(self, process: asyncio.subprocess.Process) -> None:
@@ -171,6 +176,7 @@ class Editor:
         self.allow: Callable[[dict[str, Any]], str | None] = lambda asked: asked["options"][0]["optionId"]
         self.form: dict[str, Any] | None = None
         self.files: dict[str, str] = {}
+        self.hesitation = 0.0
         self.terminals: dict[str, str] = {}
         self._news = asyncio.Event()
         self.agent = ClientSideConnection(
@@ -237,12 +243,14 @@ class Editor:
         pass
 
     async def request_permission(self, session_id: str, tool_call: Any, options: Any, **_: Any) -> dict[str, Any]:
+        await asyncio.sleep(self.hesitation)
         chosen = self.allow(self.asked["session/request_permission"][-1])
         if chosen is None:
             return {"outcome": {"outcome": "cancelled"}}
         return {"outcome": {"outcome": "selected", "optionId": chosen}}
 
     async def create_elicitation(self, message: str, mode: Any, **_: Any) -> dict[str, Any]:
+        await asyncio.sleep(self.hesitation)
         return {"action": "cancel"} if self.form is None else {"action": "accept", "content": self.form}
 
     async def read_text_file(self, path: str, **_: Any) -> dict[str, Any]:

@@ -132,6 +132,48 @@ async def test_cancel_ends_the_prompt_and_those_that_wait(run_acp, work):
         assert "never said" not in editor.text(session)
 
 
+async def test_a_cancelled_request_is_answered_and_its_prompt_aborted(run_acp, work):
+    async with run_acp() as editor:
+        await editor.start()
+        session = await new(editor, work)
+        prompt = asyncio.create_task(editor.say(session, "stall"))
+        await editor.until(lambda: "stall" in editor.text(session))
+        (request,) = (number for number, method in editor.sent.items() if method == "session/prompt")
+
+        await editor.agent._conn.send_notification("$/cancel_request", {"requestId": request})
+        await asyncio.wait([prompt])
+
+        assert prompt.exception().code == -32800
+        assert (await editor.say(session, "Hello")).stop_reason == "end_turn"
+
+
+async def test_signing_out_removes_the_login_of_the_sessions(run_acp, work, tmp_path, acp_agent_dir):
+    agent_dir = tmp_path / "agent"
+    agent_dir.mkdir()
+    (agent_dir / "settings.json").write_text((acp_agent_dir / "settings.json").read_text())
+    keys = {name: {"type": "api_key", "key": "made-up"} for name in ("fake", "anthropic")}
+    (agent_dir / "auth.json").write_text(json.dumps(keys))
+    async with run_acp(PI_CODING_AGENT_DIR=str(agent_dir)) as editor:
+        await editor.start()
+        await new(editor, work)
+
+        await editor.agent._conn.send_request("authenticate", {"methodId": "api-key"})
+        await editor.agent._conn.send_request("logout", {})
+
+        assert [*json.loads((agent_dir / "auth.json").read_text())] == ["anthropic"]
+
+
+async def test_a_session_stays_open_when_it_cannot_be_loaded_again(run_acp, work):
+    async with run_acp() as editor:
+        await editor.start()
+        session = await new(editor, work)
+
+        code, _ = await error_of(editor, "session/load", sessionId=session, cwd="/nowhere/at/all", mcpServers=[])
+
+        assert code == -32602
+        assert (await editor.say(session, "Hello")).stop_reason == "end_turn"
+
+
 async def test_cancel_ends_a_question_that_nobody_answers(run_acp, work):
     async with run_acp() as editor:
         await editor.start()

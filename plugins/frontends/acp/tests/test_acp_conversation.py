@@ -228,3 +228,29 @@ async def test_servers_of_the_editor_are_registered_for_their_session_alone(run_
             "web": {"type": "http", "url": "http://x.example", "headers": {"K": "v"}},
         }
         assert json.loads(editor.text(second)) == {}
+
+
+async def test_a_page_is_opened_by_the_editor(run_acp, work):
+    async with run_acp() as editor:
+        await editor.start(elicitation={"url": {}})
+        session = (await editor.agent.new_session(cwd=str(work), mcp_servers=[])).session_id
+
+        await editor.say(session, "/page")
+        await editor.say(session, "Hello")
+
+        (page,) = await editor.until(lambda: editor.asked.get("elicitation/create"))
+        assert page["url"] == "https://tides.example/"
+
+
+async def test_a_user_who_takes_long_is_waited_for(run_acp, work, tmp_path, acp_agent_dir):
+    settings = {**json.loads((acp_agent_dir / "settings.json").read_text()), "hooks": {"timeout": 0.3}}
+    (tmp_path / "agent").mkdir()
+    (tmp_path / "agent" / "settings.json").write_text(json.dumps(settings))
+    async with run_acp(PI_CODING_AGENT_DIR=str(tmp_path / "agent")) as editor:
+        await editor.start()
+        session = (await editor.agent.new_session(cwd=str(work), mcp_servers=[])).session_id
+        editor.hesitation = 0.8
+
+        await editor.say(session, EDIT)
+
+        assert "return hour % 12" in (work / "tide.py").read_text()

@@ -85,12 +85,10 @@ class Agent:
     # The connection
 
     async def _initialize(self, params: dict[str, Any]) -> dict[str, Any]:
-        from pi_acp._version import version
-
         self._can = Abilities.of(params.get("clientCapabilities"))
         return {
             "protocolVersion": _VERSION,
-            "agentInfo": {"name": "pi", "title": "pi", "version": version()},
+            "agentInfo": {"name": "pi", "title": "pi", "version": self._version()},
             "agentCapabilities": {
                 "loadSession": True,
                 "promptCapabilities": {"image": True, "embeddedContext": True},
@@ -102,6 +100,11 @@ class Agent:
             },
             "authMethods": [*([_SIGN_IN] if self._can.signs_in else []), _KEYS],
         }
+
+    def _version(self) -> str:
+        """Return this plugin's version, from the index: the metadata of distributions take long to import."""
+        record = self._host.records.get("acp")
+        return record.version if record is not None else "0"
 
     async def _authenticate(self, params: dict[str, Any]) -> dict[str, Any]:
         """Accept: keys and logins are read again when a request needs them."""
@@ -142,6 +145,7 @@ class Agent:
 
     async def _open_stored(self, params: dict[str, Any], *, replay: bool) -> dict[str, Any]:
         session_id = text(params, "sessionId")
+        absolute_folder(params)  # refused before the open session is closed
         open_already = self._sessions.pop(session_id, None)
         if open_already is not None:
             await open_already.close()

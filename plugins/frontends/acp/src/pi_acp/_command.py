@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import sys
 import threading
@@ -48,6 +49,8 @@ def run(arguments: list[str], host: PluginHost) -> int:
         return int(found.thing.run(arguments[1:], host))
     if arguments:
         raise UserError(f"'pi acp' takes no arguments, not {arguments[0]!r}. See pi acp --help")
+    gc.freeze()
+    gc.enable()  # it was off while pi started
     with own_streams() as (stdin, stdout):
         return asyncio.run(_serve(host, stdin, stdout))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pi_acp._command import warn
@@ -10,7 +11,10 @@ from pi_acp._session import EditorSession
 from pi_core.create import create_agent_session
 from pi_core.host import PluginHost
 from pi_core.host.extensions import LocalExtensions
+from pi_core.models.registry import ModelRegistry
+from pi_core.plugin_api.activation import register_providers
 from pi_core.settings import Settings
+from pi_hookspecs import UserError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -58,14 +62,25 @@ async def open_session(
     notice = settings.trust_of(cwd).notice
     if notice is not None:
         warn(notice)
-    session = create_agent_session(
+    models, manager = ModelRegistry(host, settings), open_manager(cwd, host)
+    create = partial(
+        create_agent_session,
         cwd=cwd,
         host=host,
         settings=settings,
-        session_manager=open_manager(cwd, host),
+        model_registry=models,
+        session_manager=manager,
         ui=editor.ui,
         mode="acp",
     )
+    try:
+        session = create()
+    except UserError:
+        if not register_providers(
+            host, models
+        ):  # the model may be one of a provider that a plugin adds in ``activate``
+            raise
+        session = create()
     try:
         await editor.start(session)
         session.models.check(session.required_model())

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote, urlsplit
 
 from pi_acp._peer import INVALID_PARAMS, RpcError
 from pi_hookspecs import ImageContent, TextContent
@@ -58,6 +57,8 @@ def blocks_of(content: str | Iterable[Any]) -> Iterator[dict[str, Any]]:
 
 
 def _link(block: dict[str, Any], cwd: Path) -> str:
+    from urllib.parse import unquote, urlsplit
+
     uri = str(block.get("uri", ""))
     parts = urlsplit(uri)
     if parts.scheme != "file":

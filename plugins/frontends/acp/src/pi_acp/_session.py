@@ -69,6 +69,7 @@ class EditorSession:
         self._session = session
         self.client.session_id = session.session_id
         self.updates.listen(session)
+        session.subscribe(lambda _event: self._for_editor.clear(), "agent_settled")
         await session.start()
         for problem in (
             *session.settings.problems,
@@ -172,8 +173,7 @@ class EditorSession:
         diffs = await asyncio.to_thread(diffs_of, event.tool_name, event.input, self.cwd)
         reason = await self.permissions.refusal(event, diffs, signal)
         if reason is None:
-            self.updates.diffs[event.tool_call_id] = diffs
-            self.updates.begun(event.tool_call_id)
+            self.updates.begun(event.tool_call_id, diffs)
             path = path_of(event.input, self.cwd)
             if path is not None and await asyncio.to_thread(is_for_editor, path, self._folders):
                 self._for_editor.add(event.tool_call_id)

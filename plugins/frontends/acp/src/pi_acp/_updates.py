@@ -35,19 +35,16 @@ class Updates:
         client: The editor.
         cwd: The session's folder, which paths of tools are relative to.
 
-    Attributes:
-        diffs: What calls that are being carried out change, by their id.
     """
 
     def __init__(self, client: Client, cwd: Path) -> None:
         self._client = client
         self._cwd = cwd
         self._chunks = Chunks(client)
-        self._named: set[str] = set()
+        self._running: dict[str, list[dict[str, Any]]] = {}
         self._partial: dict[str, Any] = {}
         self._timer: asyncio.TimerHandle | None = None
         self._commands: list[dict[str, Any]] | None = None
-        self.diffs: dict[str, list[dict[str, Any]]] = {}
 
     def listen(self, session: AgentSession) -> None:
         """Subscribe to a session's events, and to the channel ``plan`` of its plugins."""
@@ -91,9 +88,11 @@ class Updates:
             money = {"cost": {"amount": cost, "currency": "USD"}} if cost else {}
             self.send("usage_update", used=used.tokens, size=used.context_window, **money)
 
-    def begun(self, call_id: str) -> None:
-        """Display that a call is carried out now: it was allowed."""
-        self.send("tool_call_update", toolCallId=call_id, status="in_progress")
+    def begun(self, call_id: str, diffs: list[dict[str, Any]]) -> None:
+        """Display that a call is carried out now, and keep what it changes; not for a call of a subagent."""
+        if call_id in self._running:
+            self._running[call_id] = diffs
+            self.send("tool_call_update", toolCallId=call_id, status="in_progress")
 
     # Events
 
@@ -120,12 +119,12 @@ class Updates:
             self._chunks.flush()
 
     def _name(self, call_id: str, tool: str) -> None:
-        self._named.add(call_id)
+        self._running[call_id] = []
         self.send("tool_call", toolCallId=call_id, title=tool, kind=kind_of(tool), status="pending")
 
     def _on_call_start(self, event: Any) -> None:
-        kind = "tool_call_update" if event.tool_call_id in self._named else "tool_call"
-        self._named.add(event.tool_call_id)
+        kind = "tool_call_update" if event.tool_call_id in self._running else "tool_call"
+        self._running[event.tool_call_id] = []
         fields = call_fields(event.tool_name, event.args, self._cwd)
         self.send(kind, toolCallId=event.tool_call_id, status="pending", **fields)
 
@@ -142,8 +141,7 @@ class Updates:
 
     def _on_call_end(self, event: Any) -> None:
         self._partial.pop(event.tool_call_id, None)
-        self._named.discard(event.tool_call_id)
-        diffs = self.diffs.pop(event.tool_call_id, [])
+        diffs = self._running.pop(event.tool_call_id, [])
         result = event.result
         self.send(
             "tool_call_update",
