@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from pi_sandbox._policy import Policy, Way
 
-__all__ = ["ORDER", "Engine", "choose_engine", "try_engine"]
+__all__ = ["ORDER", "Engine", "choose_engine", "find_engine", "try_engine"]
 
 ORDER = ("bwrap", "landlock", "seatbelt")
 """``auto`` takes the first that works."""
@@ -78,7 +78,7 @@ def choose_engine(mode: str) -> Engine:
     for name in ORDER if mode == "auto" else (mode,):
         problem = try_engine(name)
         if problem is None:
-            return _find(name)
+            return find_engine(name)
         problems.append(f"{name}: {problem}")
     raise PiError(
         f"The sandbox {mode!r} does not work on this machine, so nothing is started ({'; '.join(problems)})."
@@ -88,7 +88,7 @@ def choose_engine(mode: str) -> Engine:
 
 def try_engine(name: str) -> str | None:
     """Try what an engine has to refuse; return what is wrong, None if it works."""
-    engine = _find(name)
+    engine = find_engine(name)
     if name == "landlock" and not confinement_abi():
         return "the kernel has no Landlock of version 3 or later" if sys.platform == "linux" else "it needs Linux"
     if name != "landlock" and engine.program is None:
@@ -96,7 +96,8 @@ def try_engine(name: str) -> str | None:
     return _probe(engine)
 
 
-def _find(name: str) -> Engine:
+def find_engine(name: str) -> Engine:
+    """Return an engine, whether or not it works."""
     return Engine(name, shutil.which({"bwrap": "bwrap", "seatbelt": "sandbox-exec"}.get(name, "")))
 
 

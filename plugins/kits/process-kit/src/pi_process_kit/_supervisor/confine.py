@@ -19,6 +19,7 @@ from __future__ import annotations
 import ctypes
 import errno
 import os
+import stat
 import struct
 import sys
 from contextlib import suppress
@@ -37,7 +38,7 @@ _NO_DEVICES = ~(1 << 6 | 1 << 11)  # nobody makes character or block devices
 _CONNECT, _BIND = 2, 1
 _NET_ABI, _IOCTL_ABI, _SCOPE_ABI = 4, 5, 6
 
-_PR_CAPBSET_DROP, _PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP = 24, 38, 22
+_PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP = 38, 22
 _FILE_CAPABILITIES = 0b11011  # chown, dac_override, fowner, fsetid; not dac_read_search, which opens files by handle
 
 _OPTIONS = 5
@@ -100,10 +101,8 @@ def _check(result: int, what: str) -> int:
 
 
 def _drop_capabilities() -> None:
+    """Keep those over files alone; without new privileges no program gets the others back, root's own neither."""
     libc = _libc()
-    for capability in range(64):
-        if not _FILE_CAPABILITIES >> capability & 1 and libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0) < 0:
-            break  # the last one that the kernel knows, or not root, who has none to drop
     header = struct.pack("Ii", 0x20080522, 0)  # version 3, this process
     data = ctypes.create_string_buffer(24)
     _check(libc.capget(header, data), "capget")
@@ -133,7 +132,7 @@ def _allow(libc: ctypes.CDLL, rules: int, path: str, rights: int) -> None:
     with suppress(FileNotFoundError, NotADirectoryError, PermissionError):
         descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
         try:
-            if not os.path.isdir(f"/proc/self/fd/{descriptor}"):
+            if not stat.S_ISDIR(os.fstat(descriptor).st_mode):
                 rights &= _BY_FILE
             rule = struct.pack("=Qi", rights, descriptor)
             _check(libc.syscall(_ADD_RULE, rules, _PATH, rule, 0), "landlock_add_rule")

@@ -1,0 +1,121 @@
+"""What safety costs: ``uv run python bench/safety.py``.
+
+A command in each engine of the sandbox that works here, and the same command without one; redaction of Python's library
+and of installed packages; and a whole ``pi -p`` with the policies idle, and one without them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import resource
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import time
+from pathlib import Path
+
+from _measure import show
+
+from pi_hookspecs import SpawnRequest
+from pi_process_kit import start_child
+from pi_redact._redactor import MARK, Redactor
+from pi_sandbox._engine import Engine, find_engine, try_engine
+from pi_sandbox._options import Options
+from pi_sandbox._policy import Policy, make_policy
+
+COMMANDS = 60
+COMMAND = ("/bin/sh", "-c", "true")
+POLICIES = "sandbox,redact,guardrails"
+
+
+def sandbox_rows() -> list[tuple[str, float, float | None]]:
+    """Return milliseconds a command, best of many: plain, and what each engine adds."""
+    engines = {name: find_engine(name) for name in ("landlock", "bwrap") if try_engine(name) is None}
+    best = asyncio.run(_commands(engines))
+    rows: list[tuple[str, float, float | None]] = [("a command", best["plain"], None)]
+    bars = {"landlock": 1.0, "bwrap": 5.0}
+    return rows + [(f"{name}: more for each command", best[name] - best["plain"], bars[name]) for name in engines]
+
+
+async def _commands(engines: dict[str, Engine]) -> dict[str, float]:
+    best: dict[str, float] = {}
+    with tempfile.TemporaryDirectory() as cwd, tempfile.TemporaryDirectory() as temp:
+        policy = _policy(cwd, temp)
+        await _command(COMMAND, cwd)
+        for _ in range(COMMANDS):
+            for name, engine in {"plain": None, **engines}.items():
+                started = time.perf_counter()
+                await _command(COMMAND if engine is None else engine.argv(COMMAND, policy, cwd), cwd)
+                best[name] = min(best.get(name, 1e9), (time.perf_counter() - started) * 1000)
+    return best
+
+
+def _policy(cwd: str, temp: str) -> Policy:
+    home = Path.home()
+    places = {"cwd": cwd, "temp": temp, "home": str(home), "agent_dir": str(home / ".pi" / "agent")}
+    return make_policy(Options(mode="auto"), env=dict(os.environ), **places)
+
+
+async def _command(argv: object, cwd: str) -> None:
+    request = SpawnRequest(argv=argv, cwd=cwd, env=dict(os.environ), purpose="bash")
+    child = await start_child(request, stderr="null")
+    await child.wait()
+    child.close()
+
+
+def redaction_rows() -> list[tuple[str, float, float | None]]:
+    """Return seconds for 15 MB of code, and false alarms for 5 MB."""
+    rows: list[tuple[str, float, float | None]] = []
+    for what, folder in (("Python's library", "stdlib"), ("installed packages", "purelib")):
+        root = Path(sysconfig.get_path(folder))
+        skipped = {"test", "tests"} if folder == "purelib" else {"test", "tests", "site-packages"}
+        files = [file for file in root.rglob("*.py") if not skipped & {*file.relative_to(root).parts}]
+        texts = [file.read_text(encoding="utf-8", errors="replace") for file in files]
+        size = sum(map(len, texts)) / 1e6
+        redactor = Redactor(b"b" * 32)
+        redactor.know([(f"KEY{number}", f"a known value {number:06}") for number in range(20)])
+        started = time.process_time()
+        changed = [new for text in texts if (new := redactor.redact(text)) is not text]
+        seconds = time.process_time() - started
+        alarms = sum(len(MARK.findall(text)) for text in changed)
+        rows += [
+            (f"{what}: seconds of CPU for 15 MB", seconds / size * 15, 1.0),
+            (f"{what}: false alarms for 5 MB", alarms / size * 5, 1.0),
+        ]
+    return rows
+
+
+def start_rows(rounds: int) -> list[tuple[str, float, float | None]]:
+    """Return how much longer a whole ``pi -p`` takes with the policies installed and idle, in CPU time."""
+    with_them, without = [], []
+    with tempfile.TemporaryDirectory() as home:
+        for _ in range(rounds):
+            with_them.append(_cpu_of_pi(home, ""))
+            without.append(_cpu_of_pi(home, POLICIES))
+    return [("whole -p with the policies, of one without", min(with_them) / min(without), 1.05)]
+
+
+def _cpu_of_pi(home: str, disabled: str) -> float:
+    env = {**os.environ, "HOME": home, "PI_DISABLE_PLUGINS": disabled}
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    command = [sys.executable, "-m", "pi_cli", "--model", "offline/rules", "--no-session", "-p", "hi"]
+    subprocess.run(command, env=env, cwd=home, check=True, capture_output=True, stdin=subprocess.DEVNULL)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=8, help="starts of pi with and without the policies")
+    chosen = parser.parse_args()
+    show("Sandbox", "ms", sandbox_rows())
+    show("Redaction", "", redaction_rows())
+    show("Start", "ratio", start_rows(chosen.rounds))
+
+
+if __name__ == "__main__":
+    main()
