@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pi_core.plugin_api.form_values import check_fields, problem_of, read_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Awaitable, Callable, Iterator, Sequence
 
     from pi_hookspecs import AbortSignal, FormField, UserInterface
 
@@ -44,9 +44,21 @@ async def ask_fields(
     message: str = "",
     signal: AbortSignal | None = None,
     timeout: float | None = None,  # noqa: ASYNC109 - as of the other dialogs
+    select: Callable[..., Awaitable[str | None]] | None = None,
 ) -> dict[str, Any] | None:
-    """Return the values by the fields' names; None when one dialog is dismissed, see ``FullUserInterface.form``."""
-    asking = _Asking(ui, title, signal, timeout)
+    """Return the values by the fields' names; None when one dialog is dismissed, see ``FullUserInterface.form``.
+
+    Args:
+        ui: Asks.
+        fields: As of a form; so are the next four.
+        title: What the form is about.
+        message: An explanation.
+        signal: Dismisses the form.
+        timeout: Seconds for the whole form.
+        select: Used in place of ``ui.select`` by a front end that takes ``default=`` too: the option that the user
+            chooses without naming one.
+    """
+    asking = _Asking(ui, title, signal, timeout, select)
     if message:
         ui.notify(f"{title}: {message}" if title else message)
     answer = {}
@@ -62,8 +74,16 @@ async def ask_fields(
 class _Asking:
     """The dialogs of one form; ``seconds`` limit all of them together."""
 
-    def __init__(self, ui: UserInterface, title: str, signal: AbortSignal | None, seconds: float | None) -> None:
+    def __init__(
+        self,
+        ui: UserInterface,
+        title: str,
+        signal: AbortSignal | None,
+        seconds: float | None,
+        select: Callable[..., Awaitable[str | None]] | None,
+    ) -> None:
         self._ui = ui
+        self._select_or_default = select
         self._title = title
         self._signal = signal
         self._end = None if seconds is None else time.monotonic() + seconds
@@ -104,7 +124,8 @@ class _Asking:
         choices = {_with_default(label, value == field.default): value for label, value in values.items()}
         if not field.required and field.default is None:
             choices["(leave out)"] = _LEFT_OUT
-        chosen = await self._ui.select(self._title_of(field, field.description), list(choices), **self._limits())
+        default = next((label for label, value in choices.items() if value in (field.default, _LEFT_OUT)), None)
+        chosen = await self._select(self._title_of(field, field.description), list(choices), default)
         return _DISMISSED if chosen is None else choices.get(chosen, _DISMISSED)
 
     async def _choose_several(self, field: FormField) -> Any:
@@ -114,7 +135,7 @@ class _Asking:
         title = self._title_of(field, field.description)
         while True:
             rows = {f"[{'x' if value in marked else ' '}] {label}": value for label, value in labels.items()}
-            chosen = await self._ui.select(title, [*rows, _DONE], **self._limits())
+            chosen = await self._select(title, [*rows, _DONE], _DONE)
             if chosen == _DONE:
                 break
             if chosen not in rows:
@@ -125,6 +146,11 @@ class _Asking:
         if not marked and field.required:
             raise ValueError(f"{field.label} is required")
         return [each.value for each in field.options if each.value in marked]
+
+    async def _select(self, title: str, options: list[str], default: str | None) -> str | None:
+        if self._select_or_default is None:
+            return await self._ui.select(title, options, **self._limits())
+        return await self._select_or_default(title, options, default=default, **self._limits())
 
     def _title_of(self, field: FormField, description: str = "") -> str:
         title = f"{self._title}: {field.label}" if self._title else field.label

@@ -8,6 +8,7 @@ import os
 import pytest
 
 from pi_cli._terminal_ui import TerminalUI
+from pi_hookspecs import FormField
 
 
 @pytest.fixture
@@ -54,3 +55,26 @@ async def test_a_choice_is_a_number_or_a_name(ui, capsys, typed, chosen):
 
     assert await ui.select("Which?", ["one", "two"]) == chosen
     assert "9" * 100 not in capsys.readouterr().err
+
+
+FIELDS = [
+    FormField("text", required=True),
+    FormField("owner", "choice", options=["model", "me"], default="me"),
+    FormField("zone", "choice", options=["UTC"]),
+    FormField("tags", "choices", options=["home", "work"], default=["work"]),
+    FormField("public", "boolean", default=False),
+]
+
+
+async def test_enter_alone_keeps_the_defaults_of_a_form(ui):
+    ui.type("write\n\n\n\n\n")
+
+    assert await ui.form(FIELDS) == {"text": "write", "owner": "me", "tags": ["work"], "public": False}
+
+
+async def test_what_enter_alone_chooses_is_said_after_a_mistake(ui, capsys):
+    ui.type("write\nnobody\n\n")
+
+    await ui.form(FIELDS[:2])
+
+    assert "'nobody' is none of them; Enter alone chooses me (default)." in capsys.readouterr().err

@@ -19,7 +19,7 @@ from pi_core.base.terminal_text import clean_text
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Sequence
 
-    from pi_hookspecs import AbortSignal, NoticeLevel, WidgetPlacement
+    from pi_hookspecs import AbortSignal, FormField, NoticeLevel, WidgetPlacement
 
 __all__ = ["TerminalUI"]
 
@@ -62,24 +62,31 @@ class TerminalUI:
         *,
         signal: AbortSignal | None = None,
         timeout: float | None = None,  # noqa: ASYNC109 - the protocol's
+        default: str | None = None,
     ) -> str | None:
-        """Let the user choose by number or name."""
+        """Let the user choose by number or name; Enter alone chooses the default, else none."""
         say(one_line(title))
         for number, option in enumerate(options, 1):
             say(f"  {number:>2} {one_line(option)}")
         for _ in range(_TRIES):
             answer = await self.input("Number or name", signal=signal, timeout=timeout)
             if not answer:
-                return None
+                return None if answer is None else default
             numbered = [option for number, option in enumerate(options, 1) if str(number) == answer.lstrip("0")]
             named = numbered or [option for option in options if option.lower() == answer.lower()]
             named = named or [option for option in options if option.lower().startswith(answer.lower())]
             if len(named) == 1:
                 return named[0]
             among = ", ".join(map(one_line, named))
-            unknown = f"{one_line(answer)[:_SHOWN]!r} is none of them; Enter alone chooses none."
+            unknown = f"{one_line(answer)[:_SHOWN]!r} is none of them; Enter alone chooses {default or 'none'}."
             say(f"Which of {among}?" if named else unknown)
         return None
+
+    async def form(self, fields: Sequence[FormField], **how: Any) -> dict[str, Any] | None:
+        """Ask the fields one after the other; Enter alone keeps the default of a field, or leaves it out."""
+        from pi_core.plugin_api.form_dialogs import ask_fields
+
+        return await ask_fields(self, fields, select=self.select, **how)
 
     async def confirm(
         self,
