@@ -55,9 +55,17 @@ async def test_the_command_changes_the_limit(pi_session, script, fake_ui):
     assert pi_session.settings.get("slowestHook.limit") == 0
 
 
-@pytest.mark.parametrize("value", ["soon", "-1"])
-async def test_a_wrong_limit_is_refused(pi_session, fake_ui, value):
+@pytest.mark.parametrize(
+    ("value", "problem"),
+    [
+        ("soon", "/slow-limit: 'soon' is no number of milliseconds"),
+        ("-1", "/slow-limit: Setting 'slowestHook.limit' of plugin 'slowest-hook' cannot be -1.0"),
+    ],
+)
+async def test_a_wrong_limit_is_refused(pi_session, recorder, value, problem):
+    pi_session.subscribe(recorder, "extension_error")
+
     await pi_session.prompt(f"/slow-limit {value}")
 
+    assert recorder.events[0].error.startswith(problem)
     assert pi_session.settings.get("slowestHook.limit") is None
-    assert fake_ui.notices[-1].level == "error"

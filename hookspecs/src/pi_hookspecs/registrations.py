@@ -43,7 +43,8 @@ class Command(ReprMixin):
 
     Attributes:
         name: Without the slash.
-        handler: Plain or ``async``.
+        handler: Plain or ``async``. The user reads the message of a ``UserError`` that it raises, such as one of
+            ``ctx.settings.set``; any other exception is reported as a failure of the plugin.
         description: One line, for lists.
         complete: Gets the arguments typed so far, returns the completed arguments: texts, or ``Completion`` values
             with a description. Plain, and done within 100 ms, or ``async`` and done within 2 seconds; front ends call

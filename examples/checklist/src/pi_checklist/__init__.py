@@ -15,6 +15,7 @@ from pi_hookspecs import (
     ToolContext,
     ToolRenderer,
     ToolResult,
+    UserError,
     hookimpl,
 )
 
@@ -55,10 +56,12 @@ def activate(pi: PiAPI) -> None:
 
     @pi.register_command("checklist", description="Tick items off")
     async def tick(args: str, ctx: PiContext) -> None:
+        if not items:
+            raise UserError("The checklist is empty: add to it with /item")
         item = await ctx.ui.custom(
             lambda screen: Checklist(screen, items),
             overlay=Overlay(anchor="top-right", width="40%"),
-            fallback=lambda ui: ui.select("Which one is done?", [item for item, done in items.items() if not done]),
+            fallback=lambda ui: ui.select("Which one is done?", list(items)),
         )
         if item is not None:
             items[item] = not items[item]

@@ -19,7 +19,7 @@ class Refusing:
 
     async def access(self, path: str) -> NoReturn:
         """Refuse before `edit` reads the file."""
-        raise UserError(f"{path!r} is not changed: the workspace is read-only. Show the user the change instead.")
+        raise UserError("Nothing was written: the workspace is read-only. Show the user the change instead.")
 
     async def read_file(self, path: str) -> NoReturn:
         """Refuse, as everything here."""

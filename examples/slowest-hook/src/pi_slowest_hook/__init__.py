@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pi_hookspecs import PluginSetting, hookimpl
+from pi_hookspecs import PluginSetting, UserError, hookimpl
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,7 +46,6 @@ def activate(pi: PiAPI) -> None:
         try:
             limit = float(args)
         except ValueError:
-            ctx.ui.notify(f"{args!r} is no number of milliseconds", "error")
-            return
+            raise UserError(f"{args!r} is no number of milliseconds") from None
         await ctx.settings.set(LIMIT, limit)
         ctx.ui.notify(f"Hooks are reported from {limit:g} ms on")

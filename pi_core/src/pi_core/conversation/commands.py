@@ -8,6 +8,7 @@ from attrs import evolve
 
 from pi_core.hooks.acting import acting
 from pi_core.hooks.containment import reported
+from pi_hookspecs import UserError
 
 if TYPE_CHECKING:
     from pi_core.conversation.runtime import Runtime
@@ -85,10 +86,14 @@ class PluginCommands:
 
     async def _call(self, plugin: str, what: tuple[str, str], handler: Any, *arguments: Any) -> None:
         step, name = what
-        with acting(plugin), reported(self._runtime.report_plugin_error, plugin, step, f"in {step} {name}", handler):
-            waiting: Any = handler(*arguments)
-            if hasattr(waiting, "__await__"):  # other return values are ignored
-                await waiting
+        report = self._runtime.report_plugin_error
+        with acting(plugin), reported(report, plugin, step, f"in {step} {name}", handler):
+            try:
+                waiting: Any = handler(*arguments)
+                if hasattr(waiting, "__await__"):  # other return values are ignored
+                    await waiting
+            except UserError as error:  # the user's mistake, and no failure of the plugin
+                report(plugin, step, f"{name}: {error}")
 
 
 def _info_of(plugin: str, command: Any) -> CommandInfo:

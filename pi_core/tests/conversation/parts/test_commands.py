@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pi_core.conversation.commands import PluginCommands
-from pi_hookspecs import Command, Shortcut
+from pi_hookspecs import Command, Shortcut, UserError
 
 
 def _returning(things):
@@ -41,6 +41,16 @@ async def test_a_command_that_raises_is_reported_and_counts_as_run(commands_of, 
 
     assert await commands.run("/note") is True
     assert "no pen" in recorder.events[0].error
+
+
+async def test_a_mistake_of_the_user_is_reported_as_its_message_alone(commands_of, recorder):
+    async def handler(arguments, ctx):
+        raise UserError(f"{arguments!r} is no number of pages")
+
+    await commands_of(commands=[Command(name="note", handler=handler)]).run("/note many")
+
+    (event,) = recorder.events
+    assert (event.error, event.stack) == ("/note: 'many' is no number of pages", None)
 
 
 async def test_a_key_that_no_plugin_has_is_left_to_the_front_end(commands_of):
