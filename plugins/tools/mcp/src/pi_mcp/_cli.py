@@ -38,7 +38,7 @@ def run_mcp(arguments: Sequence[str], host: Any) -> int:
     given.command = words[at + 1 :]
     run = {
         "list": _list, "add": _add, "remove": _remove, "enable": _enable, "disable": _enable, "test": _test,
-        "tools": _tools, "import": _import,
+        "tools": _tools, "import": _import, "login": _login, "logout": _login,
     }[given.verb]  # fmt: skip
     return run(given, host)
 
@@ -71,6 +71,8 @@ def _parser() -> argparse.ArgumentParser:
     verb = verbs.add_parser("tools", help="list a server's tools with their names for the model")
     verb.add_argument("name")
     verb.add_argument("--json", action="store_true", help="print a list of objects")
+    for name, what in (("login", "sign in to a server over HTTP"), ("logout", "forget the sign-in of a server")):
+        verbs.add_parser(name, help=what).add_argument("name")
     verb = verbs.add_parser("import", help="copy the servers of another program")
     verb.add_argument("client", choices=sorted(CLIENTS))
     _where(verb)
@@ -250,6 +252,34 @@ async def _list_tools(given: argparse.Namespace, host: Any) -> int:
         print(json.dumps(rows, indent=2))  # noqa: T201 - the command's output
     else:
         print("\n".join(lines) or "It has no tools.")  # noqa: T201 - the command's output
+    return 0
+
+
+def _login(given: argparse.Namespace, host: Any) -> int:
+    return asyncio.run(_sign(given, host))
+
+
+async def _sign(given: argparse.Namespace, host: Any) -> int:
+    from pi_mcp._probe import probe
+
+    async def page(url: str) -> None:
+        import webbrowser
+
+        print(f"Sign in here:\n{url}")  # noqa: T201 - the command's output
+        await asyncio.to_thread(webbrowser.open, url)
+
+    async with probe(host) as hub:
+        _remote(hub, given.name)
+        try:
+            if given.verb == "logout":
+                forgot = await hub.logout(given.name)
+                print(f"{given.name}: {'signed out' if forgot else 'there was no sign-in'}.")  # noqa: T201 - output
+                return 0 if forgot else 1
+            about = await hub.login(given.name, page)
+        except PiError as error:
+            _say(f"{given.name}: {error}")
+            return 1
+    print(f"{given.name}: signed in, {len(about['tools'])} tools.")  # noqa: T201 - the command's output
     return 0
 
 

@@ -18,9 +18,11 @@ if TYPE_CHECKING:
 
 __all__ = ["complete", "run_command"]
 
-_VERBS = ("approve", "disable", "enable", "exposure", "reconnect", "show")
+_VERBS = ("approve", "disable", "enable", "exposure", "login", "logout", "reconnect", "show")
 _EXPOSURES = ("auto", "direct", "deferred", "hidden")
-_USAGE = "/mcp, /mcp show|reconnect|enable|disable|approve NAME, /mcp exposure NAME auto|direct|deferred|hidden"
+_USAGE = (
+    "/mcp, /mcp show|reconnect|login|logout|enable|disable|approve NAME, /mcp exposure NAME auto|direct|deferred|hidden"
+)
 
 
 def complete(hub: Hub, typed: str) -> list[str]:
@@ -57,15 +59,27 @@ async def run_command(hub: Hub, arguments: str, ctx: PiContext) -> None:
     elif verb == "approve":
         await hub.allow(name)
         ctx.ui.notify(f"{name} is approved for this project.")
-    elif verb == "reconnect":
-        if name not in hub.remotes:
-            raise UserError(f"{name} is {row_of(hub, name)['state']}; /mcp enable or /mcp approve comes first.")
-        about = await hub.reconnect(name)
-        ctx.ui.notify(f"{name} is connected: {len(about['tools'])} tools, offered from the next prompt on.")
+    elif verb in ("reconnect", "login", "logout"):
+        await _connection(hub, ctx, verb, name)
     else:
         _write(hub, ctx, name, _change(verb, words[-1]))
         await hub.change()
         ctx.ui.notify(f"{name}: {words[-1] if verb == 'exposure' else row_of(hub, name)['state']}")
+
+
+async def _connection(hub: Hub, ctx: PiContext, verb: str, name: str) -> None:
+    if name not in hub.remotes:
+        raise UserError(f"{name} is {row_of(hub, name)['state']}; /mcp enable or /mcp approve comes first.")
+    if verb == "logout":
+        ctx.ui.notify(f"{name}: {'signed out' if await hub.logout(name) else 'there was no sign-in'}.")
+        return
+
+    async def page(url: str) -> str | None:
+        ctx.ui.open_url(url)
+        return await ctx.ui.input(f"Sign in to {name} in your browser, or paste the address that it led to")
+
+    about = await (hub.login(name, page) if verb == "login" else hub.reconnect(name))
+    ctx.ui.notify(f"{name} is connected: {len(about['tools'])} tools, offered from the next prompt on.")
 
 
 def _details(hub: Hub, name: str) -> str:

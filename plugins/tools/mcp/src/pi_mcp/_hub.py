@@ -17,6 +17,8 @@ from pi_mcp._remote import Remote, key_of
 from pi_mcp._resources import Resources
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pi_hookspecs import PiAPI, PiContext
     from pi_mcp._config import Servers
     from pi_mcp._entries import Server
@@ -141,6 +143,21 @@ class Hub:
         with suppress(PiError):
             await self.remotes[name].close()
         return await self.connect(name)
+
+    async def login(self, name: str, ask: Callable[[str], Any]) -> dict[str, Any]:
+        """Sign in to a server; ``ask`` gets the page's address and may return where it led.
+
+        Raises:
+            PiError: It failed.
+        """
+        self._link.forgive()
+        about = await self.remotes[name].login(self._ctx, ask)
+        self._note(self.remotes[name], about)
+        return about
+
+    async def logout(self, name: str) -> bool:
+        """Forget the sign-in of a server; return whether there was one."""
+        return await self.remotes[name].logout(self._ctx)
 
     async def allow(self, name: str) -> None:
         """Remember that the user allows a server of the project, and use it."""

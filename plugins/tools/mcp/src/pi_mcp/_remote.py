@@ -7,6 +7,7 @@ import os
 import shlex
 from typing import TYPE_CHECKING, Any
 
+from pi_hookspecs import UserError
 from pi_mcp._link import RequestFailed
 from pi_mcp._values import resolve_entry
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Remote", "key_of"]
 
+LOGIN_WAIT = 320.0
+"""Seconds for a sign-in, a little more than the user has."""
 _ENVIRONMENT = ("HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER", "LANG", "TMPDIR")
 """What a server gets of pi's variables: keys of models must not go to every program that somebody published."""
 
@@ -64,6 +67,45 @@ class Remote:
         """Whether there is a connection, or will be."""
         return self.state in ("connecting", "connected")
 
+    async def login(self, ctx: PiContext, ask: Callable[[str], Any]) -> dict[str, Any]:
+        """Sign in, and connect.
+
+        Args:
+            ctx: The session's context.
+            ask: Gets the address of the page, opens it, and may return the address that it led to.
+
+        Raises:
+            PiError: The server needs no sign-in, or it failed.
+        """
+        if self.server.transport == "stdio":
+            raise UserError(f"{self.server.name} is a program; only servers over HTTP have a sign-in.")
+        await self.close()
+        before = self.answer
+        asking: list[asyncio.Task[Any]] = []
+
+        async def answer(question: dict[str, Any]) -> Any:
+            if question["kind"] == "login":
+                asking.append(asyncio.create_task(ask(question["url"])))
+                return await asking[-1]
+            return await before(question) if before is not None else None
+
+        self.answer, self.state = answer, "connecting"
+        try:
+            self._opening = asyncio.create_task(self._open(ctx, login=True, timeout=LOGIN_WAIT))
+            return await self._opening
+        finally:
+            self.answer = before
+            for task in asking:
+                task.cancel()  # the dialog is not needed any more
+
+    async def logout(self, ctx: PiContext) -> bool:
+        """Forget the sign-in and disconnect; return whether there was one."""
+        spec = await self._spec(ctx)
+        self.state = "off"
+        forgot = await self.link.request("logout", self.key, **spec) if self.server.transport != "stdio" else False
+        self.link.rest()
+        return bool(forgot)
+
     async def open(self, ctx: PiContext) -> dict[str, Any]:
         """Connect unless it is connected, and return what the server says of itself.
 
@@ -78,9 +120,9 @@ class Remote:
             self._opening.add_done_callback(_taken_note_of)
         return await asyncio.shield(self._opening)
 
-    async def _open(self, ctx: PiContext) -> dict[str, Any]:
+    async def _open(self, ctx: PiContext, **more: Any) -> dict[str, Any]:
         try:
-            spec = await self._spec(ctx)
+            spec = {**await self._spec(ctx), **more}
             self.about = await self.link.request("open", self.key, **spec)
         except BaseException as error:
             self.state, self.error, self.tail = "failed", str(error), getattr(error, "tail", "")
@@ -104,7 +146,8 @@ class Remote:
         if server.transport == "stdio":
             spawn = await _prepared(server, values, ctx)
             return {**spec, "spawn": {"argv": [*spawn.argv], "cwd": spawn.cwd, "env": dict(spawn.env)}}
-        return {**spec, "url": values["url"], "headers": values["headers"], "oauth": values["oauth"]}
+        address = {"url": values["url"], "headers": values["headers"], "oauth": values["oauth"]}
+        return {**spec, **address, "authFile": os.fspath(self.link.agent_dir / "mcp-auth.json")}
 
     async def request(self, do: str, ctx: PiContext, **fields: Any) -> Any:
         """Send a request to the connected server; it is connected if it is not.

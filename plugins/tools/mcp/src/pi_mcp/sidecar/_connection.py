@@ -49,6 +49,7 @@ class Connection:
         self.key = spec["server"]
         self._spec = spec
         self._send = send
+        self._ask = ask
         self._asks = Asks(spec, ask)
         self.trouble = Trouble()
         self._closing = False
@@ -141,7 +142,7 @@ class Connection:
             return
         from pi_mcp.sidecar._http import http_transport
 
-        async with http_transport(self._spec) as streams:
+        async with http_transport(self._spec, self._ask) as streams:
             yield streams
 
     async def _on_log(self, params: Any) -> None:

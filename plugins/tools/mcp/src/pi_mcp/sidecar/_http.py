@@ -9,17 +9,19 @@ from typing import TYPE_CHECKING, Any, Self
 import httpx2
 from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
-from mcp.shared._httpx_utils import create_mcp_http_client
 
+from pi_mcp.sidecar._auth import sign_in
 from pi_mcp.sidecar._checked import MESSAGE_LIMIT, checked
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Awaitable, Callable
 
 __all__ = ["http_transport"]
 
 ERROR_LIMIT = 8 << 10
 """Bytes of an error's body that are read."""
+_TIMEOUT = httpx2.Timeout(30.0, read=300.0)
+"""Seconds; a server may keep the stream of an answer open for long."""
 _WAITS = (0.25, 1.0)
 _AGAIN = {408, 429, 500, 502, 503, 504}
 
@@ -81,21 +83,30 @@ class _Careful(httpx2.AsyncBaseTransport):
 
 
 @asynccontextmanager
-async def http_transport(spec: dict[str, Any]) -> AsyncIterator[tuple[Any, Any]]:
-    """Open the streams of a server at a URL; tool calls are never sent twice."""
+async def http_transport(
+    spec: dict[str, Any], ask: Callable[[dict[str, Any]], Awaitable[Any]]
+) -> AsyncIterator[tuple[Any, Any]]:
+    """Open the streams of a server at a URL; tool calls are never sent twice.
+
+    Args:
+        spec: What pi says of the server.
+        ask: Asks the user through pi, to sign in.
+    """
     headers = spec.get("headers") or {}
-    if spec["transport"] == "sse":
-
-        def client_of(headers: Any = None, timeout: Any = None, auth: Any = None) -> httpx2.AsyncClient:
-            return httpx2.AsyncClient(headers=headers, timeout=timeout, auth=auth, transport=_Careful())
-
-        async with sse_client(spec["url"], headers=headers, httpx_client_factory=client_of) as streams:
-            yield checked(streams[0]), streams[1]
-        return
     careful = _Careful()
-    async with create_mcp_http_client(headers=headers) as client:
-        client._transport = careful  # noqa: SLF001 - the SDK's own timeouts, over a transport of ours
-        async with streamable_http_client(spec["url"], http_client=client, max_sse_event_size=MESSAGE_LIMIT) as streams:
+
+    def client_of(headers: Any = None, timeout: Any = None, auth: Any = None) -> httpx2.AsyncClient:
+        return httpx2.AsyncClient(headers=headers, timeout=timeout or _TIMEOUT, auth=auth, transport=careful)
+
+    async with sign_in(spec, ask) as auth:
+        if spec["transport"] == "sse":
+            async with sse_client(spec["url"], headers=headers, auth=auth, httpx_client_factory=client_of) as streams:
+                yield checked(streams[0]), streams[1]
+            return
+        async with (
+            client_of(headers, auth=auth) as client,
+            streamable_http_client(spec["url"], http_client=client, max_sse_event_size=MESSAGE_LIMIT) as streams,
+        ):
             yield checked(streams[0]), _Settling(streams[1], careful)
 
 

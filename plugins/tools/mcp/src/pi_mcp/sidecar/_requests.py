@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -12,6 +13,7 @@ from mcp_types import CONNECTION_CLOSED, PromptReference, ResourceTemplateRefere
 
 from pi_mcp.sidecar._connection import Connection, Lost, reason_of
 from pi_mcp.sidecar._content import as_result, cut, printable, resource_text
+from pi_mcp.sidecar._tokens import TokenFile
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -134,6 +136,10 @@ class Requests:
         connection = self._connections.pop(message["server"], None)
         if connection is not None:
             await connection.close()
+
+    async def do_logout(self, message: dict[str, Any], _scope: anyio.CancelScope) -> bool:
+        await self.do_close(message, _scope)
+        return TokenFile(Path(message["authFile"]), message["name"], message["url"]).forget()
 
     async def do_tools(self, message: dict[str, Any], _scope: anyio.CancelScope) -> list[dict[str, Any]]:
         client = await self._connections[message["server"]].client()

@@ -1,0 +1,174 @@
+"""Sign-in to a server over HTTP: the SDK's OAuth, a page of the loopback interface, and tokens that are kept."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs, urlsplit
+
+from mcp.client.auth import OAuthClientProvider
+from mcp.shared.auth import (
+    AuthorizationCodeResult,
+    OAuthClientInformationFull,
+    OAuthClientMetadata,
+    OAuthMetadata,
+    OAuthToken,
+)
+
+from pi_mcp.sidecar._log import REDACTED
+from pi_mcp.sidecar._tokens import TokenFile
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable
+
+__all__ = ["NotSignedIn", "sign_in"]
+
+WAIT = 300
+"""Seconds that the user has to sign in."""
+_PAGE = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nConnection: close\r\n\r\nSigned in. You can close this page.\n"
+_SECRET = ("access_token", "refresh_token")
+_NOWHERE = "http://127.0.0.1/callback"
+
+
+class NotSignedIn(Exception):
+    """The server wants a sign-in, which only the user can begin."""
+
+
+@asynccontextmanager
+async def sign_in(spec: dict[str, Any], ask: Callable[[dict[str, Any]], Awaitable[Any]]) -> AsyncIterator[Any]:
+    """Return the SDK's authentication for a server; None where its headers authorise it already.
+
+    Args:
+        spec: What pi says of the server; ``login``: the user wants to sign in now.
+        ask: Asks the user through pi to open a page.
+    """
+    if any(name.lower() == "authorization" for name in spec.get("headers") or {}):
+        yield None
+        return
+    oauth, login = spec.get("oauth") or {}, bool(spec.get("login"))
+    callback = _Callback(spec, ask)
+    server = None
+    if login:
+        server = await asyncio.start_server(callback.serve, "127.0.0.1", int(oauth.get("callbackPort") or 0))
+        callback.port = server.sockets[0].getsockname()[1]
+    try:
+        address = oauth.get("callbackUrl") or (f"http://127.0.0.1:{callback.port}/callback" if login else _NOWHERE)
+        about = {
+            "redirect_uris": [address],
+            "client_name": oauth.get("clientName") or "pi",
+            "scope": oauth.get("scope"),
+        }
+        tokens = _Tokens(spec, oauth, address, login=login)
+        provider = OAuthClientProvider(
+            spec["url"],
+            OAuthClientMetadata.model_validate(about),
+            tokens,
+            redirect_handler=callback.redirect,
+            callback_handler=callback.wait,
+            client_metadata_url=oauth.get("clientMetadataUrl"),
+        )
+        tokens.context = provider.context
+        yield provider
+    finally:
+        if server is not None:
+            server.close()
+
+
+class _Callback:
+    """The page that the browser comes back to."""
+
+    def __init__(self, spec: dict[str, Any], ask: Callable[[dict[str, Any]], Awaitable[Any]]) -> None:
+        self._spec = spec
+        self._ask = ask
+        self._came: asyncio.Future[dict[str, list[str]]] = asyncio.get_running_loop().create_future()
+        self._pasting: asyncio.Task[None] | None = None
+        self.port = 0
+
+    async def redirect(self, url: str) -> None:
+        """Let pi open the page of the sign-in; the user may paste where it led instead."""
+        if not self._spec.get("login"):
+            raise NotSignedIn(
+                f"it wants a sign-in: pi mcp login {self._spec['name']}, or /mcp login {self._spec['name']}"
+            )
+        if urlsplit(url).scheme not in ("http", "https"):
+            raise NotSignedIn("its sign-in is no page of the web")
+        self._pasting = asyncio.create_task(self._paste(url))
+
+    async def _paste(self, url: str) -> None:
+        pasted = await self._ask({"kind": "login", "server": self._spec["server"], "url": url})
+        if pasted:
+            self._arrived(str(pasted))
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Take the browser's request."""
+        line = (await reader.readline()).decode("latin-1").split()
+        writer.write(_PAGE)
+        await writer.drain()
+        writer.close()
+        if len(line) > 1:
+            self._arrived(line[1])
+
+    def _arrived(self, address: str) -> None:
+        found = parse_qs(urlsplit(address).query)
+        if not self._came.done() and ("code" in found or "error" in found):
+            self._came.set_result(found)
+
+    async def wait(self) -> AuthorizationCodeResult:
+        """Return what the browser brought."""
+        try:
+            found = await asyncio.wait_for(self._came, WAIT)
+        except TimeoutError:
+            raise NotSignedIn(f"nobody signed in within {WAIT} s") from None
+        finally:
+            if self._pasting is not None:
+                self._pasting.cancel()
+        if "error" in found:
+            raise NotSignedIn(f"the sign-in was refused: {found['error'][0]}")
+        values = {key: found[key][0] for key in ("code", "state", "iss") if key in found}
+        return AuthorizationCodeResult(**values)
+
+
+class _Tokens:
+    """The tokens of one server, as the SDK asks for them."""
+
+    def __init__(self, spec: dict[str, Any], oauth: dict[str, Any], address: str, *, login: bool) -> None:
+        self._file = TokenFile(Path(spec["authFile"]), spec["name"], spec["url"])
+        self._oauth = oauth
+        self._address = address
+        self._login = login
+        self.context: Any = None
+
+    async def get_tokens(self) -> OAuthToken | None:
+        found = self._file.get("tokens")
+        if not found or self._login:
+            return None
+        REDACTED.add([str(found.get(each, "")) for each in _SECRET])
+        # The SDK keeps neither of these, and without them signs in anew where a refresh would do.
+        self.context.token_expiry_time = found.get("expires_at")
+        if metadata := self._file.get("metadata"):
+            self.context.oauth_metadata = OAuthMetadata.model_validate(metadata)
+        return OAuthToken.model_validate(found)
+
+    async def set_tokens(self, tokens: OAuthToken) -> None:
+        values = tokens.model_dump(mode="json", exclude_none=True)
+        REDACTED.add([str(values.get(each, "")) for each in _SECRET])
+        if tokens.expires_in is not None:
+            values["expires_at"] = time.time() + tokens.expires_in
+        if self.context.oauth_metadata is not None:
+            self._file.put("metadata", self.context.oauth_metadata.model_dump(mode="json", exclude_none=True))
+        self._file.put("tokens", values)
+
+    async def get_client_info(self) -> OAuthClientInformationFull | None:
+        if self._oauth.get("clientId"):
+            about = {"client_id": self._oauth["clientId"], "client_secret": self._oauth.get("clientSecret")}
+            return OAuthClientInformationFull.model_validate({**about, "redirect_uris": [self._address]})
+        # A client is registered for its address, and a sign-in has a new one.
+        found = None if self._login else self._file.get("client")
+        return OAuthClientInformationFull.model_validate(found) if found else None
+
+    async def set_client_info(self, client_info: OAuthClientInformationFull) -> None:
+        if self._login:
+            self._file.put("client", client_info.model_dump(mode="json", exclude_none=True))

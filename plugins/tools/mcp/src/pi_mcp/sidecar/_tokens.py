@@ -1,0 +1,68 @@
+"""``mcp-auth.json``: sign-ins by name and URL of the server; several processes of pi write it."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["TokenFile"]
+
+
+class TokenFile:
+    """What is kept of one server.
+
+    Args:
+        file: The file.
+        name: The server's name.
+        url: Its address: a token must not go to another one that has the name.
+    """
+
+    def __init__(self, file: Path, name: str, url: str) -> None:
+        self._file = file
+        self._key = f"{name} {hashlib.sha256(url.encode()).hexdigest()[:16]}"
+
+    def get(self, part: str) -> dict[str, Any] | None:
+        """Return ``tokens`` or ``client``; None where there is none."""
+        found = self._read().get(self._key)
+        value = found.get(part) if isinstance(found, dict) else None
+        return value if isinstance(value, dict) else None
+
+    def put(self, part: str, value: dict[str, Any]) -> None:
+        """Keep ``tokens`` or ``client``; on disk when this returns."""
+        self._change({part: value})
+
+    def forget(self) -> bool:
+        """Forget the server; return whether anything was kept."""
+        return self._change(None)
+
+    def _read(self) -> dict[str, Any]:
+        try:
+            found = json.loads(self._file.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return {}
+        return found if isinstance(found, dict) else {}
+
+    def _change(self, values: dict[str, Any] | None) -> bool:
+        self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        lock = os.open(f"{self._file}.lock", os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            whole = self._read()
+            known = whole.pop(self._key, None)
+            if values is not None:
+                whole[self._key] = {**(known or {}), **values}
+            draft = self._file.with_name(f"{self._file.name}.{os.getpid()}.tmp")
+            with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as new:
+                json.dump(whole, new, indent=2)
+                new.flush()
+                os.fsync(new.fileno())
+            draft.replace(self._file)
+        finally:
+            os.close(lock)
+        return known is not None

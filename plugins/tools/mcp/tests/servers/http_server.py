@@ -1,0 +1,135 @@
+"""An MCP server over HTTP in a thread, older protocol, with faults and a sign-in, without the SDK."""
+
+from __future__ import annotations
+
+import json
+import threading
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs, urlsplit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+SCHEMA = {"type": "object", "properties": {"text": {"type": "string"}}}
+
+
+class HttpServer(ThreadingHTTPServer):
+    """Counts what it gets; ``faults`` are those of the handler."""
+
+    daemon_threads = True
+
+    def __init__(self, faults: set[str]) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.faults = faults
+        self.url = f"http://127.0.0.1:{self.server_port}"
+        self.methods: list[str] = []
+        self.headers: list[dict[str, str]] = []
+        self.refusals = 2 if "busy" in faults else 0
+        self.token = "token-1"
+        self.grants: list[dict[str, str]] = []
+
+
+class Handler(BaseHTTPRequestHandler):
+    server: HttpServer
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+    def reply(self, status: int, body: Any = None, **headers: str) -> None:
+        raw = b"" if body is None else body if isinstance(body, bytes) else json.dumps(body).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(raw)))
+        for name, value in headers.items():
+            self.send_header(name.replace("_", "-"), value)
+        self.end_headers()
+        self.wfile.write(raw)
+
+    def do_GET(self) -> None:
+        path, query = urlsplit(self.path).path, parse_qs(urlsplit(self.path).query)
+        url = self.server.url
+        if path.startswith("/.well-known/oauth-protected-resource"):
+            self.reply(200, {"resource": f"{url}/mcp", "authorization_servers": [f"{url}/"]})
+        elif path.startswith("/.well-known/oauth-authorization-server"):
+            about = {
+                "issuer": f"{url}/",
+                "response_types_supported": ["code"],
+                "code_challenge_methods_supported": ["S256"],
+            }
+            places = {
+                "authorization_endpoint": "authorize",
+                "token_endpoint": "grant",
+                "registration_endpoint": "register",
+            }
+            self.reply(200, {**about, **{key: f"{url}/{place}" for key, place in places.items()}})
+        elif path == "/authorize":
+            self.reply(302, None, Location=f"{query['redirect_uri'][0]}?code=code-1&state={query['state'][0]}")
+        else:
+            self.reply(405)
+
+    def do_DELETE(self) -> None:
+        self.reply(200)
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        if self.path == "/register":
+            self.reply(201, {**json.loads(body), "client_id": "client-1"})
+        elif self.path == "/grant":
+            given = {key: value[0] for key, value in parse_qs(body.decode()).items()}
+            self.server.grants.append(given)
+            if given["grant_type"] == "refresh_token":
+                self.server.token = "token-2"
+            token = {"access_token": self.server.token, "token_type": "Bearer", "expires_in": 3600}
+            self.reply(200, {**token, "refresh_token": "refresh-1"})
+        elif "auth" in self.server.faults and self.headers["Authorization"] != f"Bearer {self.server.token}":
+            where = f'Bearer resource_metadata="{self.server.url}/.well-known/oauth-protected-resource"'
+            self.reply(401, {}, WWW_Authenticate=where)
+        else:
+            self.answer(json.loads(body))
+
+    def answer(self, message: dict[str, Any]) -> None:
+        server, method = self.server, message["method"]
+        server.methods.append(method)
+        server.headers.append(dict(self.headers))
+        if server.refusals:
+            server.refusals -= 1
+            self.reply(503)
+        elif method == "initialize":
+            about = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}}
+            self.result(message, {**about, "serverInfo": {"name": "http", "version": "1"}})
+        elif method == "tools/list":
+            self.result(
+                message, {"tools": [{"name": "echo", "inputSchema": SCHEMA}, {"name": "fails", "inputSchema": SCHEMA}]}
+            )
+        elif method == "tools/call" and message["params"]["name"] == "fails":
+            self.reply(503, b"x" * 100_000)
+        elif method == "tools/call" and "huge" in server.faults:
+            self.result(message, {"content": [{"type": "text", "text": "x" * (20 << 20)}]})
+        elif method == "tools/call":
+            self.result(message, {"content": [{"type": "text", "text": message["params"]["arguments"]["text"]}]})
+        elif "id" in message:
+            self.reply(
+                200, {"jsonrpc": "2.0", "id": message["id"], "error": {"code": -32601, "message": "no such method"}}
+            )
+        else:
+            self.reply(202)
+
+    def result(self, message: dict[str, Any], result: dict[str, Any]) -> None:
+        self.reply(200, {"jsonrpc": "2.0", "id": message["id"], "result": result})
+
+
+@contextmanager
+def http_server(*faults: str) -> Iterator[HttpServer]:
+    """Run a server; ``busy`` answers twice with 503, ``huge`` sends 20 MB, ``auth`` wants a sign-in."""
+    server = HttpServer({*faults})
+    thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()

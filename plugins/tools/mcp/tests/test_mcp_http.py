@@ -1,0 +1,97 @@
+"""Servers over HTTP: headers, limits, what is tried again, and the sign-in."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import json
+from pathlib import Path
+from typing import Any
+from urllib.request import urlopen
+
+import pytest
+
+import pi_mcp
+from pi_testing import text, tool_call
+
+_SPEC = importlib.util.spec_from_file_location("mcp_http_server", Path(__file__).parent / "servers" / "http_server.py")
+assert _SPEC is not None
+assert _SPEC.loader is not None
+_MODULE = importlib.util.module_from_spec(_SPEC)
+_SPEC.loader.exec_module(_MODULE)
+http_server = _MODULE.http_server
+
+pytestmark = pytest.mark.pi(plugins={"mcp": pi_mcp})
+
+
+async def result_of(session: Any, script: Any, name: str, **arguments: Any) -> Any:
+    script.turn(tool_call(name, **arguments)).turn(text("ok"))
+    await session.prompt("go")
+    return script.requests[-1].tool_results[-1]
+
+
+async def test_a_busy_server_is_asked_again_until_it_is_connected_and_a_call_never(
+    started, script, monkeypatch
+) -> None:
+    monkeypatch.setenv("TIDES_TOKEN", "token-of-tides")
+    with http_server("busy") as server:
+        entry = {"url": f"{server.url}/mcp", "headers": {"Authorization": "Bearer ${TIDES_TOKEN}"}}
+        session = await started({"web": entry})
+
+        echoed = await result_of(session, script, "mcp__web__echo", text="over HTTP")
+        failed = await result_of(session, script, "mcp__web__fails")
+
+    assert echoed.text == "over HTTP"
+    assert failed.is_error
+    assert len(failed.text) < 9_000
+    assert server.methods.count("tools/call") == 2
+    assert server.headers[-1]["Authorization"] == "Bearer token-of-tides"
+
+
+async def test_an_answer_of_20_megabytes_fails_the_call(started, script) -> None:
+    with http_server("huge") as server:
+        session = await started({"web": {"url": f"{server.url}/mcp", "timeout": 20}})
+
+        result = await result_of(session, script, "mcp__web__echo", text="x")
+
+    assert result.is_error
+
+
+async def test_a_server_that_is_not_there_is_named(started, script, fake_ui) -> None:
+    with http_server() as server:
+        pass
+    session = await started({"web": {"url": f"{server.url}/mcp"}})
+    script.turn(text("ok"))
+
+    await session.prompt("go")
+
+    assert "MCP: web cannot be connected" in fake_ui.notices[0].message
+
+
+async def test_a_user_signs_in_and_the_next_process_refreshes_the_token(started, script, fake_ui) -> None:
+    with http_server("auth") as server:
+        session = await started({"web": {"url": f"{server.url}/mcp"}})
+        script.turn(text("ok"))
+        await session.prompt("go")
+        fake_ui.answers(None)
+        signing = asyncio.create_task(session.prompt("/mcp login web"))
+        while not fake_ui.opened_urls:  # noqa: ASYNC110 - the fake user has no event for an opened page
+            await asyncio.sleep(0.02)
+        page = await asyncio.to_thread(lambda: urlopen(fake_ui.opened_urls[0]).read())  # noqa: S310 - the test's own server
+        await signing
+        first = await result_of(session, script, "mcp__web__echo", text="signed in")
+        kept = session.settings.agent_dir / "mcp-auth.json"
+        stored, mode = kept.read_text(), kept.stat().st_mode & 0o777
+        (signed_in,) = json.loads(stored).values()
+        signed_in["tokens"]["expires_at"] = 1
+        kept.write_text(json.dumps(dict.fromkeys(json.loads(stored), signed_in)))
+        await session.dispose()
+        again = await started()
+        second = await result_of(again, script, "mcp__web__echo", text="still")
+
+    assert "wants a sign-in: pi mcp login web" in fake_ui.notices[0].message
+    assert page.startswith(b"Signed in")
+    assert (first.text, second.text) == ("signed in", "still")
+    assert ("token-1" in stored, mode) == (True, 0o600)
+    assert [each["grant_type"] for each in server.grants] == ["authorization_code", "refresh_token"]
+    assert "token-1" not in json.dumps([each.message for each in fake_ui.notices])
