@@ -75,6 +75,15 @@ async def test_a_child_of_a_session_in_memory_is_in_memory(session_of, script):
     assert session.children[0].status == "done"
 
 
+@pytest.mark.parametrize("name", ["label", "parent_call"])
+async def test_a_label_that_is_no_text_is_refused_before_anything_is_stored(session, name):
+    with pytest.raises(TypeError, match=f"create_session: {name} is a text, not 5"):
+        session.ctx.create_session(persist=True, **{name: 5})
+
+    assert session.children == ()
+    assert await session.ctx.sessions.list() == []
+
+
 async def test_without_persist_a_child_is_in_memory(session):
     async with session.ctx.create_session() as child:
         assert child.session_file is None
