@@ -13,8 +13,8 @@ from opentelemetry.semconv._incubating.metrics import gen_ai_metrics
 
 from pi_core import Settings, create_agent_session
 from pi_otel import _names as names
-from pi_otel._options import exporter_of, is_wanted
 from pi_otel._telemetry import telemetry
+from pi_otel._variables import exporter_of, is_wanted
 from pi_testing import text
 
 

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 from pi_hookspecs import hookimpl
 
 if TYPE_CHECKING:
-    from pi_hookspecs import PiAPI, PluginSetting
+    from collections.abc import Callable
+
+    from pi_hookspecs import PiAPI, PiContext, PluginSetting
 
 __all__ = ["activate", "pi_when", "register_settings"]
 
@@ -32,14 +34,21 @@ def register_settings() -> list[PluginSetting]:
 @hookimpl
 def activate(pi: PiAPI) -> None:
     """Observe the session where the environment asks for it; where only a setting may, ask when the session starts."""
-    from pi_otel._options import is_disabled, is_wanted
+    from pi_otel._variables import is_disabled, is_wanted
 
-    if is_disabled():
-        return
-    from pi_otel._session import Observed
-
-    observed = Observed(pi)
     if is_wanted():
-        observed.register()
-    else:
-        observed.register_if_set()
+        from pi_otel._session import Observed
+
+        Observed(pi).register()
+    elif not is_disabled():
+
+        def ask_settings(ctx: PiContext) -> None:
+            from pi_otel._options import own_setting
+
+            stop_asking()
+            if own_setting(ctx.settings, "enabled") is True:
+                from pi_otel._session import Observed
+
+                Observed(pi).register().begin(ctx)
+
+        stop_asking: Callable[[], None] = pi.on("session_start", ask_settings)

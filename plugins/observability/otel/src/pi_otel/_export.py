@@ -16,7 +16,7 @@ from attrs import define, field
 from opentelemetry import metrics, trace
 
 from pi_otel._metrics import Metrics
-from pi_otel._options import EXPORTERS, exporter_of, is_refused
+from pi_otel._variables import EXPORTERS, exporter_of, is_refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

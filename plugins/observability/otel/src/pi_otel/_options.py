@@ -1,4 +1,4 @@
-"""What was asked for: by the standard variables, and by the user's own settings. A project's settings do not count.
+"""How a session is observed, by the user's own settings. A project's settings do not count.
 
 A project may be a stranger's, and what is sent out may contain the user's code.
 """
@@ -16,23 +16,9 @@ if TYPE_CHECKING:
 
     from pi_hookspecs import PluginSetting, SettingsView
 
-__all__ = [
-    "EXPORTERS",
-    "Options",
-    "exporter_of",
-    "is_disabled",
-    "is_refused",
-    "is_wanted",
-    "own_setting",
-    "read_options",
-    "settings",
-]
+__all__ = ["Options", "own_setting", "read_options", "settings"]
 
 _CONTENT = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
-EXPORTERS = {"TRACES": "OTEL_TRACES_EXPORTER", "METRICS": "OTEL_METRICS_EXPORTER"}
-"""The variable of each signal that names its exporter."""
-
-_ENDPOINT = "OTEL_EXPORTER_OTLP_ENDPOINT"
 _DEFAULTS: dict[str, tuple[Any, dict[str, Any], str]] = {
     "enabled": (False, {"type": "boolean"}, "Send spans and metrics, also without a variable that asks for it"),
     "content": (False, {"type": "boolean"}, "Put messages, arguments and results of tools into the spans"),
@@ -64,35 +50,6 @@ def settings() -> list[PluginSetting]:
         PluginSetting(f"otel.{name}", schema=schema, description=description, protected=True)
         for name, (_, schema, description) in _DEFAULTS.items()
     ]
-
-
-def is_disabled(environ: Mapping[str, str] = os.environ) -> bool:
-    """Return whether ``OTEL_SDK_DISABLED`` forbids everything, whatever else is set."""
-    return environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true"
-
-
-def is_wanted(environ: Mapping[str, str] = os.environ) -> bool:
-    """Return whether a variable asks for spans or for metrics."""
-    return not is_disabled(environ) and any(exporter_of(signal, environ) for signal in ("TRACES", "METRICS"))
-
-
-def exporter_of(signal: str, environ: Mapping[str, str] = os.environ) -> str | None:
-    """Return the exporter that the variables ask for, ``otlp`` for an address alone; None where they ask for none.
-
-    Args:
-        signal: ``TRACES`` or ``METRICS``.
-        environ: The environment variables.
-    """
-    name = environ.get(EXPORTERS[signal], "").strip()
-    if name:
-        return None if name.lower() == "none" else name
-    has_address = environ.get(_ENDPOINT) or environ.get(f"OTEL_EXPORTER_OTLP_{signal}_ENDPOINT")
-    return "otlp" if has_address else None
-
-
-def is_refused(signal: str, environ: Mapping[str, str] = os.environ) -> bool:
-    """Return whether a variable says ``none`` for a signal, which a setting does not override."""
-    return environ.get(EXPORTERS[signal], "").strip().lower() == "none"
 
 
 def read_options(view: SettingsView, environ: Mapping[str, str] = os.environ) -> Options:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import sys
 from time import time_ns
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from pi_otel import _names as names
-from pi_otel._options import Options, own_setting, read_options
+from pi_otel._options import Options, read_options
 from pi_otel._telemetry import telemetry
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ _ASKED = {
 
 
 class Observed:
-    """A session that is observed, or that may be, once its settings are known."""
+    """A session that is observed."""
 
     def __init__(self, pi: PiAPI) -> None:
         self._pi = pi
@@ -40,12 +40,11 @@ class Observed:
         self._recorder: Recorder | None = None
         self._messages: tuple[Any, ...] = ()
         self._is_counted = False
-        self._stop_asking: Callable[[], None] | None = None
 
-    def register(self) -> None:
+    def register(self) -> Self:
         """Observe the session."""
         on = self._pi.on
-        on("session_start", self._session_start)
+        on("session_start", self.begin)
         on("input", self._input)
         on("before_agent_start", self._prompt_begins)
         on("agent_start", self._prompt_begins)
@@ -67,17 +66,7 @@ class Observed:
         on("agent_settled", self._settled)
         on("session_shutdown", self._shutdown)
         self._pi.observe_hooks(self._hook)
-
-    def register_if_set(self) -> None:
-        """Observe the session if the user's own settings say so; else nothing is handled once it has started."""
-        self._stop_asking = self._pi.on("session_start", self._ask_settings)
-
-    def _ask_settings(self, event: Any, ctx: PiContext) -> None:
-        if self._stop_asking is not None:
-            self._stop_asking()
-        if own_setting(ctx.settings, "enabled") is True:
-            self.register()
-            self._session_start(event, ctx)
+        return self
 
     def _note(self, step: Callable[[Recorder], object]) -> None:
         """Let the recorder take a step, now or when there is one."""
@@ -93,7 +82,8 @@ class Observed:
 
     # The session and its prompts
 
-    def _session_start(self, event: Any, ctx: PiContext) -> None:
+    def begin(self, ctx: PiContext) -> None:
+        """Read the settings, once the session has started."""
         self._options = read_options(ctx.settings)
         if not self._is_counted:
             self._is_counted = True
