@@ -6,6 +6,14 @@ import json
 
 import pytest
 
+DECLARES = """
+from pi_hookspecs import PluginSetting, hookimpl
+
+@hookimpl
+def register_settings():
+    return [PluginSetting("acme.enabled")]
+"""
+
 
 @pytest.fixture
 def settings(pi):
@@ -152,8 +160,17 @@ class TestSet:
     def test_a_name_that_is_nearly_one_is_asked_about(self, settings):
         done = settings.run("config", "set", "thme", "dark")
 
-        assert "'thme' is no setting of pi itself. Did you mean theme or themes?" in done.stderr
+        assert "'thme' is no setting of pi or a plugin. Did you mean theme or themes?" in done.stderr
         assert settings.read() == {"thme": "dark"}
+
+    def test_the_settings_of_plugins_are_known(self, settings):
+        settings.install("acme", DECLARES)
+
+        done = settings.run("config", "set", "acme.enabled", "true")
+        nearly = settings.run("config", "set", "acme.enable", "true")
+
+        assert done.stderr == ""
+        assert "Did you mean acme.enabled" in nearly.stderr
 
     @pytest.mark.parametrize(
         ("arguments", "message"),

@@ -75,7 +75,7 @@ def run_config(arguments: Sequence[str], host: PluginHost) -> int:
     for option in ("project", "all", "json"):
         if params[option] and option not in options:
             raise UserError(f"--{option} does not go with pi config {action}")
-    run(host.settings, params, *words)
+    run(host, params, *words)
     if action in ("list", "get"):
         for problem in (*host.settings.problems, host.settings.project_trust.notice):
             if problem is not None:
@@ -105,14 +105,15 @@ def _numbers_last(arguments: Sequence[str]) -> list[str]:
     return [*(each for each in arguments if each not in numbers), "--", *numbers]
 
 
-def _schema(_settings: Settings, _params: dict[str, Any]) -> None:
+def _schema(_host: PluginHost, _params: dict[str, Any]) -> None:
     print_json(schema_info.json_schema())
 
 
 # Showing
 
 
-def _list(settings: Settings, params: dict[str, Any]) -> None:
+def _list(host: PluginHost, params: dict[str, Any]) -> None:
+    settings = host.settings
     rows = [*_set(settings), *(_unset_ones(settings) if params["all"] else ())]
     if params["json"]:
         print_json(rows)
@@ -142,8 +143,8 @@ def _unset_ones(settings: Settings) -> Iterator[dict[str, Any]]:
             yield {"name": each.name, "value": each.default, "origin": None}
 
 
-def _get(settings: Settings, _params: dict[str, Any], key: str) -> None:
-    steps = steps_of(key)
+def _get(host: PluginHost, _params: dict[str, Any], key: str) -> None:
+    settings, steps = host.settings, steps_of(key)
     value, known = settings.get(steps), schema_info.find(steps)
     below = _defaults_below(steps)
     if value is None and known is not None:
@@ -182,16 +183,17 @@ def _padded(text: str, width: int) -> str:
 # Changing
 
 
-def _change(settings: Settings, params: dict[str, Any], key: str, text: str) -> None:
-    steps, scope = steps_of(key), _scope(params)
+def _change(host: PluginHost, params: dict[str, Any], key: str, text: str) -> None:
+    settings, steps, scope = host.settings, steps_of(key), _scope(params)
     value, known = _meant(steps, text), schema_info.find(steps)
     if known is not None and known.kind.startswith("a list") and isinstance(value, str):
         example = json.dumps([each.strip() for each in text.split(",")], ensure_ascii=False)
         raise UserError(f"Setting {key!r} must be {known.kind}, not {text!r}. As JSON that is '{example}'")
-    if known is None:
-        nearest = UnknownName("setting", key, [each.name for each in schema_info.settings()]).nearest
+    declared = host.registered_names("register_settings")
+    if known is None and key not in declared:
+        nearest = UnknownName("setting", key, [*(each.name for each in schema_info.settings()), *declared]).nearest
         if nearest:
-            warn(f"{key!r} is no setting of pi itself. Did you mean {' or '.join(nearest)}?")
+            warn(f"{key!r} is no setting of pi or a plugin. Did you mean {' or '.join(nearest)}?")
     settings.set(steps, value, scope)
     if scope == "project" and not settings.project_trust.is_trusted:
         warn(f"{settings.project_trust.cwd} is not trusted: what is set there does not count. Run pi trust")
@@ -210,8 +212,8 @@ def _meant(steps: Sequence[str], text: str) -> Any:
         return text
 
 
-def _remove(settings: Settings, params: dict[str, Any], key: str) -> None:
-    if not settings.unset(steps_of(key), _scope(params)):
+def _remove(host: PluginHost, params: dict[str, Any], key: str) -> None:
+    if not host.settings.unset(steps_of(key), _scope(params)):
         raise UserError(f"Setting {key!r} is not set in the {_scope(params)} settings")
 
 
