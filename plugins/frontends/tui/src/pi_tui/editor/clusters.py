@@ -14,12 +14,24 @@ if TYPE_CHECKING:
     import re
     from collections.abc import Iterator, Mapping, Sequence
 
-__all__ = ["MARKS", "Cluster", "clusters_of", "code_point", "is_boundary", "next_boundary", "previous_boundary"]
+__all__ = [
+    "MARKS",
+    "Cluster",
+    "clusters_of",
+    "code_point",
+    "is_boundary",
+    "is_narrow",
+    "next_boundary",
+    "previous_boundary",
+]
 
 MARKS = range(0x10F800, 0x10FFFE)
 """Characters that represent pasted texts: private ones, which have no meaning in any text from outside."""
 
 TAB = "    "
+
+_FIRST_COMBINING = "\u0300"
+"""All printable characters before it are one cell wide, and none joins another."""
 
 _FLAG_LETTERS = "\U0001f1e6", "\U0001f1ff"
 
@@ -45,6 +57,11 @@ class Cluster(NamedTuple):
     cells: int
 
 
+def is_narrow(text: str) -> bool:
+    """Whether every character of a text is visible and one cell wide; most texts are, and are not looked up then."""
+    return text.isprintable() and (text.isascii() or max(text) < _FIRST_COMBINING)
+
+
 def clusters_of(line: str, labels: tuple[tuple[str, str], ...] = ()) -> Sequence[Cluster]:
     """Return the clusters of a line, without gaps.
 
@@ -52,7 +69,7 @@ def clusters_of(line: str, labels: tuple[tuple[str, str], ...] = ()) -> Sequence
         line: A text without newlines.
         labels: What is drawn for each of ``MARKS``; nothing for others.
     """
-    if line.isascii() and line.isprintable():
+    if is_narrow(line):
         return [Cluster(index, index + 1, character, 1) for index, character in enumerate(line)]
     return [*_clusters(line, dict(labels))]
 
@@ -140,6 +157,6 @@ def _bounds(text: str, at: int) -> tuple[int, Sequence[int]]:
 
 @lru_cache(maxsize=64)
 def _line_bounds(line: str) -> Sequence[int]:
-    if line.isascii() and line.isprintable():
+    if is_narrow(line):
         return range(len(line) + 1)
     return [0, *(cluster.end for cluster in clusters_of(line))]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pi_hookspecs import Line, Run
-from pi_tui.editor.clusters import clusters_of
+from pi_tui.editor.clusters import clusters_of, is_narrow
 from pi_tui.lines.copying import PADDING
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ BLANK = Line()
 
 def cells(text: str) -> int:
     """Return how wide a clean text is drawn."""
-    if text.isascii():
+    if is_narrow(text):
         return len(text)
     return sum([each.cells for each in clusters_of(text)])
 

@@ -1,0 +1,124 @@
+"""The screen in a real terminal multiplexer: from the first key to what is left after the end."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="there is no tmux")
+
+SECONDS = 20
+
+
+class Tmux:
+    """A shell in a terminal of its own."""
+
+    def __init__(self, folder: Path, width: int = 90, height: int = 28) -> None:
+        self.work, home = folder / "tides", folder / "home"
+        self.work.mkdir()
+        home.mkdir()
+        (self.work / "brest.txt").write_text("high\n")
+        self._tmux = ["tmux", "-S", str(folder / "socket"), "-f", os.devnull]
+        kept = {name: os.environ[name] for name in ("PATH", "LANG", "VIRTUAL_ENV", "TMPDIR") if name in os.environ}
+        env = {**kept, "HOME": str(home), "PS1": "$ ", "LC_ALL": "C.UTF-8", "PI_CODING_AGENT_DIR": str(home / "pi")}
+        size = ["-x", str(width), "-y", str(height)]
+        shell = ["env", "-i", *(f"{name}={value}" for name, value in env.items()), "TERM=screen-256color"]
+        subprocess.run([*self._tmux, "new-session", "-d", *size, *shell, "bash", "--norc"], check=True, cwd=self.work)
+        self.command = f"{sys.executable} -P -m pi_cli --model offline/rules"
+
+    def send(self, *keys: str) -> None:
+        subprocess.run([*self._tmux, "send-keys", *keys], check=True)
+
+    def screen(self, *options: str) -> str:
+        command = [*self._tmux, "capture-pane", "-p", *options]
+        return "\n" + subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+    def sees(self, *expected: str, options: tuple[str, ...] = ()) -> str:
+        end = time.monotonic() + SECONDS
+        while not all(each in (screen := self.screen(*options)) for each in expected):
+            assert time.monotonic() < end, f"{expected!r} does not come on\n{screen}"
+            time.sleep(0.02)
+        return screen
+
+    def process(self) -> int:
+        """The id of pi, which the shell of the terminal has started."""
+        shell = subprocess.run(
+            [*self._tmux, "display-message", "-p", "#{pane_pid}"], check=True, capture_output=True, text=True
+        ).stdout.strip()
+        return int(subprocess.run(["pgrep", "-P", shell], check=True, capture_output=True, text=True).stdout.split()[0])
+
+    def close(self) -> None:
+        subprocess.run([*self._tmux, "kill-server"], check=False, stderr=subprocess.DEVNULL)
+
+
+@pytest.fixture
+def tmux(tmp_path: Path):
+    tmux = Tmux(tmp_path)
+    yield tmux
+    tmux.close()
+
+
+COOKED = "stty -a | tr ' ' '\\n' | grep -e '^.\\?icanon$'"
+
+
+def test_what_is_typed_during_the_start_is_in_the_editor_and_the_end_leaves_the_conversation(tmux: Tmux) -> None:
+    tmux.send(tmux.command, "Enter")
+    tmux.sees("ctrl+c/ctrl+d clear/exit")  # the first frame
+    tmux.send("list the files here")
+    tmux.sees("rules", "list the files here")
+    tmux.send("Enter")
+    tmux.sees("The files here")
+    tmux.send("C-d")
+
+    screen = tmux.sees("To resume this session: pi --session", options=("-S", "-"))
+    assert "list the files" in screen
+    assert "The files here" in screen
+    assert "ctrl+c/ctrl+d" not in screen
+    tmux.send(f"clear; {COOKED}", "Enter")
+    tmux.sees("\nicanon")
+
+
+def test_suspended_and_continued_it_is_drawn_again(tmux: Tmux) -> None:
+    tmux.send(tmux.command, "Enter")
+    tmux.sees("auto")
+    tmux.send("half a prompt", "C-z")
+    tmux.sees("Stopped")
+    tmux.send(f"clear; {COOKED}", "Enter")
+    tmux.sees("\nicanon")
+    tmux.send("fg", "Enter")
+
+    assert "Stopped" not in tmux.sees("half a prompt", "ctrl+c/ctrl+d clear/exit")
+
+
+def test_sigterm_restores_the_terminal_and_names_the_session(tmux: Tmux) -> None:
+    tmux.send(tmux.command, "Space", "hello", "Enter")
+    tmux.sees("I found no request")
+    subprocess.run(["kill", "-TERM", str(tmux.process())], check=True)
+    tmux.sees("To resume this session")
+    tmux.send(f"echo code $?; {COOKED}", "Enter")
+
+    tmux.sees("code 143", "\nicanon")
+
+
+def test_a_session_that_cannot_be_made_leaves_the_reason_on_the_shells_screen(tmux: Tmux) -> None:
+    tmux.send(tmux.command.replace("offline/rules", "nowhere/none"), "Enter")
+    tmux.sees("Error: ", "nowhere")
+    tmux.send(f"clear; {COOKED}", "Enter")
+
+    tmux.sees("\nicanon")
+
+
+def test_a_dumb_terminal_has_the_line_mode_and_the_reason(tmux: Tmux) -> None:
+    tmux.send(f"TERM=dumb {tmux.command}", "Enter")
+
+    screen = tmux.sees("/help lists the commands").replace("\n", "")
+    assert "cannot move its cursor. Mode 'line' is started instead" in screen
