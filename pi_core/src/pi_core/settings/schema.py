@@ -322,6 +322,11 @@ class SettingsSchema:
         "Front end of `pi`: `fullscreen` (the first front end), `regular` (the line mode), or the name of one",
     )
     theme: str | None = _setting(None, "Name of the theme; `light-theme/dark-theme` follows the terminal")
+    fullscreen_exit_output: Literal["transcript", "resume-hint"] = _setting(
+        "transcript", "What the full screen leaves in the terminal when it ends"
+    )
+    fullscreen_mouse: bool = _setting(True, "Take the mouse in the full screen; off leaves it to the terminal")
+    output_pad: int = _setting(1, "Empty columns on both sides of answers", at_least=0)
     hide_thinking_block: bool = _setting(False, "Hide the model's thinking")
     show_hardware_cursor: bool = _setting(False, "Show the terminal's own cursor, for input methods")
     quiet_startup: bool = _setting(False, "Show no header at the start")

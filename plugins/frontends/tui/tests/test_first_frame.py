@@ -7,7 +7,7 @@ import pty
 import subprocess
 import sys
 import termios
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyte
 import pytest
@@ -15,6 +15,9 @@ import pytest
 from pi_hookspecs import StartFacts, UserError
 from pi_tui._first_frame import first_frame
 from pi_tui._terminal import Terminal
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 HEAVY = ["textual", "rich", "markdown_it", "pygments", "httpx", "jiter", "jsonschema", "pi_core.conversation"]
 

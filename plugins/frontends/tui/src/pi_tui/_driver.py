@@ -89,6 +89,8 @@ class ScreenDriver(LinuxDriver):
         """Take the screen over."""
         super().start_application_mode()  # type: ignore[no-untyped-call] # Textual's
         self._terminal.is_taken = True
+        if self._terminal.shows_cursor:
+            self.write("\x1b[?25h")
         if self._terminal.settings is not None:
             self.attrs_before = self._terminal.settings
 

@@ -35,6 +35,7 @@ async def run_screen(session: AgentSession, options: Any, terminal: Terminal, pr
     port = LocalPort(session)
     app = make_app(port, terminal, session_dir=options.session_dir)
     port.set_user_interface(app.interface)
+    terminal.shows_cursor = port.settings.get_bool("showHardwareCursor", default=False)
     code = 1
     with orderly_end(app) as end:
         running = asyncio.ensure_future(app.run_async(mouse=_mouse(port)))

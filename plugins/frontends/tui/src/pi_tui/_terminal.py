@@ -38,11 +38,13 @@ class Terminal:
     Attributes:
         is_taken: Whether it is raw, on the alternate screen.
         settings: Those of before, as ``termios`` has them; None while it is not taken.
+        shows_cursor: Whether its own cursor is visible, for input methods.
     """
 
     def __init__(self, environ: Mapping[str, str]) -> None:
         self.environ = environ
         self.is_taken = False
+        self.shows_cursor = False
         self.settings: list[Any] | None = None
         self._in, self._out = sys.__stdin__, sys.__stdout__
 
