@@ -29,9 +29,9 @@ class Command(NamedTuple):
 
 def own_commands() -> dict[str, Command]:
     """Return the commands, in the order of the help."""
-    from pi_tui.commands import conversation, help_, model, sessions
+    from pi_tui.commands import conversation, help_, model, sessions, tree
 
-    return {**help_.COMMANDS, **model.COMMANDS, **sessions.COMMANDS, **conversation.COMMANDS}
+    return {**help_.COMMANDS, **model.COMMANDS, **sessions.COMMANDS, **tree.COMMANDS, **conversation.COMMANDS}
 
 
 async def complete_argument(talk: Talk, name: str, typed: str) -> Sequence[Completion]:

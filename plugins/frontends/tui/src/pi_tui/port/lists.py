@@ -9,6 +9,7 @@ if TYPE_CHECKING:
 
     from pi_tui.selectors.models import ModelRow
     from pi_tui.selectors.session_rows import SessionRow
+    from pi_tui.selectors.tree_rows import Tree
 
 __all__ = ["Lists"]
 
@@ -59,4 +60,28 @@ class Lists(Protocol):
 
     async def delete_session(self, path: str) -> None:
         """Delete a stored session."""
+        ...
+
+    # The tree
+
+    def tree(self) -> Tree:
+        """Return the entries of the session."""
+        ...
+
+    def leaf(self) -> str | None:
+        """Return the id of the entry from which the session goes on."""
+        ...
+
+    def set_label(self, entry_id: str, label: str) -> None:
+        """Label an entry; empty for none."""
+        ...
+
+    async def navigate(self, entry_id: str, *, summarize: bool, instructions: str | None) -> str | None:
+        """Go on from another entry, and return the text for the editor, if any; None where a plugin did not allow it.
+
+        Args:
+            entry_id: The entry.
+            summarize: Summarize what is left behind.
+            instructions: What the summary should look at.
+        """
         ...

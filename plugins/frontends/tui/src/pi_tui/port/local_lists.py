@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from pi_core.conversation import AgentSession
     from pi_hookspecs import SessionInfo
+    from pi_tui.selectors.tree_rows import Tree
 
 __all__ = ["LocalLists"]
 
@@ -125,6 +126,27 @@ class LocalLists:
             await asyncio.to_thread(file.unlink)
         except OSError as error:
             raise UserError(f"{path!r} cannot be deleted: {error.strerror}.") from error
+
+    # The tree
+
+    def tree(self) -> Tree:
+        """Return the entries of the session."""
+        from pi_tui.port.local_tree import read_tree
+
+        return read_tree(self._session.session_manager)
+
+    def leaf(self) -> str | None:
+        """Return the id of the entry from which the session goes on."""
+        return self._session.session_manager.leaf_id
+
+    def set_label(self, entry_id: str, label: str) -> None:
+        """Label an entry; empty for none."""
+        self._session.set_label(entry_id, label or None)
+
+    async def navigate(self, entry_id: str, *, summarize: bool, instructions: str | None) -> str | None:
+        """Go on from another entry."""
+        went = await self._session.navigate_tree(entry_id, summarize=summarize, custom_instructions=instructions)
+        return None if went.cancelled else went.editor_text or ""
 
 
 def _row(info: SessionInfo, *, is_current: bool, texts: bool) -> SessionRow:

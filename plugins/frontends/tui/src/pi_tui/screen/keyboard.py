@@ -43,6 +43,7 @@ class Keyboard:
             "app.model.cycleBackward": lambda: app.cycle_model(forward=False),
             "app.model.select": lambda: app.run_command("model"),
             "app.session.new": lambda: app.run_command("new"),
+            "app.session.tree": lambda: app.run_command("tree"),
             "app.session.fork": lambda: app.run_command("fork"),
             "app.session.resume": lambda: app.run_command("resume"),
             "app.thinking.cycle": app.cycle_thinking_level,

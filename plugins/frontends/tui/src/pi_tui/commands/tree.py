@@ -1,0 +1,96 @@
+"""The command that goes on from another place of the session's tree."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from pi_tui.commands.chosen import choose, choose_while
+from pi_tui.commands.conversation import copy_text
+from pi_tui.commands.table import Command
+from pi_tui.selectors.picks import Option, Pick
+from pi_tui.selectors.tree import EntryCopied, LabelChanged, TreeSelector
+from pi_tui.selectors.tree_rows import FILTERS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pi_tui.screen.talk import Talk
+
+__all__ = ["COMMANDS"]
+
+_NO, _YES, _WITH_PROMPT = "no", "yes", "prompt"
+
+_CHOICES = (
+    Option(_NO, "No summary"),
+    Option(_YES, "Summarize"),
+    Option(_WITH_PROMPT, "Summarize with custom prompt"),
+)
+
+
+class _Summary(NamedTuple):
+    wanted: bool
+    instructions: str | None = None
+
+
+async def _tree(talk: Talk, argument: str) -> None:
+    lists = talk.port.lists
+    named = argument or talk.port.settings.get_str("treeFilterMode", "default") or "default"
+    wanted = next((each for each in FILTERS if each == named), None)
+    if wanted is None:
+        talk.notice(f"{named!r} is no filter of the tree. There are {', '.join(FILTERS)}.", "warning")
+        return
+    tree = lists.tree()
+    if not tree.rows(lambda entry: entry.passes("default")):
+        talk.notice("No entries in session")
+        return
+
+    async def carry_out(outcome: LabelChanged | EntryCopied) -> None:
+        if isinstance(outcome, LabelChanged):
+            lists.set_label(outcome.entry_id, outcome.label)
+        else:
+            copy_text(talk, outcome.text)
+
+    chosen: str | None = None
+    while (outcome := await choose_while(talk, TreeSelector(lists.tree(), wanted, chosen), carry_out)) is not None:
+        chosen = outcome.value.id
+        if chosen == lists.leaf():
+            talk.notice("Already at this point")
+            return
+        summary = await _ask_for_summary(talk)
+        if summary is not None:
+            await _navigate(talk, outcome.value.id, summary)
+            return
+
+
+async def _ask_for_summary(talk: Talk) -> _Summary | None:
+    """Return what the user wants of what is left behind; None for going back to the tree."""
+    if talk.port.settings.get_bool("branchSummary.skipPrompt", default=False):
+        return _Summary(wanted=False)
+    while True:
+        outcome = await choose(talk, Pick("Summarize branch?", _CHOICES, searched=False))
+        if outcome is None:
+            return None
+        if outcome.value.value != _WITH_PROMPT:
+            return _Summary(outcome.value.value == _YES)
+        instructions = await talk.ui.editor("Custom summarization instructions")
+        if instructions is not None:
+            return _Summary(wanted=True, instructions=instructions.strip() or None)
+
+
+async def _navigate(talk: Talk, entry_id: str, summary: _Summary) -> None:
+    if summary.wanted:
+        talk.notice("Summarizing the branch...")
+    text = await talk.port.lists.navigate(entry_id, summarize=summary.wanted, instructions=summary.instructions)
+    if text is None:
+        talk.notice("The conversation stays where it is.", "warning")
+        return
+    talk.notice("Navigated to selected point")
+    if text:
+        talk.screen.put_text(text)
+
+
+def _filters(_talk: Talk) -> Sequence[str]:
+    return FILTERS
+
+
+COMMANDS = {"tree": Command("Go on from another place of the session: /tree FILTER", _tree, _filters)}

@@ -1,0 +1,71 @@
+"""The tree of a session as a list displays it: what each entry says in a line."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pi_hookspecs import text_of
+from pi_tui.lines.tools.view import label
+from pi_tui.selectors.tree_rows import Tree, TreeEntry
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from pi_core.session import SessionManager
+    from pi_core.session.nodes import TreeNode
+
+__all__ = ["read_tree"]
+
+_LONGEST = 400
+"""Characters of an entry that are read: a row has no room for more."""
+
+_ARGUMENTS = ("path", "command", "pattern", "query", "url", "name")
+"""Arguments that say best what a call is about, the first of them that there is."""
+
+
+def read_tree(session: SessionManager) -> Tree:
+    """Return all entries of a session."""
+    return Tree(_entries(session), session.leaf_id)
+
+
+def _entries(session: SessionManager) -> Iterator[TreeEntry]:
+    calls: dict[str, Any] = {}
+    stack: list[tuple[TreeNode, str | None]] = [(node, None) for node in reversed(session.get_tree())]
+    while stack:
+        node, parent = stack.pop()
+        yield _entry(node, parent, calls)
+        stack += [(child, node.id) for child in reversed(node.children)]
+
+
+def _entry(node: TreeNode, parent: str | None, calls: dict[str, Any]) -> TreeEntry:
+    entry: Any = node.entry
+    message: Any = getattr(entry, "message", None)
+    role = getattr(message, "role", None) or entry.type
+    if role == "assistant":
+        calls.update({call.id: call for call in message.tool_calls})
+    kind, describe = _KINDS.get(role, ("other", None))
+    if role == "toolResult":
+        text = _result(message, calls)
+    else:
+        text = describe(message if message is not None else entry) if describe is not None else f"[{role}]"
+    name, when = node.label or "", node.label_timestamp or ""
+    return TreeEntry(node.id, parent, kind, " ".join(text[:_LONGEST].split()), name, when[:16].replace("T", " "))
+
+
+def _result(message: Any, calls: Mapping[str, Any]) -> str:
+    call = calls.get(message.tool_call_id)
+    about = label(call.arguments, *_ARGUMENTS) if call is not None else ""
+    text = f"[{message.tool_name}: {about}]" if about else f"[{message.tool_name}]"
+    return f"{text} failed: {text_of(message.content)}" if message.is_error else text
+
+
+_KINDS: dict[str, tuple[Any, Callable[[Any], str] | None]] = {
+    "user": ("user", lambda message: message.text),
+    "assistant": ("assistant", lambda message: message.text or (message.error_message or "")),
+    "toolResult": ("tool", None),
+    "bashExecution": ("bash", lambda message: f"[bash]: {message.command}"),
+    "custom": ("custom", lambda message: text_of(message.content)),
+    "custom_message": ("custom", lambda entry: text_of(entry.content)),
+    "compaction": ("summary", lambda entry: f"[compaction]: {entry.summary}"),
+    "branch_summary": ("summary", lambda entry: f"[branch summary]: {entry.summary}"),
+}

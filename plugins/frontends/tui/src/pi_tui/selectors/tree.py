@@ -1,0 +1,243 @@
+"""The list of a session's tree: the place is chosen from which the session goes on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
+
+from pi_hookspecs import Line, Run
+from pi_tui.lines.line import cells, cut_text
+from pi_tui.selectors.choices import Choices
+from pi_tui.selectors.field import Field
+from pi_tui.selectors.query import Query
+from pi_tui.selectors.selector import Chosen, Hint, Selector, hint_rows
+from pi_tui.selectors.tree_rows import FILTERS, Filter, TreeEntry, TreeRow
+from pi_tui.view.clean import clean_line
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pi_tui.keys.actions import Place
+    from pi_tui.keys.bindings import Bindings
+    from pi_tui.keys.events import Key
+    from pi_tui.selectors.selector import Outcome
+    from pi_tui.selectors.tree_rows import Tree
+
+__all__ = ["EntryCopied", "LabelChanged", "TreeSelector"]
+
+
+class LabelChanged(NamedTuple):
+    """The user gave an entry another label; empty for none. The list stays open."""
+
+    entry_id: str
+    label: str
+
+
+class EntryCopied(NamedTuple):
+    """The text of an entry is to be copied. The list stays open."""
+
+    text: str
+
+
+class TreeSelector(Selector[TreeRow]):
+    """A tree; the leaf is selected at first.
+
+    Args:
+        tree: The entries.
+        wanted: Which of them are displayed.
+        selected: The id of the entry that is selected, if it is not the leaf.
+    """
+
+    place: ClassVar[Place] = "tree"
+    empty: ClassVar[str] = "No entries found"
+
+    def __init__(self, tree: Tree, wanted: Filter = "default", selected: str | None = None) -> None:
+        super().__init__(Choices((), lambda row: row.entry.text, key=lambda row: row.entry.id))
+        self._tree = tree
+        self._filter: Filter = wanted
+        self._folded: set[str] = set()
+        self._shows_times = False
+        self._label: Field | None = None
+        self._arrange(selected or tree.leaf)
+
+    # Rows
+
+    def head(self, width: int, bindings: Bindings) -> Sequence[Line]:
+        """Return the title and what keys do."""
+        return [Line.of(Run("Session Tree", "accent", bold=True)), *hint_rows(_HINTS, bindings, width)]
+
+    def search_line(self, width: int) -> Line:
+        """Return the search, or the label that is typed."""
+        return self.field.line(width, "Type to search: ") if self._label is None else self._label.line(width, "Label: ")
+
+    def row(self, item: TreeRow, width: int, *, is_selected: bool) -> Line:
+        """Return cursor, branches, a mark on the current path, label and text; the text is cut."""
+        entry = item.entry
+        lines = item.lines if cells(item.lines) <= width // 2 else f"…{item.lines[-(width // 2) :]}"
+        time = f" {entry.labelled}" if self._shows_times and entry.labelled else ""
+        end = " ← active" if entry.id == self._active else ""
+        runs = [Run("› " if is_selected else "  ", "accent"), Run(lines, "dim")]
+        if entry.id in self._tree.path:
+            runs.append(Run("• ", "accent"))
+        if entry.label:
+            runs.append(Run(f"[{clean_line(entry.label)}{time}] ", "warning"))
+        room = max(width - sum(cells(run.text) for run in runs) - cells(end), 1)
+        role = _ROLES.get(entry.kind, "dim")
+        who = f"{entry.kind}: " if entry.kind in _SPEAKERS else ""
+        runs += _text(who, clean_line(entry.text) or "(no text)", room, role, is_selected=is_selected)
+        return Line.of(*runs, Run(end, "accent"))
+
+    def foot(self, width: int, bindings: Bindings) -> Sequence[Line]:
+        """Return the cursor's place and the filter."""
+        wanted = "" if self._filter == "default" else f" [{self._filter}]"
+        return [Line.of(Run(f"  {self.choices.position}{wanted}", "muted"))]
+
+    def body(self, room: int, width: int) -> list[Line]:
+        """Return the rows; their place is below them anyway."""
+        return super().body(room, width)[:room]
+
+    def hints(self) -> Sequence[Hint]:
+        """Return nothing: the hints are in the head."""
+        return ()
+
+    # Keys
+
+    def press(self, key: Key, bindings: Bindings) -> Outcome | None:
+        """Take a key; a label that is typed takes all of them."""
+        if self._label is None or key.action == "release":
+            return super().press(key, bindings)
+        actions = bindings.actions(key.name, "list")
+        if "tui.select.cancel" in actions:
+            self._label = None
+        elif "tui.select.confirm" in actions:
+            return self._labelled()
+        else:
+            self._label.press(key, bindings)
+        return None
+
+    def paste(self, text: str) -> None:
+        """Take a pasted text where one is typed."""
+        if self._label is not None:
+            self._label.paste(text)
+        else:
+            super().paste(text)
+
+    def act(self, action: str) -> Outcome | None:
+        """Fold, filter, label, copy."""
+        selected = self.choices.selected
+        if action in _FILTER_KEYS:
+            self._set_filter(_FILTER_KEYS[action])
+        elif action in _FILTER_STEPS:
+            self._set_filter(FILTERS[(FILTERS.index(self._filter) + _FILTER_STEPS[action]) % len(FILTERS)])
+        elif action == "app.tree.foldOrUp":
+            self._fold_or_up()
+        elif action == "app.tree.unfoldOrDown":
+            self._unfold_or_down()
+        elif action == "app.tree.toggleLabelTimestamp":
+            self._shows_times = not self._shows_times
+        elif action == "app.tree.editLabel":
+            self._label = Field(selected.entry.label) if selected is not None else None
+        elif action == "app.message.copy":
+            return EntryCopied(selected.entry.text) if selected is not None else None
+        else:
+            return NotImplemented
+        return None
+
+    def confirm(self) -> Outcome | None:
+        """Take the selected entry."""
+        selected = self.choices.selected
+        return Chosen(selected.entry) if selected is not None else None
+
+    def searched(self) -> None:
+        """Display what matches the search after it changed; nothing is folded in it."""
+        self._folded.clear()
+        self._arrange(self._selected_id)
+
+    @property
+    def _selected_id(self) -> str | None:
+        selected = self.choices.selected
+        return selected.entry.id if selected is not None else self._tree.leaf
+
+    def _set_filter(self, wanted: Filter) -> None:
+        self._filter = wanted
+        self._folded.clear()
+        self._arrange(self._selected_id)
+
+    def _fold_or_up(self) -> None:
+        selected = self.choices.selected
+        if selected is None:
+            return
+        if selected.starts_branch and selected.has_below and selected.entry.id not in self._folded:
+            self._folded.add(selected.entry.id)
+            self._arrange(selected.entry.id)
+            return
+        found = self.choices.found
+        above = (index for index in range(self.choices.index - 1, -1, -1) if found[index].starts_branch)
+        self.choices.index = next(above, 0)
+
+    def _unfold_or_down(self) -> None:
+        selected = self.choices.selected
+        if selected is None:
+            return
+        if selected.entry.id in self._folded:
+            self._folded.discard(selected.entry.id)
+            self._arrange(selected.entry.id)
+            return
+        found = self.choices.found
+        below = (index for index in range(self.choices.index + 1, len(found)) if found[index].starts_branch)
+        self.choices.index = next(below, len(found) - 1)
+
+    def _labelled(self) -> Outcome | None:
+        typed, self._label = self._label, None
+        selected = self.choices.selected
+        if typed is None or selected is None:
+            return None
+        label = typed.text.strip()
+        self._tree = self._tree.relabelled(selected.entry.id, label)
+        self._arrange(selected.entry.id)
+        return LabelChanged(selected.entry.id, label)
+
+    def _arrange(self, selected: str | None) -> None:
+        """Display what passes filter and search, and select an entry or the nearest one before it."""
+        query = Query(self.field.text)
+
+        def keep(entry: TreeEntry) -> bool:
+            if not entry.passes(self._filter):
+                return False
+            return query.is_empty or query.rank(f"{entry.kind} {entry.label} {entry.text}") is not None
+
+        rows = self._tree.rows(keep, self._folded)
+        self.choices.show(rows, self.field.text)
+        displayed = {row.entry.id for row in rows}
+        self._active = next((each for each in self._tree.above(self._tree.leaf) if each in displayed), None)
+        nearest = next((each for each in self._tree.above(selected) if each in displayed), None)
+        if nearest is not None:
+            self.choices.select(nearest)
+
+
+def _text(who: str, text: str, room: int, role: str, *, is_selected: bool) -> list[Run]:
+    text = cut_text(f"{who}{text}", room)
+    if not who or len(text) <= len(who):
+        return [Run(text, role, bold=is_selected)]
+    return [Run(who, role, bold=is_selected), Run(text[len(who) :], "text", bold=is_selected)]
+
+
+_SPEAKERS = ("user", "assistant")
+
+_ROLES = {"user": "accent", "assistant": "success", "tool": "muted", "bash": "bashMode", "summary": "warning"}
+
+_FILTER_KEYS: dict[str, Filter] = {
+    "app.tree.filter.default": "default",
+    "app.tree.filter.noTools": "no-tools",
+    "app.tree.filter.userOnly": "user-only",
+    "app.tree.filter.labeledOnly": "labeled-only",
+    "app.tree.filter.all": "all",
+}
+
+_FILTER_STEPS = {"app.tree.filter.cycleForward": 1, "app.tree.filter.cycleBackward": -1}
+
+_HINTS: Sequence[Hint] = (
+    (("app.tree.foldOrUp", "app.tree.unfoldOrDown"), "fold"),
+    ("app.tree.editLabel", "label"),
+    (tuple(_FILTER_KEYS), "filters"),
+    ("app.tree.filter.cycleForward", "next filter"),
+)
