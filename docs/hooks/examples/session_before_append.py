@@ -1,4 +1,9 @@
-"""Keeps a secret out of the session's file; the conversation goes on with what was said."""
+"""Keeps a secret out of the session's file; the conversation goes on with what was said.
+
+`to_wire` and `entry_from_wire` of `pluggypi-core` make plain data of entries of all types, and entries of it. A pattern
+is better applied to each text of that data, as in [no-addresses](../../examples/no-addresses): in the JSON text a line
+break is an escape, and a pattern that takes a part of it makes the text unreadable.
+"""
 
 import json
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from pi_hookspecs import hookimpl
@@ -55,5 +57,16 @@ async def test_the_status_line_has_the_state(pi_session, fake_ui):
     running = fake_ui.statuses["dev-server"]
     await pi_session.prompt("/serve")
 
-    assert running == "npm run dev: running"
-    assert fake_ui.statuses["dev-server"] == "npm run dev: stopped (143)"
+    assert running == "dev server running"
+    assert fake_ui.statuses["dev-server"] == "dev server stopped (143)"
+
+
+async def test_a_server_that_ends_by_itself_is_noticed(pi_session, fake_ui, services):
+    await pi_session.prompt("/serve npm run dev")
+    (server,) = services.processes.started
+
+    server.end(3)
+    await server.wait()
+    await asyncio.sleep(0)  # the plugin waits, too
+
+    assert fake_ui.statuses["dev-server"] == "dev server exited (3)"

@@ -41,8 +41,7 @@ async def test_other_sessions_are_listed_and_searched(pi_session, script, fake_u
         await pi_session.prompt(command)
 
     listed, found, none = (notice.message for notice in fake_ui.notices)
-    assert listed.startswith(first[:8])
-    assert "When is the tide?" in listed
-    assert "Where is the tide?" not in listed
-    assert found.startswith(first[:8])
+    assert listed.endswith(f"  When is the tide?  ({first})")
+    assert "\n" not in listed
+    assert found == listed
     assert none == "There is no such session of this folder."

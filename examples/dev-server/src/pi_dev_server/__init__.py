@@ -26,7 +26,7 @@ def current(ctx: PiContext) -> ManagedProcess | None:
 def show(server: ManagedProcess, ctx: PiContext) -> None:
     """Display the state of the server in the status line."""
     ended = "" if server.exit_code is None else f" ({server.exit_code})"
-    ctx.ui.set_status(NAME, f"{server.command}: {server.status}{ended}")
+    ctx.ui.set_status(NAME, f"dev server {server.status}{ended}")  # short: the line mode leaves out what does not fit
 
 
 async def follow(server: ManagedProcess, ctx: PiContext) -> None:

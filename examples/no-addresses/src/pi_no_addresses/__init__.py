@@ -40,7 +40,7 @@ async def others(args: str, ctx: PiContext) -> None:
     """List the other sessions of this folder, or those of them that contain a text."""
     stored = [each for each in await ctx.sessions.list(cwd=ctx.cwd) if each.id != ctx.session.id]
     found = [each for each in stored if args.casefold() in each.read_text().casefold()]
-    rows = [f"{each.id[:8]}  {each.modified:%d %b %H:%M}  {each.name or each.first_message}" for each in found]
+    rows = [f"{each.modified:%d %b %H:%M}  {each.name or each.first_message}  ({each.id})" for each in found]
     ctx.ui.notify("\n".join(rows) or "There is no such session of this folder.")
 
 
