@@ -80,6 +80,15 @@ async def hang(ctx: ToolContext) -> None:
 
 
 @tool
+async def hang_on(ctx: ToolContext) -> str:
+    """Wait until there is a file 'go'."""
+    ctx.update("waiting")
+    while not os.path.exists(f"{ctx.cwd}/go"):
+        await asyncio.sleep(0.02)
+    return "went on"
+
+
+@tool
 async def look(ctx: ToolContext) -> str:
     """Return the folder."""
     return str(ctx.cwd)
@@ -119,6 +128,11 @@ def activate(pi):
     def page(arguments, ctx):
         ctx.ui.open_url("https://tides.example/")
 
+    @pi.register_command("later")
+    def later(arguments, ctx):
+        loop = asyncio.get_running_loop()
+        loop.call_later(0.1, lambda: pi.send_user_message(arguments))
+
     @pi.register_command("more")
     def more(arguments, ctx):
         pi.register_command("late", description="Registered late")(loud)
@@ -134,7 +148,7 @@ def register_commands():
 
 @hookimpl
 def register_tools():
-    return [hang, look]
+    return [hang, hang_on, look]
 
 
 @hookimpl
@@ -356,7 +370,7 @@ def run_acp(tmp_path: Path, acp_agent_dir: Path, acp_fake: Path) -> Any:
     """Start ``pi acp``: ``async with run_acp() as editor``; everything that it sent is validated at the end."""
 
     @asynccontextmanager
-    async def run(*before: str, **variables: str) -> AsyncIterator[Editor]:
+    async def run(*before: str, after: tuple[str, ...] = (), code: int = 0, **variables: str) -> AsyncIterator[Editor]:
         environ = {
             **{name: value for name, value in os.environ.items() if name in KEPT},
             "HOME": str(tmp_path),
@@ -366,7 +380,7 @@ def run_acp(tmp_path: Path, acp_agent_dir: Path, acp_fake: Path) -> Any:
         }
         pipe = asyncio.subprocess.PIPE
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-P", "-m", "pi_cli", "-e", str(acp_fake), *before, "acp"),
+            *(sys.executable, "-P", "-m", "pi_cli", "-e", str(acp_fake), *before, "acp", *after),
             cwd=tmp_path,
             env=environ,
             stdin=pipe,
@@ -377,7 +391,7 @@ def run_acp(tmp_path: Path, acp_agent_dir: Path, acp_fake: Path) -> Any:
         editor = Editor(process)
         try:
             yield editor
-            assert await editor.ended() == 0
+            assert await editor.ended() == code
             editor.check()
         finally:
             if process.returncode is None:

@@ -73,7 +73,7 @@ async def test_wrong_parameters_are_named(run_acp, work):
             ),
             "method": await error_of(editor, "authenticate", methodId="fax"),
         }
-        unknown = await error_of(editor, "session/prompt", sessionId="nobody", prompt=[])
+        unknown = await error_of(editor, "session/prompt", sessionId="unknown", prompt=[])
 
         assert {code for code, _ in errors.values()} == {-32602}
         assert "'cwd' must be an absolute path, not 'work'" in errors["relative"][1]
@@ -118,18 +118,33 @@ async def test_two_prompts_at_once_are_answered_in_turn(run_acp, work):
         assert editor.text(session) == "first second third "
 
 
+async def test_a_prompt_during_a_run_of_a_plugin_is_a_follow_up(run_acp, work):
+    async with run_acp() as editor:
+        await editor.start()
+        session = await new(editor, work)
+        await editor.agent.set_session_mode(session_id=session, mode_id="auto")
+        await editor.say(session, "/later call hang_on {}")
+        await editor.until(lambda: "waiting" in json.dumps(editor.of("tool_call_update")))
+
+        prompt = asyncio.create_task(editor.say(session, "Hello"))
+        (work / "go").touch()
+
+        assert (await prompt).stop_reason == "end_turn"
+        assert "Hello" in editor.text(session)
+
+
 async def test_cancel_ends_the_prompt_and_those_that_wait(run_acp, work):
     async with run_acp() as editor:
         await editor.start()
         session = await new(editor, work)
-        prompts = [asyncio.create_task(editor.say(session, each)) for each in ("stall", "never said")]
+        prompts = [asyncio.create_task(editor.say(session, each)) for each in ("stall", "never sent")]
         await editor.until(lambda: "stall" in editor.text(session))
 
         await editor.agent.cancel(session_id=session)
 
         assert [(await each).stop_reason for each in prompts] == ["cancelled", "cancelled"]
         assert (await editor.say(session, "Hello")).stop_reason == "end_turn"
-        assert "never said" not in editor.text(session)
+        assert "never sent" not in editor.text(session)
 
 
 async def test_a_cancelled_request_is_answered_and_its_prompt_aborted(run_acp, work):
@@ -174,7 +189,7 @@ async def test_a_session_stays_open_when_it_cannot_be_loaded_again(run_acp, work
         assert (await editor.say(session, "Hello")).stop_reason == "end_turn"
 
 
-async def test_cancel_ends_a_question_that_nobody_answers(run_acp, work):
+async def test_cancel_ends_a_question_without_an_answer(run_acp, work):
     async with run_acp() as editor:
         await editor.start()
         session = await new(editor, work)
@@ -209,13 +224,13 @@ async def test_cancel_is_answered_although_a_tool_hangs(run_acp, work):
         assert (await prompt).stop_reason == "cancelled"
 
 
-@pytest.mark.parametrize("said", ["stall", 'call bash {"command": "sleep 60"}'])
-async def test_the_end_of_stdin_ends_everything(run_acp, work, said):
+@pytest.mark.parametrize("text", ["stall", 'call bash {"command": "sleep 60"}'])
+async def test_the_end_of_stdin_ends_everything(run_acp, work, text):
     async with run_acp() as editor:
         await editor.start()
         session = await new(editor, work)
         await editor.agent.set_session_mode(session_id=session, mode_id="auto")
-        prompt = asyncio.create_task(editor.say(session, said))
+        prompt = asyncio.create_task(editor.say(session, text))
         await editor.until(lambda: editor.of("agent_message_chunk") or len(editor.of("tool_call_update")) > 1)
 
         code = await editor.ended()
@@ -269,3 +284,10 @@ async def test_what_plugins_print_goes_to_stderr(run_acp, work):
             "written",
             "from a program",
         ]
+
+
+async def test_arguments_are_refused_as_wrong_use(run_acp):
+    async with run_acp(after=("sideways",), code=2) as editor:
+        errors = (await editor.process.stderr.read()).decode()
+
+        assert "takes no arguments, not 'sideways'" in errors

@@ -93,11 +93,11 @@ async def test_a_fork_has_the_conversation_and_an_id_of_its_own(run_acp, work):
         await editor.agent.load_session(cwd=str(work), session_id=session, mcp_servers=[])
 
         assert forked != session
-        said = {
+        messages = {
             each: [update["content"]["text"] for update in editor.of("user_message_chunk", each)]
             for each in (session, forked)
         }
-        assert said == {session: ["Hello"], forked: ["Hello", "only in the fork"]}
+        assert messages == {session: ["Hello"], forked: ["Hello", "only in the fork"]}
 
 
 async def test_two_sessions_work_in_two_folders_at_once(run_acp, work, tmp_path):

@@ -64,7 +64,7 @@ class Client:
         self.peer.notify("session/update", {"sessionId": self.session_id, "update": update})
 
     def post(self, method: str, **params: Any) -> None:
-        """Send a request of the session whose result does not matter."""
+        """Send a request of the session and ignore its result."""
         self.peer.post(method, {"sessionId": self.session_id, **params})
 
     async def request(self, method: str, **params: Any) -> dict[str, Any]:

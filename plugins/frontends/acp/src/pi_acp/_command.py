@@ -30,7 +30,7 @@ settings of Zed, Neovim, JetBrains IDEs and Toad.
 """
 
 _LAST_SECONDS = 2.8
-"""Time for an orderly end; whoever waits for the process expects it after three seconds."""
+"""Time for an orderly end: editors get the exit code within three seconds."""
 
 
 def run(arguments: list[str], host: PluginHost) -> int:
@@ -48,7 +48,9 @@ def run(arguments: list[str], host: PluginHost) -> int:
             raise UserError("'pi acp auth' needs the plugin of the command line, which is disabled")
         return int(found.thing.run(arguments[1:], host))
     if arguments:
-        raise UserError(f"'pi acp' takes no arguments, not {arguments[0]!r}. See pi acp --help")
+        error = UserError(f"'pi acp' takes no arguments, not {arguments[0]!r}. See pi acp --help")
+        error.exit_code = 2
+        raise error
     gc.freeze()
     gc.enable()  # it was off while pi started
     with own_streams() as (stdin, stdout):

@@ -71,7 +71,7 @@ class Peer:
         self._send({"method": method, "params": params})
 
     def post(self, method: str, params: dict[str, Any]) -> None:
-        """Send a request whose result does not matter."""
+        """Send a request and ignore its result."""
         self._send({"id": next(self._ids), "method": method, "params": params})
 
     async def request(self, method: str, params: dict[str, Any]) -> Any:

@@ -93,8 +93,8 @@ class Permissions:
         self, event: ToolCallEvent, about: str, diffs: list[dict[str, Any]], signal: AbortSignal | None
     ) -> str | None:
         """Return the id of the chosen option; None without an answer."""
-        shown = about if len(about) <= 80 else about[:79] + "…"  # noqa: PLR2004 - a button
-        always = f"{event.tool_name} {shown}".strip()
+        button = about if len(about) <= 80 else about[:79] + "…"  # noqa: PLR2004 - a button
+        always = f"{event.tool_name} {button}".strip()
         call = {
             "toolCallId": event.tool_call_id,
             "status": "pending",

@@ -28,22 +28,22 @@ def read_prompt(blocks: Any, cwd: Path) -> tuple[str, tuple[ImageContent, ...]]:
     """
     if not isinstance(blocks, list) or not all(isinstance(each, dict) for each in blocks):
         raise RpcError(INVALID_PARAMS, "Invalid params: 'prompt' must be a list of content blocks")
-    said: list[str] = []
+    parts: list[str] = []
     files: list[str] = []
     images: list[ImageContent] = []
     for block in blocks:
         kind = block.get("type")
         if kind == "text":
-            said.append(str(block.get("text", "")))
+            parts.append(str(block.get("text", "")))
         elif kind == "image":
             images.append(ImageContent(str(block.get("data", "")), str(block.get("mimeType", "image/png"))))
         elif kind == "resource_link":
-            said.append(_link(block, cwd))
+            parts.append(_link(block, cwd))
         elif kind == "resource":
             _embed(block.get("resource") or {}, files, images)
         else:
             raise RpcError(INVALID_PARAMS, f"Invalid params: content blocks of type {kind!r} are not supported")
-    return "\n\n".join(filter(None, ["".join(said), *files])), tuple(images)
+    return "\n\n".join(filter(None, ["".join(parts), *files])), tuple(images)
 
 
 def blocks_of(content: str | Iterable[Any]) -> Iterator[dict[str, Any]]:

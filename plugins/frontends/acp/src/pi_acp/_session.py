@@ -136,8 +136,18 @@ class EditorSession:
         async with self._turn:
             if stop.done():
                 return None
-            answer = await self.session.prompt(text, images=images, source="acp")
-            await self.session.wait_for_idle()
+            session = self.session
+            accepted: list[str] = []
+            answer = await session.prompt(
+                text,
+                images=images,
+                source="acp",
+                streaming_behavior="followUp" if session.is_streaming else None,  # a plugin began a run by itself
+                on_accepted=accepted.append,
+            )
+            await session.wait_for_idle()
+            if accepted == ["queued"]:
+                answer = session.last_answer()
             await self.updates.commands()
             return answer
 

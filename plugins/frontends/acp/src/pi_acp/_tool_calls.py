@@ -42,7 +42,7 @@ _RAW = 64 * 1024
 """Bytes of ``rawOutput``."""
 
 _DIFF = 1024 * 1024
-"""Bytes of a file whose differences are displayed."""
+"""The largest file, in bytes, that differences are displayed of."""
 
 
 def kind_of(tool: str) -> str:
@@ -57,7 +57,7 @@ def path_of(arguments: Mapping[str, Any], cwd: Path) -> Path | None:
 
 
 def call_fields(tool: str, arguments: Mapping[str, Any], cwd: Path) -> dict[str, Any]:
-    """Return the fields of a call whose arguments are complete."""
+    """Return the fields of a call with complete arguments."""
     fields: dict[str, Any] = {
         "title": _title(tool, arguments),
         "kind": kind_of(tool),
@@ -73,8 +73,8 @@ def call_fields(tool: str, arguments: Mapping[str, Any], cwd: Path) -> dict[str,
 
 def output_fields(content: Iterable[Any], details: Any = None, diffs: Iterable[dict[str, Any]] = ()) -> dict[str, Any]:
     """Return the fields of a result; of a call that changed a file the differences are displayed, not the text."""
-    shown = [*diffs] or [{"type": "content", "content": block} for block in blocks_of(content)]
-    fields: dict[str, Any] = {"content": shown}
+    displayed = [*diffs] or [{"type": "content", "content": block} for block in blocks_of(content)]
+    fields: dict[str, Any] = {"content": displayed}
     if details is not None:
         raw = dumps(details)
         if len(raw) <= _RAW:
