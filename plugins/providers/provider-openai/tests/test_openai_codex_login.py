@@ -93,11 +93,17 @@ async def test_the_address_of_a_browser_elsewhere_can_be_pasted(server):
     assert (await CodexLogin().login(Elsewhere()))["accountId"] == "account-7"
 
 
+class NoBrowser(FakeUI):
+    """A front end that cannot open pages."""
+
+    open_url = None
+
+
 @pytest.mark.parametrize("choice", ["Enter a code on another screen", None])
 async def test_without_a_browser_here_a_code_is_entered_elsewhere(server, choice):
     server.interval = 0
     server.device_answers.extend(["authorization_pending", "slow_down_is_not_known_here"])
-    ui = FakeUI().answers(choice)
+    ui = NoBrowser().answers(choice)
 
     credential = await CodexLogin().login(ui)
 
@@ -112,14 +118,14 @@ async def test_a_code_that_was_refused_elsewhere_ends_the_login(server):
     server.device_answers.extend(["authorization_pending", "access_denied"])
 
     with pytest.raises(UserError, match="Consent was denied"):
-        await CodexLogin().login(FakeUI().answers(None))
+        await CodexLogin().login(NoBrowser().answers(None))
 
 
 async def test_an_account_that_may_not_use_codes_gets_an_alternative(server):
     server.answers(json_answer(404, {"error": {"message": "Not found"}}))
 
     with pytest.raises(UserError, match=r"does not let this account .* pi auth login openai-codex where there is"):
-        await CodexLogin().login(FakeUI().answers(None))
+        await CodexLogin().login(NoBrowser().answers(None))
 
 
 async def test_an_answer_without_a_code_is_refused(server):
@@ -128,7 +134,7 @@ async def test_an_answer_without_a_code_is_refused(server):
     server.answers(json_answer(200, device), json_answer(200, {"authorization_code": ""}))
 
     with pytest.raises(RequestFailed, match="no usable 'authorization_code'"):
-        await CodexLogin().login(FakeUI().answers(None))
+        await CodexLogin().login(NoBrowser().answers(None))
 
 
 async def test_a_refresh_keeps_the_account_current(server):
