@@ -100,6 +100,16 @@ async def test_the_variable_that_disables_wins_and_nothing_is_handled(disabled, 
     assert telemetry().sessions == 0
 
 
+async def test_a_session_without_a_prompt_imports_no_sdk_at_its_end(seen, tmp_path):
+    settings = Settings.load(tmp_path, tmp_path / "agent", trust=False)
+    async with create_agent_session(model="offline/rules", cwd=tmp_path, settings=settings) as session:
+        assert telemetry().sessions == 1
+
+    assert any(each.plugin == "otel" for each in session.hooks.counters())
+    assert telemetry().sessions == 0
+    assert telemetry()._thread is None
+
+
 RUN = """
 import asyncio, sys
 from pi_core import create_agent_session

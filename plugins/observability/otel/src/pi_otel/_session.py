@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import sys
+from contextlib import suppress
 from time import time_ns
 from typing import TYPE_CHECKING, Any, Self
 
@@ -98,8 +100,8 @@ class Observed:
         self._telemetry.sessions -= 1
         if event.reason == "quit" and not self._telemetry.sessions:
             problem = await self._telemetry.finish()
-            if problem is not None:
-                ctx.ui.notify(ctx.secrets.redact(problem), "warning")
+            if problem is not None:  # the front end may be gone already, so it is written when its screen is, too
+                atexit.register(_write_warning, ctx.secrets.redact(problem))
 
     def _input(self, event: Any) -> None:
         at = time_ns()
@@ -228,6 +230,14 @@ class Observed:
 
     def _hook(self, trace: HookTrace) -> None:
         self._note(lambda to: to.hook_called(trace))
+
+
+def _write_warning(text: str) -> None:
+    """Write a line to stderr; a collector's own words may have characters that a terminal executes."""
+    line = "".join(each if each.isprintable() else "?" for each in text)
+    with suppress(OSError, ValueError):
+        sys.stderr.write(f"Warning: {line}\n")
+        sys.stderr.flush()
 
 
 def _ambient() -> Any:

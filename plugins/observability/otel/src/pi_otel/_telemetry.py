@@ -81,7 +81,12 @@ class Telemetry:
             self._failure = str(error) if isinstance(error, ValueError) else f"OpenTelemetry cannot be used: {error}"
 
     async def finish(self) -> str | None:
-        """Send what waits, for a limited time; return a sentence about what could not be sent, once per process."""
+        """Send what waits, for a limited time; return a sentence about what could not be sent, once per process.
+
+        Without a prompt there is nothing to send, and the SDK is not imported.
+        """
+        if self._thread is None:
+            return None
         until = monotonic() + END_SECONDS
         await self.loaded()
         problem = self._failure
