@@ -33,7 +33,7 @@ def commands(pi: str) -> dict[str, list[str]]:
 
 
 def compile_everything() -> None:
-    for package in ("pi_hookspecs", "pi_core", "pi_cli", "pi_provider_offline", "pi_tools"):
+    for package in ("pi_hookspecs", "pi_core", "pi_cli", "pi_provider_offline", "pi_tools", "pi_mcp", "pi_process_kit"):
         found = importlib.util.find_spec(package)
         for folder in found.submodule_search_locations or () if found is not None else ():
             compileall.compile_dir(folder, quiet=1)

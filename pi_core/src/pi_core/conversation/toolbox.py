@@ -43,6 +43,7 @@ class Toolbox:
         self.loaded: tuple[str, ...] = ()
         """Names of the deferred tools that were activated; some may not be registered yet, or no longer."""
         self._added: list[tuple[str, Tool]] = []
+        self._added_by_name: dict[str, list[Tool]] = {}
 
     @property
     def warnings(self) -> list[str]:
@@ -120,9 +121,8 @@ class Toolbox:
 
     def find(self, name: str) -> Tool | None:
         """Return the tool of a name, also as ``plugin:name``; None if there is none."""
-        for plugin, tool in reversed(self._added):
-            if name in (tool.name, f"{plugin}:{tool.name}"):
-                return tool
+        if added := self._added_by_name.get(name):
+            return added[-1]
         found = self._host.find("register_tools", name)
         if found is not None:
             registered: Tool = found.thing
@@ -154,11 +154,16 @@ class Toolbox:
     def add(self, tool: Tool, plugin: str) -> Callable[[], None]:
         """Add a tool; return a function that removes it."""
         entry = (plugin, tool)
+        names = (tool.name, f"{plugin}:{tool.name}")
         self._added.append(entry)
+        for name in names:  # a plugin may add a hundred, and each is looked up whenever one is added
+            self._added_by_name.setdefault(name, []).append(tool)
 
         def remove() -> None:
             if entry in self._added:
                 self._added.remove(entry)
+                for name in names:
+                    self._added_by_name[name].remove(tool)
 
         return remove
 
