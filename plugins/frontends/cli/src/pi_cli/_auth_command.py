@@ -116,15 +116,19 @@ def _is_known(registry: ModelRegistry, provider: str) -> bool:
 
 
 async def _run(action: str, registry: ModelRegistry, provider: str | None, params: dict[str, Any]) -> int:
+    from pi_cli._terminal_ui import TerminalUI
+
     try:
         if action == "login":
-            from pi_cli._auth_login import login
+            from pi_core.models.sign_in import login
 
-            return await login(registry, provider, browser=not params["no_browser"], key=params["key"])
+            await login(registry, provider, key=params["key"], ui=TerminalUI(browser=not params["no_browser"]))
+            return 0
         if action == "logout":
-            from pi_cli._auth_login import logout
+            from pi_core.models.sign_in import logout
 
-            return await logout(registry, provider)
+            await logout(registry, provider, ui=TerminalUI())
+            return 0
         from pi_cli._auth_check import check, print_key
 
         if action == "check":

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from pi_cli._report import say
 from pi_cli._words import one_line
 from pi_core.base.terminal_text import clean_text
+from pi_terminal_kit.browser import has_browser, open_page
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Sequence
@@ -51,8 +52,8 @@ class TerminalUI:
 
     def __getattr__(self, name: str) -> Any:
         """Return ``open_url`` where a browser can be opened, which is found out when it is needed."""
-        if name == "open_url" and self._browser and _has_browser():
-            return _open_page
+        if name == "open_url" and self._browser and has_browser():
+            return open_page
         raise AttributeError(name)
 
     async def select(
@@ -238,26 +239,3 @@ class _Lines:
             self._loop.call_soon_threadsafe(self._queue.put_nowait, line)
         except RuntimeError:  # the loop has ended; no dialog is waiting any more
             return
-
-
-def _has_browser() -> bool:
-    """Whether there is a graphical browser; a text browser would take over the terminal."""
-    import webbrowser
-
-    named = any(os.environ.get(name) for name in ("BROWSER", "DISPLAY", "WAYLAND_DISPLAY"))
-    near = sys.platform in ("darwin", "win32") and not os.environ.get("SSH_CONNECTION")
-    if not (named or near):
-        return False
-    try:
-        webbrowser.get()
-    except webbrowser.Error:
-        return False
-    return True
-
-
-def _open_page(url: str) -> bool:
-    """Open a page in a thread: some browser commands block until the browser exits."""
-    import webbrowser
-
-    threading.Thread(target=webbrowser.open, args=[url], daemon=True).start()
-    return True

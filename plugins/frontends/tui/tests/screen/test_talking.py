@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pi_hookspecs import hookimpl
 from pi_testing import make_tool, stall, text, tool_call
 
 if TYPE_CHECKING:
@@ -297,3 +298,34 @@ async def test_a_command_of_the_user_is_refused_without_a_runner(desk) -> None:
         await user.type("!echo hi", "enter")
 
         assert await user.sees("$ echo hi", "No plugin of this session can run commands")
+
+
+class Harbour:
+    name = "harbour"
+
+    async def login(self, ui):
+        return {"access": f"for {await ui.input('Code?')}"}
+
+    async def refresh(self, credential):
+        return credential
+
+    def api_key(self, credential):
+        return credential["access"]
+
+
+class Logins:
+    @hookimpl
+    def register_logins(self):
+        return [Harbour()]
+
+
+@pytest.mark.pi(plugins={"harbour": Logins()})
+async def test_login_asks_in_dialogs_and_stores_what_it_got(desk, pi_session: AgentSession) -> None:
+    async with desk() as user:
+        await user.type("/login harbour", "enter")
+        await user.sees("Code?")
+        await user.type("1234", "enter")
+        await user.sees("Signed in to harbour.")
+
+        stored = pi_session.models.auth.get("harbour")
+    assert stored == {"access": "for 1234", "type": "oauth"}

@@ -145,16 +145,16 @@ def _levels(conversation: Conversation) -> list[str]:
 
 
 async def _login(conversation: Conversation, argument: str) -> None:
-    from pi_cli._auth_login import login
     from pi_cli.line.dialogs import LineUI
+    from pi_core.models.sign_in import login
 
     ui = LineUI(conversation.line, browser=True)
-    await login(conversation.session.models, argument or None, browser=True, key=False, ui=ui)
+    await login(conversation.session.models, argument or None, key=False, ui=ui)
 
 
 async def _logout(conversation: Conversation, argument: str) -> None:
-    from pi_cli._auth_login import logout
     from pi_cli.line.dialogs import LineUI
+    from pi_core.models.sign_in import logout
 
     await logout(conversation.session.models, argument or None, ui=LineUI(conversation.line))
 

@@ -1,4 +1,4 @@
-"""Commands about the model: which one answers, and how hard it thinks."""
+"""Commands about the model: which one answers, how hard it thinks, and whose keys are used."""
 
 from __future__ import annotations
 
@@ -63,6 +63,22 @@ async def _thinking(talk: Talk, argument: str) -> None:
     talk.notice(f"Thinking level: {level}")
 
 
+async def _login(talk: Talk, argument: str) -> None:
+    await talk.port.sign_in(argument or None)
+
+
+async def _logout(talk: Talk, argument: str) -> None:
+    await talk.port.sign_out(argument or None)
+
+
+def _with_login(talk: Talk) -> Sequence[str]:
+    return talk.port.providers()
+
+
+def _stored(talk: Talk) -> Sequence[str]:
+    return talk.port.providers(stored=True)
+
+
 def _models(talk: Talk) -> Sequence[str]:
     return talk.port.models()
 
@@ -75,4 +91,6 @@ COMMANDS = {
     "model": Command("Choose the model: /model NAME", _model, _models),
     "scoped-models": Command("Choose the models to cycle through", _scoped_models),
     "thinking": Command("Choose how hard the model thinks: /thinking LEVEL", _thinking, _levels),
+    "login": Command("Sign in to a provider, or store its API key: /login PROVIDER", _login, _with_login),
+    "logout": Command("Forget what is stored for a provider: /logout PROVIDER", _logout, _stored),
 }

@@ -72,6 +72,14 @@ class Interface:
     def __init__(self, surface: Surface) -> None:
         self._surface = surface
 
+    def __getattr__(self, name: str) -> Any:
+        """Return ``open_url`` where a browser can be opened, which is found out when it is needed."""
+        from pi_terminal_kit.browser import has_browser, open_page
+
+        if name == "open_url" and has_browser():
+            return open_page
+        raise AttributeError(name)
+
     # Dialogs
 
     async def select(

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from pi_core.conversation import AgentSession
-    from pi_hookspecs import Completion, ImageContent, SettingsView, Shortcut, UserInterface
+    from pi_core.models.sign_in import SignInUI
+    from pi_hookspecs import Completion, ImageContent, SettingsView, Shortcut
     from pi_tui.lines.foreign import Drawings
     from pi_tui.port.lists import Lists
 
@@ -254,6 +255,23 @@ class LocalPort:
         """Replace the older part of the conversation by a summary."""
         await self.session.compact(instructions)
 
+    async def sign_in(self, provider: str | None) -> None:
+        """Sign in to a provider, or store its key."""
+        from pi_core.models.sign_in import login
+
+        await login(self.session.models, provider, key=False, ui=self._ui)
+
+    async def sign_out(self, provider: str | None) -> None:
+        """Forget what is stored for a provider."""
+        from pi_core.models.sign_in import logout
+
+        await logout(self.session.models, provider, ui=self._ui)
+
+    def providers(self, *, stored: bool = False) -> list[str]:
+        """Return providers that one can sign in to, or those for which something is stored."""
+        models = self.session.models
+        return [*models.auth.providers()] if stored else [*dict.fromkeys([*models.logins(), *models.get_providers()])]
+
     async def reload(self) -> None:
         """Load extensions, skills, prompts and themes again."""
         await self.session.reload()
@@ -315,8 +333,9 @@ class LocalPort:
         """Return when the session is to be ended."""
         await self.session.shutdown_requested.wait()
 
-    def set_user_interface(self, ui: UserInterface) -> None:
+    def set_user_interface(self, ui: SignInUI) -> None:
         """Let dialogs of plugins be answered here."""
+        self._ui = ui
         self.session.ui, self.session.has_ui = ui, True
 
     def resume_hint(self) -> str | None:

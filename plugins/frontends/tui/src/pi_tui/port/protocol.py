@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from pi_hookspecs import Completion, ImageContent, SettingsView, Shortcut, UserInterface
+    from pi_hookspecs import Completion, ImageContent, SettingsView, Shortcut
     from pi_tui.lines.foreign import Drawings
     from pi_tui.port.lists import Lists
 
@@ -199,6 +199,18 @@ class Port(Protocol):
         """Replace the older part of the conversation by a summary."""
         ...
 
+    async def sign_in(self, provider: str | None) -> None:
+        """Sign in to a provider, or store its key; the user interface asks what is missing."""
+        ...
+
+    async def sign_out(self, provider: str | None) -> None:
+        """Forget what is stored for a provider."""
+        ...
+
+    def providers(self, *, stored: bool = False) -> list[str]:
+        """Return providers that one can sign in to, or those for which something is stored."""
+        ...
+
     async def reload(self) -> None:
         """Load extensions, skills, prompts and themes again."""
         ...
@@ -247,7 +259,7 @@ class Port(Protocol):
         """Return when the session is to be ended, whoever wants that."""
         ...
 
-    def set_user_interface(self, ui: UserInterface) -> None:
+    def set_user_interface(self, ui: Any) -> None:
         """Let dialogs of plugins be answered here."""
         ...
 

@@ -1,41 +1,51 @@
-"""``pi auth login`` and ``logout``: stored credentials change only after a login has succeeded."""
+"""Signing in to a provider, and out: stored credentials change only after a login has succeeded.
+
+Front ends bring the user interface: ``pi auth`` asks on lines, the screen in dialogs.
+"""
 
 from __future__ import annotations
 
-import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
-from pi_cli._terminal_ui import TerminalUI
-from pi_hookspecs import PluginError, RequestFailed, UserError
+from pi_hookspecs import PluginError, RequestFailed, UserError, UserInterface
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pi_core.models.registry import ModelRegistry
 
-__all__ = ["login", "logout"]
+__all__ = ["SignInUI", "login", "logout"]
 
 _LONGEST_KEY = 16_384
 """Maximum characters; servers accept no longer header."""
 
 
-async def login(
-    registry: ModelRegistry, name: str | None, *, browser: bool, key: bool, ui: TerminalUI | None = None
-) -> int:
-    """Sign in, or store a key, and return the exit code.
+class SignInUI(UserInterface, Protocol):
+    """A user interface that can ask for a secret."""
+
+    @property
+    def interactive(self) -> bool:
+        """Whether a user can choose."""
+        ...
+
+    async def ask_secret(self, question: str) -> str | None:
+        """Ask for a text that is not displayed; None when dismissed."""
+        ...
+
+
+async def login(registry: ModelRegistry, name: str | None, *, key: bool, ui: SignInUI) -> None:
+    """Sign in, or store a key.
 
     Args:
         registry: Providers and keys.
         name: The provider; the user chooses one when None.
-        browser: Whether pages may be opened.
         key: Store a key, although the provider has a login.
-        ui: User interface; stderr and stdin when None.
+        ui: Asks the user.
 
     Raises:
         PiError: It failed; stored credentials are unchanged.
     """
     _check_file(registry)
-    ui = ui or TerminalUI(browser=browser)
     provider = _known(registry, name) if name is not None else await _chosen(registry, ui)
     if provider in registry.logins() and not key:
         credential, done = await _signed_in(registry, ui, provider), f"Signed in to {provider}."
@@ -47,19 +57,18 @@ async def login(
         message = f"{str(registry.auth.file)!r} cannot be written ({error.strerror}): nothing was stored."
         raise UserError(message) from error
     ui.notify(f"{done} It is in {registry.auth.file}; pi auth logout {provider} removes it.")
-    return 0
 
 
-async def logout(registry: ModelRegistry, name: str | None, *, ui: TerminalUI | None = None) -> int:
-    """Delete a provider's stored credential and return the exit code; ``ui`` as in ``login``.
+async def logout(registry: ModelRegistry, name: str | None, *, ui: SignInUI) -> None:
+    """Delete a provider's stored credential; arguments as in ``login``.
 
     Raises:
         UserError: Nothing is stored for it.
     """
     _check_file(registry)
-    ui, stored = ui or TerminalUI(), registry.auth.providers()
+    stored = registry.auth.providers()
     if name is None:
-        if stored and sys.stdin is not None and sys.stdin.isatty():
+        if stored and ui.interactive:
             name = await ui.select("Forget which credential?", stored)
         if name is None:
             raise UserError(f"Name the provider: pi auth logout PROVIDER. Stored are: {', '.join(stored) or 'none'}.")
@@ -73,7 +82,6 @@ async def logout(registry: ModelRegistry, name: str | None, *, ui: TerminalUI | 
         raise UserError(message) from error
     left = " A key in the environment or in models.json still counts." if registry.is_configured(provider) else ""
     ui.notify(f"What was stored for {provider} is removed.{left}")
-    return 0
 
 
 # Which provider
@@ -89,7 +97,7 @@ def _known(registry: ModelRegistry, name: str) -> str:
     return found or registry.provider(name).id
 
 
-async def _chosen(registry: ModelRegistry, ui: TerminalUI) -> str:
+async def _chosen(registry: ModelRegistry, ui: SignInUI) -> str:
     logins = registry.logins()
     if not ui.interactive:
         raise UserError(
@@ -113,7 +121,7 @@ def _takes_key(registry: ModelRegistry, provider: str) -> bool:
 # The credential
 
 
-async def _signed_in(registry: ModelRegistry, ui: TerminalUI, provider: str) -> dict[str, Any]:
+async def _signed_in(registry: ModelRegistry, ui: SignInUI, provider: str) -> dict[str, Any]:
     found = registry.host.find("register_logins", provider)
     if found is None:
         raise UserError(f"The plugin with the login of {provider} cannot be loaded. pi plugins says why.")
@@ -129,7 +137,7 @@ async def _signed_in(registry: ModelRegistry, ui: TerminalUI, provider: str) -> 
     return {**credential, "type": "oauth"}
 
 
-async def _typed(registry: ModelRegistry, ui: TerminalUI, provider: str) -> dict[str, Any]:
+async def _typed(registry: ModelRegistry, ui: SignInUI, provider: str) -> dict[str, Any]:
     """Ask for a key. It is not echoed, and not checked with a request that would cost money."""
     info = registry.provider(provider)
     if info.keyless:
