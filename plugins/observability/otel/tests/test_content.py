@@ -50,6 +50,18 @@ async def test_with_the_setting_the_spans_have_what_was_said(secret, seen, pi_se
     assert json.loads(first.attributes["gen_ai.system_instructions"])[0]["type"] == "text"
 
 
+@pytest.mark.pi(settings={"otel": {"content": True}})
+async def test_messages_of_an_unknown_form_do_not_refuse_the_request(seen, pi_session, script, monkeypatch):
+    monkeypatch.setattr("pi_otel._content._part", lambda block, redact: block.no_such_field)
+    monkeypatch.setattr("pi_otel._content._text", lambda text: text.no_such_field)
+    script.turn(text("Hello."))
+
+    answer = await pi_session.prompt("Hi")
+
+    assert answer.text == "Hello."
+    assert "gen_ai.input.messages" not in (await seen.named("chat model")).attributes
+
+
 def test_an_image_is_its_size_and_type():
     message = UserMessage(content=(TextContent("Look"), ImageContent(data="QUJD", mime_type="image/png")))
 

@@ -135,15 +135,20 @@ class Observed:
         at = time_ns()
         content: dict[str, str] = {}
         if self._options.content and event.purpose == "conversation":
-            from pi_otel._content import messages_json, text_json
-
-            redact = ctx.secrets.redact
-            content = {
-                names.SYSTEM_INSTRUCTIONS: text_json(ctx.system_prompt, redact),
-                names.INPUT_MESSAGES: messages_json(self._messages, redact),
-            }
-            self._messages = ()
+            with suppress(Exception):  # a message of an unknown form: this hook would refuse the request if it failed
+                content = self._asked_content(ctx)
         self._note(lambda to: to.request_began(at, event, content))
+
+    def _asked_content(self, ctx: PiContext) -> dict[str, str]:
+        """Return what the model is about to get."""
+        from pi_otel._content import messages_json, text_json
+
+        messages, self._messages = self._messages, ()
+        redact = ctx.secrets.redact
+        return {
+            names.SYSTEM_INSTRUCTIONS: text_json(ctx.system_prompt, redact),
+            names.INPUT_MESSAGES: messages_json(messages, redact),
+        }
 
     async def _before_provider_request(self, event: Any) -> None:
         payload = event.payload if isinstance(event.payload, dict) else {}
