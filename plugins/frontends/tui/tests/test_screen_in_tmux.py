@@ -122,3 +122,15 @@ def test_a_dumb_terminal_has_the_line_mode_and_the_reason(tmux: Tmux) -> None:
 
     screen = tmux.sees("/help lists the commands").replace("\n", "")
     assert "cannot move its cursor. Mode 'line' is started instead" in screen
+
+
+def test_a_closed_terminal_ends_pi(tmux: Tmux) -> None:
+    tmux.send(tmux.command, "Space", "hello", "Enter")
+    tmux.sees("I found no request")
+    process = tmux.process()
+    tmux.close()
+
+    end = time.monotonic() + SECONDS
+    while subprocess.run(["kill", "-0", str(process)], check=False, stderr=subprocess.DEVNULL).returncode == 0:
+        assert time.monotonic() < end, "pi goes on without a terminal"
+        time.sleep(0.02)

@@ -1,0 +1,104 @@
+"""What happens when something of the screen fails, and what reaches the terminal of what strangers wrote."""
+
+from __future__ import annotations
+
+import asyncio
+import unicodedata
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pi_hookspecs import Line, Run
+from pi_testing import text
+from pi_tui._first_frame import drawn, palette_of
+from pi_tui.screen.strips import Painter
+
+if TYPE_CHECKING:
+    from textual.geometry import Region
+
+    from pi_testing import ScriptedProvider
+
+PALETTE = palette_of("dark", {"TERM": "xterm-256color"})
+
+BIDI = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+
+
+def acts(text: str) -> bool:
+    """Whether a terminal would do something else with a text than draw it from left to right."""
+    return any(unicodedata.category(each) in ("Cc", "Cs") or each in BIDI for each in text)
+
+
+HOSTILE = "\x1b]52;c;b3duZWQ=\x07\x1b]0;owned\x07\x1bc\x9b2J\x1b[2J\u202e\x08\x0e"
+
+
+async def test_an_error_of_ours_ends_the_screen_and_is_kept_for_the_shell(desk, capsys) -> None:
+    def broken(_crop: Region) -> None:
+        raise ZeroDivisionError("the tide table is empty")
+
+    apps = []
+
+    async def break_it() -> None:
+        async with desk() as user:
+            apps.append(user.app)
+            user.app.transcript.render_lines = broken
+            user.app.transcript.refresh()
+            for _ in range(500):
+                await asyncio.sleep(0 if user.app.crash else 0.01)
+
+    with pytest.raises(ZeroDivisionError):
+        await break_it()
+
+    assert str(apps[0].crash) == "the tide table is empty"
+    assert "Traceback" not in "".join(capsys.readouterr())
+
+
+async def test_what_the_model_writes_reaches_no_terminal_as_it_is(desk, script: ScriptedProvider) -> None:
+    script.turn(text(f"High{HOSTILE} tide `x{HOSTILE}` [l{HOSTILE}](https://a.example/{HOSTILE})"))
+
+    async with desk() as user:
+        await user.type(f"How?{HOSTILE}", "enter")
+        await user.sees("High", "How?")
+        strips = user.app.screen._compositor.render_strips()
+
+    written = "".join(
+        segment.text + str(segment.style.link or "" if segment.style else "") for s in strips for segment in s
+    )
+    assert not acts(written)
+
+
+@given(st.text(), st.text(), st.integers(1, 40))
+def test_a_strip_is_as_wide_as_asked_and_printable_whatever_a_run_holds(one: str, link: str, width: int) -> None:
+    line = Line.of(Run(one, link=link), Run(one, "accent", background="selectedBg"))
+
+    strip = Painter(PALETTE).strip(line, width)
+
+    assert strip.cell_length == width
+    assert not any(acts(segment.text) for segment in strip)
+
+
+@given(st.text(), st.sampled_from(["text", "accent", "no such role"]))
+def test_what_is_printed_on_exit_has_no_sequence_but_colours(one: str, role: str) -> None:
+    (row,) = drawn([Line.of(Run(one, role))], PALETTE)
+
+    assert not acts("".join(part.partition("m")[2] for part in row.split("\x1b[")))
+
+
+async def test_what_is_printed_becomes_a_notice(desk) -> None:
+    async with desk() as user:
+        user.app.print_line("library: deprecated\x1b]0;owned\x07")
+
+        assert "owned" not in await user.sees("library: deprecated")
+
+
+@pytest.mark.parametrize("size", [(20, 6), (21, 7), (40, 10), (300, 80), (1, 1)])
+async def test_every_size_can_be_drawn(desk, script: ScriptedProvider, size: tuple[int, int]) -> None:
+    script.turn(text("The tide is high."))
+
+    async with desk(size=size) as user:
+        await user.type("How is the tide?", "enter")
+        await user.when(lambda: not user.app.talk.busy)
+        await user.press("pageup", "pagedown")
+
+        assert all(len(row) <= size[0] for row in user.rows)
