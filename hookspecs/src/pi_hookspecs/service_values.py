@@ -159,7 +159,9 @@ def _variables(env: Mapping[str, str]) -> Mapping[str, str]:
         raise TypeError(f"env is a {type(env).__name__}; give the whole environment, as dict(os.environ)")
     for name, value in env.items():
         if not all(isinstance(each, str) for each in (name, value)):
-            raise TypeError(f"env has the variable {name!r:.60} with a {type(value).__name__}; both must be texts")
+            raise TypeError(
+                f"env has the variable {name!r:.60} with a value of type {type(value).__name__}; both are texts"
+            )
     return env
 
 

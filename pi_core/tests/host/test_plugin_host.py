@@ -393,6 +393,9 @@ def test_a_registration_that_cannot_be_used_is_reported_and_the_plugins_others_a
         ({"name": 7}, "has no name: name is 7"),
         ({"execute": "text"}, "execute is 'text', which is not callable"),
         ({"prompt_snippet": {1, 2}}, "cannot be described as JSON"),
+        ({"annotations": 5}, "annotations must be a ToolAnnotations or None, not 5"),
+        ({"output_schema": 5}, "output_schema must be a dict or None, not 5"),
+        ({"renderer": 5}, "renderer must be a ToolRenderer or None, not 5"),
     ],
     ids=str,
 )
@@ -415,6 +418,20 @@ def test_a_tool_that_the_model_could_not_call_is_reported_and_the_next_is_kept(s
     assert host.records["almost"].names("register_tools") == ["well"]
     assert host.find("register_tools", "grep") is None
     assert host.find("register_tools", "well") is not None
+
+
+@pytest.mark.parametrize("wrong", ["colors=None", "colors={}, vars=[]", "colors={}, export=5"])
+def test_a_theme_whose_colours_are_no_dict_is_reported_and_the_next_is_kept(site, problems, wrong):
+    themes = f"[Theme(name='broken', {wrong}), Theme(name='dark', colors={{}})]"
+    site.install("shades", f"@hookimpl\ndef register_themes(): return {themes}\n")
+
+    host = site.host()
+
+    ((_, step, reported),) = problems(host)
+    assert step == "register_themes"
+    assert "theme 'broken': " in reported
+    assert "must be a dict of colours by name, not " in reported
+    assert host.find("register_themes", "dark") is not None
 
 
 def test_objects_that_raise_when_they_are_looked_at_are_reported(bare_host, problems):

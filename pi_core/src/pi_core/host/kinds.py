@@ -93,6 +93,15 @@ def _members(protocol: type) -> set[str]:
     return {name for base in protocol.__mro__ for name in vars(base) if not name.startswith("_")} - {"name"}
 
 
+_TOOL_VALUES: dict[str, type | str] = {
+    "annotations": "ToolAnnotations",
+    "output_schema": dict,
+    "namespace": str,
+    "renderer": "ToolRenderer",
+}
+"""Types of what a tool may have; those of pi are named, and imported for the tools that have one."""
+
+
 def _tool_problem(tool: Any) -> str | None:
     if not _TOOL_NAME.fullmatch(tool.name):
         return f"tool {tool.name!r}: a name is 1 to 128 letters, digits, '_' and '-'"
@@ -101,10 +110,11 @@ def _tool_problem(tool: Any) -> str | None:
         return (
             f'tool {tool.name!r}: parameters must be a JSON schema with "type": "object", not {safe_repr(parameters)}'
         )
-    for name, right in (("annotations", pi_hookspecs.ToolAnnotations), ("output_schema", dict), ("namespace", str)):
+    for name, kind in _TOOL_VALUES.items():
         value = getattr(tool, name)
-        if not isinstance(value, right | None):
-            return f"tool {tool.name!r}: {name} must be a {right.__name__} or None, not {safe_repr(value)}"
+        if value is not None and not isinstance(value, kind if isinstance(kind, type) else getattr(pi_hookspecs, kind)):
+            right = kind.__name__ if isinstance(kind, type) else kind
+            return f"tool {tool.name!r}: {name} must be a {right} or None, not {safe_repr(value)}"
     return _execute_problem(tool)
 
 
@@ -181,6 +191,14 @@ def _renderer_problem(renderer: Any) -> str | None:
     return None
 
 
+def _theme_problem(theme: Any) -> str | None:
+    for name in ("colors", "vars", "export"):
+        value = getattr(theme, name)
+        if not isinstance(value, dict):
+            return f"theme {theme.name!r}: {name} must be a dict of colours by name, not {safe_repr(value)}"
+    return None
+
+
 def _is_suffix(suffix: object) -> bool:
     return isinstance(suffix, str) and len(suffix) > 1 and suffix.startswith(".")
 
@@ -237,7 +255,7 @@ KINDS: dict[str, Kind] = {
     "register_exporters": Kind(
         "exporter", ("Exporter",), key="format", data=("suffixes",), calls=("export",), check=_exporter_problem
     ),
-    "register_themes": Kind("theme", ("Theme",)),
+    "register_themes": Kind("theme", ("Theme",), check=_theme_problem),
     "register_resource_kinds": Kind("resource kind", ("ResourceKind",), data=("folder",), calls=("read", "accepts")),
     "register_logins": Kind("login", ("Login",)),
     "register_settings": Kind("setting", ("PluginSetting",), data=("description", "protected"), check=_setting_problem),
