@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pi_hookspecs import PiError
 from pi_tui.dialogs.listed import Listed
+from pi_tui.selectors.selector import Chosen
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -34,6 +35,8 @@ async def choose_while(
     selector: Selector[Any],
     carry_out: Callable[[Outcome], Awaitable[Any]],
     first: Callable[[], Awaitable[Any]] | None = None,
+    *,
+    closed_by: type = Chosen,
 ) -> Outcome | None:
     """Display a list, carry out what it asks for one after the other, and return what closed it; None for nothing.
 
@@ -42,6 +45,7 @@ async def choose_while(
         selector: The list.
         carry_out: Does what the list asks for; it is cancelled when the list is closed.
         first: What is to be done at the beginning.
+        closed_by: An outcome that closes it besides ``Chosen``.
     """
     asked: asyncio.Queue[Callable[[], Awaitable[Any]]] = asyncio.Queue()
     if first is not None:
@@ -57,9 +61,10 @@ async def choose_while(
                 talk.notice(f"Unexpected {type(error).__name__}: {str(error) or '(no message)'}", "error")
             talk.screen.draw_dialog()
 
-    dialog = Listed(
-        selector, talk.screen.bindings, carry_out=lambda outcome: asked.put_nowait(partial(carry_out, outcome))
-    )
+    def ask(outcome: Outcome) -> None:
+        asked.put_nowait(partial(carry_out, outcome))
+
+    dialog = Listed(selector, talk.screen.bindings, closed_by, carry_out=ask)
     working = asyncio.ensure_future(work())
     try:
         return await talk.screen.ask(dialog)

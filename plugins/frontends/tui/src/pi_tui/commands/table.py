@@ -29,9 +29,16 @@ class Command(NamedTuple):
 
 def own_commands() -> dict[str, Command]:
     """Return the commands, in the order of the help."""
-    from pi_tui.commands import conversation, help_, model, sessions, tree
+    from pi_tui.commands import conversation, help_, model, sessions, settings, tree
 
-    return {**help_.COMMANDS, **model.COMMANDS, **sessions.COMMANDS, **tree.COMMANDS, **conversation.COMMANDS}
+    return {
+        **help_.COMMANDS,
+        **model.COMMANDS,
+        **sessions.COMMANDS,
+        **tree.COMMANDS,
+        **settings.COMMANDS,
+        **conversation.COMMANDS,
+    }
 
 
 async def complete_argument(talk: Talk, name: str, typed: str) -> Sequence[Completion]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from pi_tui.selectors.models import ModelRow
     from pi_tui.selectors.session_rows import SessionRow
+    from pi_tui.selectors.settings import SettingRow
     from pi_tui.selectors.tree_rows import Tree
 
 __all__ = ["Lists"]
@@ -84,4 +85,14 @@ class Lists(Protocol):
             summarize: Summarize what is left behind.
             instructions: What the summary should look at.
         """
+        ...
+
+    # Settings
+
+    def settings(self) -> Sequence[SettingRow]:
+        """Return the settings that have a single value."""
+        ...
+
+    def set_setting(self, name: str, value: Any) -> None:
+        """Write a value into the user's own settings; None removes it from there."""
         ...

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pi_hookspecs import UserError
 from pi_tui.selectors.models import ModelRow
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from pi_core.conversation import AgentSession
     from pi_hookspecs import SessionInfo
+    from pi_tui.selectors.settings import SettingRow
     from pi_tui.selectors.tree_rows import Tree
 
 __all__ = ["LocalLists"]
@@ -147,6 +148,21 @@ class LocalLists:
         """Go on from another entry."""
         went = await self._session.navigate_tree(entry_id, summarize=summarize, custom_instructions=instructions)
         return None if went.cancelled else went.editor_text or ""
+
+    # Settings
+
+    def settings(self) -> list[SettingRow]:
+        """Return the settings that have a single value."""
+        from pi_tui.port.local_settings import read_settings
+
+        return [*read_settings(self._session.settings)]
+
+    def set_setting(self, name: str, value: Any) -> None:
+        """Write a value into the user's own settings; None removes it from there."""
+        if value is None:
+            self._session.settings.unset(name)
+        else:
+            self._session.settings.set(name, value)
 
 
 def _row(info: SessionInfo, *, is_current: bool, texts: bool) -> SessionRow:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from textual import events
 from textual.app import App
 
-from pi_tui._first_frame import version
+from pi_tui._first_frame import palette_of, version
 from pi_tui.keys.events import Key
 from pi_tui.keys.hints import action_hint
 from pi_tui.lines.footer import footer_rows, window_title
@@ -95,6 +95,7 @@ class ScreenApp(Controls, Life, App[int]):
         self.state = State(explain=explain)
         self.painter = Painter(palette)
         self._home = home
+        self._environ = terminal.environ if terminal is not None else {"TERM": "xterm-256color"}
         self._ticks: Timer | None = None
         self._tick = 0
         self._title_written = ""
@@ -203,6 +204,13 @@ class ScreenApp(Controls, Life, App[int]):
         self._draw(Changes.of("queue", "work", "footer", "statuses", "widgets", "title"))
         self.draw_dialog()
         self.transcript.refresh()
+
+    def display_theme(self, setting: str | None) -> None:
+        """Draw in the colours that the setting ``theme`` would name."""
+        self.painter.palette = palette_of(setting, self._environ)
+        for each in self.query(Painted):
+            each.refresh()
+        self.draw_all()
 
     def _draw(self, changes: Changes) -> None:
         if not self.is_running:

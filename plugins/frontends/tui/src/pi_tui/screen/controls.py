@@ -78,6 +78,10 @@ class Controls(_App):
         """Draw the editor."""
         raise NotImplementedError
 
+    def display_theme(self, setting: str | None) -> None:
+        """Draw in the colours that the setting ``theme`` would name."""
+        raise NotImplementedError
+
     def draw_dialog(self) -> None:
         """Draw the open dialog, or the editor."""
         raise NotImplementedError

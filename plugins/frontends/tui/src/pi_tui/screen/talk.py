@@ -66,6 +66,10 @@ class Screen(Protocol):
         """Display a dialog and return its result; None if it was dismissed."""
         ...
 
+    def display_theme(self, setting: str | None) -> None:
+        """Draw in the colours that the setting ``theme`` would name."""
+        ...
+
     def draw_dialog(self) -> None:
         """Draw the open dialog again: something in it changed."""
         ...

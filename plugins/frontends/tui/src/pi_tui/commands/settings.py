@@ -1,0 +1,80 @@
+"""Commands about how pi works and looks: its settings, and the theme."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pi_hookspecs import PiError
+from pi_tui.commands.chosen import choose, choose_while
+from pi_tui.commands.table import Command
+from pi_tui.selectors.picks import Option, Pick
+from pi_tui.selectors.settings import SettingChanged, SettingOpened, SettingSelector
+from pi_tui.theme.builtin_themes import BUILTIN_NAMES
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pi_tui.screen.talk import Talk
+
+__all__ = ["COMMANDS"]
+
+
+async def _settings(talk: Talk, _argument: str) -> None:
+    lists = talk.port.lists
+    selected: str | None = None
+    while True:
+        selector = SettingSelector(lists.settings(), selected)
+
+        async def carry_out(outcome: SettingChanged, selector: SettingSelector = selector) -> None:
+            try:
+                lists.set_setting(outcome.name, outcome.value)
+            except PiError as error:
+                selector.problem = str(error)
+            selector.take(lists.settings())
+
+        outcome = await choose_while(talk, selector, carry_out, closed_by=SettingOpened)
+        if outcome is None:
+            return
+        selected = outcome.name
+        await _choose_theme(talk)
+
+
+async def _theme(talk: Talk, argument: str) -> None:
+    if not argument:
+        await _choose_theme(talk)
+    elif all(name.strip() in BUILTIN_NAMES for name in argument.split("/")):
+        _use_theme(talk, argument)
+    else:
+        talk.notice(f"There is no theme {argument!r}. There are {', '.join(BUILTIN_NAMES)}.", "warning")
+
+
+async def _choose_theme(talk: Talk) -> None:
+    """Let the user choose a theme; each is displayed as the cursor comes to it."""
+    current = talk.port.settings.get_str("theme", None)
+    options = [Option(name, name, is_current=name == (current or "dark")) for name in BUILTIN_NAMES]
+    outcome = None
+    try:
+        outcome = await choose(
+            talk, Pick("Theme", options, preview=lambda option: talk.screen.display_theme(option.value))
+        )
+    finally:
+        if outcome is None:
+            talk.screen.display_theme(current)
+    if outcome is not None:
+        _use_theme(talk, outcome.value.value)
+
+
+def _use_theme(talk: Talk, name: str) -> None:
+    talk.port.lists.set_setting("theme", name)
+    talk.screen.display_theme(name)
+    talk.notice(f"Theme: {name}")
+
+
+def _themes(_talk: Talk) -> Sequence[str]:
+    return BUILTIN_NAMES
+
+
+COMMANDS = {
+    "settings": Command("Change settings", _settings),
+    "theme": Command("Choose the theme: /theme NAME", _theme, _themes),
+}

@@ -1,0 +1,50 @@
+"""The settings as a list displays them: from their schema, with the values that apply."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from pi_tui.selectors.settings import SettingRow
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pi_core.settings import Settings
+
+__all__ = ["read_settings"]
+
+_OPENED = ("theme",)
+"""Settings with a list of their own."""
+
+_KINDS: dict[str, Literal["boolean", "number", "text"]] = {
+    "boolean": "boolean",
+    "integer": "number",
+    "number": "number",
+    "string": "text",
+}
+
+
+def read_settings(settings: Settings) -> Iterator[SettingRow]:
+    """Yield the settings with a single value; lists and objects are edited in their file."""
+    from pi_core.settings.schema_info import json_schema
+    from pi_core.settings.schema_info import settings as described
+
+    for each in described():
+        if "*" in each.steps:
+            continue
+        node: dict[str, Any] = json_schema()
+        for step in each.steps:
+            node = node["properties"][step]
+        kind = "choice" if "enum" in node else _KINDS.get(node.get("type", ""))
+        if kind is None:
+            continue
+        yield SettingRow(
+            each.name,
+            "list" if each.name in _OPENED else kind,
+            settings.get(each.steps, each.default),
+            each.description,
+            tuple(node.get("enum", ())),
+            settings.place(each.steps) or "",
+            node.get("minimum"),
+            is_whole=node.get("type") == "integer",
+        )

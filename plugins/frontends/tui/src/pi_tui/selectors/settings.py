@@ -1,0 +1,203 @@
+"""The list of settings: what each does, where it is set, and its value, which is changed in place."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+
+from pi_hookspecs import Line, Run
+from pi_tui.lines.line import cells, cut_text
+from pi_tui.lines.wrap import wrap_text
+from pi_tui.selectors.choices import Choices
+from pi_tui.selectors.field import Field
+from pi_tui.selectors.selector import Hint, Selector, selected_row
+from pi_tui.view.clean import clean_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from pi_tui.keys.bindings import Bindings
+    from pi_tui.keys.events import Key
+    from pi_tui.selectors.selector import Outcome
+
+__all__ = ["SettingChanged", "SettingOpened", "SettingRow", "SettingSelector"]
+
+_GAP = 2
+
+_MOST_TEXT = 3
+"""Rows of a description."""
+
+
+class SettingRow(NamedTuple):
+    """A setting.
+
+    Attributes:
+        name: Its dotted name.
+        kind: What its value is; a ``list`` has a dialog of its own.
+        value: The effective value; None if there is none.
+        description: What it does.
+        choices: The values of a ``choice``.
+        place: Where it is set; empty for the default.
+        least: The least number; None for any.
+        is_whole: Whether a number must be whole.
+    """
+
+    name: str
+    kind: Literal["boolean", "choice", "number", "text", "list"]
+    value: Any = None
+    description: str = ""
+    choices: tuple[str, ...] = ()
+    place: str = ""
+    least: float | None = None
+    is_whole: bool = False
+
+    @property
+    def text(self) -> str:
+        """The value as it is displayed."""
+        if isinstance(self.value, bool):
+            return "true" if self.value else "false"
+        return "" if self.value is None else str(self.value)
+
+
+class SettingChanged(NamedTuple):
+    """The user gave a setting another value; None for its default. The list stays open."""
+
+    name: str
+    value: Any
+
+
+class SettingOpened(NamedTuple):
+    """The dialog of a setting is to be opened: the list is closed, and comes back after it."""
+
+    name: str
+
+
+class SettingSelector(Selector[SettingRow]):
+    """Settings.
+
+    Args:
+        rows: All of them.
+        selected: The name of the one that is selected first.
+
+    Attributes:
+        problem: A sentence about what did not work.
+    """
+
+    empty: ClassVar[str] = "No matching settings"
+
+    def __init__(self, rows: Iterable[SettingRow], selected: str | None = None) -> None:
+        super().__init__(Choices(rows, lambda row: f"{row.name} {row.description}", key=lambda row: row.name))
+        self._value: Field | None = None
+        self.problem = ""
+        if selected is not None:
+            self.choices.select(selected)
+
+    def take(self, rows: Iterable[SettingRow]) -> None:
+        """Display these settings; the selected one stays selected."""
+        self.choices.replace(rows)
+
+    # Rows
+
+    def search_line(self, width: int) -> Line:
+        """Return the search, or the value that is typed."""
+        selected = self.choices.selected
+        if self._value is None or selected is None:
+            return self.field.line(width)
+        return self._value.line(width, f"{cut_text(selected.name, max(width // 2, 1))}: ")
+
+    def row(self, item: SettingRow, width: int, *, is_selected: bool) -> Line:
+        """Return name and value; names are a column."""
+        column = min(max(cells(row.name) for row in self.choices.found), max(width // 2, 1))
+        name = cut_text(item.name, column)
+        value = Run(clean_line(item.text) or "not set", "text" if item.place else "muted")
+        space = " " * (column - cells(name) + _GAP)
+        return selected_row([Run(name, "accent" if is_selected else "text"), space, value], is_selected=is_selected)
+
+    def body(self, room: int, width: int) -> list[Line]:
+        """Return the rows; their place is below them anyway."""
+        return super().body(room, width)[:room]
+
+    def foot(self, width: int, bindings: Bindings) -> Sequence[Line]:
+        """Return the cursor's place, what the selected setting does, and where it is set."""
+        rows = [Line.of(Run(f"  {self.choices.position}", "muted"))]
+        selected = self.choices.selected
+        if selected is not None:
+            values = f" ({', '.join(selected.choices)})" if selected.choices else ""
+            text = clean_line(f"{selected.description}{values}.")
+            rows += wrap_text(text, width, Run("", "muted"))[:_MOST_TEXT]
+            where = f"Set in {selected.place}" if selected.place else "The default"
+            rows.append(Line.of(Run(clean_line(where), "dim")))
+        return [*rows, Line.of(Run(clean_line(self.problem), "error"))] if self.problem else rows
+
+    def hints(self) -> Sequence[Hint]:
+        """Return what keys do now."""
+        if self._value is not None:
+            return (("tui.select.confirm", "to save, empty for the default"), ("tui.select.cancel", "to leave it"))
+        return (("tui.select.confirm", "or Space to change"), ("tui.select.cancel", "to close"))
+
+    # Keys
+
+    def press(self, key: Key, bindings: Bindings) -> Outcome | None:
+        """Take a key; a value that is typed takes all of them."""
+        if key.action == "release":
+            return None
+        self.problem = ""
+        if self._value is None:
+            return self.confirm() if key.text == " " else super().press(key, bindings)
+        actions = bindings.actions(key.name, "list")
+        if "tui.select.cancel" in actions:
+            self._value = None
+        elif "tui.select.confirm" in actions:
+            return self._typed(self._value.text.strip())
+        else:
+            self._value.press(key, bindings)
+        return None
+
+    def paste(self, text: str) -> None:
+        """Take a pasted text where one is typed."""
+        if self._value is not None:
+            self._value.paste(text)
+        else:
+            super().paste(text)
+
+    def confirm(self) -> Outcome | None:
+        """Change the selected setting: to its next value, or by what is typed."""
+        row = self.choices.selected
+        if row is None:
+            return None
+        if row.kind == "list":
+            return SettingOpened(row.name)
+        if row.kind == "boolean":
+            return SettingChanged(row.name, not row.value)
+        if row.kind == "choice":
+            known = row.value in row.choices
+            return SettingChanged(
+                row.name,
+                row.choices[(row.choices.index(row.value) + 1) % len(row.choices)] if known else row.choices[0],
+            )
+        self._value = Field(row.text)
+        return None
+
+    def _typed(self, text: str) -> Outcome | None:
+        """Return the change to what was typed; what is no number stays, with the reason."""
+        row = self.choices.selected
+        if row is None or not text:
+            self._value = None
+            return SettingChanged(row.name, None) if row is not None else None
+        value: Any = text
+        if row.kind == "number":
+            value = _number(text, row)
+            if value is None:
+                least = "" if row.least is None else f" of at least {row.least:g}"
+                self.problem = f"{text!r} is no{' whole' if row.is_whole else ''} number{least}."
+                return None
+        self._value = None
+        return SettingChanged(row.name, value)
+
+
+def _number(text: str, row: SettingRow) -> float | None:
+    try:
+        value = int(text) if row.is_whole else float(text)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) and (row.least is None or value >= row.least) else None

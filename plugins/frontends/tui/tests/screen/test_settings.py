@@ -1,0 +1,80 @@
+"""Settings and the theme in place of the editor."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pi_core import AgentSession
+
+
+async def test_a_setting_is_found_and_changed(desk, pi_session: AgentSession) -> None:
+    async with desk((100, 40)) as user:
+        await user.type("/settings", "enter")
+        await user.sees("Enter or Space to change")
+        await user.press(*"sizes", *("backspace",) * 5, *"blockImages")
+        await user.sees("→ images.blockImages", "false", "The default")
+        await user.press("enter")
+        await user.sees("→ images.blockImages", "true")
+        await user.press("escape")
+
+    assert pi_session.settings.get_bool("images.blockImages", default=False) is True
+
+
+async def test_an_emptied_value_is_the_default_again(desk, pi_session: AgentSession) -> None:
+    pi_session.settings.set("retry.maxRetries", 7)
+
+    async with desk((100, 40)) as user:
+        await user.type("/settings", "enter")
+        await user.press(*"retry.maxRetries")
+        await user.sees("→ retry.maxRetries", "7")
+        await user.press("enter", "ctrl+u", "enter")
+        await user.when(lambda: "The default" in user.text and "  7" not in user.text)
+        await user.press("escape")
+
+    assert pi_session.settings.get("retry.maxRetries") is None
+
+
+async def test_a_theme_is_previewed_and_left_again(desk, pi_session: AgentSession) -> None:
+    async with desk((100, 40)) as user:
+        await user.type("/theme", "enter")
+        await user.sees("→ dark ✓")
+        await user.press("down")
+        await user.when(lambda: user.app.painter.palette.name == "light")
+        await user.press("escape")
+        await user.when(lambda: user.app.painter.palette.name == "dark")
+
+    assert pi_session.settings.get("theme") is None
+
+
+async def test_a_theme_is_chosen_from_the_settings_which_come_back(desk, pi_session: AgentSession) -> None:
+    async with desk((100, 40)) as user:
+        await user.type("/settings", "enter")
+        await user.type("name of the theme")
+        await user.sees("→ theme")
+        await user.press("enter")
+        await user.sees("→ dark ✓")
+        await user.press("down", "enter")
+        await user.sees("→ theme", "light", "Enter or Space to change")
+        await user.press("escape")
+
+        assert user.app.painter.palette.name == "light"
+    assert pi_session.settings.get("theme") == "light"
+
+
+@pytest.mark.parametrize("name", ["light", "light/dark"])
+async def test_a_theme_is_named(desk, pi_session: AgentSession, name: str) -> None:
+    async with desk() as user:
+        await user.type(f"/theme {name}", "enter")
+        await user.sees(f"Theme: {name}")
+
+    assert pi_session.settings.get("theme") == name
+
+
+async def test_a_theme_that_there_is_not_is_explained(desk) -> None:
+    async with desk() as user:
+        await user.type("/theme pink", "enter")
+
+        await user.sees("There is no theme 'pink'. There are dark, light, system.")
