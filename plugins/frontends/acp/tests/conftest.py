@@ -133,6 +133,11 @@ def activate(pi):
         loop = asyncio.get_running_loop()
         loop.call_later(0.1, lambda: pi.send_user_message(arguments))
 
+    @pi.register_command("hurry")
+    async def hurry(arguments, ctx):
+        answer = await ctx.ui.confirm("Quick?", timeout=0.1)
+        ctx.ui.notify(f"answer: {answer}")
+
     @pi.register_command("more")
     def more(arguments, ctx):
         pi.register_command("late", description="Registered late")(loud)
@@ -318,6 +323,7 @@ def _check(message: dict[str, Any], sent: dict[Any, str]) -> None:
     }
     requests = {
         "session/update": schema.SessionNotification,
+        "$/cancel_request": schema.CancelRequestNotification,
         "session/request_permission": schema.RequestPermissionRequest,
         "elicitation/create": schema.CreateElicitationRequest,
         "fs/read_text_file": schema.ReadTextFileRequest,

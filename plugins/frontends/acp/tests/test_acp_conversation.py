@@ -254,3 +254,18 @@ async def test_a_user_who_takes_long_is_waited_for(run_acp, work, tmp_path, acp_
         await editor.say(session, EDIT)
 
         assert "return hour % 12" in (work / "tide.py").read_text()
+
+
+async def test_a_question_that_is_too_late_is_withdrawn(run_acp, work):
+    async with run_acp() as editor:
+        await editor.start()
+        session = (await editor.agent.new_session(cwd=str(work), mcp_servers=[])).session_id
+        editor.hesitation = 3600
+
+        await editor.say(session, "/hurry")
+
+        (question,) = (each["id"] for each in editor.messages if each.get("method") == "session/request_permission")
+        assert [each["params"] for each in editor.messages if each.get("method") == "$/cancel_request"] == [
+            {"requestId": question}
+        ]
+        assert "answer: False" in editor.text(session)

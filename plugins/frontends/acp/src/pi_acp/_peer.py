@@ -75,7 +75,7 @@ class Peer:
         self._send({"id": next(self._ids), "method": method, "params": params})
 
     async def request(self, method: str, params: dict[str, Any]) -> Any:
-        """Send a request and return its result.
+        """Send a request and return its result; cancelling the waiting task cancels the request, too.
 
         Raises:
             RpcError: The client answered with an error, or the connection ends.
@@ -87,6 +87,10 @@ class Peer:
         self._send({"id": request_id, "method": method, "params": params})
         try:
             return await answer
+        except asyncio.CancelledError:
+            if not self._stopped:
+                self.notify(_CANCEL, {"requestId": request_id})
+            raise
         finally:
             del self._asked[request_id]
 
