@@ -68,6 +68,38 @@ async def test_a_scripted_run_gives_this_tree(pi_session, script, seen):
     ]
 
 
+class Compacts:
+    """Compacts the conversation before the second prompt has settled."""
+
+    prompts = 0
+
+    @hookimpl
+    async def agent_before_settle(self, event, ctx):
+        self.prompts += 1
+        if self.prompts == 2:
+            await ctx.compact()
+
+
+@pytest.mark.pi(
+    plugins=[pi_otel, Compacts()],
+    entry_points=["compaction"],
+    settings={"compaction": {"keepRecentTokens": 3}, "otel": {"hookThreshold": 60_000}},
+)
+async def test_a_compaction_in_a_prompt_is_below_it(pi_session, script, seen):
+    script.turn(text("A long story. " * 100)).turn(text("Yes.")).turn(text("A summary."))
+    await pi_session.prompt("Tell me a story")
+
+    await pi_session.prompt("Is that all?")
+
+    assert (await seen.tree())[2:] == [
+        "invoke_agent pi",
+        "  chat model",
+        "  compact",
+        "    chat model (compaction)",
+    ]
+    assert (await seen.named("compact")).attributes["pi.compaction.reason"] == "manual"
+
+
 async def test_a_prompt_says_who_answered_and_what_it_used(pi_session, script, seen):
     script.turn(text("Hello."), usage(input=20, output=7, cost=0.5))
 
