@@ -37,7 +37,11 @@ async def test_an_emptied_value_is_the_default_again(desk, pi_session: AgentSess
     assert pi_session.settings.get("retry.maxRetries") is None
 
 
-async def test_a_theme_is_previewed_and_left_again(desk, pi_session: AgentSession) -> None:
+async def test_a_theme_is_previewed_and_left_again(
+    desk, pi_session: AgentSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("COLORFGBG", raising=False)
+
     async with desk((100, 40)) as user:
         await user.type("/theme", "enter")
         await user.sees("→ dark ✓")

@@ -31,14 +31,8 @@ def own_commands() -> dict[str, Command]:
     """Return the commands, in the order of the help."""
     from pi_tui.commands import conversation, help_, model, sessions, settings, tree
 
-    return {
-        **help_.COMMANDS,
-        **model.COMMANDS,
-        **sessions.COMMANDS,
-        **tree.COMMANDS,
-        **settings.COMMANDS,
-        **conversation.COMMANDS,
-    }
+    groups = (help_, model, sessions, tree, settings, conversation)
+    return {name: command for group in groups for name, command in group.COMMANDS.items()}
 
 
 async def complete_argument(talk: Talk, name: str, typed: str) -> Sequence[Completion]:

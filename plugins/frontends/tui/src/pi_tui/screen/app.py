@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -95,7 +96,7 @@ class ScreenApp(Controls, Life, App[int]):
         self.state = State(explain=explain)
         self.painter = Painter(palette)
         self._home = home
-        self._environ = terminal.environ if terminal is not None else {"TERM": "xterm-256color"}
+        self._environ = terminal.environ if terminal is not None else os.environ
         self._ticks: Timer | None = None
         self._tick = 0
         self._title_written = ""

@@ -170,11 +170,8 @@ class SettingSelector(Selector[SettingRow]):
         if row.kind == "boolean":
             return SettingChanged(row.name, not row.value)
         if row.kind == "choice":
-            known = row.value in row.choices
-            return SettingChanged(
-                row.name,
-                row.choices[(row.choices.index(row.value) + 1) % len(row.choices)] if known else row.choices[0],
-            )
+            after = row.choices.index(row.value) + 1 if row.value in row.choices else 0
+            return SettingChanged(row.name, row.choices[after % len(row.choices)])
         self._value = Field(row.text)
         return None
 
