@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sys
 from typing import Any
@@ -109,3 +110,32 @@ async def test_a_server_learns_which_folder_is_worked_on(started, script, fault,
     result = await result_of(await started({"fault": fault()}), script, "mcp__fault__roots")
 
     assert json.loads(result.text) == {"roots": [{"uri": tmp_path.as_uri()}]}
+
+
+async def test_progress_is_shown_while_a_call_runs(started, script, recorder, fault) -> None:
+    session = await started({"fault": fault()})
+    session.subscribe(recorder)
+
+    await result_of(session, script, "mcp__fault__progress", steps=3)
+    updates = [event for event in recorder.events if event.type == "tool_execution_update"]
+
+    assert "0 of 3" in str(updates[0])
+
+
+async def test_an_aborted_call_ends_at_once_and_the_server_goes_on(started, script, fault) -> None:
+    session = await started({"fault": fault()})
+    await result_of(session, script, "mcp__fault__echo", text="ready")
+    script.turn(tool_call("mcp__fault__hang"))
+
+    aborting = []
+
+    def abort(event: Any) -> None:
+        if event.type == "tool_execution_start":
+            aborting.append(asyncio.create_task(session.abort()))
+
+    stop = session.subscribe(abort)
+    await session.prompt("go")
+    stop()
+    await aborting[0]
+
+    assert (await result_of(session, script, "mcp__fault__echo", text="still here")).text == "still here"

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
+import signal
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import pi_mcp
+from pi_mcp._link import link_of
 from pi_testing import text, tool_call
 
 pytestmark = pytest.mark.pi(plugins={"mcp": pi_mcp})
@@ -78,3 +82,33 @@ async def test_everything_that_a_server_started_ends_with_the_session(session_wi
 def _runs(pid: str) -> bool:
     file = Path(f"/proc/{pid}/stat")
     return file.exists() and file.read_text().rpartition(")")[2].split()[0] != "Z"
+
+
+async def gone(file: Path) -> None:
+    """Return when none of the processes whose ids are in a file runs any more."""
+    while any(map(_runs, file.read_text().split())):  # noqa: ASYNC110 - what is ended tells nobody
+        await asyncio.sleep(0.02)
+
+
+async def test_what_a_server_left_in_another_session_ends_with_its_connection(
+    started, script, fake_ui, fault, tmp_path
+) -> None:
+    pids = tmp_path / "pids"
+    session = await started({"fault": fault("daemon", env={"PID_FILE": str(pids)})})
+    await result_of(session, script, "mcp__fault__echo", text="x")
+
+    await session.prompt("/mcp disable fault")
+
+    await gone(pids)
+    assert len(pids.read_text().split()) == 2
+
+
+async def test_servers_end_when_the_sidecar_is_killed(started, script, fault, tmp_path) -> None:
+    pids = tmp_path / "pids"
+    session = await started({"fault": fault("daemon", env={"PID_FILE": str(pids)})})
+    await result_of(session, script, "mcp__fault__echo", text="x")
+
+    os.kill(link_of(session.settings.agent_dir).pid or 0, signal.SIGKILL)
+
+    await gone(pids)
+    assert len(pids.read_text().split()) == 2
