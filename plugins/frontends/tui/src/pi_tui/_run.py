@@ -42,6 +42,7 @@ async def run_screen(session: AgentSession, options: Any, terminal: Terminal, pr
         try:
             await app.until_ready(running)
             printed.to(app.print_line)
+            app.capture(printed.stream.write)
             app.begin(port.subscribe(app.take_event))
             await session.start()
             await app.talk_until_end(options.prompts, running)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import unicodedata
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from pi_hookspecs import Line, Run
 from pi_testing import text
 from pi_tui._first_frame import drawn, palette_of
+from pi_tui._printed import Printed
 from pi_tui.screen.strips import Painter
 
 if TYPE_CHECKING:
@@ -87,9 +89,14 @@ def test_what_is_printed_on_exit_has_no_sequence_but_colours(one: str, role: str
 
 async def test_what_is_printed_becomes_a_notice(desk) -> None:
     async with desk() as user:
-        user.app.print_line("library: deprecated\x1b]0;owned\x07")
+        printed = Printed()
+        printed.stream.write("before the screen\n")
+        printed.to(user.app.print_line)
+        user.app.capture(printed.stream.write)
+        print("library: deprecated\x1b]0;owned\x07")  # noqa: T201 - as a library does
+        print("to stderr", file=sys.stderr)  # noqa: T201 - as above
 
-        assert "owned" not in await user.sees("library: deprecated")
+        assert "owned" not in await user.sees("before the screen", "library: deprecated", "to stderr")
 
 
 @pytest.mark.parametrize("size", [(20, 6), (21, 7), (40, 10), (300, 80), (1, 1)])

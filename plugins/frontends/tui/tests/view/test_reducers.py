@@ -264,6 +264,14 @@ def test_a_plugin_s_failure_names_it():
     assert block.detail == "Traceback"
 
 
+def test_a_failure_that_names_the_plugin_names_it_once():
+    state = State()
+
+    reduce(state, ExtensionErrorEvent(extension_path="todo", event="command", error="Plugin 'todo' failed in /x: boom"))
+
+    assert state.blocks[0].text == "Plugin 'todo' failed in /x: boom"
+
+
 def test_a_failure_that_repeats_itself_is_displayed_once():
     failures = [ExtensionErrorEvent(extension_path="todo", event="tool_call", error=error) for error in ("a", "a", "b")]
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from textual.app import App
+    from textual.events import Print
 
     from pi_hookspecs import NoticeLevel
     from pi_terminal_kit.prompt_history import PromptFile
@@ -68,6 +69,7 @@ class Life(_App):
         self._ready_event = asyncio.Event()
         self._unsubscribe: Callable[[], None] | None = None
         self._warned: set[str] = set()
+        self._write_printed: Callable[[str], object] = str
 
     def on_ready(self) -> None:
         """The first frame of the application is drawn."""
@@ -128,6 +130,15 @@ class Life(_App):
             if key not in self._warned:
                 self._warned.add(key)
                 self.notice(problem, "warning")
+
+    def capture(self, write: Callable[[str], object]) -> None:
+        """Call this with what anybody prints: Textual has taken the place of ``sys.stdout`` and ``sys.stderr``."""
+        self._write_printed = write
+        self.begin_capture_print(self)
+
+    def on_print(self, event: Print) -> None:
+        """Pass on what somebody printed."""
+        self._write_printed(event.text)
 
     def print_line(self, lines: str) -> None:
         """Display what somebody printed."""
