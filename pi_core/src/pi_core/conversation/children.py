@@ -176,7 +176,7 @@ class Children:
         )
 
     async def _on_end(self) -> None:
-        """Stop the child sessions that still run: nobody waits for them any more."""
+        """Stop the child sessions that still run: nothing waits for them any more."""
         for child in self._children:
             child.is_call_over = True
             if not child.has_ended:

@@ -315,7 +315,7 @@ class LocalExtensions:
 
 
 class _Reporting:
-    """Tells of what the user can put right."""
+    """Reports what the user can mend."""
 
     def __init__(self, report: Callable[[str], None]) -> None:
         self._report = report

@@ -219,7 +219,7 @@ class ScriptedProvider:
 
 
 async def _send(request: Request) -> None:
-    """Do what a provider does around sending: let the payload be changed, tell of the answer's head."""
+    """Do what a provider does around sending: let the payload be changed, report the answer's head."""
     options = request.options
     request.payload = {
         "model": request.model.id,

@@ -159,7 +159,7 @@ class Cassette:
         )
 
     def _fail(self, status: int, problem: str) -> Answer:
-        """Keep a problem, and tell it to the client, too: it ends the answer there."""
+        """Keep a problem, and send it to the client, too: it ends the answer there."""
         self.problems.append(problem)
         return json_answer(status, {"error": {"type": "cassette", "message": problem}})
 

@@ -45,7 +45,7 @@ _NOISE = frozenset(
         "via",
     ]
 )
-"""Headers that tell of the machine, the moment or the connection."""
+"""Headers that describe the machine, the moment or the connection."""
 
 _STREAMS = {"text/event-stream": rb"(?<=\n\n)|(?<=\r\n\r\n)", "application/x-ndjson": rb"(?<=\n)"}
 """What ends a chunk, by the type of a stream."""

@@ -99,7 +99,7 @@ class Secrets:
             self._known.add(key)
 
     def headers(self, headers: Mapping[str, str]) -> dict[str, str]:
-        """Return headers without values that grant something or tell whose account it is."""
+        """Return headers without values that grant something or identify the account."""
         return {
             name: self._remember(value) if _HEADER.search(name) and not value.isdigit() else value
             for name, value in headers.items()

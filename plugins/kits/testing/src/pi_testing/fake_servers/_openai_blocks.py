@@ -133,7 +133,7 @@ def response_events(
     Args:
         blocks: Its content.
         status: Of the response; the last event is named for it.
-        usage: Beside 11 ``input_tokens`` and 7 ``output_tokens``.
+        usage: In addition to 11 ``input_tokens`` and 7 ``output_tokens``.
         model: Model that the answer names.
         response_id: Id of the answer.
         fields: Further fields of the response at its end (``incomplete_details``, ``error``).

@@ -250,7 +250,7 @@ class FakeServer:
                 await writer.wait_closed()
 
     async def _exchange(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
-        """Answer one request; tell whether the connection serves another."""
+        """Answer one request; return whether the connection serves another."""
         request = await _read_request(reader)
         self.requests.append(request)
         answer = await self.answer_to(request)

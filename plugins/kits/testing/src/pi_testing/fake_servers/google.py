@@ -187,8 +187,8 @@ def answer_events(
     Args:
         blocks: Its content.
         finish: Finish reason; None leaves it out.
-        finish_message: Beside the reason.
-        usage: Beside 11 ``promptTokenCount`` and 7 ``candidatesTokenCount``, of the last chunk.
+        finish_message: In addition to the reason.
+        usage: In addition to 11 ``promptTokenCount`` and 7 ``candidatesTokenCount``, of the last chunk.
         model: Who says it answered.
         response_id: Id of the answer.
     """

@@ -163,7 +163,7 @@ class FakeAuthorization(FakeServer):
         proof = _challenge(fields.get("code_verifier", ""))
         same = all(fields.get(name) == asked[name] for name in ("client_id", "redirect_uri"))
         if proof != asked["code_challenge"] or not same or fields.get("state", asked["state"]) != asked["state"]:
-            return self.error(400, "invalid_grant: the code was asked for by somebody else")
+            return self.error(400, "invalid_grant: the code was issued to another client")
         self.exchanges += 1
         return self._grant()
 
