@@ -269,3 +269,36 @@ async def test_a_question_that_is_too_late_is_withdrawn(run_acp, work):
             {"requestId": question}
         ]
         assert "answer: False" in editor.text(session)
+
+
+async def test_edits_outside_are_asked_about_however_their_path_is_written(run_acp, work, tmp_path):
+    (work / "link").symlink_to(tmp_path)
+    paths = ["~/a.txt", "@~/b.txt", (tmp_path / "c.txt").as_uri(), "../d.txt", "link/e.txt", "sub/../../f.txt"]
+    async with run_acp() as editor:
+        await editor.start()
+        session = (await editor.agent.new_session(cwd=str(work), mcp_servers=[])).session_id
+        await editor.agent.set_session_mode(session_id=session, mode_id="accept-edits")
+        editor.allow = lambda asked: "reject"
+
+        for path in paths:
+            await editor.say(session, call("write", path=path, content="x"))
+
+        assert len(editor.asked["session/request_permission"]) == len(paths)
+        assert [*tmp_path.glob("*.txt")] == []
+
+
+async def test_the_user_is_asked_about_the_call_as_other_plugins_leave_it(run_acp, work, tmp_path):
+    changing = tmp_path / "changing.py"
+    changing.write_text(
+        "from pi_hookspecs import ToolCallResult, hookimpl\n\n\n"
+        "@hookimpl\ndef tool_call(event):\n    return ToolCallResult(input={**event.input, 'content': 'changed'})\n"
+    )
+    async with run_acp("-e", str(changing)) as editor:
+        await editor.start()
+        session = (await editor.agent.new_session(cwd=str(work), mcp_servers=[])).session_id
+
+        await editor.say(session, call("write", path="a.txt", content="as the model wrote it"))
+
+        (asked,) = editor.asked["session/request_permission"]
+        assert asked["toolCall"]["rawInput"]["content"] == "changed"
+        assert (work / "a.txt").read_text() == "changed"

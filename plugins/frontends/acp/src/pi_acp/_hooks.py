@@ -33,9 +33,9 @@ class SessionHooks:
         for name, config in self._servers.items():
             pi.register_mcp_server(name, config)
 
-    @hookimpl
+    @hookimpl(trylast=True)
     async def tool_call(self, event: ToolCallEvent, ctx: PiContext) -> ToolCallResult | None:
-        """Ask the user, according to the session's mode."""
+        """Ask the user, according to the session's mode, about the call as all other plugins leave it."""
         ui: Any = ctx.ui  # that of this front end, which has more than the contract's
         reason = await ui.permit_call(event, ctx.signal)
         return None if reason is None else ToolCallResult(block=True, reason=reason)

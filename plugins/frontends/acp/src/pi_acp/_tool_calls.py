@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +37,8 @@ _TITLES = {
     "ls": ("List {}", "path"),
 }
 
+_SPACES = re.compile("[\u00a0\u2000-\u200a\u202f\u205f\u3000]")
+
 _TITLE = 200
 """Characters of a title."""
 
@@ -51,9 +55,25 @@ def kind_of(tool: str) -> str:
 
 
 def path_of(arguments: Mapping[str, Any], cwd: Path) -> Path | None:
-    """Return the file or folder that a call is about, absolute; None where there is none."""
-    path = arguments.get("path")
-    return Path(cwd, path).absolute() if isinstance(path, str) and path and "\0" not in path else None
+    """Return the file or folder that a call is about, absolute, as pi's tools read it; None where there is none.
+
+    A permission is about the file that is changed, so ``~``, ``@``, ``file://`` and Unicode spaces mean the same here.
+    """
+    given = arguments.get("path")
+    if not isinstance(given, str) or not given or "\0" in given:
+        return None
+    path = _SPACES.sub(" ", given.removeprefix("@"))
+    if path.startswith("file://"):
+        path = _path_of_url(path)
+    if path == "~" or path.startswith(("~/", "~\\")):
+        path = f"{Path('~').expanduser()}{path[1:]}"
+    return Path(os.path.normpath(Path(cwd, path)))
+
+
+def _path_of_url(url: str) -> str:
+    from urllib.parse import unquote, urlsplit
+
+    return unquote(urlsplit(url).path, errors="surrogateescape")
 
 
 def call_fields(tool: str, arguments: Mapping[str, Any], cwd: Path) -> dict[str, Any]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Mapping
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +13,6 @@ from pi_core.plugin_api.form_values import problem_of
 from pi_hookspecs import FormField
 
 if TYPE_CHECKING:
-    import asyncio
     from collections.abc import Awaitable, Callable, Sequence
 
     from pi_acp._client import Client
@@ -60,12 +61,16 @@ class AcpUI:
         timeout: float | None = None,  # noqa: ASYNC109 - the contract's
     ) -> str | None:
         """Let the user choose one of the options, which may be ``{"label", "value"}``."""
-        pairs = [(each.get("label", each.get("value")), each.get("value", each.get("label"))) if isinstance(each, dict)
-                 else (each, each) for each in options]  # fmt: skip
-        offered = [{"optionId": str(number), "name": str(label), "kind": "allow_once"}
-                   for number, (label, _) in enumerate(pairs)]  # fmt: skip
+        choices = [each if isinstance(each, Mapping) else {"label": each} for each in options]
+        offered = [
+            {"optionId": str(number), "name": str(each.get("label", each.get("value"))), "kind": "allow_once"}
+            for number, each in enumerate(choices)
+        ]
         chosen = await self._choose(title, "", offered, signal, timeout)
-        return None if chosen is None else str(pairs[int(chosen)][1])
+        if chosen is None:
+            return None
+        each = choices[int(chosen)]
+        return str(each.get("value", each.get("label")))
 
     async def confirm(
         self,
@@ -169,8 +174,6 @@ class AcpUI:
         """Let the editor open a page; returns whether it can."""
         if not self._client.can.opens_urls:
             return False
-        import asyncio
-
         page = {"mode": "url", "elicitationId": f"page-{next(self._ids)}", "url": url, "message": "pi opens a page"}
         task = asyncio.get_running_loop().create_task(self._client.ask("elicitation/create", page))
         self._pages.add(task)
