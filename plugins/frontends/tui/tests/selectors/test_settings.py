@@ -13,7 +13,7 @@ from pi_tui.selectors.selector import Cancelled
 from pi_tui.selectors.settings import SettingChanged, SettingOpened, SettingRow, SettingSelector
 
 ROWS = [
-    SettingRow("compaction.enabled", "boolean", True, "Compact the conversation automatically"),
+    SettingRow("compaction.enabled", "boolean", True, "Compact the conversation, more or less, automatically"),
     SettingRow(
         "doubleEscapeAction", "choice", "tree", "What Escape pressed twice does", ("fork", "tree", "none"), "~/s.json:3"
     ),
@@ -120,6 +120,14 @@ def test_names_and_descriptions_are_searched(user):
     user.type(selector, "attempts")
 
     assert [row.name for row in selector.choices.found] == ["retry.maxRetries"]
+
+
+def test_letters_that_are_apart_in_a_description_do_not_match(user):
+    selector = SettingSelector(ROWS)
+
+    user.type(selector, "theme")
+
+    assert [row.name for row in selector.choices.found] == ["theme"]
 
 
 def test_a_changed_value_is_displayed_where_the_cursor_is(user):

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 from pi_tui.commands.chosen import choose, choose_while
 from pi_tui.commands.table import Command
 from pi_tui.selectors.models import MadeDefault, ModelSelector
+from pi_tui.selectors.picks import Pick
 from pi_tui.selectors.scoped_models import ScopeChanged, ScopedModelSelector, ScopeSaved
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pi_tui.screen.talk import Talk
+    from pi_tui.selectors.picks import Option
 
 __all__ = ["COMMANDS"]
 
@@ -64,11 +66,24 @@ async def _thinking(talk: Talk, argument: str) -> None:
 
 
 async def _login(talk: Talk, argument: str) -> None:
-    await talk.port.sign_in(argument or None)
+    provider = argument or await _provider(talk, "Sign in to which provider?", talk.port.lists.providers())
+    if provider is not None:
+        await talk.port.sign_in(provider)
 
 
 async def _logout(talk: Talk, argument: str) -> None:
-    await talk.port.sign_out(argument or None)
+    stored = talk.port.lists.credentials()
+    if not argument and not stored:
+        talk.notice("Nothing is stored for any provider.")
+        return
+    provider = argument or await _provider(talk, "Forget what is stored for which provider?", stored)
+    if provider is not None:
+        await talk.port.sign_out(provider)
+
+
+async def _provider(talk: Talk, title: str, options: Sequence[Option]) -> str | None:
+    outcome = await choose(talk, Pick(title, options))
+    return None if outcome is None else outcome.value.value
 
 
 def _with_login(talk: Talk) -> Sequence[str]:

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from pi_tui.selectors.models import ModelRow
+    from pi_tui.selectors.picks import Option
     from pi_tui.selectors.session_rows import SessionRow
     from pi_tui.selectors.settings import SettingRow
     from pi_tui.selectors.tree_rows import Tree
@@ -38,6 +39,16 @@ class Lists(Protocol):
 
     def save_scope(self, references: Sequence[str] | None) -> None:
         """Cycle through these models in new sessions; None for all."""
+        ...
+
+    # Providers
+
+    def providers(self) -> Sequence[Option]:
+        """Return the providers that one can sign in to, each with how, and with what there is of it already."""
+        ...
+
+    def credentials(self) -> Sequence[Option]:
+        """Return the providers for which something is stored, and what; never a secret."""
         ...
 
     # Stored sessions

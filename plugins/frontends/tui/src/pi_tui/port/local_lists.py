@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from pi_hookspecs import UserError
 from pi_tui.selectors.models import ModelRow
+from pi_tui.selectors.picks import Option
 from pi_tui.selectors.session_rows import SessionRow
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from pi_core.conversation import AgentSession
-    from pi_hookspecs import SessionInfo
+    from pi_hookspecs import ProviderInfo, SessionInfo
     from pi_tui.selectors.settings import SettingRow
     from pi_tui.selectors.tree_rows import Tree
 
@@ -85,6 +86,28 @@ class LocalLists:
         levels = {each.model.reference: each.thinking_level for each in self._session.scoped_models}
         names = [f"{each}:{level}" if (level := levels.get(each)) else each for each in references or ()]
         self._session.settings.set("enabledModels", names)
+
+    # Providers
+
+    def providers(self) -> list[Option]:
+        """Return the providers that one can sign in to, those with a login first."""
+        models = self._session.models
+        known, logins = models.get_providers(), models.logins()
+        with_key = [each for each in known if each not in logins and _takes_key(models.provider(each))]
+        options = []
+        for name in [*logins, *with_key]:
+            stored = models.auth.get(name)
+            status = _stored_text(stored) if stored is not None else ""
+            if not status and name in known and models.is_configured(name):
+                status = "configured outside of pi"
+            how = "account" if name in logins else "API key"
+            options.append(Option(name, name, f"{how} · {status}" if status else how, is_current=bool(status)))
+        return options
+
+    def credentials(self) -> list[Option]:
+        """Return the providers for which something is stored, and what."""
+        auth = self._session.models.auth
+        return [Option(name, name, _stored_text(auth.get(name) or {})) for name in auth.providers()]
 
     # Stored sessions
 
@@ -163,6 +186,14 @@ class LocalLists:
             self._session.settings.unset(name)
         else:
             self._session.settings.set(name, value)
+
+
+def _takes_key(info: ProviderInfo) -> bool:
+    return bool(info.key_variables) and not info.keyless
+
+
+def _stored_text(credential: Mapping[str, Any]) -> str:
+    return "signed in" if credential.get("type") == "oauth" else "key stored"
 
 
 def _row(info: SessionInfo, *, is_current: bool, texts: bool) -> SessionRow:

@@ -21,6 +21,7 @@ class Choices(Generic[T]):
         items: All items, in their order.
         text: Returns the text of an item in which is searched.
         key: Returns what makes an item the same one in another list; the selected item stays selected by it.
+        more: Returns a longer text in small letters, in which words are searched as they are typed.
         ranked: Whether better matches come first; else the order stays.
 
     Attributes:
@@ -35,11 +36,13 @@ class Choices(Generic[T]):
         text: Callable[[T], str],
         *,
         key: Callable[[T], Hashable] | None = None,
+        more: Callable[[T], str] = lambda _item: "",
         ranked: bool = True,
     ) -> None:
         self._items = [*items]
         self._text = text
         self._key = key or text
+        self._more = more
         self._ranked = ranked
         self.query = Query("")
         self.found = self._items
@@ -105,7 +108,8 @@ class Choices(Generic[T]):
         if self.query.is_empty:
             self.found = self._items
             return
-        ranked = [(rank, item) for item in self._items if (rank := self.query.rank(self._text(item))) is not None]
+        ranks = ((self.query.rank(self._text(item), self._more(item)), item) for item in self._items)
+        ranked = [(rank, item) for rank, item in ranks if rank is not None]
         if self._ranked:
             ranked.sort(key=lambda pair: pair[0])
         self.found = [item for _, item in ranked]

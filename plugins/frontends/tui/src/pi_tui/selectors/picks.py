@@ -68,7 +68,8 @@ class Pick(Selector[Option]):
         preview: Callable[[Option], object] | None = None,
         last: bool = False,
     ) -> None:
-        super().__init__(Choices(options, lambda each: f"{each.name} {each.note}", key=lambda each: each.value))
+        choices = Choices(options, lambda each: each.name, key=lambda each: each.value, more=_small_note)
+        super().__init__(choices)
         self._title, self._message = title, message
         self._is_searched = searched
         self._preview = preview
@@ -122,3 +123,7 @@ class Pick(Selector[Option]):
 
 def _name(name: str, key: str, *, is_selected: bool) -> Run:
     return Run(f"{name} ({key.upper()})" if key else name, "accent" if is_selected else "text")
+
+
+def _small_note(option: Option) -> str:
+    return option.note.lower()

@@ -86,7 +86,7 @@ class SettingSelector(Selector[SettingRow]):
     empty: ClassVar[str] = "No matching settings"
 
     def __init__(self, rows: Iterable[SettingRow], selected: str | None = None) -> None:
-        super().__init__(Choices(rows, lambda row: f"{row.name} {row.description}", key=lambda row: row.name))
+        super().__init__(Choices(rows, lambda row: row.name, more=lambda row: row.description.lower()))
         self._value: Field | None = None
         self.problem = ""
         if selected is not None:
