@@ -194,7 +194,7 @@ async def test_tab_takes_a_completion_and_escape_closes_the_list(desk) -> None:
 
 
 async def test_name_is_set_and_in_the_footer(desk) -> None:
-    async with desk() as user:
+    async with desk(size=(200, 24)) as user:  # the folder's path is long
         await user.type("/name Low tide", "enter")
 
         assert await user.sees("Session name set: Low tide", "• Low tide")
