@@ -62,13 +62,19 @@ class OfferedTools:
     def add(self, tool: Tool, plugin: str) -> Callable[[], None]:
         """Add a tool of a plugin at run time; return a function that removes it."""
         take_away = self._runtime.toolbox.add(tool, plugin)
-        self.offer()
+        self._offer_if_changed()
 
         def remove() -> None:
             take_away()
-            self.offer()
+            self._offer_if_changed()
 
         return remove
+
+    def _offer_if_changed(self) -> None:
+        """Offer the active tools, unless they are those of before: a plugin may add a hundred that are deferred."""
+        active, before = self._runtime.toolbox.active(), self._runtime.agent.state.tools
+        if len(active) != len(before) or any(new is not old for new, old in zip(active, before, strict=True)):
+            self.offer()
 
     def offer(self) -> None:
         """Use the tools that are active now in the next request."""

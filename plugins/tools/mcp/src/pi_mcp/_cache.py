@@ -31,7 +31,7 @@ class ListingCache:
         self._cwd = os.fspath(cwd)
 
     def get(self, server: Server) -> dict[str, Any] | None:
-        """Return what a server said of itself; None where nothing usable is kept."""
+        """Return what a server reported of itself; None where nothing usable is kept."""
         try:
             kept = json.loads(self._file(server).read_text(encoding="utf-8"))
         except (OSError, ValueError, RecursionError):
@@ -55,10 +55,6 @@ class ListingCache:
             draft.replace(file)
         except OSError:
             draft.unlink(missing_ok=True)
-
-    def drop(self, server: Server) -> None:
-        """Forget what is kept of a server."""
-        self._file(server).unlink(missing_ok=True)
 
     def _file(self, server: Server) -> Path:
         place = self._cwd if server.scope == "project" else ""

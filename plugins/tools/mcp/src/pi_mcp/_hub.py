@@ -203,7 +203,7 @@ class Hub:
                 self._approvals.add(server)
                 return True
         else:
-            text = f"MCP: {server.name} of {server.origin} is not started, because nobody has approved it"
+            text = f"MCP: {server.name} of {server.origin} is not started, because it was not approved"
             self._ctx.ui.notify(f"{text}; start pi in a terminal to be asked", "warning")
         self.refused.add(server.name)
         return False

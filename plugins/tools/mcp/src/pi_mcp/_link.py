@@ -1,4 +1,4 @@
-"""pi's end of the sidecar: started with the first request, started again once, ended when nobody has a connection.
+"""pi's end of the sidecar: started with the first request, started again once, ended when there is no connection.
 
 The sidecar is pi's own program, so no ``Launcher`` is asked about it; each server that it starts was prepared by them.
 """

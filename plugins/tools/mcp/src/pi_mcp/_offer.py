@@ -68,7 +68,7 @@ class Offer:
         self._remove.clear()
 
     def listing(self, server: str) -> dict[str, Any] | None:
-        """Return what a server said of itself last; None if it did not yet."""
+        """Return what a server last reported of itself; None if it did not yet."""
         found = self._waiting.get(server) or self._listed.get(server)
         return found[1] if found else None
 
@@ -123,7 +123,7 @@ class Offer:
         self._remove[name] = self._pi.register_tool(made)
 
     def _has(self, server: str, tool: str) -> bool:
-        """Whether a server has a tool by what it said last, which may not be registered yet."""
+        """Whether a server has a tool by its last list, which may not be registered yet."""
         found = self._waiting.get(server) or self._listed.get(server)
         return found is not None and any(each["name"] == tool for each in found[1]["tools"])
 

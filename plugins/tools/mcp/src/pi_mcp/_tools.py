@@ -101,7 +101,7 @@ async def _call(
     try:
         await asyncio.wait({calling, aborted}, return_when=asyncio.FIRST_COMPLETED)
         if not calling.done():
-            calling.cancel()  # the server is told; whether it answers is of no interest any more
+            calling.cancel()  # cancels it at the server, too, whose answer is not awaited
             return ToolResult.text("Operation aborted", is_error=True, details=details)
         result = calling.result()
     except RequestFailed as error:

@@ -25,7 +25,7 @@ class Asks:
         self._ask = ask
 
     def callbacks(self) -> dict[str, Any]:
-        """Return the SDK's callbacks for what is to be declared: what nobody can answer must not be asked."""
+        """Return the SDK's callbacks for what is declared: a question that cannot be answered must not be asked."""
         found: dict[str, Any] = {"list_roots_callback": self._roots}
         if self._spec.get("ui"):
             found["elicitation_callback"] = self._elicit

@@ -121,7 +121,7 @@ class _Callback:
         try:
             found = await asyncio.wait_for(self._came, WAIT)
         except TimeoutError:
-            raise NotSignedIn(f"nobody signed in within {WAIT} s") from None
+            raise NotSignedIn(f"there was no sign-in within {WAIT} s") from None
         finally:
             if self._pasting is not None:
                 self._pasting.cancel()

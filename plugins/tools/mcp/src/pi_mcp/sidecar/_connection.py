@@ -155,7 +155,7 @@ class Connection:
             self._note_change()
 
     def _note_change(self) -> None:
-        """Tell pi, once a second at most: a server may send such notices without end."""
+        """Report it to pi, once a second at most: a server may send such notices without end."""
         if not self._changed:
             self._changed = True
             asyncio.get_running_loop().call_later(_CHANGES_EVERY, self._report_change)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 from mcp.shared.exceptions import MCPError
-from mcp_types import CONNECTION_CLOSED, PromptReference, ResourceTemplateReference
+from mcp_types import CONNECTION_CLOSED
 
 from pi_mcp.sidecar._connection import Connection, Lost, reason_of
 from pi_mcp.sidecar._content import as_result, cut, printable, resource_text
@@ -166,7 +166,6 @@ class Requests:
             request["arguments"],
             read_timeout_seconds=_FOREVER,
             progress_callback=on_progress,
-            meta=request.get("meta"),
         )
         return as_result(result.model_dump(by_alias=True, mode="json", exclude_none=True))
 
@@ -191,15 +190,6 @@ class Requests:
         messages = result.model_dump(by_alias=True, mode="json", exclude_none=True)["messages"]
         whole = as_result({"content": [each["content"] for each in messages]})
         return {"text": "\n".join(each["text"] for each in whole["content"] if each["type"] == "text")}
-
-    async def do_complete(self, message: dict[str, Any], _scope: anyio.CancelScope) -> list[str]:
-        client = await self._connections[message["server"]].client()
-        if "prompt" in message:
-            ref: Any = PromptReference(name=message["prompt"])
-        else:
-            ref = ResourceTemplateReference(uri=message["template"])
-        result = await client.complete(ref, {"name": message["argument"], "value": message["value"]})
-        return list(result.completion.values)
 
     async def _all(self, method: Callable[..., Any], field: str) -> list[dict[str, Any]]:
         """Return all pages of a list; one that repeats a cursor ends it."""
