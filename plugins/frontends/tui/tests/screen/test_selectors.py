@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 import pytest
@@ -149,3 +150,15 @@ async def test_a_fork_ends_before_the_chosen_message(desk, pi_session: AgentSess
 
         assert user.typed == "And tomorrow?"
     assert [message.role for message in pi_session.messages] == ["user", "assistant"]
+
+
+async def test_a_list_that_is_open_at_the_end_is_dismissed(desk) -> None:
+    async with desk((100, 24)) as user:
+        await user.press("ctrl+l")
+        await user.sees("Enter to select")
+        ended = asyncio.get_running_loop().create_future()
+        ended.set_result(0)
+        await user.app.close(ended)
+        await user.when(lambda: "Enter to select" not in user.text)
+
+        assert "Operation aborted" not in user.text

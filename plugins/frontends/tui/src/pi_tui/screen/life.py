@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from pi_hookspecs import NoticeLevel
     from pi_terminal_kit.prompt_history import PromptFile
+    from pi_tui.dialogs.base import Dialog
     from pi_tui.editor.state import Editor
     from pi_tui.port.protocol import Port
     from pi_tui.screen.talk import Talk
@@ -48,6 +49,7 @@ class Life(_App):
     talk: Talk
     editor: Editor
     history: PromptFile | None
+    dialogs: list[Dialog[Any]]
 
     def notice(self, text: str, level: NoticeLevel = "info") -> None:
         """Display a line."""
@@ -106,6 +108,8 @@ class Life(_App):
     async def close(self, running: asyncio.Future[Any]) -> None:
         """Stop what is being done, and end the application."""
         self.is_talking = False
+        for dialog in [*self.dialogs]:
+            dialog.finish(None)  # else a command that asks would be waited for
         await self.talk.end()
         if self._unsubscribe is not None:
             self._unsubscribe()
