@@ -1,4 +1,4 @@
-"""What anybody prints while the front end has the terminal: kept, displayed as notices, and in the end printed."""
+"""What is printed while the front end has the terminal: kept, displayed as notices, and in the end printed."""
 
 from __future__ import annotations
 

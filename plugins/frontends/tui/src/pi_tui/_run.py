@@ -30,7 +30,7 @@ async def run_screen(session: AgentSession, options: Any, terminal: Terminal, pr
         session: Not started yet; it is shut down when this returns.
         options: What to send first.
         terminal: The terminal, which is ours since the first frame.
-        printed: What anybody printed since then.
+        printed: What was printed since then.
     """
     port = LocalPort(session)
     app = make_app(port, terminal, session_dir=options.session_dir)

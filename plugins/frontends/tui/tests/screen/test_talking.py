@@ -103,7 +103,7 @@ async def test_escape_twice_at_an_empty_editor_does_what_the_setting_says(desk) 
     async with desk() as user:
         await user.press("escape", "escape")
 
-        assert await user.sees("Nothing was said yet.")
+        assert await user.sees("There is no message yet.")
 
 
 async def test_text_in_the_editor_makes_escape_harmless(desk) -> None:
@@ -111,7 +111,7 @@ async def test_text_in_the_editor_makes_escape_harmless(desk) -> None:
         await user.type("words", "escape", "escape")
 
         assert user.typed == "words"
-        assert "Nothing was said" not in user.text
+        assert "There is no message" not in user.text
 
 
 # Tools, thinking

@@ -35,7 +35,7 @@ async def _resume(talk: Talk, _argument: str) -> None:
 async def _fork(talk: Talk, _argument: str) -> None:
     messages = talk.port.user_messages()
     if not messages:
-        talk.notice("Nothing was said yet.")
+        talk.notice("There is no message yet.")
         return
     options = [
         Option(entry_id, " ".join(text.split()), note=f"Message {number} of {len(messages)}")
@@ -68,7 +68,7 @@ async def _import(talk: Talk, argument: str) -> None:
 COMMANDS = {
     "new": Command("Begin a new session", _new),
     "resume": Command("Go on with another session of this folder", _resume),
-    "fork": Command("Go on in a new session from before something that you said", _fork),
+    "fork": Command("Go on in a new session from before a message of yours", _fork),
     "clone": Command("Go on in a copy of this session", _clone),
     "import": Command("Copy a session file here and go on with it: /import PATH", _import),
 }

@@ -22,7 +22,7 @@ class Known(NamedTuple):
     Attributes:
         name: Without the slash.
         description: One line.
-        expands: Whether it stands for a text, as a template and a skill do: the text goes to the model.
+        expands: Whether it is replaced by a text, as a template and a skill do: the text goes to the model.
     """
 
     name: str
@@ -256,7 +256,7 @@ class Port(Protocol):
         ...
 
     async def until_shut_down(self) -> None:
-        """Return when the session is to be ended, whoever wants that."""
+        """Return when the session is to be ended, by the user or by a plugin."""
         ...
 
     def set_user_interface(self, ui: Any) -> None:

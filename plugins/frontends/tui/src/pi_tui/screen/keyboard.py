@@ -1,7 +1,7 @@
 """Which part of the screen takes a key, and what it does there.
 
-The order: an open dialog, the completion list, keys that nobody can override, plugins' keys, actions of the application
-and of the transcript, the editor.
+The order: an open dialog, the completion list, keys that cannot be overridden, plugins' keys, actions of the
+application and of the transcript, the editor.
 """
 
 from __future__ import annotations

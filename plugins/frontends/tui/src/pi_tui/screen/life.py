@@ -136,16 +136,16 @@ class Life(_App):
                 self.notice(problem, "warning")
 
     def capture(self, write: Callable[[str], object]) -> None:
-        """Call this with what anybody prints: Textual has taken the place of ``sys.stdout`` and ``sys.stderr``."""
+        """Call this with what is printed: Textual has taken the place of ``sys.stdout`` and ``sys.stderr``."""
         self._write_printed = write
         self.begin_capture_print(self)
 
     def on_print(self, event: Print) -> None:
-        """Pass on what somebody printed."""
+        """Pass on what was printed."""
         self._write_printed(event.text)
 
     def print_line(self, lines: str) -> None:
-        """Display what somebody printed."""
+        """Display what was printed."""
         if lines.strip():
             self.notice(lines)
 
