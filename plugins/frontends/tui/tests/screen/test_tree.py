@@ -79,7 +79,8 @@ async def test_a_label_is_stored(desk, talked: AgentSession) -> None:
         await user.sees("Label:")
         await user.press(*"low", "enter")
         await user.sees("[low] assistant: Low.")
-        await user.press("escape")
+        await user.press("enter")
+        await user.sees("Already at this point")
 
     rows = LocalPort(talked).lists.tree().rows(lambda entry: entry.passes("labeled-only"))
     assert [(row.entry.text, row.entry.label) for row in rows] == [("Low.", "low")]

@@ -179,6 +179,22 @@ def test_an_entry_is_copied(user):
     assert user.press(TreeSelector(tree()), "ctrl+x") == EntryCopied("Full.")
 
 
+@pytest.mark.parametrize(("leaf", "chosen"), [("a3", "a3"), ("end", "a3"), ("end", "end"), ("u3", "u3")])
+def test_the_session_is_where_nothing_of_the_conversation_follows(leaf, chosen):
+    assert Tree([*ENTRIES, TreeEntry("end", "a3", "other", "[label]")], leaf).is_here(chosen)
+
+
+@pytest.mark.parametrize(("leaf", "chosen"), [("a3", "b1"), ("a3", "a2"), ("end", "u3"), ("after", "u4")])
+def test_the_session_is_nowhere_else(leaf, chosen):
+    more = [
+        TreeEntry("end", "a3", "other", "[label]"),
+        TreeEntry("u4", "a3", "user", "x"),
+        TreeEntry("after", "u4", "other", "[label]"),
+    ]
+
+    assert not Tree([*ENTRIES, *more], leaf).is_here(chosen)
+
+
 def test_an_entry_whose_parent_is_gone_is_a_beginning(user):
     selector = TreeSelector(Tree([TreeEntry("a", "gone", "user", "a"), TreeEntry("b", None, "user", "b")], "b"))
 

@@ -53,7 +53,7 @@ async def _tree(talk: Talk, argument: str) -> None:
     chosen: str | None = None
     while (outcome := await choose_while(talk, TreeSelector(lists.tree(), wanted, chosen), carry_out)) is not None:
         chosen = outcome.value.id
-        if chosen == lists.leaf():
+        if lists.tree().is_here(outcome.value.id):
             talk.notice("Already at this point")
             return
         summary = await _ask_for_summary(talk)

@@ -80,10 +80,6 @@ class Lists(Protocol):
         """Return the entries of the session."""
         ...
 
-    def leaf(self) -> str | None:
-        """Return the id of the entry from which the session goes on."""
-        ...
-
     def set_label(self, entry_id: str, label: str) -> None:
         """Label an entry; empty for none."""
         ...

@@ -159,10 +159,6 @@ class LocalLists:
 
         return read_tree(self._session.session_manager)
 
-    def leaf(self) -> str | None:
-        """Return the id of the entry from which the session goes on."""
-        return self._session.session_manager.leaf_id
-
     def set_label(self, entry_id: str, label: str) -> None:
         """Label an entry; empty for none."""
         self._session.set_label(entry_id, label or None)

@@ -92,6 +92,19 @@ class Tree:
             entry_id = self._entries[entry_id].parent
         return ids
 
+    def is_here(self, entry_id: str) -> bool:
+        """Whether the session goes on from an entry: after it there are at most labels and changes of the model.
+
+        A message of the user is such a place only as the last entry; from before it the session can go on in any case.
+        """
+        for each in self.above(self.leaf):
+            kind = self._entries[each].kind
+            if each == entry_id:
+                return kind != "user" or each == self.leaf
+            if kind != "other":
+                break
+        return False
+
     def relabelled(self, entry_id: str, label: str) -> Tree:
         """Return the tree with another label of an entry."""
         entries = (
