@@ -53,7 +53,7 @@ def completions(pi, line):
         ("pi --todo", ["plain,--todo-file"]),
         ("pi --mod", ["plain,--mode", "plain,--model", "plain,--models"]),
         ("pi --mode p", ["plain,paint", "plain,print"]),
-        ("pi --disable ac", ["plain,acme"]),
+        ("pi --disable acm", ["plain,acme"]),
         ("pi --provider openai-c", ["plain,openai-codex"]),
         ("pi tod", ["plain,todo"]),
         ("pi --print hello tod", ["plain,todo"]),

@@ -13,6 +13,12 @@ from pi_testing.fake_servers.oauth import browse
 from pi_testing.fake_ui import FakeUI
 
 
+class NoBrowser(FakeUI):
+    """A front end that cannot open pages."""
+
+    open_url = None
+
+
 class BrowserUI(FakeUI):
     """A user whose browser opens pages, and comes back to where ``answers`` says."""
 
@@ -104,7 +110,7 @@ async def test_the_server_ends_with_the_login_whatever_browsers_keep_open():
 
 async def test_a_port_in_use_is_reported_and_pasting_still_works(callback):
     port = int(callback.redirect_uri.split(":")[2].split("/")[0])
-    ui = FakeUI().answers("pasted#our-state")
+    ui = NoBrowser().answers("pasted#our-state")
     async with CallbackServer("acme", port, "/back", "our-state") as second:
         code = await sign_in(ui, second)
 
@@ -114,7 +120,7 @@ async def test_a_port_in_use_is_reported_and_pasting_still_works(callback):
 
 
 async def test_the_page_is_always_shown_and_opened_where_a_browser_is():
-    with_browser, without = BrowserUI(), FakeUI()
+    with_browser, without = BrowserUI(), NoBrowser()
 
     assert show_page(with_browser, "Look:", "https://a.test/x?y=1") is True
     assert show_page(without, "Look:", "https://a.test/x?y=1") is False
@@ -137,12 +143,12 @@ async def test_a_user_who_dismisses_the_question_may_still_use_the_browser(callb
 
 async def test_without_paste_and_browser_the_login_ends_at_once(callback):
     with pytest.raises(UserError, match=r"Nobody signed in to acme: no code was pasted. Run pi auth login acme"):
-        await sign_in(FakeUI().answers(None), callback)
+        await sign_in(NoBrowser().answers(None), callback)
 
 
 async def test_an_unusable_paste_is_asked_for_again_and_only_so_often():
-    ui = FakeUI().answers("not a code", "c#wrong", "good")
-    hopeless = FakeUI().answers("not a code", "c#wrong", "still not one")
+    ui = NoBrowser().answers("not a code", "c#wrong", "good")
+    hopeless = NoBrowser().answers("not a code", "c#wrong", "still not one")
 
     assert await sign_in(ui, None) == "good"
     assert [notice.level for notice in ui.notices] == ["info", "error", "error"]
@@ -152,4 +158,4 @@ async def test_an_unusable_paste_is_asked_for_again_and_only_so_often():
 
 async def test_no_wait_is_unlimited(callback):
     with pytest.raises(UserError, match=r"Nobody signed in to acme within 0.001 minutes"):
-        await sign_in(FakeUI().never_answers(), callback, seconds=0.06)
+        await sign_in(NoBrowser().never_answers(), callback, seconds=0.06)

@@ -28,6 +28,8 @@ class BrowserUI(FakeUI):
 class PastingUI(FakeUI):
     """A user whose browser is elsewhere: he pastes what ``form`` makes of where it ended up."""
 
+    open_url = None
+
     def __init__(self, form):
         super().__init__()
         self.form = form
@@ -109,8 +111,8 @@ async def test_without_a_browser_here_the_code_is_pasted_from_anthropic_s_page(s
 
 
 async def test_a_taken_port_falls_back_to_pasting_from_anthropic_s_page(server, monkeypatch):
-    class Both(PastingUI, BrowserUI):
-        pass
+    class Both(PastingUI):
+        open_url = BrowserUI.open_url
 
     taken = await asyncio.start_server(lambda reader, writer: None, "127.0.0.1", 0)
     monkeypatch.setenv("PI_OAUTH_PORT_ANTHROPIC", str(taken.sockets[0].getsockname()[1]))
