@@ -180,7 +180,7 @@ def test_enter_steers_and_alt_enter_queues_and_both_are_listed_until_sent(answer
 
     assert begun.requested(2) == "go|steer me"
     assert begun.requested(3) == "go|steer me|later"
-    assert "the answer.\n\n> steer me\n\nSteered.\n\n> later\n\nFollowed.\n" in output
+    assert "the answer.\n\n> steer me\n\nSteered.\n\n> later\n\nFollowed." in output
     assert "Steering:" not in output
 
 

@@ -60,10 +60,9 @@ class Seen:
 
     def metrics(self):
         """Return, by name, the data points of what was measured since the last look at it."""
-        data = self.reader.get_metrics_data()
-        every = [
-            each for resource in data.resource_metrics for scope in resource.scope_metrics for each in scope.metrics
-        ]
+        data = self.reader.get_metrics_data()  # None where nothing was measured yet
+        resources = data.resource_metrics if data is not None else ()
+        every = [each for resource in resources for scope in resource.scope_metrics for each in scope.metrics]
         return {each.name: list(each.data.data_points) for each in every}
 
 
