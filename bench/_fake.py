@@ -4,7 +4,7 @@ Run as a script it prints its URL and adds one JSON line to the file named as it
 nanoseconds of the monotonic clock, which all processes share, when the request was complete; ``path``; ``refused``,
 what the real server would not accept. It speaks Anthropic's Messages, Bedrock's ConverseStream and OpenAI's Completions
 with the answers of ``pi_testing.fake_servers``, one HTTP chunk per event, but an answer leaves in one write: the client
-sees a burst.
+sees a burst, unless the prompt asks for an answer that takes a time.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
 DELTA = "sixteen letters "
 """Text of each delta; the whole argument of a call is ``{"path": "x", "content": "<deltas>"}``."""
 
-ASKED = re.compile(r"Answer with (\d+) deltas of (text|argument)")
+ASKED = re.compile(r"Answer with (\d+) deltas of (text|argument)(?: in (\d+) seconds)?")
 TURNS = re.compile(r"Read (\S+) (\d+) times")
 
 
-def prompt(deltas: int, kind: str = "text") -> str:
-    """Return what to say to get so many deltas of ``text`` or of a tool's ``argument``."""
-    return f"Answer with {deltas} deltas of {kind}"
+def prompt(deltas: int, kind: str = "text", seconds: int = 0) -> str:
+    """Return what to say to get so many deltas of ``text`` or of a tool's ``argument``, at once or evenly in a time."""
+    return f"Answer with {deltas} deltas of {kind}" + (f" in {seconds} seconds" if seconds else "")
 
 
 def turns_prompt(file: str, times: int) -> str:
@@ -141,6 +141,12 @@ def answer_to(request: Request) -> tuple[bytes, str]:
     return answer(request.path, int(asked[1]) if asked else 1, asked[2] if asked else "text"), ""
 
 
+def seconds_of(request: Request) -> float:
+    """Return how long the answer is to take."""
+    asked = ASKED.search(json.dumps(request.json["messages"][-1])) if "messages" in request.json else None
+    return float(asked[3] or 0) if asked else 0.0
+
+
 async def serve(log: TextIO, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     """Answer the requests of one connection."""
     with suppress(asyncio.IncompleteReadError, ConnectionError):
@@ -152,12 +158,23 @@ async def serve(log: TextIO, reader: asyncio.StreamReader, writer: asyncio.Strea
             at = time.monotonic_ns()
             method, target, _ = first.split(" ")
             path, _, query = target.partition("?")
-            data, refused = answer_to(Request(method, path, query, headers, body))
+            request = Request(method, path, query, headers, body)
+            data, refused = answer_to(request)
             log.write(json.dumps({"at": at, "path": path, "refused": refused}) + "\n")
             log.flush()
-            writer.write(data)
-            await writer.drain()
+            await send(writer, data, seconds_of(request))
     writer.close()
+
+
+async def send(writer: asyncio.StreamWriter, data: bytes, seconds: float) -> None:
+    """Write an answer, in steps of a hundredth of a second if it is to take a time."""
+    steps = max(round(seconds * 100), 1)
+    size = -(-len(data) // steps)
+    begun = time.monotonic()
+    for step in range(steps):
+        writer.write(data[step * size : (step + 1) * size])
+        await writer.drain()
+        await asyncio.sleep(max(begun + seconds * (step + 1) / steps - time.monotonic(), 0))
 
 
 async def listen(log: TextIO) -> None:

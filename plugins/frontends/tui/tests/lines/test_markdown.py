@@ -125,6 +125,17 @@ def test_a_frame_parses_a_bounded_part_of_a_long_answer(text):
     assert len(streaming) > 1000
 
 
+def test_the_tail_of_a_table_of_short_cells_has_a_bounded_number_of_rows():
+    splitter = Splitter(STREAMED, 75)
+    most = 0
+
+    for line in ["| a | b |\n", "| - | - |\n"] + ["| 1 | 2 |\n"] * 500:
+        list(splitter.feed(line))
+        most = max(most, splitter.tail.text.count("\n"))
+
+    assert most == 75
+
+
 def test_a_complete_answer_parses_only_what_was_cut():
     streaming = StreamingMarkdown(80, INK)
     for _ in range(200):

@@ -1,13 +1,14 @@
 """Where Markdown that is being received can be cut, so that what is before is laid out once and never again.
 
 A safe boundary is a blank line outside of a fence and a list, and in a fence the end of each line. Where none comes for
-``limit`` characters there is a forced cut: between items of a list, rows of a table (whose head is repeated), lines, or
-words. Cuts depend on the text alone, not on the pieces in which it comes.
+``limit`` characters, or ``lines`` lines, there is a forced cut: between items of a list, rows of a table (whose head is
+repeated), lines, or words. Cuts depend on the text alone, not on the pieces in which it comes.
 """
 
 from __future__ import annotations
 
 import re
+import sys
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
@@ -56,13 +57,15 @@ class Splitter:
 
     Args:
         limit: Characters of a chunk; one more forces a cut.
+        lines: Lines of a chunk; one more forces a cut, since rows of a table cost more than their characters do.
 
     Attributes:
         fence: The marks that close the fence that is open; empty outside of one.
     """
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, lines: int = sys.maxsize) -> None:
         self._limit = limit
+        self._lines = lines
         self.fence = ""
         self._pending = ""  # complete lines of the current chunk, and the beginning of a line that was judged
         self._partial = ""  # the beginning of a line that was not judged yet
@@ -194,7 +197,7 @@ class Splitter:
         """Cut what is too long, as often as needed."""
         if self.fence == _OPENING and len(self._pending) > _LONGEST_OPENING:
             self.fence = ""
-        while self.fence != _OPENING and len(self._pending) > self._limit:
+        while self.fence != _OPENING and self._is_long():
             at = self._cut_at()
             text, self._pending = self._pending[:at], self._pending[at:]
             if self.fence:
@@ -203,6 +206,9 @@ class Splitter:
                 yield Chunk("text", text, self._joined, self._head)
                 self._head = self._head or _table_head(text)
             self._joined = True
+
+    def _is_long(self) -> bool:
+        return len(self._pending) > self._limit or self._pending.count("\n") > self._lines
 
     def _cut_at(self) -> int:
         text = self._pending[: self._limit]

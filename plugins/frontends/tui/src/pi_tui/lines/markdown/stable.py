@@ -27,6 +27,9 @@ __all__ = ["StreamingMarkdown", "markdown_rows"]
 STREAMED = 3000
 """Characters of the tail, and of each part, while an answer is received."""
 
+_LINE = 40
+"""Characters that cost as much as a line does at least."""
+
 WHOLE = 20_000
 """Characters of a part of a complete answer."""
 
@@ -61,7 +64,7 @@ class StreamingMarkdown:
         self._ink = ink
         self._growing = evolve(ink, highlight=False)
         self._whole = whole
-        self._splitter = Splitter(streamed)
+        self._splitter = Splitter(streamed, streamed // _LINE if streamed < whole else streamed)
         self._done: list[Chunk] = []
         self._rows: list[Line] = []
         self._fences: list[_Fence] = []
@@ -134,6 +137,8 @@ class StreamingMarkdown:
         return code_rows([[self._ink.run(chunk.text, role="mdCodeBlock")]], self._width)[0]
 
     def _markdown(self, chunk: Chunk, ink: Ink) -> list[Line]:
+        if not chunk.text.strip():
+            return []
         source = chunk.head + chunk.text
         self.parsed += len(source)
         return piece_rows(source, self._width, ink)
@@ -149,8 +154,7 @@ class StreamingMarkdown:
             elif chunk.kind == "code":
                 self._tail = self._code(chunk) if chunk.text else []
             else:
-                rows = self._markdown(chunk, self._growing) if chunk.text.strip() else []
-                self._tail = self._separated(rows, joined=chunk.joined)
+                self._tail = self._separated(self._markdown(chunk, self._growing), joined=chunk.joined)
         return self._tail
 
     def _highlight(self, fence: _Fence) -> None:
