@@ -110,6 +110,11 @@ class StoredActions(Protocol):
         ...
 
     @property
+    def depth(self) -> int:
+        """How many sessions this one is nested in: 0 for the user's own, 1 for a child session of it."""
+        ...
+
+    @property
     def children(self) -> Sequence[ChildSession]:
         """The sessions that plugins created for this one, oldest first."""
         ...

@@ -90,6 +90,7 @@ class PluginPort:
     signal: AbortSignal | None = attribute("_runtime.signal", "The abort of the present run, or prompt.")
     is_streaming: bool = attribute("_runtime.is_streaming", "Whether a prompt is being answered.")
 
+    depth: int = attribute("_runtime.front_end.depth", "How many sessions it is nested in.")
     children: tuple[ChildSession, ...] = attribute("_parts.child_sessions", "The sessions that plugins created for it.")
     totals: Usage = attribute("_parts.total_usage", "Tokens and cost of the session and of its child sessions.")
 

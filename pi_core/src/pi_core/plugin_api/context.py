@@ -267,6 +267,7 @@ class PluginContext(CommandContext):
         session = self._session
         return StoredSessions(lambda: session.session_manager.shared_store(session.host).store, self.cwd)
 
+    depth: int = attribute("_session.depth", "How many sessions this one is nested in.")
     children: Sequence[ChildSession] = attribute("_session.children", "The sessions that plugins created for this one.")
     totals: Usage = attribute("_session.totals", "Tokens and cost of the session and of its child sessions.")
 

@@ -203,6 +203,9 @@ class SessionPort(ProviderPort, Protocol):
         """The abort signal of the current run or prompt; None while idle."""
         ...
 
+    depth: int
+    """How many sessions it is nested in."""
+
     @property
     def children(self) -> Sequence[ChildSession]:
         """The sessions that plugins created for it."""

@@ -27,7 +27,7 @@ async def test_a_helper_has_the_model_and_folder_and_a_conversation_of_its_own(p
     async with create_helper(parent, {}, None) as helper:
         assert (helper.model, helper.cwd) == (parent.agent.state.model, parent.cwd)
         assert helper.session_manager is not parent.manager
-        assert helper.runtime.front_end.depth == 1
+        assert helper.ctx.depth == 1
 
 
 async def test_options_take_precedence_over_what_is_inherited(parent_and_made, tmp_path):
