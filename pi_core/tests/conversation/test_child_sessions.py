@@ -151,6 +151,32 @@ async def test_an_aborted_childs_usage_is_kept(session, script, recorder):
     assert session.get_session_stats().tokens.total >= 30
 
 
+async def test_a_child_that_is_cancelled_while_it_ends_is_paid_for(session_of, stored, script):
+    ending = asyncio.Event()
+
+    class SlowEnd:
+        @hookimpl
+        async def session_shutdown(self, event, ctx):
+            ending.set()
+            await asyncio.sleep(0 if ctx.session.id == stored.id else 3600)
+
+    session = session_of(SlowEnd(), session_manager=stored, tools=[agent])
+    script.turn(text("Found it."), usage(input=20, output=10))
+
+    async def work():
+        async with session.ctx.create_session(label="scout") as child:
+            await child.prompt("go")
+
+    working = asyncio.create_task(work())
+    await ending.wait()
+    working.cancel()
+    await asyncio.wait([working])
+
+    assert working.cancelled()
+    assert session.children[0].status == "done"
+    assert [(entry.kind, entry.usage.total_tokens) for entry in usage_entries(session)] == [("agent:scout", 30)]
+
+
 async def test_a_child_outside_a_tool_is_paid_for_when_it_ends(session, script):
     script.turn(text("Found it."), usage(input=20, output=10))
     async with session.ctx.create_session(label="scout") as child:

@@ -149,27 +149,49 @@ class Lifecycle:
             await self._parts.reloaded()
 
     async def end(self) -> None:
-        """Abort everything that runs, emit ``session_shutdown``, and release all resources."""
+        """Abort everything that runs, emit ``session_shutdown``, and release all resources.
+
+        A cancellation ends the step that it meets; the others follow before it is raised, because what the session has
+        used would not be stored otherwise.
+        """
         if self._ended:
             return
         self._ended = True
-        runtime = self._runtime
-        runtime.hooks.keep_last_hook()
+        cancelled: asyncio.CancelledError | None = None
+        for step in (self._stop, self._announce_end, self._call_end_handlers, self._release):
+            try:
+                await step()
+            except asyncio.CancelledError as error:
+                cancelled = error
+        if cancelled is not None:
+            raise cancelled
+
+    async def _stop(self) -> None:
+        self._runtime.hooks.keep_last_hook()
         for task in self._shutdowns - {asyncio.current_task()}:  # the handler itself may end the session
             task.cancel()
         self._parts.end()
         await self.abort("Session ended")
+
+    async def _announce_end(self) -> None:
         if self._started:
             await self._notify("session_shutdown", lambda events: events.SessionShutdownEvent())
+
+    async def _call_end_handlers(self) -> None:
         for handler in self._at_end:
             await handler()
+
+    async def _release(self) -> None:
+        runtime = self._runtime
         runtime.manager.close()
         self._parts.activations.end(ENDED)
-        await runtime.events.settled()
-        self._forget_policy()
-        runtime.hooks.close()
-        runtime.plugins.handles.retire(ENDED)
-        self._fork_guard.release()
+        try:
+            await runtime.events.settled()
+        finally:
+            self._forget_policy()
+            runtime.hooks.close()
+            runtime.plugins.handles.retire(ENDED)
+            self._fork_guard.release()
 
     def request_abort(self, reason: str = "Operation aborted") -> None:
         """Abort the current prompt, a compaction and the summary of a branch; queued messages stay."""
