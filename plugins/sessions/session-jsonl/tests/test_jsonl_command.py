@@ -334,3 +334,31 @@ def test_the_command_is_found_by_the_host(place):
 
     assert host.find("register_subcommands", "sessions") is not None
     assert host.find("register_session_stores", "jsonl") is not None
+
+
+def test_a_tree_lists_sessions_under_their_parent_wherever_they_work(run, store, header, answered, monkeypatch):
+    def stored(name, cwd, parent=None):
+        session = store.create(header(cwd, name, parent_session=parent))
+        session.append([answered("a", text=f"I am {name}")])
+        return session.reference
+
+    monkeypatch.setattr(Path, "cwd", lambda: Path("/here"))
+    root = stored("0001", "/here")
+    child = stored("0002", "/here", root)
+    stored("0003", "/worktree", child)
+    stored("0004", "/elsewhere")
+    _, printed = run("list", "--tree")
+
+    rows = [(line.split("  ")[1], line.count("└─"), line.index("(no messages)")) for line in printed.splitlines()]
+    first = rows[0][2]
+    assert rows == [("0001", 0, first), ("0002", 1, first + 3), ("0003", 1, first + 6)]
+
+
+def test_sessions_that_name_each_other_are_listed_once(run, store, header, answered, monkeypatch):
+    monkeypatch.setattr(Path, "cwd", lambda: Path("/here"))
+    first = store.create(header("/here", "0001"))
+    second = store.create(header("/here", "0002", parent_session=first.reference))
+    second.append([answered("a")])
+    store.create(header("/here", "0001", parent_session=second.reference)).append([answered("a")])
+
+    assert len(run("list", "--tree")[1].splitlines()) == 2

@@ -216,6 +216,16 @@ def test_the_latest_is_what_was_written_to_last(store, stored, user_entry):
     assert store.latest("/other") is None
 
 
+def test_the_latest_is_no_session_that_worked_for_a_call_of_another_one(store, header, user_entry):
+    parent = store.create(header(session_id="0001"))
+    parent.append([user_entry("a")])
+    child = store.create(header(session_id="0002", parent_session=parent.reference, extra={"parentCall": "call_1"}))
+    child.append([user_entry("a")])
+    os.utime(parent.reference, (1, 1))
+
+    assert store.latest("/home/me/project") == parent.reference
+
+
 def test_the_latest_may_be_none_that_can_be_opened(store, stored):
     path = Path(stored("a"))
     os.utime(path, (1, 1))

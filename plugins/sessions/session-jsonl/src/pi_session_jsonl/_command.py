@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["run_sessions"]
 
 _USAGE = """\
-Usage: pi sessions list [--all]
+Usage: pi sessions list [--all] [--tree]
        pi sessions path ID
        pi sessions fsck FILE [--repair]
 
@@ -32,6 +32,8 @@ Look at stored sessions: those of the store that the setting sessionStore names.
 
   list         List the sessions of this directory, the newest first
     --all      List those of all directories
+    --tree     List forks and the sessions of agents under their parent, those
+               of other directories included
   path ID      Print the path of the session whose id begins like this, or what
                the store takes in place of a path
   fsck FILE    Check a session file: header, damaged lines, ids, parents, tool
@@ -41,7 +43,7 @@ Look at stored sessions: those of the store that the setting sessionStore names.
   -h, --help   Print this and end
 """
 
-_SWITCHES = {"list": ("--all",), "path": (), "fsck": ("--repair",)}
+_SWITCHES = {"list": ("--all", "--tree"), "path": (), "fsck": ("--repair",)}
 _WORDS = {"list": (), "path": ("ID",), "fsck": ("FILE",)}
 _MOST_COLUMNS = 1000
 
@@ -62,7 +64,9 @@ def run_sessions(arguments: Sequence[str], host: PluginHost) -> int:
     from pi_core.session.stores import resolve_store
 
     store = resolve_store(host=host).store
-    return _path(store, words[0]) if verb == "path" else _list(store, everywhere="--all" in switches)
+    if verb == "path":
+        return _path(store, words[0])
+    return _list(store, everywhere="--all" in switches, tree="--tree" in switches)
 
 
 def _without_common(arguments: Sequence[str]) -> Iterator[str]:
@@ -95,29 +99,49 @@ def _parsed(arguments: list[str]) -> tuple[str, list[str], set[str]]:
 # list and path
 
 
-def _list(store: SessionStore, *, everywhere: bool) -> int:
+def _list(store: SessionStore, *, everywhere: bool, tree: bool) -> int:
     found = store.list(None if everywhere else str(Path.cwd()))
     if not found:
         other = "" if store.name == "jsonl" else f" in the session store {store.name!r}"
         where = "" if everywhere else " for this directory; --all looks everywhere"
         sys.stdout.write(f"No sessions are stored{other}{where}.\n")
-    sys.stdout.writelines(f"{line}\n" for line in _table(found, with_cwd=everywhere))
+    levels = _nested(found, found if everywhere else store.list(None)) if tree else [(info, 0) for info in found]
+    sys.stdout.writelines(f"{line}\n" for line in _table(levels, with_cwd=everywhere))
     return 0
 
 
-def _table(found: Sequence[SessionInfo], *, with_cwd: bool) -> Iterator[str]:
-    rows = [_row(info, with_cwd=with_cwd) for info in found]
+def _nested(found: Sequence[SessionInfo], everything: Sequence[SessionInfo]) -> list[tuple[SessionInfo, int]]:
+    """Return sessions, each followed by those that name it as their parent, with how deep each is nested."""
+    by_parent: dict[str | None, list[SessionInfo]] = {}
+    for info in everything:
+        by_parent.setdefault(info.parent_session_path, []).append(info)
+    here = {info.path for info in found}
+    roots = [info for info in found if info.parent_session_path not in here]
+    waiting = [(info, 0) for info in reversed([*roots, *found])]  # of files that name each other none is a root
+    nested: dict[str, tuple[SessionInfo, int]] = {}
+    while waiting:
+        info, depth = waiting.pop()
+        if info.path not in nested:
+            nested[info.path] = (info, depth)
+            waiting += [(child, depth + 1) for child in reversed(by_parent.get(info.path, ()))]
+    return list(nested.values())
+
+
+def _table(found: Sequence[tuple[SessionInfo, int]], *, with_cwd: bool) -> Iterator[str]:
+    rows = [_row(info, depth, with_cwd=with_cwd) for info, depth in found]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     room = _columns()
     for row in rows:
         yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()[:room]
 
 
-def _row(info: SessionInfo, *, with_cwd: bool) -> tuple[str, ...]:
+def _row(info: SessionInfo, depth: int, *, with_cwd: bool) -> tuple[str, ...]:
     modified = info.modified.astimezone().strftime("%Y-%m-%d %H:%M")
     title = info.name or info.first_message
     cells = (modified, info.id, str(info.message_count))
-    return tuple(map(one_line, (*cells, *((info.cwd,) if with_cwd else ()), title[:_MOST_COLUMNS])))
+    plain = tuple(map(one_line, (*cells, *((info.cwd,) if with_cwd else ()), title[:_MOST_COLUMNS])))
+    branch = f"{'   ' * (depth - 1)}└─ " if depth else ""
+    return (*plain[:-1], f"{branch}{plain[-1]}")
 
 
 def _columns() -> int:

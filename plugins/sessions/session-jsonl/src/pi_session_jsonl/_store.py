@@ -58,6 +58,7 @@ class JsonlSessionStore:
     def latest(self, cwd: str) -> str | None:
         """Return the path of the most recently written session of a working directory; only headers are read.
 
+        Child sessions, which worked for a tool call of another one, are left out: the user goes on with the parent.
         A non-empty file that is invalid or unreadable counts, too: opening it reports the error.
         """
         from pi_session_jsonl._listing import header_of
@@ -68,6 +69,8 @@ class JsonlSessionStore:
             if header is None:
                 if file.size:
                     return file.path
+            elif "parentCall" in header:
+                continue
             elif self.place.session_dir is None or _place.same_cwd(header.get("cwd"), cwd):
                 return file.path
         return None
