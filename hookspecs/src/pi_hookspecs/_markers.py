@@ -35,7 +35,11 @@ __all__ = [
 PROJECT = "pi"
 """Name of the pluggy project and of the entry point group."""
 
-OBSERVED = {"context": ("messages",), "before_provider_request": ("payload", "headers")}
+OBSERVED = {
+    "before_agent_start": ("system_prompt",),
+    "before_provider_request": ("payload", "headers"),
+    "context": ("messages",),
+}
 """Hooks whose changes can be observed, and the fields of their events in which changes are looked for."""
 
 _F = TypeVar("_F", bound="Callable[..., Any]")
@@ -253,7 +257,7 @@ class _HookimplMarker:
             if observe:
                 hook = specname or getattr(target, "__name__", "")
                 if hook not in OBSERVED:
-                    raise TypeError(f"observe=True is for the hooks {' and '.join(OBSERVED)}, not for {hook!r}")
+                    raise TypeError(f"observe=True is for the hooks {', '.join(OBSERVED)}, not for {hook!r}")
                 target.pi_observe = True  # type: ignore[attr-defined]
             if before or after:
                 target.pi_order = Order(_names(before), _names(after))  # type: ignore[attr-defined]

@@ -253,6 +253,7 @@ _SAMPLES: dict[str, Callable[[], Any]] = {
         model=_OTHER_MODEL,
         usage=Usage(input=12_480, output=310, total_tokens=12_790),
         duration_ms=4_200,
+        payload={"model": "large", "max_tokens": 8192, "messages": [{"role": "user", "content": _PROMPT}]},
     ),
     "ui_prompt_start": lambda: UIPromptStartEvent(kind="confirm", title="Push to main?"),
     "ui_prompt_end": lambda: UIPromptEndEvent(kind="confirm", title="Push to main?"),

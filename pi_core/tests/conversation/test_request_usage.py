@@ -109,3 +109,13 @@ async def test_a_request_whose_task_is_cancelled_is_reported(pi_session, script,
 
     assert [each.request_id for each in counts.used] == counts.begun
     assert counts.used[0].error == "Request was aborted"
+
+
+async def test_usage_comes_with_what_was_sent(pi_session, script, counts):
+    pi_session.hooks.add("tier", "before_provider_request", lambda event: {**event.payload, "tier": "flex"})
+    script.turn(text("one"))
+    await pi_session.prompt("first")
+
+    assert counts.used[-1].payload is script.requests[-1].payload
+    assert counts.used[-1].payload["tier"] == "flex"
+    assert "flex" not in repr(counts.used[-1])

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pi_core.hooks.changes import differences
-from pi_hookspecs import ContextResult, UserMessage, hookimpl
+from pi_hookspecs import BeforeAgentStartResult, ContextResult, UserMessage, hookimpl
 from pi_testing import text
 
 
@@ -25,6 +25,10 @@ class Observer:
         return ContextResult(block=True, reason="an observer refuses nothing")
 
     @hookimpl(observe=True)
+    def before_agent_start(self, event):
+        self.changes["prompt"] = event.changes
+
+    @hookimpl(observe=True)
     def before_provider_request(self, event):
         self.changes["payload"] = event.changes
         self.changes["seen"] = dict(event.payload)
@@ -32,6 +36,10 @@ class Observer:
 
 
 class Changes:
+    @hookimpl
+    def before_agent_start(self, event):
+        return BeforeAgentStartResult(system_prompt=f"{event.system_prompt} Hurry.")
+
     @hookimpl
     def context(self, event):
         return ContextResult(messages=[*event.messages, UserMessage(content="and briefly")])
@@ -68,6 +76,7 @@ async def test_an_observer_learns_who_changed_what(pi_session, script, observer)
     script.turn(text("one"))
     await pi_session.prompt("first")
 
+    assert observer.changes["prompt"] == (("changer", "system_prompt"),)
     assert observer.changes["context"] == (("changer", "messages[1:2]"),)
     assert observer.changes["payload"] == (
         ("changer", "payload.messages[0:0]"),
@@ -111,7 +120,7 @@ async def test_without_an_observer_no_change_is_looked_for(pi_session, script, p
 
 
 def test_only_hooks_with_changes_can_be_observed():
-    with pytest.raises(TypeError, match=r"is for the hooks context and before_provider_request, not for 'tool_call'"):
+    with pytest.raises(TypeError, match=r"before_agent_start, before_provider_request, context, not for 'tool_call'"):
 
         @hookimpl(observe=True)
         def tool_call(event):

@@ -192,6 +192,8 @@ class ModelUsageEvent(ReprMixin):
         usage: Tokens and cost, as the answer reports them; all 0 where the provider reported none.
         duration_ms: Milliseconds from the beginning of the request to the end of its answer.
         error: Why it failed or was aborted; None for an answer.
+        payload: What was sent, in the API's own format, after ``before_provider_request``; not to be changed. None
+            where nothing was sent.
     """
 
     type: ClassVar[Literal["model_usage"]] = "model_usage"
@@ -203,3 +205,4 @@ class ModelUsageEvent(ReprMixin):
     usage: Usage
     duration_ms: int = 0
     error: str | None = None
+    payload: Any = field(default=None, repr=False)

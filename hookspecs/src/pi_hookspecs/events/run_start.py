@@ -28,12 +28,18 @@ def _messages(messages: Iterable[CustomMessage]) -> tuple[CustomMessage, ...]:
 
 @frozen(kw_only=True, eq=False, repr=False)
 class BeforeAgentStartEvent(ReprMixin):
-    """A prompt is about to run, with this system prompt."""
+    """A prompt is about to run, with this system prompt.
+
+    Attributes:
+        changes: For an implementation marked ``observe=True``: which plugins changed the system prompt, in order, as
+            ``("haste", "system_prompt")``.
+    """
 
     type: ClassVar[Literal["before_agent_start"]] = "before_agent_start"
     prompt: str
     images: tuple[ImageContent, ...] = ()
     system_prompt: str = ""
+    changes: tuple[tuple[str, str], ...] = ()
 
 
 @frozen(kw_only=True, eq=False, repr=False)

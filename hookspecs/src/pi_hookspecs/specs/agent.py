@@ -104,6 +104,9 @@ async def system_prompt(event: SystemPromptEvent, ctx: PiContext) -> SystemPromp
 async def before_agent_start(event: BeforeAgentStartEvent, ctx: PiContext) -> BeforeAgentStartResult | None:
     """Add messages after the user's, or change the system prompt, for this run.
 
+    With ``@hookimpl(observe=True)`` it is called after all others and changes nothing: ``event.changes`` has who
+    changed the system prompt.
+
     Args:
         event: The prompt with its images, and the system prompt.
         ctx: The session before the run.

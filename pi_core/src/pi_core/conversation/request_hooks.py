@@ -40,12 +40,14 @@ class _Request(ReprMixin):
         common: The fields that the events of all of its hooks have.
         started: When it began, in seconds of the performance counter.
         base_url: Its address, without user name and password; empty until it is known.
+        payload: What was sent; None before that.
     """
 
     model: Model
     common: dict[str, Any]
     started: float
     base_url: str = ""
+    payload: Any = None
 
 
 class RequestHooks:
@@ -145,12 +147,14 @@ class RequestHooks:
             usage=answer.usage,
             duration_ms=round((perf_counter() - request.started) * 1000),
             error=(answer.error_message or answer.stop_reason) if failed else None,
+            payload=request.payload,
             **request.common,
         )
         await self._hooks.notify(event, self._plugins.ctx)
 
     async def _on_payload(self, request: _Request, headers: dict[str, str], payload: Any, model: Model) -> Any:
         """Ask ``before_provider_request``, add its headers, and return the payload to send."""
+        request.payload = payload
         if "before_provider_request" not in self._hooks.implemented:
             return payload
         from pi_hookspecs import BeforeProviderRequestEvent
@@ -158,7 +162,8 @@ class RequestHooks:
         event = BeforeProviderRequestEvent(payload=payload, model=model, base_url=request.base_url, **request.common)
         answer = await self._hooks.call(request_specs.before_provider_request, event, self._plugins.ctx)
         _add_headers(headers, event.headers)
-        return payload if answer is None else answer
+        request.payload = payload if answer is None else answer
+        return request.payload
 
     async def _on_response(self, request: _Request, status: int, headers: dict[str, str]) -> None:
         """Call ``after_provider_response``."""

@@ -34,6 +34,9 @@ def report_changes(
     """Return a function that calls implementations by ``invoke`` and reports the changes to those that observe."""
 
     async def watch(call: HookCall, implementation: HookImplementation, event: Any) -> Any:
+        if call.seen is None and implementation.observes:  # observers come last: there is nothing to compare
+            await invoke(call, implementation, event)
+            return None
         data = {name: to_wire(getattr(event, name)) for name in OBSERVED[call.hook.name]}
         seen = call.seen
         if seen is None:
