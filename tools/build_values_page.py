@@ -62,7 +62,7 @@ IMPLEMENTED |= {
     "ToolOperations",
 }
 IMPLEMENTED |= {"FileOperations", "CommandOperations", "Launcher", "ProcessKeeper", "Processes", "ManagedProcess"}
-IMPLEMENTED |= {"Component", "ScreenHandle", "OverlayHandle"}
+IMPLEMENTED |= {"Component", "ScreenHandle", "OverlayHandle", "TraceContext"}
 
 MODES = """\
 ## What a mode gets: options

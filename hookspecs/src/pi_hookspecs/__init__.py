@@ -158,7 +158,9 @@ _HOMES: dict[str, str] = {
         "BranchSummary BranchSummaryRequest CommandRequest Compaction CompactionPreparation "
         "CompactionReason CompactionRequest RetryDecision SpawnRequest"
     ),
-    "services": "BranchSummarizer CommandRunner Compactor Launcher ProcessKeeper Retrier Service ToolOperations",
+    "services": (
+        "BranchSummarizer CommandRunner Compactor Launcher ProcessKeeper Retrier Service ToolOperations TraceContext"
+    ),
     "shapes": "Shape UnsupportedAnnotation shape_of",
     "session_context": "ModelChoice SessionContext",
     "session_store": (

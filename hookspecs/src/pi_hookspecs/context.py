@@ -282,6 +282,13 @@ class PiContext(CommandActions, StoredActions, Protocol):
         """
         ...
 
+    async def trace_context(self) -> Mapping[str, str]:
+        """Return ``traceparent`` and ``tracestate`` of what runs now, for a request to another program; may be empty.
+
+        They are those of the plugin that traces (``TraceContext``), or, without one, those that came with the prompt.
+        """
+        ...
+
     async def complete(self, context: Context, request: SideRequest) -> AssistantMessage:
         """Make a request outside the conversation; return the answer, or the error message that it ended in.
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from pi_hookspecs.context import PiContext
     from pi_hookspecs.messages import AssistantMessage
     from pi_hookspecs.operations import CommandOperations, SomeFileOperations
@@ -34,6 +36,7 @@ __all__ = [
     "Retrier",
     "Service",
     "ToolOperations",
+    "TraceContext",
 ]
 
 
@@ -149,5 +152,20 @@ class ProcessKeeper(Protocol):
         ...
 
 
-Service = Compactor | BranchSummarizer | Retrier | CommandRunner | ToolOperations | Launcher | ProcessKeeper
+@runtime_checkable
+class TraceContext(Protocol):
+    """Knows the span of a distributed trace that a session works on; ``ctx.trace_context()`` asks it."""
+
+    async def trace_context(self, ctx: PiContext) -> Mapping[str, str]:
+        """Return ``traceparent`` and, where there is one, ``tracestate``, as in W3C Trace Context; empty for no span.
+
+        Args:
+            ctx: That of the tool, whose ``call_id`` says which call asks; a hook's, which has no ``call_id``.
+        """
+        ...
+
+
+Service = (
+    Compactor | BranchSummarizer | Retrier | CommandRunner | ToolOperations | Launcher | ProcessKeeper | TraceContext
+)
 """Types that ``register_services`` may return."""

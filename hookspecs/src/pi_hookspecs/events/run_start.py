@@ -33,6 +33,7 @@ class BeforeAgentStartEvent(ReprMixin):
     Attributes:
         changes: For an implementation marked ``observe=True``: which plugins changed the system prompt, in order, as
             ``("haste", "system_prompt")``.
+        trace_context: ``traceparent`` and ``tracestate`` where the program that gave the prompt sent them.
     """
 
     type: ClassVar[Literal["before_agent_start"]] = "before_agent_start"
@@ -40,6 +41,7 @@ class BeforeAgentStartEvent(ReprMixin):
     images: tuple[ImageContent, ...] = ()
     system_prompt: str = ""
     changes: tuple[tuple[str, str], ...] = ()
+    trace_context: dict[str, str] = field(factory=dict)
 
 
 @frozen(kw_only=True, eq=False, repr=False)

@@ -88,6 +88,7 @@ class PluginPort:
     scoped_models: tuple[ScopedModel, ...] = attribute("_parts.models.scoped", "The models to cycle through.")
     system_prompt: str = attribute("_runtime.agent.state.system_prompt", "The prompt that the next request would send.")
     signal: AbortSignal | None = attribute("_runtime.signal", "The abort of the present run, or prompt.")
+    caller_trace: Mapping[str, str] = attribute("_runtime.gate.trace_context", "What came with the present prompt.")
     is_streaming: bool = attribute("_runtime.is_streaming", "Whether a prompt is being answered.")
 
     depth: int = attribute("_runtime.front_end.depth", "How many sessions it is nested in.")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pi_hookspecs import AbortController
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from pi_core.conversation.prompt_call import PromptCall
     from pi_hookspecs import AbortSignal
@@ -30,6 +30,8 @@ class PromptGate:
         self._task: asyncio.Task[Any] | None = None
         self.call: PromptCall | None = None
         """What a program asked of the prompt inside; None where it asked nothing, and between prompts."""
+        self.trace_context: Mapping[str, str] = {}
+        """``traceparent`` and ``tracestate`` that came with the prompt inside."""
         self._settled = asyncio.Event()
         self._settled.set()
 
@@ -39,10 +41,12 @@ class PromptGate:
         return self._abort.signal if self._abort is not None else None
 
     @contextmanager
-    def prompt(self, call: PromptCall | None = None) -> Iterator[AbortSignal]:
+    def prompt(
+        self, call: PromptCall | None = None, trace_context: Mapping[str, str] | None = None
+    ) -> Iterator[AbortSignal]:
         """Answer a prompt inside the block; gives its abort."""
         mine = self._abort = AbortController()
-        self.call = call
+        self.call, self.trace_context = call, trace_context or {}
         mine.signal.on_abort(lambda: self._on_abort(mine.signal))
         self._task = asyncio.current_task()
         self._settled.clear()
@@ -51,6 +55,7 @@ class PromptGate:
         finally:
             if self._abort in (mine, None):  # a listener of agent_settled may have begun another
                 self._abort = self._task = self.call = None
+                self.trace_context = {}
                 self._settled.set()
 
     def free(self) -> None:

@@ -11,7 +11,7 @@ from pi_core.conversation.parts import Parts
 from pi_core.conversation.port import PluginPort
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from pi_core.agent.agent import Agent
@@ -168,11 +168,13 @@ class AgentSession:
         expand_prompt_templates: bool = True,
         on_accepted: Callable[[Literal["started", "queued", "handled"]], object] = bool,
         limits: UsageLimits | None = None,
+        trace_context: Mapping[str, str] | None = None,
     ) -> AssistantMessage | None:
         """Send a prompt and return the last answer, once the run has settled.
 
         Messages go to the agent unchanged: neither commands nor the ``input`` hook see them. ``on_accepted`` is called
-        once with the disposition of the prompt, before the first event.
+        once with the disposition of the prompt, before the first event. ``trace_context`` has the ``traceparent`` and
+        ``tracestate`` of the caller's own span, for plugins that trace and for the programs that tools call.
 
         Returns:
             The last assistant message, also one that failed or was aborted (``stop_reason``); None when a command or a
@@ -198,6 +200,7 @@ class AgentSession:
             expand=expand_prompt_templates,
             on_accepted=on_accepted,
             call=call,
+            trace_context=trace_context,
         )
 
     @overload

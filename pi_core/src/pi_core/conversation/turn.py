@@ -12,7 +12,7 @@ from pi_hookspecs import AgentBusy, AgentSettledEvent, UserMessage, text_of
 from pi_hookspecs.specs import agent as agent_specs
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator, Sequence
+    from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 
     from pi_core.conversation.commands import PluginCommands
     from pi_core.conversation.message_queue import MessageQueue
@@ -69,6 +69,7 @@ class PromptTurns:
         expand: bool = True,
         on_accepted: Callable[[Literal["started", "queued", "handled"]], object] = bool,
         call: PromptCall | None = None,
+        trace_context: Mapping[str, str] | None = None,
     ) -> AssistantMessage | None:
         """Answer a prompt, see ``AgentSession.prompt``; ``call`` is what a program asked of it beyond its text."""
         runtime = self._runtime
@@ -91,7 +92,7 @@ class PromptTurns:
         runtime.models.check(runtime.required_model())
         runtime.transcript.keep_deferred()
         waiting = self._queue.take_for_next_turn()
-        with runtime.settings.held(), runtime.gate.prompt(call) as stop:
+        with runtime.settings.held(), runtime.gate.prompt(call, trace_context) as stop:
             on_accepted("started")
             await self._run([*messages, *waiting], *text, stop)
         if call is not None:
@@ -202,7 +203,8 @@ class PromptTurns:
             return ()
         from pi_hookspecs import BeforeAgentStartEvent
 
-        event = BeforeAgentStartEvent(prompt=text, images=images, system_prompt=base)
+        trace_context = dict(runtime.gate.trace_context)
+        event = BeforeAgentStartEvent(prompt=text, images=images, system_prompt=base, trace_context=trace_context)
         answer = await runtime.hooks.call(agent_specs.before_agent_start, event, runtime.ctx)
         if answer is None:
             return ()

@@ -225,6 +225,7 @@ _SERVICES = (
     "ToolOperations",
     "Launcher",
     "ProcessKeeper",
+    "TraceContext",
 )
 _TOOL_DATA = (
     "label",

@@ -227,6 +227,14 @@ class PluginContext(CommandContext):
 
         return await ask_launchers(self._session, self, request)
 
+    async def trace_context(self) -> Mapping[str, str]:
+        """Return ``traceparent`` and ``tracestate`` of what runs now; may be empty."""
+        if "TraceContext" not in self._session.host.service_kinds:
+            return dict(self._session.caller_trace)
+        from pi_core.plugin_api.tracing import ask_trace_context
+
+        return await ask_trace_context(self._session, self)
+
     @property
     def processes(self) -> Processes:
         """The session's managed background processes."""

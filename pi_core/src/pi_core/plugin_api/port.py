@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pi_core.plugin_api.event_bus import Bus
     from pi_core.plugin_api.handles import Handles
     from pi_core.plugin_api.mcp_servers import McpServers
-    from pi_core.plugin_api.port_values import ForkOutcome, HelperSession, ScopedModel
+    from pi_core.plugin_api.port_values import ForkOutcome, HelperSession, PluginMessages, ScopedModel
     from pi_core.plugin_api.registrations import SessionRegistrations
     from pi_core.plugin_api.settings import PluginSettings
     from pi_core.plugin_api.ui_prompts import UIPrompts
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
         CompactionReason,
         Context,
         ContextUsage,
-        CustomMessage,
         Model,
         PiContext,
         PromptPart,
@@ -47,9 +46,8 @@ if TYPE_CHECKING:
         Usage,
         UserInterface,
     )
-    from pi_hookspecs.messages import UserContent
 
-__all__ = ["PluginMessages", "ProviderPort", "SessionPort"]
+__all__ = ["ProviderPort", "SessionPort"]
 
 
 class ProviderPort(Protocol):
@@ -217,6 +215,11 @@ class SessionPort(ProviderPort, Protocol):
         ...
 
     @property
+    def caller_trace(self) -> Mapping[str, str]:
+        """The trace context that came with the prompt that is being answered; empty without one."""
+        ...
+
+    @property
     def is_streaming(self) -> bool:
         """Whether a prompt is being answered."""
         ...
@@ -374,25 +377,4 @@ class SessionPort(ProviderPort, Protocol):
 
     def report_plugin_error(self, plugin: str, step: str, message: str, stack: str | None = None) -> None:
         """Emit ``extension_error`` without waiting for the subscribers."""
-        ...
-
-
-class PluginMessages(Protocol):
-    """Sends messages of plugins; awaiting the result waits for the answer."""
-
-    def send_message_of(
-        self,
-        plugin: str,
-        message: CustomMessage,
-        *,
-        trigger_turn: bool,
-        deliver_as: Literal["steer", "followUp", "nextTurn"] | None,
-    ) -> Awaitable[AssistantMessage | None]:
-        """Add a plugin's message to the conversation, see ``PiAPI.send_message``."""
-        ...
-
-    def send_user_message_of(
-        self, plugin: str, content: str | Sequence[UserContent], deliver_as: Literal["steer", "followUp"] | None
-    ) -> Awaitable[AssistantMessage | None]:
-        """Add a message in the user's place, see ``PiAPI.send_user_message``."""
         ...

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import TYPE_CHECKING, Literal, Protocol, Self
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable, Sequence
 
     from pi_core.agent.subscribers import Listener
-    from pi_hookspecs import AssistantMessage, Model
+    from pi_hookspecs import AssistantMessage, CustomMessage, Model
+    from pi_hookspecs.messages import UserContent
 
-__all__ = ["ForkOutcome", "HelperSession", "ScopedModel"]
+__all__ = ["ForkOutcome", "HelperSession", "PluginMessages", "ScopedModel"]
 
 
 class ScopedModel(Protocol):
@@ -49,4 +50,25 @@ class HelperSession(Protocol):
 
     def subscribe(self, listener: Listener, *types: str) -> Callable[[], None]:
         """Call a listener with every event of these types; return a function that unsubscribes."""
+        ...
+
+
+class PluginMessages(Protocol):
+    """Sends messages of plugins; awaiting the result waits for the answer."""
+
+    def send_message_of(
+        self,
+        plugin: str,
+        message: CustomMessage,
+        *,
+        trigger_turn: bool,
+        deliver_as: Literal["steer", "followUp", "nextTurn"] | None,
+    ) -> Awaitable[AssistantMessage | None]:
+        """Add a plugin's message to the conversation, see ``PiAPI.send_message``."""
+        ...
+
+    def send_user_message_of(
+        self, plugin: str, content: str | Sequence[UserContent], deliver_as: Literal["steer", "followUp"] | None
+    ) -> Awaitable[AssistantMessage | None]:
+        """Add a message in the user's place, see ``PiAPI.send_user_message``."""
         ...

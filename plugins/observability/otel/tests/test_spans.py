@@ -247,3 +247,40 @@ async def test_requests_carry_no_span_by_default(pi_session, script, seen):
     await pi_session.prompt("Hi")
 
     assert not script.requests[0].options.headers
+
+
+@tool
+async def call_out(ctx) -> str:
+    """Return the context for a request to another program, and for a program that is started."""
+    started = await ctx.child_environment({}, purpose="exec", command="true")
+    return f"{(await ctx.trace_context())['traceparent']} {started['TRACEPARENT']}"
+
+
+@pytest.mark.pi(tools=[call_out])
+async def test_requests_of_a_tool_to_other_programs_are_below_its_span(pi_session, script, seen):
+    calls = [tool_call("call_out", call_id="1"), tool_call("call_out", call_id="2")]
+    script.turn(*calls).turn(text("Done."))
+
+    await pi_session.prompt("Call both")
+
+    spans = {each.attributes["gen_ai.tool.call.id"]: each for each in await seen.spans() if "call_out" in each.name}
+    results = [each for each in pi_session.messages if each.role == "toolResult"]
+    parents = {each.tool_call_id: {header.split("-")[2] for header in each.text.split()} for each in results}
+    assert parents == {call_id: {f"{span.context.span_id:016x}"} for call_id, span in spans.items()}
+
+
+async def test_a_prompt_is_below_the_span_that_came_with_it(pi_session, script, seen):
+    script.turn(text("Hello."))
+
+    await pi_session.prompt("Hi", trace_context={"traceparent": f"00-{'a' * 32}-{'b' * 16}-01"})
+
+    agent = await seen.named("invoke_agent pi")
+    assert (f"{agent.context.trace_id:x}", f"{agent.parent.span_id:x}") == ("a" * 32, "b" * 16)
+
+
+async def test_a_context_that_is_not_valid_is_ignored(pi_session, script, seen):
+    script.turn(text("Hello."))
+
+    await pi_session.prompt("Hi", trace_context={"traceparent": "00-xyz"})
+
+    assert (await seen.named("invoke_agent pi")).parent is None

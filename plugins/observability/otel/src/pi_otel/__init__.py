@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 from pi_hookspecs import hookimpl
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping, Sequence
 
     from pi_hookspecs import PiAPI, PiContext, PluginSetting
 
-__all__ = ["activate", "pi_when", "register_settings"]
+__all__ = ["activate", "pi_when", "register_services", "register_settings"]
 
 pi_when = {
     "env": ["OTEL_EXPORTER_OTLP*_ENDPOINT", "OTEL_*_EXPORTER"],
@@ -29,6 +29,27 @@ def register_settings() -> list[PluginSetting]:
     from pi_otel._options import settings
 
     return settings()
+
+
+class SpanContext:
+    """Implements ``TraceContext``: the span of the tool call, or of the prompt, of an observed session."""
+
+    async def trace_context(self, ctx: PiContext) -> Mapping[str, str]:
+        """Return ``traceparent`` and ``tracestate``; empty for a session that is not observed."""
+        import sys
+
+        if "pi_otel._telemetry" not in sys.modules:
+            return {}
+        from pi_otel._telemetry import telemetry
+
+        observed = telemetry().at_work.get(ctx.session.id)
+        return {} if observed is None else await observed.headers(getattr(ctx, "call_id", None))
+
+
+@hookimpl
+def register_services() -> Sequence[SpanContext]:
+    """Return what knows the current span."""
+    return [SpanContext()]
 
 
 @hookimpl

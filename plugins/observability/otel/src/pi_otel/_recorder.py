@@ -37,12 +37,14 @@ class Prompt:
     Attributes:
         session: The session's id.
         model: The model that will be asked; None without one.
+        caller: What came with the prompt, by header: ``traceparent``, ``tracestate``.
         ambient: The program's own context where the prompt was given; None outside any span.
         environ: The variables that may have the context of the process that started pi.
     """
 
     session: str
     model: Model | None
+    caller: Mapping[str, str]
     ambient: Context | None
     environ: Mapping[str, str]
 
@@ -113,11 +115,19 @@ class Recorder:
             common[names.REQUEST_MODEL] = prompt.model.id
         span = self._outlet.tracer.start_span(
             f"invoke_agent {names.AGENT}",
-            self._parents.get(prompt.session) or prompt.ambient or _context_of(prompt.environ),
+            self._outer(prompt),
             attributes={**common, names.CONVERSATION: prompt.session, names.AGENT_VERSION: self._outlet.version},
             start_time=started,
         )
         self._run = _Run(span, trace.set_span_in_context(span), started, common)
+
+    def _outer(self, prompt: Prompt) -> Context:
+        return (
+            self._parents.get(prompt.session)
+            or _context_of(prompt.caller)
+            or prompt.ambient
+            or _context_of({name.lower(): value for name, value in prompt.environ.items()})
+        )
 
     def turn_ended(self, _at: int) -> None:
         """Count a turn."""
@@ -332,9 +342,9 @@ class Recorder:
 
     # Context
 
-    def headers(self, request_id: str | None = None) -> dict[str, str]:
-        """Return ``traceparent`` and ``tracestate`` of a request, else of what runs now; empty where nothing does."""
-        context = self._contexts.get(request_id or "")
+    def headers(self, key: str | None = None) -> dict[str, str]:
+        """Return ``traceparent`` and ``tracestate`` of a request or call, else of what runs now; may be empty."""
+        context = self._contexts.get(key or "")
         if context is None and len(self._tools) == 1:
             context = self._contexts[next(iter(self._tools))]
         context = context or self._here()
@@ -353,12 +363,11 @@ def _propagator() -> Any:
     return TraceContextTextMapPropagator()
 
 
-def _context_of(environ: Mapping[str, str]) -> Context:
-    """Return the context that the environment has; an empty one where it has none, or one that is not valid."""
+def _context_of(headers: Mapping[str, str]) -> Context:
+    """Return the context of ``traceparent`` and ``tracestate``; an empty one without them, or if they are not valid."""
     from opentelemetry.context import Context
 
-    carrier = {name.lower(): environ[name] for name in ("TRACEPARENT", "TRACESTATE") if environ.get(name)}
-    found: Context = _propagator().extract(carrier, Context())
+    found: Context = _propagator().extract(headers, Context())
     return found
 
 

@@ -42,6 +42,7 @@ class Observed:
         self._recorder: Recorder | None = None
         self._messages: tuple[Any, ...] = ()
         self._is_counted = False
+        self._prompted = ""
 
     def register(self) -> Self:
         """Observe the session."""
@@ -109,11 +110,14 @@ class Observed:
 
     def _prompt_begins(self, event: Any, ctx: PiContext) -> None:
         at, session, model, ambient = time_ns(), ctx.session.id, ctx.model, _ambient()
+        caller = getattr(event, "trace_context", {})
+        self._telemetry.at_work[session] = self
+        self._prompted = session
 
         def begin(to: Recorder) -> None:
             from pi_otel._recorder import Prompt
 
-            to.prompt_began(at, Prompt(session, model, ambient, os.environ))
+            to.prompt_began(at, Prompt(session, model, caller, ambient, os.environ))
 
         self._note(begin)
 
@@ -123,6 +127,7 @@ class Observed:
 
     def _settled(self, event: Any) -> None:
         at = time_ns()
+        self._telemetry.at_work.pop(self._prompted, None)
         self._note(lambda to: to.prompt_settled(at, aborted=event.aborted))
         self._telemetry.load()
 
@@ -155,9 +160,7 @@ class Observed:
         asked = {name: payload[key] for key, name in _ASKED.items() if isinstance(payload.get(key), int | float)}
         self._note(lambda to: to.request_sent(event.request_id, asked))
         if self._options.propagates:
-            await self._telemetry.loaded()
-            if self._recorder is not None:
-                event.headers.update(self._recorder.headers(event.request_id))
+            event.headers.update(await self.headers(event.request_id))
 
     def _after_provider_response(self, event: Any) -> None:
         at = time_ns()
@@ -210,9 +213,13 @@ class Observed:
     async def _child_environment(self, event: Any, ctx: PiContext) -> dict[str, str | None] | None:
         if ctx.is_idle():
             return None
-        await self._telemetry.loaded()
-        headers = {} if self._recorder is None else self._recorder.headers()
+        headers = await self.headers(getattr(ctx, "call_id", None))
         return {name.upper(): value for name, value in headers.items()} or None
+
+    async def headers(self, key: str | None) -> dict[str, str]:
+        """Return ``traceparent`` and ``tracestate`` of a request or a tool call, else of what runs now."""
+        await self._telemetry.loaded()
+        return {} if self._recorder is None else self._recorder.headers(key)
 
     def _before_compact(self, event: Any) -> None:
         at, tokens = time_ns(), event.preparation.tokens_before

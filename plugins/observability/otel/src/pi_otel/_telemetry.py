@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pi_otel._export import Outlet
+    from pi_otel._session import Observed
 
 __all__ = ["Telemetry", "telemetry"]
 
@@ -33,12 +34,14 @@ class Telemetry:
 
     Attributes:
         sessions: How many observed sessions there are.
+        at_work: By the id of a session, what observes it, while it answers a prompt.
         parents: By the id of a child session, the context of the span that it works for.
         warned: Whether the user knows that something could not be sent.
     """
 
     def __init__(self) -> None:
         self.sessions = 0
+        self.at_work: dict[str, Observed] = {}
         self.parents: dict[str, Any] = {}
         self.warned = False
         self._outlet: Outlet | None = None

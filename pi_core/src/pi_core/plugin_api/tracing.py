@@ -1,0 +1,34 @@
+"""Asks the plugin that traces which span is at work. A failure of it is reported, and fails nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from inspect import isawaitable
+from typing import TYPE_CHECKING
+
+from pi_core.agent.safe_text import safe_repr
+from pi_core.hooks.containment import reported
+
+if TYPE_CHECKING:
+    from pi_core.plugin_api.port import SessionPort
+    from pi_hookspecs import PiContext
+
+__all__ = ["ask_trace_context"]
+
+
+async def ask_trace_context(session: SessionPort, ctx: PiContext) -> Mapping[str, str]:
+    """Return what the ``TraceContext`` service has for a context; where it has nothing, what came with the prompt."""
+    provider = session.host.find("register_services", "TraceContext")
+    found: Mapping[str, str] = {}
+    if provider is not None:
+        step, failed = "TraceContext.trace_context", "to return the trace context"
+        with reported(session.report_plugin_error, provider.plugin, step, failed):
+            answer = provider.thing.trace_context(ctx)
+            found = _checked(await answer if isawaitable(answer) else answer)
+    return found or dict(session.caller_trace)
+
+
+def _checked(answer: object) -> Mapping[str, str]:
+    if isinstance(answer, Mapping) and all(isinstance(each, str) for item in answer.items() for each in item):
+        return answer
+    raise TypeError(f"it returned {safe_repr(answer)}, which is no mapping of texts")
