@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -58,6 +59,34 @@ async def test_a_theme_that_cannot_be_used_is_left_out_and_reported_once(session
     messages = [event.error for event in recorder.of("extension_error")]
     assert len(messages) == 2
     assert "Theme 'broken' cannot be used: " in messages[0]
-    assert "accent: the variables a -> b -> a lead nowhere" in messages[0]
+    assert " and 49 more: the variables a -> b -> a lead nowhere" in messages[0]
     assert "Theme 'few' cannot be used: it has no colour for bashMode, border" in messages[1]
     assert {event.extension_path for event in recorder.of("extension_error")} == {"plugin-0"}
+
+
+async def test_what_is_wrong_in_a_file_is_reported_with_its_file_and_line(session_of, stored, recorder):
+    file = stored("mine", colors={**colors(), "error": "see"}, export={"error": "#fff", "pageBg": 300})
+    text = json.dumps(json.loads(Path(file).read_text()), indent=1)
+    Path(file).write_text(text)
+    session = session_of()
+    session.runtime.resources.extend("theme", [file], "tests")
+
+    assert await session.get_themes() == ()
+
+    lines = text.splitlines()
+    error = 1 + next(number for number, line in enumerate(lines) if '"see"' in line)
+    page = 1 + next(number for number, line in enumerate(lines) if "300" in line)
+    [event] = recorder.of("extension_error")
+    assert event.error.startswith(f"Theme 'mine' ({file!r}) cannot be used: line {error}, error: 'see' is neither")
+    assert f"; line {page}, pageBg: 300 is no colour" in event.error
+
+
+async def test_a_theme_that_is_broken_again_is_reported_again(session_of, stored, recorder):
+    session = session_of()
+    session.runtime.resources.extend("theme", [stored("mine", appearance="dim")], "tests")
+
+    for appearance in ("dim", "dark", "dim"):
+        stored("mine", appearance=appearance)
+        await session.get_themes()
+
+    assert len(recorder.of("extension_error")) == 2

@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import asyncio
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from pi_core.conversation.runtime import Runtime
+    from pi_core.resources.theme_resolver import ThemeProblem
     from pi_hookspecs import Theme
 
 __all__ = ["Themes"]
+
+
+class _Found(NamedTuple):
+    """A theme before it is resolved: ``path`` is its file, empty for a theme that a plugin registers."""
+
+    owner: str
+    path: str
+    theme: Theme
 
 
 class Themes:
@@ -20,30 +35,65 @@ class Themes:
 
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
-        self._reported: set[tuple[str, str]] = set()
+        self._reported: dict[str, str] = {}
 
     async def all(self) -> tuple[Theme, ...]:
         """Return the themes that can be used, by name; of two with one name a file counts before a plugin.
 
         Their colours are ``#rrggbb``, an index from 0 to 255, or empty for the terminal's own, and every role has one.
-        A theme with anything wrong is left out, and reported once with all that is wrong.
+        A theme with anything wrong is left out, and reported once with all that is wrong; of a file with its lines.
         """
-        from pi_core.resources.theme_resolver import resolve_theme, theme_of_file
+        from pi_core.resources.theme_resolver import resolve_theme
 
-        registered = self._runtime.registrations.find_all("register_themes").items()
-        found: dict[str, tuple[str, Theme]] = {name: (each.plugin, each.thing) for name, each in registered}
-        for each in (await self._runtime.resources.load("theme")).resources:
-            found[each.name] = "(resources)", theme_of_file(each.name, each.data)
         usable: list[Theme] = []
-        for name, (owner, theme) in sorted(found.items()):
-            resolved, problems = resolve_theme(theme)
+        for name, each in sorted((await self._found()).items()):
+            resolved, problems = resolve_theme(each.theme)
             if problems:
-                self._report(owner, f"Theme {name!r} cannot be used: {'; '.join(problems)}")
+                await self._report(each, name, problems)
             else:
+                self._reported.pop(name, None)
                 usable.append(resolved)
         return tuple(usable)
 
-    def _report(self, owner: str, message: str) -> None:
-        if (owner, message) not in self._reported:
-            self._reported.add((owner, message))
-            self._runtime.report_plugin_error(owner, "theme", message)
+    async def _found(self) -> dict[str, _Found]:
+        from pi_core.resources.theme_resolver import theme_of_file
+
+        registered = self._runtime.registrations.find_all("register_themes").items()
+        found = {name: _Found(each.plugin, "", each.thing) for name, each in registered}
+        for each in (await self._runtime.resources.load("theme")).resources:
+            found[each.name] = _Found("(resources)", each.path, theme_of_file(each.name, each.data))
+        return found
+
+    async def _report(self, found: _Found, name: str, problems: tuple[ThemeProblem, ...]) -> None:
+        text = await asyncio.to_thread(_read, found.path) if found.path else None
+        where = f" ({found.path!r})" if found.path else ""
+        message = f"Theme {name!r}{where} cannot be used: {'; '.join(_sentences(problems, text))}"
+        if self._reported.get(name) != message:
+            self._reported[name] = message
+            self._runtime.report_plugin_error(found.owner, "theme", message)
+
+
+def _sentences(problems: Iterable[ThemeProblem], text: str | None) -> Iterator[str]:
+    """Yield each thing that is wrong once, with the first key that has it, and its line in the text of a file."""
+    keys: dict[str, list[ThemeProblem]] = {}
+    for problem in problems:
+        keys.setdefault(problem.text, []).append(problem)
+    for first, *others in keys.values():
+        line = f"line {_line_of(text, first)}, " if text is not None and first.key else ""
+        more = f"{first.key} and {len(others)} more: {first.text}" if others else str(first)
+        yield line + more
+
+
+def _read(path: str) -> str:
+    try:
+        return Path(path).read_text(encoding="utf-8-sig", errors="replace")
+    except OSError:
+        return ""
+
+
+def _line_of(text: str, problem: ThemeProblem) -> int:
+    """Return the line of the key that a problem is about; 1 where the file writes it in another way."""
+    section = re.search(rf"{re.escape(json.dumps(problem.section))}\s*:", text) if problem.section else None
+    key = re.compile(rf"{re.escape(json.dumps(problem.key, ensure_ascii=False))}\s*:")
+    found = key.search(text, section.end() if section is not None else 0)
+    return text.count("\n", 0, found.start()) + 1 if found is not None else 1

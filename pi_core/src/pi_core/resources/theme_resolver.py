@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from attrs import evolve
 
@@ -13,11 +13,28 @@ from pi_hookspecs import OPTIONAL_THEME_ROLES, REQUIRED_THEME_ROLES, Theme
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["resolve_theme", "theme_of_file"]
+__all__ = ["ThemeProblem", "resolve_theme", "theme_of_file"]
 
 _HEX = r"#(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6})"
 _OKLCH = r"oklch\(\s*([\d.]+)(%?)\s+([\d.]+)\s+(-?[\d.]+)(?:deg)?\s*\)"
 _INDEXES = range(256)
+
+
+class ThemeProblem(NamedTuple):
+    """What is wrong in a theme.
+
+    Attributes:
+        text: A sentence, without the key.
+        section: The part of a file that has the key: ``colors`` or ``export``; empty for a key at the top.
+        key: The role, or ``appearance``; empty for a problem that no key has, such as missing roles.
+    """
+
+    text: str
+    section: str = ""
+    key: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.key}: {self.text}" if self.key else self.text
 
 
 class _Wrong(ValueError):
@@ -31,7 +48,7 @@ def theme_of_file(name: str, data: Mapping[str, Any]) -> Theme:
     return Theme(name=name, colors=parts[0], vars=parts[1], export=parts[2], appearance=data.get("appearance"))
 
 
-def resolve_theme(theme: Theme) -> tuple[Theme, tuple[str, ...]]:
+def resolve_theme(theme: Theme) -> tuple[Theme, tuple[ThemeProblem, ...]]:
     """Return a theme whose colours are ``#rrggbb``, an index from 0 to 255, or empty for the terminal's own.
 
     Chains of variables are followed; a role that may be left out gets the colour of the one that it follows.
@@ -40,31 +57,33 @@ def resolve_theme(theme: Theme) -> tuple[Theme, tuple[str, ...]]:
         theme: As a plugin or a file has it.
 
     Returns:
-        The theme, without variables and without the colours that are wrong, and what is wrong, a sentence each.
+        The theme, without variables and without the colours that are wrong, and what is wrong.
     """
-    problems: list[str] = []
-    colors = _resolved(theme.colors, theme.vars, problems)
-    exported = _resolved(theme.export, theme.vars, problems)
+    problems: list[ThemeProblem] = []
+    colors = _resolved("colors", theme.colors, theme.vars, problems)
+    exported = _resolved("export", theme.export, theme.vars, problems)
     missing = sorted(REQUIRED_THEME_ROLES - theme.colors.keys())
     if missing:
-        problems.append(f"it has no colour for {', '.join(missing)}")
+        problems.append(ThemeProblem(f"it has no colour for {', '.join(missing)}"))
     for role, followed in OPTIONAL_THEME_ROLES.items():
         if role not in theme.colors and followed in colors:
             colors[role] = colors[followed]
     appearance = theme.appearance
     if appearance not in (None, "dark", "light"):
-        problems.append(f"appearance must be 'dark' or 'light', not {appearance!r:.60}")
+        problems.append(ThemeProblem(f"it must be 'dark' or 'light', not {appearance!r:.60}", key="appearance"))
         appearance = None
     return evolve(theme, colors=colors, vars={}, export=exported, appearance=appearance), tuple(problems)
 
 
-def _resolved(colors: Mapping[str, Any], variables: Mapping[str, Any], problems: list[str]) -> dict[str, str | int]:
+def _resolved(
+    section: str, colors: Mapping[str, Any], variables: Mapping[str, Any], problems: list[ThemeProblem]
+) -> dict[str, str | int]:
     found: dict[str, str | int] = {}
     for role, value in colors.items():
         try:
             found[role] = _color(value, variables)
         except _Wrong as wrong:
-            problems.append(f"{role}: {wrong}")
+            problems.append(ThemeProblem(str(wrong), section, role))
     return found
 
 
