@@ -44,8 +44,9 @@ async def run_screen(session: AgentSession, options: Any, terminal: Terminal, pr
             printed.to(app.print_line)
             app.capture(printed.stream.write)
             app.begin(port.subscribe(app.take_event))
-            await session.start()
-            await app.talk_until_end(options.prompts, running)
+            with app.as_current():
+                await session.start()
+                await app.talk_until_end(options.prompts, running)
             code = 0
         finally:
             end.cleaning_up()
@@ -63,7 +64,6 @@ def make_app(port: LocalPort, terminal: Terminal, *, session_dir: str | None) ->
     """Return the application for a session at a terminal."""
     from pi_core import error_text
     from pi_tui._driver import ScreenDriver
-    from pi_tui._first_frame import palette_of
     from pi_tui.screen.app import ScreenApp
 
     def explain(message: str) -> str:
@@ -73,8 +73,8 @@ def make_app(port: LocalPort, terminal: Terminal, *, session_dir: str | None) ->
     bindings, problems = _bindings(port, environ)
     app = ScreenApp(
         port,
-        palette=palette_of(port.settings.get_str("theme", None), environ),
         bindings=bindings,
+        environ=environ,
         terminal=terminal,
         session_dir=session_dir,
         home=environ.get("HOME", ""),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import sys
 import unicodedata
 from typing import TYPE_CHECKING
@@ -109,3 +110,16 @@ async def test_every_size_can_be_drawn(desk, script: ScriptedProvider, size: tup
         await user.press("pageup", "pagedown")
 
         assert all(len(row) <= size[0] for row in user.rows)
+
+
+async def test_what_the_session_starts_can_make_timers(desk) -> None:
+    ticked = asyncio.Event()
+
+    async with desk() as user:
+
+        async def session_task() -> None:
+            with user.app.as_current():
+                user.app.set_interval(0.01, ticked.set)
+
+        await asyncio.create_task(session_task(), context=contextvars.Context())
+        await asyncio.wait_for(ticked.wait(), 30)

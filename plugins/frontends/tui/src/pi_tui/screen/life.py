@@ -14,6 +14,7 @@ from pi_tui.screen.talk import Typed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from textual.app import App
@@ -86,6 +87,10 @@ class Life(_App):
             waiting.cancel()
         if running.done():
             running.result()
+
+    def as_current(self) -> AbstractContextManager[None]:
+        """Return a context in which timers and widgets can be made, also by what the session starts in it."""
+        return self._context()
 
     def begin(self, unsubscribe: Callable[[], None]) -> None:
         """Remember how to stop taking events."""
