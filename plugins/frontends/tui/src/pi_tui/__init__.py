@@ -1,4 +1,4 @@
-"""The full-screen front end: ``pi`` at a terminal. Only the hook is here; all else is imported when it is called."""
+"""The full-screen front end: ``pi`` at a terminal. Only the hooks are here; they import all else when called."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from pi_hookspecs import hookimpl
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pi_hookspecs import Mode
+    from pi_hookspecs import Mode, Theme
 
-__all__ = ["register_modes"]
+__all__ = ["register_modes", "register_themes"]
 
 
 @hookimpl
@@ -20,3 +20,11 @@ def register_modes() -> Sequence[Mode]:
     from pi_tui._mode import FullScreen
 
     return [FullScreen().mode()]
+
+
+@hookimpl
+def register_themes() -> Sequence[Theme]:
+    """Add the themes ``dark``, ``light`` and ``system``."""
+    from pi_tui.theme.builtin_themes import builtin_themes
+
+    return builtin_themes()

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pi_tui._first_frame import palette_of
 from pi_tui.keys.bindings import Bindings
 from pi_tui.port.local import LocalPort
 from pi_tui.screen.app import ScreenApp
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator, Callable, Mapping
 
     from textual.pilot import Pilot
 
@@ -69,9 +68,9 @@ def desk(pi_session: AgentSession):
     """``async with desk() as user``: a screen of 80x24 over the session."""
 
     @asynccontextmanager
-    async def opened(size: tuple[int, int] = (80, 24)) -> AsyncIterator[Desk]:
+    async def opened(size: tuple[int, int] = (80, 24), environ: Mapping[str, str] | None = None) -> AsyncIterator[Desk]:
         port = LocalPort(pi_session)
-        app = ScreenApp(port, palette=palette_of("dark", {"TERM": "xterm-256color"}), bindings=Bindings("linux"))
+        app = ScreenApp(port, bindings=Bindings("linux"), environ=environ or {"TERM": "xterm-256color"})
         port.set_user_interface(app.interface)
         async with app.run_test(size=size) as pilot:
             unsubscribe = port.subscribe(app.take_event)

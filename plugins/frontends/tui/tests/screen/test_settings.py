@@ -81,4 +81,4 @@ async def test_a_theme_that_there_is_not_is_explained(desk) -> None:
     async with desk() as user:
         await user.type("/theme pink", "enter")
 
-        await user.sees("There is no theme 'pink'. There are dark, light, system.")
+        await user.sees("There is no theme 'pink' that can be used. There are dark, light, system.")

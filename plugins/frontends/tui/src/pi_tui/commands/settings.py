@@ -9,7 +9,6 @@ from pi_tui.commands.chosen import choose, choose_while
 from pi_tui.commands.table import Command
 from pi_tui.selectors.picks import Option, Pick
 from pi_tui.selectors.settings import SettingChanged, SettingOpened, SettingSelector
-from pi_tui.theme.builtin_themes import BUILTIN_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,38 +39,37 @@ async def _settings(talk: Talk, _argument: str) -> None:
 
 
 async def _theme(talk: Talk, argument: str) -> None:
+    themes = talk.screen.themes
+    await themes.load()  # a file may be new
+    unknown = [name for name in map(str.strip, argument.split("/")) if name and themes.get(name) is None]
     if not argument:
         await _choose_theme(talk)
-    elif all(name.strip() in BUILTIN_NAMES for name in argument.split("/")):
-        _use_theme(talk, argument)
+    elif unknown:
+        talk.notice(themes.no_theme(unknown[0]), "warning")
     else:
-        talk.notice(f"There is no theme {argument!r}. There are {', '.join(BUILTIN_NAMES)}.", "warning")
+        _use_theme(talk, argument)
 
 
 async def _choose_theme(talk: Talk) -> None:
     """Let the user choose a theme; each is displayed as the cursor comes to it."""
-    current = talk.port.settings.get_str("theme", None)
-    options = [Option(name, name, is_current=name == (current or "dark")) for name in BUILTIN_NAMES]
-    outcome = None
+    themes = talk.screen.themes
+    options = [Option(each.name, each.name, is_current=each.name == themes.current.name) for each in themes.all]
     try:
-        outcome = await choose(
-            talk, Pick("Theme", options, preview=lambda option: talk.screen.display_theme(option.value))
-        )
+        outcome = await choose(talk, Pick("Theme", options, preview=lambda option: themes.preview(option.value)))
     finally:
-        if outcome is None:
-            talk.screen.display_theme(current)
+        themes.preview(None)
     if outcome is not None:
         _use_theme(talk, outcome.value.value)
 
 
 def _use_theme(talk: Talk, name: str) -> None:
     talk.port.lists.set_setting("theme", name)
-    talk.screen.display_theme(name)
+    talk.screen.themes.use(name)
     talk.notice(f"Theme: {name}")
 
 
-def _themes(_talk: Talk) -> Sequence[str]:
-    return BUILTIN_NAMES
+def _themes(talk: Talk) -> Sequence[str]:
+    return [each.name for each in talk.screen.themes.all]
 
 
 COMMANDS = {

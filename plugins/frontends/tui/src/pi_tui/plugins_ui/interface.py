@@ -13,8 +13,9 @@ from pi_tui.view.local_events import NoticeShown, StatusChanged, TitleChanged, W
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from pi_hookspecs import AbortSignal, AutocompleteProvider, NoticeLevel, WidgetPlacement
+    from pi_hookspecs import AbortSignal, AutocompleteProvider, NoticeLevel, Theme, WidgetPlacement
     from pi_tui.dialogs.base import Dialog
+    from pi_tui.screen.themes import Themes
 
 __all__ = ["Interface", "Surface"]
 
@@ -23,6 +24,7 @@ class Surface(Protocol):
     """What the interface needs of the screen."""
 
     expanded: bool
+    themes: Themes
 
     def take_event(self, event: Any) -> None:
         """Display an event."""
@@ -179,6 +181,28 @@ class Interface:
     def add_autocomplete_provider(self, provider: AutocompleteProvider) -> Callable[[], None]:
         """Ask a provider for completions, too."""
         return self._surface.add_words(provider)
+
+    # The theme
+
+    @property
+    def theme(self) -> Theme | None:
+        """The theme that is displayed; None without colours."""
+        themes = self._surface.themes
+        return None if themes.depth == "none" else themes.current
+
+    def get_all_themes(self) -> Sequence[Theme]:
+        """Return the themes that can be set."""
+        return self._surface.themes.all
+
+    def get_theme(self, name: str) -> Theme | None:
+        """Return a theme by its name."""
+        return self._surface.themes.get(name)
+
+    def set_theme(self, theme: str | Theme) -> None:
+        """Display a theme until the user chooses one."""
+        self._surface.themes.set(theme)
+
+    # Tools
 
     def get_tools_expanded(self) -> bool:
         """Whether results of tools are displayed in full."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Hashable, Sequence
 
+    from pi_hookspecs import Theme
     from pi_tui.selectors.models import ModelRow
     from pi_tui.selectors.picks import Option
     from pi_tui.selectors.session_rows import SessionRow
@@ -102,4 +103,22 @@ class Lists(Protocol):
 
     def set_setting(self, name: str, value: Any) -> None:
         """Write a value into the user's own settings; None removes it from there."""
+        ...
+
+    # Themes
+
+    async def themes(self) -> Sequence[Theme]:
+        """Return the themes that can be used, resolved; what is wrong with others is an event of the session."""
+        ...
+
+    def resolved_theme(self, theme: Theme) -> Theme:
+        """Return a theme whose colours can be drawn.
+
+        Raises:
+            UserError: It cannot be used, for this reason.
+        """
+        ...
+
+    def theme_files(self) -> Hashable:
+        """Return a value that changes with the files of themes."""
         ...

@@ -13,10 +13,10 @@ from pi_tui.selectors.picks import Option
 from pi_tui.selectors.session_rows import SessionRow
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 
     from pi_core.conversation import AgentSession
-    from pi_hookspecs import ProviderInfo, SessionInfo
+    from pi_hookspecs import ProviderInfo, SessionInfo, Theme
     from pi_tui.selectors.settings import SettingRow
     from pi_tui.selectors.tree_rows import Tree
 
@@ -183,6 +183,27 @@ class LocalLists:
         else:
             self._session.settings.set(name, value)
 
+    # Themes
+
+    async def themes(self) -> Sequence[Theme]:
+        """Return the themes that can be used."""
+        return await self._session.get_themes()
+
+    def resolved_theme(self, theme: Theme) -> Theme:
+        """Return a theme whose colours can be drawn."""
+        from pi_core.resources.theme_resolver import resolve_theme
+
+        resolved, problems = resolve_theme(theme)
+        if problems:
+            raise UserError(f"Theme {theme.name!r} cannot be used: {'; '.join(map(str, problems))}")
+        return resolved
+
+    def theme_files(self) -> Hashable:
+        """Return names, times and sizes of the files in the user's and the project's folder."""
+        session = self._session
+        folders = (session.settings.agent_dir / "themes", Path(session.cwd) / ".pi" / "themes")
+        return frozenset(mark for folder in folders for mark in _marks(folder))
+
 
 def _takes_key(info: ProviderInfo) -> bool:
     return bool(info.key_variables) and not info.keyless
@@ -206,3 +227,11 @@ def _row(info: SessionInfo, *, is_current: bool, texts: bool) -> SessionRow:
         is_current=is_current,
         text=" ".join(info.read_text().lower().split())[:_MOST_TEXT] if texts else "",
     )
+
+
+def _marks(folder: Path) -> Iterator[tuple[str, int, int]]:
+    try:
+        files = [*os.scandir(folder)]
+        yield from [(each.path, each.stat().st_mtime_ns, each.stat().st_size) for each in files]
+    except OSError:
+        return  # there is no such folder, or a file is gone again

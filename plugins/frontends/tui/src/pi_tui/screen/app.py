@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import time
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from textual import events
+from textual import events, on
 from textual.app import App
 
-from pi_tui._first_frame import palette_of, version
+from pi_tui._driver import TerminalReply
+from pi_tui._first_frame import version
 from pi_tui.keys.events import Key
 from pi_tui.keys.hints import action_hint
 from pi_tui.lines.footer import footer_rows, window_title
@@ -25,8 +25,10 @@ from pi_tui.screen.keyboard import Keyboard
 from pi_tui.screen.life import Life
 from pi_tui.screen.painted import Painted
 from pi_tui.screen.strips import Painter
+from pi_tui.screen.themes import Themes
 from pi_tui.screen.transcript import Transcript
 from pi_tui.screen.widgets import widget_lines
+from pi_tui.theme.choose import OSC_11_QUERY
 from pi_tui.view.changes import Changes
 from pi_tui.view.local_events import FactsChanged
 from pi_tui.view.of_entries import load_entries
@@ -34,7 +36,7 @@ from pi_tui.view.reduce import reduce
 from pi_tui.view.state import State
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from textual.driver import Driver
     from textual.timer import Timer
@@ -60,8 +62,8 @@ class ScreenApp(Controls, Life, App[int]):
 
     Args:
         port: The session, which is started.
-        palette: The colours.
         bindings: What keys do.
+        environ: The environment, which says what the terminal can display.
         terminal: The terminal; None where there is none, as in tests.
         session_dir: Folder of sessions, if it is not the usual one.
         home: The user's home directory.
@@ -81,8 +83,8 @@ class ScreenApp(Controls, Life, App[int]):
         self,
         port: Port,
         *,
-        palette: Palette,
         bindings: Bindings,
+        environ: Mapping[str, str],
         terminal: Terminal | None = None,
         session_dir: str | None = None,
         home: str = "",
@@ -94,9 +96,11 @@ class ScreenApp(Controls, Life, App[int]):
         self.terminal = terminal
         self.bindings = bindings
         self.state = State(explain=explain)
-        self.painter = Painter(palette)
+        self.themes = Themes(
+            port.lists, port.settings.get_str("theme", None), environ, self._take_palette, self.set_interval
+        )
+        self.painter = Painter(self.themes.palette)
         self._home = home
-        self._environ = terminal.environ if terminal is not None else os.environ
         self._ticks: Timer | None = None
         self._tick = 0
         self._title_written = ""
@@ -134,6 +138,8 @@ class ScreenApp(Controls, Life, App[int]):
             self.frames.want(changes)
         if event.type in ("agent_settled", "session_start", "entry_appended", "session_info_changed"):
             self.refresh_facts()
+        if event.type == "session_start":
+            self.load_themes()
 
     def load(self) -> None:
         """Read the conversation again: it is another one, or goes on from another place."""
@@ -180,9 +186,16 @@ class ScreenApp(Controls, Life, App[int]):
     def on_mount(self) -> None:
         """Display the conversation."""
         self._draw_head()
+        if self.themes.depends_on_background and self.themes.depth != "none":
+            self.write_terminal(OSC_11_QUERY)
         self.load()
         self.frames.now()
         self.draw_all()
+
+    @on(TerminalReply)
+    def take_reply(self, reply: TerminalReply) -> None:
+        """Take what the terminal says about its background."""
+        self.themes.take_reply(reply.sequence)
 
     async def on_event(self, event: events.Event) -> None:
         """Take keys and pastes before any widget does."""
@@ -206,9 +219,9 @@ class ScreenApp(Controls, Life, App[int]):
         self.draw_dialog()
         self.transcript.refresh()
 
-    def display_theme(self, setting: str | None) -> None:
-        """Draw in the colours that the setting ``theme`` would name."""
-        self.painter.palette = palette_of(setting, self._environ)
+    def _take_palette(self, palette: Palette) -> None:
+        """Draw in other colours."""
+        self.painter.palette = palette
         for each in self.query(Painted):
             each.refresh()
         self.draw_all()

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from pi_tui.dialogs.base import Dialog
     from pi_tui.keys.bindings import Bindings
     from pi_tui.port.protocol import Port
+    from pi_tui.screen.themes import Themes
 
     _App = App[int]
 else:
@@ -51,6 +52,7 @@ class Controls(_App):
 
     port: Port
     bindings: Bindings
+    themes: Themes
 
     def start_controls(self, session_dir: str | None) -> None:
         """Begin with an empty editor."""
@@ -76,10 +78,6 @@ class Controls(_App):
 
     def draw_editor(self) -> None:
         """Draw the editor."""
-        raise NotImplementedError
-
-    def display_theme(self, setting: str | None) -> None:
-        """Draw in the colours that the setting ``theme`` would name."""
         raise NotImplementedError
 
     def draw_dialog(self) -> None:
@@ -234,6 +232,15 @@ class Controls(_App):
     def add_words(self, provider: AutocompleteProvider) -> Callable[[], None]:
         """Ask a provider for completions, too."""
         return self.completions.stack.add(WordSource(provider))
+
+    def load_themes(self) -> None:
+        """Find out which themes there are, and display the wanted one."""
+        self.start(self._load_themes())
+
+    async def _load_themes(self) -> None:
+        problem = await self.themes.load()
+        if problem is not None:
+            self.notice(problem, "warning")
 
     def notice(self, text: str, level: NoticeLevel = "info") -> None:
         """Display a line."""

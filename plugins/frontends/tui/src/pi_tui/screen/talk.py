@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pi_tui.dialogs.base import Dialog
     from pi_tui.keys.bindings import Bindings
     from pi_tui.port.protocol import Known, Port
+    from pi_tui.screen.themes import Themes
 
 __all__ = ["Screen", "Talk", "Typed"]
 
@@ -66,8 +67,9 @@ class Screen(Protocol):
         """Display a dialog and return its result; None if it was dismissed."""
         ...
 
-    def display_theme(self, setting: str | None) -> None:
-        """Draw in the colours that the setting ``theme`` would name."""
+    @property
+    def themes(self) -> Themes:
+        """The theme, and which ones there are."""
         ...
 
     def draw_dialog(self) -> None:

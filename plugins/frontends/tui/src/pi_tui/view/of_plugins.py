@@ -92,7 +92,9 @@ def dialog_closed(state: State, event: Any) -> Changes:
 def extension_error(state: State, event: Any) -> Changes:
     """Add the failure of a plugin, with its traceback as the detail; one that repeats itself is added once."""
     text, whose = clean(event.error), f"Plugin {clean_line(event.extension_path)!r}"
-    if whose not in text:
+    if event.extension_path.startswith("("):  # a part of pi, such as "(resources)"
+        text = text or "It failed without a message."
+    elif whose not in text:
         text = f"{whose} failed in {clean_line(event.event)}: {text}"
     last = state.blocks[-1] if state.blocks else None
     if isinstance(last, Error) and last.text == text:
