@@ -142,6 +142,7 @@ def create_agent_session(
         no_extensions=no_extensions,
         extension_factories=extension_factories,
         environ=environ,
+        flags=flags,
         on_load=log.loading if log is not None else None,
     )
     models = model_registry or ModelRegistry(host, settings, environ, auth=auth_storage)
@@ -276,6 +277,7 @@ def prepare_host(
     no_extensions: bool,
     extension_factories: Sequence[Callable[[PiAPI], None]],
     environ: Mapping[str, str] | None,
+    flags: Mapping[str, bool | str | None] | None = None,
     on_load: Callable[[str, float | None], None] | None = None,
 ) -> PluginHost:
     """Return the plugin host of a session with all listeners loaded; a new host loads local extensions, too."""
@@ -288,7 +290,7 @@ def prepare_host(
         LocalExtensions(host, cwd=cwd, given=extensions, discover=not no_extensions, environ=environ).load()
     for factory in extension_factories:
         host.add(_Factory(factory), f"inline-{len(host.added()) + 1}")
-    host.load_listeners(cwd)
+    host.load_listeners(cwd, settings, flags)
     return host
 
 

@@ -124,3 +124,30 @@ def test_a_plugin_without_one_is_loaded(site):
     site.host().load_listeners()
 
     assert site.imported()
+
+
+def test_a_settings_file_that_cannot_be_read_may_have_the_setting(loads, site):
+    (site.agent_dir / "settings.json").write_text("{")
+
+    site.host().load_listeners(settings=Settings.load(site.agent_dir, agent_dir=site.agent_dir))
+
+    assert site.imported()
+
+
+@pytest.mark.parametrize(
+    ("flags", "loaded"), [({"acme": "on"}, True), ({"acme": False}, False), ({"other": "on"}, False)]
+)
+def test_an_option_is_enough_unless_it_is_off(site, flags, loaded):
+    site.install("acme", 'pi_when = {"flags": ["acme"]}\n@hookimpl\ndef turn_start(event): pass\n')
+    assert site.host().records["acme"].when
+    site.host().load_listeners(flags=flags)
+
+    assert bool(site.imported()) is loaded
+
+
+def test_the_settings_of_the_session_count_not_those_of_a_shared_host(loads, site):
+    host = site.host()
+
+    host.load_listeners(settings=Settings.in_memory({"acme": {"on": True}}, site.agent_dir))
+
+    assert site.imported()

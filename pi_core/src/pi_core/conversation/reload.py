@@ -107,7 +107,7 @@ class Reloader:
         if staged is not None:
             for plugin, problem in staged.commit():
                 runtime.report_plugin_error(plugin, "reload", problem)
-        runtime.host.load_listeners(runtime.cwd)
+        runtime.host.load_listeners(runtime.cwd, runtime.settings, runtime.front_end.flags)
         runtime.hooks.compile(afresh=True)
         self._activate(staged.replaced if staged is not None else {})
         self._offer_tools()

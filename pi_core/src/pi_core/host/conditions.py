@@ -1,10 +1,11 @@
-"""``pi_when``: files, environment variables and settings without which a plugin is not loaded for its hooks."""
+"""``pi_when``: files, environment variables, settings and options without which a plugin's hooks are not loaded."""
 
 from __future__ import annotations
 
 import os
 from fnmatch import fnmatchcase
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from pi_core.agent.safe_text import safe_repr
@@ -17,9 +18,9 @@ if TYPE_CHECKING:
 __all__ = ["Condition", "condition_of", "describe_condition", "is_met"]
 
 Condition = dict[str, list[str]]
-"""``files``, ``env`` and ``settings``, as in ``pi_when``; empty for a plugin without a condition."""
+"""``files``, ``env``, ``settings`` and ``flags``, as in ``pi_when``; empty for a plugin without a condition."""
 
-_KEYS = ("files", "env", "settings")
+_KEYS = ("files", "env", "settings", "flags")
 
 
 def condition_of(plugin: object) -> Condition:
@@ -32,8 +33,11 @@ def condition_of(plugin: object) -> Condition:
     if declared is None:
         return {}
     if not isinstance(declared, dict) or not declared or not all(map(_is_valid, declared.items())):
-        right = '{"files": ["acme.json"], "env": ["ACME_*"], "settings": ["acme.on"]}, with at least one of them'
-        raise ValueError(f"pi_when must look like {right}, not {safe_repr(declared)}; the plugin is always loaded")
+        right = '{"files": ["acme.json"], "env": ["ACME_*"], "settings": ["acme.on"], "flags": ["acme"]}'
+        raise ValueError(
+            f"pi_when must look like {right}, with at least one of them, not {safe_repr(declared)};"
+            " the plugin is always loaded"
+        )
     return {key: list(names) for key, names in declared.items()}
 
 
@@ -42,15 +46,23 @@ def _is_valid(item: tuple[Any, Any]) -> bool:
     return key in _KEYS and isinstance(names, list | tuple) and all(isinstance(each, str) and each for each in names)
 
 
-def is_met(condition: Condition, settings: Settings, cwd: Path, environ: Mapping[str, str] = os.environ) -> bool:
-    """Return whether a file exists, a variable is set or a setting is on; True without a condition.
+def is_met(
+    condition: Condition,
+    settings: Settings,
+    cwd: Path,
+    flags: Mapping[str, object] = MappingProxyType({}),
+    environ: Mapping[str, str] = os.environ,
+) -> bool:
+    """Return whether a file exists, a variable is set, or a setting or an option is on; True without a condition.
 
     Args:
         condition: File names are relative to the agent directory and to the project's ``.pi``, those that begin with
             ``./`` to the working directory. Names of variables may contain ``*``. A setting is on unless it is not set,
-            null or false.
+            null or false. While a settings file cannot be read, its settings count as on: a guard that it may ask for
+            has to be loaded to refuse.
         settings: The settings in force; they know the agent directory.
         cwd: The working directory.
+        flags: Values of the options of plugins by name; an option is on unless it is absent, None or false.
         environ: The environment variables.
     """
     if not condition:
@@ -62,11 +74,17 @@ def is_met(condition: Condition, settings: Settings, cwd: Path, environ: Mapping
             return True
     if any(fnmatchcase(name, each) for each in condition.get("env", ()) for name in environ):
         return True
-    return any(settings.get(name) not in (None, False) for name in condition.get("settings", ()))
+    if any(flags.get(name) not in (None, False) for name in condition.get("flags", ())):
+        return True
+    return any(
+        settings.get(name) not in (None, False) or settings.unread(name) is not None
+        for name in condition.get("settings", ())
+    )
 
 
 def describe_condition(condition: Condition) -> str:
-    """Return what a condition waits for: ``mcp.json or $OTEL_* or setting otel.enabled``."""
+    """Return what a condition waits for: ``mcp.json or $OTEL_* or setting otel.enabled or --trace``."""
     variables = (f"${name}" for name in condition.get("env", ()))
     settings = (f"setting {name}" for name in condition.get("settings", ()))
-    return " or ".join([*condition.get("files", ()), *variables, *settings])
+    flags = (f"--{name}" for name in condition.get("flags", ()))
+    return " or ".join([*condition.get("files", ()), *variables, *settings, *flags])

@@ -15,10 +15,11 @@ from pi_core.host.loader import Loader
 from pi_core.host.records import DEFAULT_PLUGINS, PluginRecord, Problem
 from pi_core.host.registrar import Registrar
 from pi_core.host.registry import Registered, Registry
+from pi_core.host.waiting import WaitingPlugins
 from pi_hookspecs import PluginError, UnknownName
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from pi_core.hooks.reports import HookFailure
@@ -77,8 +78,7 @@ class PluginHost:
         self._record_changes = 0
         self._found: dict[tuple[str, str], tuple[int, Registered]] = {}
         self._services: dict[str, tuple[int, list[Registered]]] = {}
-        self._wanted: set[str] = set()
-        self._waiting: set[str] = set()
+        self._waiting = WaitingPlugins(settings)
 
     # Installed plugins
 
@@ -169,7 +169,9 @@ class PluginHost:
             if record is not None and name not in self.disabled:
                 self._loader.load(record)
 
-    def load_listeners(self, cwd: Path | None = None) -> None:
+    def load_listeners(
+        self, cwd: Path | None = None, settings: Settings | None = None, flags: Mapping[str, object] | None = None
+    ) -> None:
         """Load every plugin that implements an event hook or ``activate``: a session needs them all.
 
         A plugin whose ``pi_when`` is not met is not loaded, and if it was, to be indexed or for what it registers by
@@ -178,23 +180,13 @@ class PluginHost:
 
         Args:
             cwd: The session's working directory, for ``pi_when``; the current directory when None.
+            settings: The session's settings, for ``pi_when``; those of this host when None.
+            flags: The options of plugins that the session was given, for ``pi_when``.
         """
-        listening = [record for record in self.records.values() if record.hooks or record.guards]
-        wanted = [record.name for record in listening if self.is_wanted(record, cwd)]
-        self._wanted.update(wanted)  # stays: sessions with other working directories may share this host
-        self._waiting |= {record.name for record in listening}
-        self._waiting -= self._wanted
-        self.load(*wanted)
+        listening = (record for record in self.records.values() if record.hooks or record.guards)
+        self.load(*self._waiting.wanted(listening, cwd, settings, flags))
 
-    def is_wanted(self, record: PluginRecord, cwd: Path | None = None) -> bool:
-        """Return whether a plugin has no ``pi_when``, or one that is met in a working directory."""
-        if not record.when:
-            return True
-        from pathlib import Path
-
-        from pi_core.host.conditions import is_met
-
-        return is_met(record.when, self.settings, cwd or Path.cwd())
+    is_wanted = forward("_waiting", WaitingPlugins.is_wanted)
 
     def add(self, plugin: object, name: str) -> None:
         """Add a plugin object, such as a local extension or the plugin of a test.
@@ -305,7 +297,7 @@ class PluginHost:
     def activations(self) -> list[tuple[str, Callable[..., Any]]]:
         """Return the ``activate`` functions of the loaded plugins, in load order."""
         called = self._registrar.manager.hook.activate.get_hookimpls()
-        found = [(each.plugin_name, each.function) for each in called if each.plugin_name not in self._waiting]
+        found = [(each.plugin_name, each.function) for each in called if each.plugin_name not in self._waiting.names]
         return sorted(found, key=lambda pair: self.rank(pair[0]))
 
     def dispatcher(
@@ -324,7 +316,7 @@ class PluginHost:
             timeouts=timeouts,
             trace=trace,
             refusing=self._registrar.gates.refusing,
-            left_out=self._waiting,
+            left_out=self._waiting.names,
         )
 
     def look_again(self, name: str) -> PluginRecord:

@@ -232,7 +232,8 @@ class LocalExtensions:
     def _is_wanted(self, source: ExtensionSource, plugin: object, report: Callable[[str], None]) -> bool:
         """Whether an extension has no ``pi_when``, or one that is met, or an invalid one, which is reported.
 
-        An extension is not in the index, so its condition is only known once it was run.
+        An extension is not in the index, so its condition is only known once it was run. It is run before the options
+        of plugins are read, which it may add to: a condition that names one counts as met.
         """
         if not hasattr(plugin, "pi_when"):
             return True
@@ -243,7 +244,7 @@ class LocalExtensions:
         except ValueError as error:
             report(str(error))
             return True
-        if is_met(condition, self._host.settings, self._cwd):
+        if condition.get("flags") or is_met(condition, self._host.settings, self._cwd):
             return True
         self.waiting.append((source, condition))
         _forget(plugin)

@@ -9,7 +9,9 @@ from pi_hookspecs import hookimpl
 if TYPE_CHECKING:
     from pi_hookspecs import PiAPI
 
-__all__ = ["activate"]
+__all__ = ["activate", "pi_when"]
+
+pi_when = {"settings": ["guardrails"]}
 
 
 @hookimpl

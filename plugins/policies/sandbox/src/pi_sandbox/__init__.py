@@ -12,11 +12,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "activate",
+    "pi_when",
     "register_commands",
     "register_flags",
     "register_services",
     "register_subcommands",
 ]
+
+pi_when = {"settings": ["sandbox"], "flags": ["sandbox"]}
 
 
 @hookimpl
@@ -55,7 +58,7 @@ def register_subcommands() -> list[Subcommand]:
 
 @hookimpl
 def activate(pi: PiAPI) -> None:
-    """Watch for sessions that ask for a sandbox; others pay for one look at the settings."""
+    """Watch for sessions that ask for a sandbox."""
     hooks: Hooks | None = None
 
     @pi.on("session_start")
