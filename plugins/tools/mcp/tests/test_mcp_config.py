@@ -123,6 +123,29 @@ def test_a_project_cannot_declare_that_its_server_is_to_be_trusted() -> None:
     assert not read(entry, "project").servers["a"].trust_annotations
 
 
+@pytest.mark.parametrize(
+    "oauth",
+    [
+        {"scope": 1},
+        {"callbackPort": "80"},
+        {"clientRegistration": "x"},
+        {"clientRegistration": "cimd"},
+        {"authServerMetadataUrl": "file:///x"},
+    ],
+)
+def test_a_sign_in_that_makes_no_sense_is_a_problem(oauth: dict[str, Any]) -> None:
+    (problem,) = read({"a": {"url": "https://a.example", "oauth": oauth}}).problems
+
+    assert "oauth is a dict that does not fit, it must be an object with texts" in problem
+
+
+def test_a_project_cannot_use_a_login_of_pi() -> None:
+    entry = {"a": {"url": "https://a.example", "auth": "openai"}}
+
+    assert list(read(entry).servers) == ["a"]
+    assert "put the entry into your own file" in read(entry, "project").problems[0]
+
+
 def test_an_approval_ends_with_a_change_of_the_entry(tmp_path: Path) -> None:
     before = read({"a": {"command": "x"}}, "project").servers["a"]
     after = read({"a": {"command": "y"}}, "project").servers["a"]

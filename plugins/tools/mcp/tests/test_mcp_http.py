@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import importlib.util
 import json
 from pathlib import Path
@@ -12,6 +13,7 @@ from urllib.request import urlopen
 import pytest
 
 import pi_mcp
+from pi_hookspecs import ProviderInfo
 from pi_testing import text, tool_call
 
 _SPEC = importlib.util.spec_from_file_location("mcp_http_server", Path(__file__).parent / "servers" / "http_server.py")
@@ -68,17 +70,23 @@ async def test_a_server_that_is_not_there_is_named(started, script, fake_ui) -> 
     assert "MCP: web cannot be connected" in fake_ui.notices[0].message
 
 
+async def sign_in(session: Any, fake_ui: Any, number: int = 0) -> bytes:
+    """Sign in with a browser that follows redirects, and return the page that it ends at."""
+    fake_ui.answers(None)
+    signing = asyncio.create_task(session.prompt("/mcp login web"))
+    while len(fake_ui.opened_urls) <= number:  # noqa: ASYNC110 - the fake user has no event for an opened page
+        await asyncio.sleep(0.02)
+    page: bytes = await asyncio.to_thread(lambda: urlopen(fake_ui.opened_urls[number]).read())  # noqa: S310 - the test's own server
+    await signing
+    return page
+
+
 async def test_a_user_signs_in_and_the_next_process_refreshes_the_token(started, script, fake_ui) -> None:
     with http_server("auth") as server:
         session = await started({"web": {"url": f"{server.url}/mcp"}})
         script.turn(text("ok"))
         await session.prompt("go")
-        fake_ui.answers(None)
-        signing = asyncio.create_task(session.prompt("/mcp login web"))
-        while not fake_ui.opened_urls:  # noqa: ASYNC110 - the fake user has no event for an opened page
-            await asyncio.sleep(0.02)
-        page = await asyncio.to_thread(lambda: urlopen(fake_ui.opened_urls[0]).read())  # noqa: S310 - the test's own server
-        await signing
+        page = await sign_in(session, fake_ui)
         first = await result_of(session, script, "mcp__web__echo", text="signed in")
         kept = session.settings.agent_dir / "mcp-auth.json"
         stored, mode = kept.read_text(), kept.stat().st_mode & 0o777
@@ -95,3 +103,43 @@ async def test_a_user_signs_in_and_the_next_process_refreshes_the_token(started,
     assert ("token-1" in stored, mode) == (True, 0o600)
     assert [each["grant_type"] for each in server.grants] == ["authorization_code", "refresh_token"]
     assert "token-1" not in json.dumps([each.message for each in fake_ui.notices])
+
+
+async def test_a_client_of_the_users_own_signs_in_as_configured(started, script, fake_ui) -> None:
+    with http_server("auth", "misled") as server:
+        oauth = {"clientId": "mine", "clientSecret": "my-secret", "scope": "read", "authServerMetadataUrl": server.url}
+        oauth["authServerMetadataUrl"] += "/here"
+        session = await started({"web": {"url": f"{server.url}/mcp", "oauth": oauth}})
+
+        await sign_in(session, fake_ui)
+        result = await result_of(session, script, "mcp__web__echo", text="mine")
+
+    assert result.text == "mine"
+    assert (server.asked[0]["client_id"], server.asked[0]["scope"]) == (["mine"], ["read"])
+    assert server.grants[0]["authorization"] == f"Basic {base64.b64encode(b'mine:my-secret').decode()}"
+
+
+async def test_rights_that_a_call_needs_are_asked_for_by_the_next_sign_in(started, script, fake_ui) -> None:
+    with http_server("auth", "rights") as server:
+        session = await started({"web": {"url": f"{server.url}/mcp", "oauth": {"scope": "read"}}})
+        await sign_in(session, fake_ui)
+
+        refused = await result_of(session, script, "mcp__web__echo", text="x")
+        await sign_in(session, fake_ui, 1)
+        result = await result_of(session, script, "mcp__web__echo", text="now")
+
+    assert "it wants a sign-in with more rights, 'read write': pi mcp login web" in refused.text
+    assert server.asked[1]["scope"] == ["read write"]
+    assert result.text == "now"
+
+
+async def test_a_key_of_pi_signs_in_to_a_server(started, script, monkeypatch) -> None:
+    monkeypatch.setenv("TIDES_KEY", "token-1")
+    provider = ProviderInfo(id="tides", name="Tides", api="tides", key_variables=("TIDES_KEY",))
+    with http_server("auth") as server:
+        entry = {"url": f"{server.url}/mcp", "auth": "tides"}
+        session = await started(
+            {"web": entry}, extension_factories=[lambda pi: pi.register_provider("tides", provider)]
+        )
+
+        assert (await result_of(session, script, "mcp__web__echo", text="known")).text == "known"

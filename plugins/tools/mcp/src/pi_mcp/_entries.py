@@ -85,10 +85,8 @@ def read_entry(name: str, entry: Any, *, scope: Scope, origin: str) -> tuple[Ser
     for key, (is_right, wanted) in _KEYS.items():
         if entry.get(key) is not None and not is_right(entry[key]):
             raise ValueError(f"{key} is {_short(entry[key], secret=key in _SECRET)}, it must be {wanted}")
-    if scope == "project" and isinstance(entry.get("oauth"), dict) and "auth" in entry["oauth"]:
-        raise ValueError(
-            "oauth.auth uses a login of pi, which a project's file must not; put the entry into your own file"
-        )
+    if scope == "project" and "auth" in entry:
+        raise ValueError("auth uses a login of pi, which a project's file must not; put the entry into your own file")
     notices = [f"{key} has no effect: pi asks by its own guards" for key in _IGNORED if key in entry]
     if transport == "sse":
         notices.append("the transport sse is obsolete; ask the server's makers for streamable HTTP")
@@ -163,6 +161,37 @@ def _flag(value: Any) -> bool:
     return isinstance(value, bool)
 
 
+def _oauth(value: Any) -> bool:
+    if not isinstance(value, dict):
+        return False
+    texts = all(isinstance(each, str) for key, each in value.items() if key in _OAUTH_TEXTS)
+    port = value.get("callbackPort", 0)
+    registration = value.get("clientRegistration", "auto")
+    return (
+        texts
+        and isinstance(port, int)
+        and 0 <= port <= _MOST_PORTS
+        and registration in ("auto", "dcr", "cimd")
+        and (registration != "cimd" or "clientMetadataUrl" in value)
+        and re.match(r"https?://", value.get("authServerMetadataUrl", "https://")) is not None
+        and re.match(r"https://[^/]+/.", value.get("clientMetadataUrl", "https://x/y")) is not None
+    )
+
+
+_OAUTH_TEXTS = (
+    "authServerMetadataUrl",
+    "callbackUrl",
+    "clientId",
+    "clientMetadataUrl",
+    "clientName",
+    "clientSecret",
+    "scope",
+)
+_MOST_PORTS = 65_535
+_OAUTH_FORM = (
+    "an object with texts, callbackPort a number, clientRegistration one of auto, dcr and cimd (cimd needs a "
+    "clientMetadataUrl with https)"
+)
 _SECRET = ("env", "headers", "args", "oauth")
 _KEYS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "command": (_text, "a text, the program alone; its arguments are the list args"),
@@ -171,7 +200,8 @@ _KEYS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "cwd": (_text, "a text"),
     "url": (_text, "a text"),
     "headers": (_text_map, "an object of texts"),
-    "oauth": (lambda value: isinstance(value, dict), "an object"),
+    "auth": (_text, "the name of a provider that you are signed in to"),
+    "oauth": (_oauth, _OAUTH_FORM),
     "timeout": (_positive, "a number of seconds, more than 0"),
     "enabled": (_flag, "true or false"),
     "disabled": (_flag, "true or false"),

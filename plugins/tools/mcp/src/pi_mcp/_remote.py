@@ -146,6 +146,11 @@ class Remote:
         if server.transport == "stdio":
             spawn = await _prepared(server, values, ctx)
             return {**spec, "spawn": {"argv": [*spawn.argv], "cwd": spawn.cwd, "env": dict(spawn.env)}}
+        if provider := server.config.get("auth"):
+            token = await ctx.models.get_api_key(provider) or ""
+            ctx.secrets.add(token)
+            values["headers"]["Authorization"] = f"Bearer {token}"
+            spec["secrets"].append(token)
         address = {"url": values["url"], "headers": values["headers"], "oauth": values["oauth"]}
         return {**spec, **address, "authFile": os.fspath(self.link.agent_dir / "mcp-auth.json")}
 

@@ -29,6 +29,7 @@ class HttpServer(ThreadingHTTPServer):
         self.refusals = 2 if "busy" in faults else 0
         self.token = "token-1"
         self.grants: list[dict[str, str]] = []
+        self.asked: list[dict[str, list[str]]] = []
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -52,8 +53,9 @@ class Handler(BaseHTTPRequestHandler):
         path, query = urlsplit(self.path).path, parse_qs(urlsplit(self.path).query)
         url = self.server.url
         if path.startswith("/.well-known/oauth-protected-resource"):
-            self.reply(200, {"resource": f"{url}/mcp", "authorization_servers": [f"{url}/"]})
-        elif path.startswith("/.well-known/oauth-authorization-server"):
+            elsewhere = ["http://127.0.0.1:1/"] if "misled" in self.server.faults else [f"{url}/"]
+            self.reply(200, {"resource": f"{url}/mcp", "authorization_servers": elsewhere})
+        elif path in ("/.well-known/oauth-authorization-server", "/here"):
             about = {
                 "issuer": f"{url}/",
                 "response_types_supported": ["code"],
@@ -66,6 +68,7 @@ class Handler(BaseHTTPRequestHandler):
             }
             self.reply(200, {**about, **{key: f"{url}/{place}" for key, place in places.items()}})
         elif path == "/authorize":
+            self.server.asked.append(query)
             self.reply(302, None, Location=f"{query['redirect_uri'][0]}?code=code-1&state={query['state'][0]}")
         else:
             self.reply(405)
@@ -79,7 +82,7 @@ class Handler(BaseHTTPRequestHandler):
             self.reply(201, {**json.loads(body), "client_id": "client-1"})
         elif self.path == "/grant":
             given = {key: value[0] for key, value in parse_qs(body.decode()).items()}
-            self.server.grants.append(given)
+            self.server.grants.append({**given, "authorization": self.headers["Authorization"] or ""})
             if given["grant_type"] == "refresh_token":
                 self.server.token = "token-2"
             token = {"access_token": self.server.token, "token_type": "Bearer", "expires_in": 3600}
@@ -104,6 +107,8 @@ class Handler(BaseHTTPRequestHandler):
             self.result(
                 message, {"tools": [{"name": "echo", "inputSchema": SCHEMA}, {"name": "fails", "inputSchema": SCHEMA}]}
             )
+        elif method == "tools/call" and "rights" in server.faults and len(server.asked) < 2:
+            self.reply(403, {}, WWW_Authenticate='Bearer error="insufficient_scope", scope="write"')
         elif method == "tools/call" and message["params"]["name"] == "fails":
             self.reply(503, b"x" * 100_000)
         elif method == "tools/call" and "huge" in server.faults:
@@ -123,7 +128,10 @@ class Handler(BaseHTTPRequestHandler):
 
 @contextmanager
 def http_server(*faults: str) -> Iterator[HttpServer]:
-    """Run a server; ``busy`` answers twice with 503, ``huge`` sends 20 MB, ``auth`` wants a sign-in."""
+    """Run a server; ``busy`` answers twice with 503, ``huge`` sends 20 MB, ``auth`` wants a sign-in.
+
+    ``misled`` names another server for the sign-in, ``rights`` wants more of them for calls.
+    """
     server = HttpServer({*faults})
     thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
     thread.start()

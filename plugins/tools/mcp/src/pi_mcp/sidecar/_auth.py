@@ -7,8 +7,9 @@ import time
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, urlencode, urlsplit, urlunsplit
 
+import httpx2
 from mcp.client.auth import OAuthClientProvider
 from mcp.shared.auth import (
     AuthorizationCodeResult,
@@ -31,6 +32,8 @@ WAIT = 300
 _PAGE = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nConnection: close\r\n\r\nSigned in. You can close this page.\n"
 _SECRET = ("access_token", "refresh_token")
 _NOWHERE = "http://127.0.0.1/callback"
+_METADATA_WAIT = 10
+_METHODS = ("client_secret_basic", "client_secret_post")
 
 
 class NotSignedIn(Exception):
@@ -49,7 +52,8 @@ async def sign_in(spec: dict[str, Any], ask: Callable[[dict[str, Any]], Awaitabl
         yield None
         return
     oauth, login = spec.get("oauth") or {}, bool(spec.get("login"))
-    callback = _Callback(spec, ask)
+    tokens = _Tokens(spec, oauth, login=login)
+    callback = _Callback(spec, ask, tokens)
     server = None
     if login:
         server = await asyncio.start_server(callback.serve, "127.0.0.1", int(oauth.get("callbackPort") or 0))
@@ -61,41 +65,73 @@ async def sign_in(spec: dict[str, Any], ask: Callable[[dict[str, Any]], Awaitabl
             "client_name": oauth.get("clientName") or "pi",
             "scope": oauth.get("scope"),
         }
-        tokens = _Tokens(spec, oauth, address, login=login)
-        provider = OAuthClientProvider(
+        tokens.address = address
+        provider = _Provider(
             spec["url"],
             OAuthClientMetadata.model_validate(about),
             tokens,
             redirect_handler=callback.redirect,
             callback_handler=callback.wait,
-            client_metadata_url=oauth.get("clientMetadataUrl"),
+            client_metadata_url=None if oauth.get("clientRegistration") == "dcr" else oauth.get("clientMetadataUrl"),
         )
         tokens.context = provider.context
+        if login and oauth.get("authServerMetadataUrl"):
+            await provider.use_metadata(oauth["authServerMetadataUrl"])
         yield provider
     finally:
         if server is not None:
             server.close()
 
 
+class _Provider(OAuthClientProvider):
+    """The SDK's flow, with an authorization server that the user may have named."""
+
+    _named: str | None = None
+
+    async def use_metadata(self, url: str) -> None:
+        """Use the authorization server whose metadata are at an address, whatever the MCP server says of it.
+
+        Raises:
+            NotSignedIn: There are none.
+        """
+        async with httpx2.AsyncClient(timeout=_METADATA_WAIT) as client:
+            answer = await client.get(url)
+        try:
+            metadata = OAuthMetadata.model_validate_json(answer.raise_for_status().content)
+        except ValueError as error:
+            raise NotSignedIn(f"authServerMetadataUrl {url!r} has no metadata of an authorization server") from error
+        self.context.oauth_metadata = metadata
+        self.context.auth_server_url = self._named = str(metadata.issuer)
+
+    def _select_authorization_server(self, advertised: list[str]) -> str:
+        return self._named or super()._select_authorization_server(advertised)
+
+
 class _Callback:
     """The page that the browser comes back to."""
 
-    def __init__(self, spec: dict[str, Any], ask: Callable[[dict[str, Any]], Awaitable[Any]]) -> None:
+    def __init__(self, spec: dict[str, Any], ask: Callable[[dict[str, Any]], Awaitable[Any]], tokens: _Tokens) -> None:
         self._spec = spec
         self._ask = ask
+        self._tokens = tokens
         self._came: asyncio.Future[dict[str, list[str]]] = asyncio.get_running_loop().create_future()
         self._pasting: asyncio.Task[None] | None = None
         self.port = 0
 
     async def redirect(self, url: str) -> None:
         """Let pi open the page of the sign-in; the user may paste where it led instead."""
-        if not self._spec.get("login"):
-            raise NotSignedIn(
-                f"it wants a sign-in: pi mcp login {self._spec['name']}, or /mcp login {self._spec['name']}"
-            )
+        name = self._spec["name"]
+        how = f"pi mcp login {name}, or /mcp login {name}"
+        scope = parse_qs(urlsplit(url).query).get("scope", [""])[0]
+        if self._tokens.lacks(scope):
+            self._tokens.want(scope)  # the next sign-in asks for it
+            raise NotSignedIn(f"it wants a sign-in with more rights, {scope!r}: {how}")
+        if not self._spec.get("login") or self._came.done():
+            raise NotSignedIn(f"it wants a sign-in: {how}")
         if urlsplit(url).scheme not in ("http", "https"):
             raise NotSignedIn("its sign-in is no page of the web")
-        self._pasting = asyncio.create_task(self._paste(url))
+        self._tokens.choose_method()
+        self._pasting = asyncio.create_task(self._paste(self._tokens.with_scope(url)))
 
     async def _paste(self, url: str) -> None:
         pasted = await self._ask({"kind": "login", "server": self._spec["server"], "url": url})
@@ -134,12 +170,42 @@ class _Callback:
 class _Tokens:
     """The tokens of one server, as the SDK asks for them."""
 
-    def __init__(self, spec: dict[str, Any], oauth: dict[str, Any], address: str, *, login: bool) -> None:
+    def __init__(self, spec: dict[str, Any], oauth: dict[str, Any], *, login: bool) -> None:
         self._file = TokenFile(Path(spec["authFile"]), spec["name"], spec["url"])
         self._oauth = oauth
-        self._address = address
         self._login = login
+        self.address = ""
         self.context: Any = None
+
+    def lacks(self, scope: str) -> bool:
+        """Whether there is a sign-in, and it does not cover all the rights of a scope."""
+        tokens = self.context.current_tokens
+        return tokens is not None and not set(scope.split()) <= set((tokens.scope or "").split())
+
+    def want(self, scope: str) -> None:
+        """Remember the rights that the server wants."""
+        self._file.put("wanted", {"scope": scope})
+
+    def with_scope(self, url: str) -> str:
+        """Return the address of the sign-in, with the rights that the user configured and the server wanted since."""
+        wanted = (self._file.get("wanted") or {}).get("scope") or ""
+        asked = self._oauth.get("scope") or self.context.client_metadata.scope or ""
+        scope = " ".join(dict.fromkeys([*asked.split(), *wanted.split()]))
+        if not scope:
+            return url
+        self.context.client_metadata.scope = scope
+        parts = urlsplit(url)
+        query = {key: values[0] for key, values in parse_qs(parts.query).items()}
+        return urlunsplit(parts._replace(query=urlencode({**query, "scope": scope})))
+
+    def choose_method(self) -> None:
+        """Let a client that the user registered authenticate as its server takes it; the SDK sends no secret else."""
+        if self._oauth.get("clientId") and self._oauth.get("clientSecret"):
+            metadata = self.context.oauth_metadata
+            known = getattr(metadata, "token_endpoint_auth_methods_supported", None) or _METHODS
+            self.context.client_info.token_endpoint_auth_method = next(
+                (each for each in _METHODS if each in known), "none"
+            )
 
     async def get_tokens(self) -> OAuthToken | None:
         found = self._file.get("tokens")
@@ -164,7 +230,10 @@ class _Tokens:
     async def get_client_info(self) -> OAuthClientInformationFull | None:
         if self._oauth.get("clientId"):
             about = {"client_id": self._oauth["clientId"], "client_secret": self._oauth.get("clientSecret")}
-            return OAuthClientInformationFull.model_validate({**about, "redirect_uris": [self._address]})
+            client = OAuthClientInformationFull.model_validate({**about, "redirect_uris": [self.address]})
+            self.context.client_info = client
+            self.choose_method()
+            return client
         # A client is registered for its address, and a sign-in has a new one.
         found = None if self._login else self._file.get("client")
         return OAuthClientInformationFull.model_validate(found) if found else None

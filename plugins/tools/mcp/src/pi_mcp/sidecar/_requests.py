@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,7 @@ PAGES = 100
 _PROGRESS_EVERY = 0.1
 _FOREVER = 86_400.0
 _READ_TIMEOUT = 60.0
+_CAUSE_WAIT = 1.0
 
 
 class Requests:
@@ -73,17 +75,20 @@ class Requests:
             text = str(error) if isinstance(error, Lost) else "it is not connected"
             answer = {"error": {"message": text, "lost": True, "tail": self._tail(message)}}
         except BaseException as error:  # noqa: BLE001 - whatever the SDK raises is the answer
-            answer = {"error": self._failure(error, message)}
+            answer = {"error": await self._failure(error, message)}
         finally:
             del self._running[number]
             self._pipe.send({"id": number, **(answer or {"error": _gave_up(message, scope)})})
             await self._pipe.drain()
 
-    def _failure(self, error: BaseException, message: dict[str, Any]) -> dict[str, Any]:
+    async def _failure(self, error: BaseException, message: dict[str, Any]) -> dict[str, Any]:
         connection = self._connections.get(message.get("server", ""))
         lost = connection is not None and connection.trouble.ended.is_set()
         if isinstance(error, MCPError) and error.code == CONNECTION_CLOSED:
             lost = True
+            if connection is not None:  # the SDK reports the end before its cause
+                with suppress(TimeoutError), anyio.CancelScope(shield=True):
+                    await asyncio.wait_for(connection.trouble.ended.wait(), _CAUSE_WAIT)
         text = (
             connection.trouble.reason
             if lost and connection is not None and connection.trouble.reason
