@@ -1,6 +1,7 @@
-"""Install real MCP servers for the tests into ``.mcp-servers`` of this repository; the tests skip what is not there.
+"""Install real MCP servers and the conformance suite for the tests into ``.mcp-servers`` of this repository.
 
-Run it with ``uv run python tools/install_mcp_servers.py``. It needs uv, npm and their registries.
+The tests that need one of them skip themselves where it is not there. Run it with
+``uv run python tools/install_mcp_servers.py``; it needs uv, npm and their registries.
 """
 
 from __future__ import annotations
@@ -12,7 +13,13 @@ from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent.parent / ".mcp-servers"
 PYTHON = ["mcp-server-time==2026.10.19", "mcp-server-fetch==2026.10.24", "fastmcp==4.1.2"]
-NODE = ["@modelcontextprotocol/server-everything@2026.8.31", "@modelcontextprotocol/server-memory"]
+NODE = {
+    "node": ["@modelcontextprotocol/server-everything@2026.8.31", "@modelcontextprotocol/server-memory@2026.8.31"],
+    # The suite as it is released, and the version that knows the protocol of 2026-07-28; both need a newer Node.js than
+    # distributions have.
+    "conformance": ["@modelcontextprotocol/conformance@0.1.16", "node@22.23.3"],
+    "conformance-next": ["@modelcontextprotocol/conformance@0.2.0-alpha.12"],
+}
 
 
 def main() -> int:
@@ -23,8 +30,10 @@ def main() -> int:
     steps = [
         ["uv", "venv", "--quiet", "--allow-existing", "--python", sys.executable, str(python)],
         ["uv", "pip", "install", "--quiet", "--compile-bytecode", "--python", str(python / "bin" / "python"), *PYTHON],
-        ["npm", "install", "--silent", "--no-audit", "--no-fund", "--prefix", str(FOLDER / "node"), *NODE],
     ]
+    for folder, packages in NODE.items():
+        npm = ["npm", "install", "--silent", "--no-audit", "--no-fund", "--prefix", str(FOLDER / folder)]
+        steps.append([*npm, *packages])
     for step in steps:
         if shutil.which(step[0]) is None:
             print(f"{step[0]} is not on PATH; left out: {' '.join(step)}", file=sys.stderr)
