@@ -94,6 +94,12 @@ async def look(ctx: ToolContext) -> str:
     return str(ctx.cwd)
 
 
+@tool
+async def trace(ctx: ToolContext) -> str:
+    """Return the context of the trace."""
+    return json.dumps(dict(await ctx.trace_context()))
+
+
 async def ask(arguments, ctx):
     answers = [
         await ctx.ui.confirm("Really?", "It is late"),
@@ -153,7 +159,7 @@ def register_commands():
 
 @hookimpl
 def register_tools():
-    return [hang, hang_on, look]
+    return [hang, hang_on, look, trace]
 
 
 @hookimpl

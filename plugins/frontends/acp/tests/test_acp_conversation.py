@@ -163,6 +163,36 @@ async def test_commands_plan_usage_and_name_are_displayed(run_acp, work):
         assert editor.of("session_info_update")[0]["title"] == "Tides"
 
 
+async def test_an_answer_says_what_it_used(run_acp, work):
+    async with run_acp() as editor:
+        await editor.start()
+        session = (await editor.agent.new_session(cwd=str(work), mcp_servers=[])).session_id
+
+        one, two, none = [await editor.say(session, each) for each in ("Hello", call("read", path="tide.py"), "/plan")]
+
+        assert (one.usage.input_tokens, one.usage.output_tokens, one.usage.total_tokens) == (100, 10, 110)
+        assert two.usage.total_tokens == 220
+        assert none.usage is None
+
+
+async def test_tools_get_the_trace_that_the_editor_sent_with_the_prompt(run_acp, work):
+    parent = f"00-{'a' * 32}-{'b' * 16}-01"
+    async with run_acp() as editor:
+        await editor.start()
+        session = (await editor.agent.new_session(cwd=str(work), mcp_servers=[])).session_id
+        asked = {"sessionId": session, "prompt": [{"type": "text", "text": "call trace {}"}]}
+
+        for meta in ({"traceparent": parent, "baggage": "x", "tracestate": 7}, [], None):
+            await editor.agent._conn.send_request("session/prompt", {**asked, "_meta": meta})
+
+        texts = [
+            each["content"][0]["content"]["text"]
+            for each in editor.of("tool_call_update")
+            if each["status"] == "completed"
+        ]
+        assert [json.loads(each) for each in texts] == [{"traceparent": parent}, {}, {}]
+
+
 async def test_dialogs_of_plugins_are_questions_and_forms_of_the_editor(run_acp, work):
     async with run_acp() as editor:
         await editor.start(elicitation={"form": {}})

@@ -77,6 +77,9 @@ async def test_commands_run_in_terminals_of_the_editor_only_when_that_is_set(run
             session = (await editor.agent.new_session(cwd=str(work), mcp_servers=[])).session_id
             await editor.say(session, call("bash", command="echo a line; pwd"))
             content = json.dumps(editor.of("tool_call_update")[-1]["content"])
-            seen.append(("terminal/create" in editor.asked, f"a line\\n{work}" in content))
+            stored = "".join(each.read_text() for each in (tmp_path / "sessions").rglob(f"*{session}*"))
+            seen.append(("terminal/create" in editor.asked, f"a line\\n{work}" in stored, '"terminal"' in content))
 
-    assert seen == [(False, True), (True, True)]
+    assert seen == [(False, True, False), (True, True, True)]
+    updates = [each["content"] for each in editor.of("tool_call_update") if "content" in each]
+    assert updates == [[{"type": "terminal", "terminalId": "t1"}]] * len(updates)

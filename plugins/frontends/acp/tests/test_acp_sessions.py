@@ -30,6 +30,45 @@ async def test_a_loaded_session_is_replayed_and_goes_on(run_acp, work):
         assert "Again" in json.dumps([update for _, _, update in editor.updates[before:]])
 
 
+async def test_edits_are_replayed_as_differences(run_acp, work):
+    edit = {"path": "tide.py", "edits": [{"oldText": "return 0", "newText": "return 1"}]}
+    wrong = {"path": "tide.py", "edits": [{"oldText": "return 9", "newText": "return 1"}]}
+    async with run_acp() as editor:
+        await editor.start()
+        session = (await editor.agent.new_session(cwd=str(work), mcp_servers=[])).session_id
+        for arguments in (edit, wrong):
+            await editor.say(session, f"call edit {json.dumps(arguments)}")
+        editor.updates.clear()
+
+        await editor.agent.load_session(cwd=str(work), session_id=session, mcp_servers=[])
+
+        changed, failed = editor.of("tool_call_update")
+        path = str(work / "tide.py")
+        assert changed["content"] == [{"type": "diff", "path": path, "oldText": "return 0", "newText": "return 1"}]
+        assert (failed["status"], failed["content"][0]["type"]) == ("failed", "content")
+
+
+async def test_commands_of_the_user_are_replayed(run_acp, work, tmp_path):
+    async with run_acp() as editor:
+        await editor.start()
+        session = (await editor.agent.new_session(cwd=str(work), mcp_servers=[])).session_id
+        await editor.say(session, "Hello")
+        await editor.agent.close_session(session_id=session)
+        (file,) = (tmp_path / "sessions").rglob("*.jsonl")
+        last = json.loads(file.read_text().splitlines()[-1])["id"]
+        ran = {"role": "bashExecution", "command": "ls -a", "output": "tide.py", "exitCode": 0, "timestamp": 1}
+        entry = {"type": "message", "id": "ran", "parentId": last, "timestamp": "2026-01-01T00:00:00Z", "message": ran}
+        with file.open("a") as lines:
+            lines.write(f"{json.dumps(entry)}\n")
+        editor.updates.clear()
+
+        await editor.agent.load_session(cwd=str(work), session_id=session, mcp_servers=[])
+
+        (call,) = editor.of("tool_call")
+        assert (call["title"], call["kind"], call["status"]) == ("ls -a", "execute", "completed")
+        assert call["content"][0]["content"]["text"] == "tide.py"
+
+
 async def test_a_resumed_session_is_not_replayed(run_acp, work):
     async with run_acp() as editor:
         await editor.start()

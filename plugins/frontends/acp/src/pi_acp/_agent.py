@@ -6,7 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from pi_acp._client import Abilities, Client
-from pi_acp._params import absolute_folder, folders, mcp_servers, optional_text, text
+from pi_acp._params import absolute_folder, folders, mcp_servers, optional_text, text, trace_context
 from pi_acp._peer import AUTH_REQUIRED, INVALID_PARAMS, NOT_FOUND, RpcError
 from pi_acp._permissions import MODES
 from pi_hookspecs import MissingKey, NoModel
@@ -231,7 +231,7 @@ class Agent:
     # In a session
 
     async def _prompt(self, params: dict[str, Any]) -> dict[str, Any]:
-        return await self._session(params).prompt(params.get("prompt"))
+        return await self._session(params).prompt(params.get("prompt"), trace_context(params))
 
     async def _cancel(self, params: dict[str, Any]) -> None:
         self._session(params).cancel()

@@ -116,10 +116,12 @@ class EditorTerminals:
 
     Args:
         client: The editor.
+        display: Called with the id of each terminal that was made.
     """
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: Client, display: Callable[[str], object]) -> None:
         self._client = client
+        self._display = display
 
     async def exec(
         self,
@@ -151,6 +153,7 @@ class EditorTerminals:
         except RpcError as error:
             raise OSError(errno.EIO, f"The editor started no terminal: {error}") from error
         terminal = {"terminalId": str(made.get("terminalId"))}
+        self._display(terminal["terminalId"])
         ended = asyncio.create_task(self._client.request("terminal/wait_for_exit", **terminal))
         aborted = asyncio.create_task(signal.wait())
         try:

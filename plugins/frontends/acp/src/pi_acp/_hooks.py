@@ -54,4 +54,4 @@ class SessionHooks:
         """Return the editor's terminals if the user has set ``acp.terminal``."""
         if not ctx.settings.get_bool("acp.terminal", default=False):
             return None
-        return self._owner.terminals()
+        return self._owner.terminals(getattr(ctx, "call_id", ""))

@@ -12,7 +12,7 @@ from pi_acp._peer import INVALID_PARAMS, RpcError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-__all__ = ["absolute_folder", "folders", "mcp_servers", "optional_text", "text"]
+__all__ = ["absolute_folder", "folders", "mcp_servers", "optional_text", "text", "trace_context"]
 
 
 def text(params: Mapping[str, Any], name: str) -> str:
@@ -73,6 +73,13 @@ def mcp_servers(params: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
             name = f"{name[:126]}_2"
         servers[name] = _server(each)
     return servers
+
+
+def trace_context(params: Mapping[str, Any]) -> dict[str, str]:
+    """Return ``traceparent`` and ``tracestate`` of the client's own span; empty where ``_meta`` has none."""
+    meta = params.get("_meta")
+    given = meta if isinstance(meta, dict) else {}
+    return {name: given[name] for name in ("traceparent", "tracestate") if isinstance(given.get(name), str)}
 
 
 def _server(given: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pi_acp._command import warn
 from pi_acp._editor import EditorFiles, EditorTerminals, is_for_editor
@@ -18,16 +19,20 @@ from pi_acp._updates import Updates
 from pi_hookspecs import MissingKey, NoModel
 
 if TYPE_CHECKING:
+    from collections.abc import Coroutine, Mapping
     from pathlib import Path
 
     from pi_acp._client import Client
     from pi_core.conversation import AgentSession
+    from pi_core.session.stats import TokenTotals
     from pi_hookspecs import AbortSignal, AssistantMessage, ImageContent, ToolCallEvent
 
 __all__ = ["EditorSession"]
 
 _GRACE = 1.5
 """Seconds that a cancelled prompt has to settle before it is answered."""
+
+_T = TypeVar("_T")
 
 _CANCELLED = {"stopReason": "cancelled"}
 
@@ -103,8 +108,12 @@ class EditorSession:
 
     # Prompts
 
-    async def prompt(self, blocks: Any) -> dict[str, Any]:
+    async def prompt(self, blocks: Any, trace_context: Mapping[str, str]) -> dict[str, Any]:
         """Answer a prompt, after those before it.
+
+        Args:
+            blocks: Its content.
+            trace_context: ``traceparent`` and ``tracestate`` of the span in which the editor asks.
 
         Raises:
             RpcError: The blocks cannot be read, there is no key, or the provider failed.
@@ -112,14 +121,14 @@ class EditorSession:
         text, images = read_prompt(blocks, self.cwd)
         stop: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._stops.add(stop)
-        work = self._in_background(self._answer(text, images, stop))
+        work = self._in_background(self._answer(text, images, stop, trace_context))
         try:
-            await asyncio.wait([work, stop], return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait((work, stop), return_when=asyncio.FIRST_COMPLETED)
             if not work.done():
                 await asyncio.wait([work], timeout=_GRACE)
             if stop.done() or not work.done():
                 return _CANCELLED
-            return _outcome(work.result())
+            return work.result()
         except asyncio.CancelledError:
             self._stop(stop)
             self.session.request_abort("Cancelled in the editor")
@@ -131,12 +140,17 @@ class EditorSession:
             self.updates.flush()
 
     async def _answer(
-        self, text: str, images: tuple[ImageContent, ...], stop: asyncio.Future[None]
-    ) -> AssistantMessage | None:
+        self,
+        text: str,
+        images: tuple[ImageContent, ...],
+        stop: asyncio.Future[None],
+        trace_context: Mapping[str, str],
+    ) -> dict[str, Any]:
         async with self._turn:
             if stop.done():
-                return None
+                return _CANCELLED
             session = self.session
+            before = session.session_id, session.get_session_stats().tokens
             accepted: list[str] = []
             answer = await session.prompt(
                 text,
@@ -144,12 +158,15 @@ class EditorSession:
                 source="acp",
                 streaming_behavior="followUp" if session.is_streaming else None,  # a plugin began a run by itself
                 on_accepted=accepted.append,
+                trace_context=trace_context,
             )
             await session.wait_for_idle()
             if accepted == ["queued"]:
                 answer = session.last_answer()
             await self.updates.commands()
-            return answer
+            ended = _outcome(answer)
+            after = session.session_id, session.get_session_stats().tokens
+            return {**ended, **_used(before, after)}
 
     def cancel(self) -> None:
         """Abort the prompt that is being answered, and those that wait."""
@@ -166,7 +183,7 @@ class EditorSession:
         if not stop.done():
             stop.set_result(None)
 
-    def _in_background(self, work: Any) -> asyncio.Task[Any]:
+    def _in_background(self, work: Coroutine[Any, Any, _T]) -> asyncio.Task[_T]:
         task = asyncio.create_task(work)
         self._left.add(task)
         task.add_done_callback(self._on_done)
@@ -195,9 +212,11 @@ class EditorSession:
         able = {"read": can.reads_files, "write": can.writes_files, "edit": can.reads_files and can.writes_files}
         return EditorFiles(self.client) if able.get(tool, False) and call_id in self._for_editor else None
 
-    def terminals(self) -> EditorTerminals | None:
-        """Return the editor's terminals, if it has any."""
-        return EditorTerminals(self.client) if self.client.can.has_terminals else None
+    def terminals(self, call_id: str) -> EditorTerminals | None:
+        """Return the editor's terminals for a call, which displays them; None if it has none."""
+        if not self.client.can.has_terminals:
+            return None
+        return EditorTerminals(self.client, partial(self.updates.embed, call_id))
 
 
 def _outcome(answer: AssistantMessage | None) -> dict[str, Any]:
@@ -214,3 +233,18 @@ def _outcome(answer: AssistantMessage | None) -> dict[str, Any]:
     if answer is not None and answer.raw_stop_reason == "refusal":
         return {"stopReason": "refusal"}
     return {"stopReason": "max_tokens" if reason == "length" else "end_turn"}
+
+
+def _used(before: tuple[str, TokenTotals], after: tuple[str, TokenTotals]) -> dict[str, Any]:
+    """Return what a prompt has used; nothing for one that asked no model, or that opened another conversation."""
+    (session, start), (session_now, end) = before, after
+    if session_now != session or end.total == start.total:
+        return {}
+    usage = {
+        "totalTokens": end.total - start.total,
+        "inputTokens": end.input - start.input,
+        "outputTokens": end.output - start.output,
+        "cachedReadTokens": end.cache_read - start.cache_read,
+        "cachedWriteTokens": end.cache_write - start.cache_write,
+    }
+    return {"usage": usage}

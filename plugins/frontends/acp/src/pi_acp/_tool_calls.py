@@ -14,7 +14,7 @@ from pi_core.wire import dumps
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-__all__ = ["call_fields", "diffs_of", "kind_of", "output_fields", "path_of"]
+__all__ = ["call_fields", "diffs_of", "kind_of", "output_fields", "path_of", "stored_diffs"]
 
 _KINDS = {
     "read": "read",
@@ -91,9 +91,11 @@ def call_fields(tool: str, arguments: Mapping[str, Any], cwd: Path) -> dict[str,
     return fields
 
 
-def output_fields(content: Iterable[Any], details: Any = None, diffs: Iterable[dict[str, Any]] = ()) -> dict[str, Any]:
-    """Return the fields of a result; of a call that changed a file the differences are displayed, not the text."""
-    displayed = [*diffs] or [{"type": "content", "content": block} for block in blocks_of(content)]
+def output_fields(
+    content: Iterable[Any], details: Any = None, instead: Iterable[dict[str, Any]] = ()
+) -> dict[str, Any]:
+    """Return the fields of a result; ``instead`` of its text, differences or terminals may be displayed."""
+    displayed = [*instead] or [{"type": "content", "content": block} for block in blocks_of(content)]
     fields: dict[str, Any] = {"content": displayed}
     if details is not None:
         raw = dumps(details)
@@ -111,18 +113,33 @@ def diffs_of(tool: str, arguments: Mapping[str, Any], cwd: Path) -> list[dict[st
     if path is None or tool not in ("edit", "write"):
         return []
     old = _text_of(path)
+    changed = None if old is None or tool == "write" else _replaced(old, _replacements(arguments))
+    return [_diff(path, old, changed)] if changed is not None else _diffs_without_file(tool, arguments, path, old)
+
+
+def stored_diffs(tool: str, arguments: Mapping[str, Any], cwd: Path) -> list[dict[str, Any]]:
+    """Return what a call of a stored conversation has changed, by its arguments: the file may have changed since."""
+    path = path_of(arguments, cwd)
+    return [] if path is None else _diffs_without_file(tool, arguments, path, None)
+
+
+def _diffs_without_file(tool: str, arguments: Mapping[str, Any], path: Path, old: str | None) -> list[dict[str, Any]]:
+    """Return the new text of ``write`` as a difference to ``old``, of ``edit`` each replacement."""
     if tool == "write":
         new = arguments.get("content")
         return [_diff(path, old, new)] if isinstance(new, str) and len(new) <= _DIFF else []
-    edits = [
+    edits = _replacements(arguments) if tool == "edit" else []
+    return [_diff(path, before, after) for before, after in edits if len(before) + len(after) <= _DIFF]
+
+
+def _replacements(arguments: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return the old and new texts of ``edit``; older conversations have one pair, next to the path."""
+    edits = arguments.get("edits", [arguments])
+    return [
         (each["oldText"], each["newText"])
-        for each in arguments.get("edits") or ()
+        for each in (edits if isinstance(edits, list) else ())
         if isinstance(each, dict) and isinstance(each.get("oldText"), str) and isinstance(each.get("newText"), str)
     ]
-    changed = None if old is None else _replaced(old, edits)
-    if changed is not None:
-        return [_diff(path, old, changed)]
-    return [_diff(path, before, after) for before, after in edits if len(before) + len(after) <= _DIFF]
 
 
 def _diff(path: Path, old: str | None, new: str) -> dict[str, Any]:

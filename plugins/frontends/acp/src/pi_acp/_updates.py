@@ -43,6 +43,7 @@ class Updates:
         self._chunks = Chunks(client)
         self._running: dict[str, list[dict[str, Any]]] = {}
         self._partial: dict[str, Any] = {}
+        self._terminals: dict[str, list[dict[str, Any]]] = {}
         self._timer: asyncio.TimerHandle | None = None
         self._commands: list[dict[str, Any]] | None = None
 
@@ -94,6 +95,13 @@ class Updates:
             self._running[call_id] = diffs
             self.send("tool_call_update", toolCallId=call_id, status="in_progress")
 
+    def embed(self, call_id: str, terminal_id: str) -> None:
+        """Display a terminal of the editor in place of a call's output."""
+        if call_id in self._running:
+            shown = self._terminals.setdefault(call_id, [])
+            shown.append({"type": "terminal", "terminalId": terminal_id})
+            self.send("tool_call_update", toolCallId=call_id, content=[*shown])
+
     # Events
 
     def _on_event(self, event: Any, _signal: AbortSignal | None) -> Awaitable[None] | None:
@@ -129,6 +137,8 @@ class Updates:
         self.send(kind, toolCallId=event.tool_call_id, status="pending", **fields)
 
     def _on_call_update(self, event: Any) -> None:
+        if event.tool_call_id in self._terminals:
+            return
         self._partial[event.tool_call_id] = event.partial_result
         if self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(_INTERVAL, self._send_partial)
@@ -141,13 +151,14 @@ class Updates:
 
     def _on_call_end(self, event: Any) -> None:
         self._partial.pop(event.tool_call_id, None)
-        diffs = self._running.pop(event.tool_call_id, [])
+        changed = self._running.pop(event.tool_call_id, [])
+        terminals = self._terminals.pop(event.tool_call_id, [])
         result = event.result
         self.send(
             "tool_call_update",
             toolCallId=event.tool_call_id,
             status="failed" if event.is_error else "completed",
-            **output_fields(result.content, result.details, [] if event.is_error else diffs),
+            **output_fields(result.content, result.details, terminals or ([] if event.is_error else changed)),
         )
 
     def _on_turn_end(self, _event: Any) -> None:
