@@ -45,7 +45,8 @@ THEMES = {
     "In events and answers": ("events.prompt", "events.boundaries", "events.commands"),
     "What plugins draw": ("lines", "screen", "forms", "full_ui", "renderers"),
     "What plugins register": (
-        *("registrations", "front_ends", "completions", "resources", "resource_files", "mcp", "secrets", "traces"),
+        *("registrations", "interface_registrations", "exports", "logins", "front_ends", "completions"),
+        *("resources", "resource_files", "mcp", "secrets", "traces", "counters"),
     ),
 }
 """Modules of the contract by heading. Of protocols only those are described that plugins implement."""

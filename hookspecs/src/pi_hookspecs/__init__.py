@@ -18,6 +18,7 @@ if TYPE_CHECKING:  # what a type checker sees; ``_HOMES`` says the same at run t
     from pi_hookspecs.completions import *
     from pi_hookspecs.content import *
     from pi_hookspecs.context import *
+    from pi_hookspecs.counters import *
     from pi_hookspecs.entries import *
     from pi_hookspecs.errors import *
     from pi_hookspecs.events.agent import *
@@ -37,11 +38,14 @@ if TYPE_CHECKING:  # what a type checker sees; ``_HOMES`` says the same at run t
     from pi_hookspecs.events.session_changes import *
     from pi_hookspecs.events.storing import *
     from pi_hookspecs.events.tools import *
+    from pi_hookspecs.exports import *
     from pi_hookspecs.forms import *
     from pi_hookspecs.front_ends import *
     from pi_hookspecs.full_ui import *
+    from pi_hookspecs.interface_registrations import *
     from pi_hookspecs.keys import *
     from pi_hookspecs.lines import *
+    from pi_hookspecs.logins import *
     from pi_hookspecs.mcp import *
     from pi_hookspecs.messages import *
     from pi_hookspecs.model_files import *
@@ -144,9 +148,11 @@ _HOMES: dict[str, str] = {
     "rare_messages": (
         "AgentMessage BashExecutionMessage BranchSummaryMessage CompactionSummaryMessage CustomMessage UnknownMessage"
     ),
-    "registrations": (
-        "Command CredentialSource Exporter ExportRequest Flag Login PluginSetting Renderer Shortcut Theme"
-    ),
+    "registrations": "Command Flag PluginSetting",
+    "counters": "HookCounters",
+    "exports": "Exporter ExportRequest",
+    "interface_registrations": "Renderer Shortcut Theme",
+    "logins": "CredentialSource Login",
     "renderers": "MarkdownTransform RenderToolCall RenderToolResult ToolRenderer",
     "resource_files": "Resource ResourceContent ResourceFile ResourceProblem ResourceScope Shadowed",
     "resources": "ResourceKind ResourceLoader ResourceRequest ResourceSet",
@@ -176,7 +182,7 @@ _HOMES: dict[str, str] = {
     "tools": (
         "ConstrainedSampling ExecutionMode Tool ToolAnnotations ToolExecute ToolExposure ToolResult ToolUpdate tool"
     ),
-    "traces": "HookCounters HookOutcome HookTrace",
+    "traces": "HookOutcome HookTrace",
     "views": "ChangeableSettings ContextUsage SessionTreeNode SessionView SettingsView TreeNavigation",
     "ui": "NoticeLevel UserInterface WidgetPlacement",
 }

@@ -12,12 +12,13 @@ if TYPE_CHECKING:
     from pi_hookspecs.actions import EventBus, ExecResult, ToolInfo
     from pi_hookspecs.completions import Completer
     from pi_hookspecs.events.commands import CommandInfo
+    from pi_hookspecs.interface_registrations import Renderer
+    from pi_hookspecs.logins import Login
     from pi_hookspecs.mcp import McpServer
     from pi_hookspecs.messages import AssistantMessage, UserContent
     from pi_hookspecs.models import Model, ProviderInfo, ThinkingLevel
     from pi_hookspecs.provider import StreamFunction
     from pi_hookspecs.rare_messages import CustomMessage
-    from pi_hookspecs.registrations import Login, Renderer
     from pi_hookspecs.renderers import ToolRenderer
     from pi_hookspecs.tools import ConstrainedSampling, ExecutionMode, Tool, ToolAnnotations, ToolExposure
     from pi_hookspecs.traces import HookTrace

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from pi_hookspecs.abort import AbortSignal
     from pi_hookspecs.completions import Completion
     from pi_hookspecs.forms import FormField
+    from pi_hookspecs.interface_registrations import Theme
     from pi_hookspecs.lines import Line
-    from pi_hookspecs.registrations import Theme
     from pi_hookspecs.screen import ComponentFactory, Overlay
     from pi_hookspecs.ui import WidgetPlacement
 

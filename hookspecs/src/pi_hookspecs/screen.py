@@ -14,8 +14,8 @@ from pi_hookspecs.values import ReprMixin, Value
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from pi_hookspecs.interface_registrations import Theme
     from pi_hookspecs.lines import Line
-    from pi_hookspecs.registrations import Theme
 
 __all__ = [
     "Component",

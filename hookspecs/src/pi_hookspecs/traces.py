@@ -1,4 +1,4 @@
-"""What observers of hooks get: each call of a plugin's hook, and the sums."""
+"""What observers of hooks get: each call of a plugin's hook."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from attrs import frozen
 
 from pi_hookspecs.values import Value
 
-__all__ = ["HookCounters", "HookOutcome", "HookTrace"]
+__all__ = ["HookOutcome", "HookTrace"]
 
 HookOutcome: TypeAlias = Literal["ok", "vetoed", "raised", "answer", "deadline", "blocked", "cancelled"]
 """How a call ended.
@@ -39,24 +39,3 @@ class HookTrace(Value):
     started: float = 0.0
     outcome: HookOutcome = "ok"
     key: str | None = None
-
-
-@frozen(kw_only=True, eq=False, repr=False)
-class HookCounters(Value):
-    """All calls of one plugin's implementations of a hook in a session.
-
-    Attributes:
-        calls: Calls, failed ones included.
-        total_ms: Milliseconds of all calls.
-        longest_ms: Milliseconds of the longest call.
-        failures: Calls that raised, took too long, blocked the event loop, or answered with a wrong type.
-        timeouts: Those of them that took too long or blocked.
-    """
-
-    hook: str
-    plugin: str
-    calls: int = 0
-    total_ms: float = 0.0
-    longest_ms: float = 0.0
-    failures: int = 0
-    timeouts: int = 0

@@ -10,20 +10,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pi_hookspecs.api import PiAPI
+    from pi_hookspecs.exports import Exporter
     from pi_hookspecs.front_ends import Mode, Subcommand
+    from pi_hookspecs.interface_registrations import Renderer, Shortcut, Theme
+    from pi_hookspecs.logins import CredentialSource, Login
     from pi_hookspecs.models import ProviderInfo
     from pi_hookspecs.provider import Provider
-    from pi_hookspecs.registrations import (
-        Command,
-        CredentialSource,
-        Exporter,
-        Flag,
-        Login,
-        PluginSetting,
-        Renderer,
-        Shortcut,
-        Theme,
-    )
+    from pi_hookspecs.registrations import Command, Flag, PluginSetting
     from pi_hookspecs.renderers import MarkdownTransform, ToolRenderer
     from pi_hookspecs.resources import ResourceKind
     from pi_hookspecs.services import Service

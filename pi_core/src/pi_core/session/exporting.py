@@ -10,7 +10,7 @@ from attrs import evolve
 from pi_core.session.jsonl import NOTHING_TO_EXPORT, export_jsonl, write_whole
 from pi_core.session.view import ReadOnlySession
 from pi_hookspecs.errors import PiError, UserError
-from pi_hookspecs.registrations import ExportRequest
+from pi_hookspecs.exports import ExportRequest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -9,7 +9,6 @@ from attrs import evolve
 from pi_hookspecs.content import ToolCall
 from pi_hookspecs.errors import Aborted, RequestFailed
 from pi_hookspecs.stream import MessageBuilder
-from pi_provider_kit._explain import explained
 from pi_provider_kit._partial import PartialJson
 
 if TYPE_CHECKING:
@@ -83,6 +82,8 @@ class AnswerBuilder(MessageBuilder):
             known = {name: value for name, value in known.items() if value is not None}
             if known:
                 self.extras["extra"] = {**self.extras.get("extra", {}), "requestFailure": known}
+            from pi_provider_kit._explain import explained
+
             text = explained(problem, self.model, options.max_retry_delay_ms if options is not None else None)
         elif isinstance(problem, _SLIPS):
             text = (

@@ -1,0 +1,30 @@
+"""What the hooks of each plugin cost in a session, as sums."""
+
+from __future__ import annotations
+
+from attrs import frozen
+
+from pi_hookspecs.values import Value
+
+__all__ = ["HookCounters"]
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class HookCounters(Value):
+    """All calls of one plugin's implementations of a hook in a session.
+
+    Attributes:
+        calls: Calls, failed ones included.
+        total_ms: Milliseconds of all calls.
+        longest_ms: Milliseconds of the longest call.
+        failures: Calls that raised, took too long, blocked the event loop, or answered with a wrong type.
+        timeouts: Those of them that took too long or blocked.
+    """
+
+    hook: str
+    plugin: str
+    calls: int = 0
+    total_ms: float = 0.0
+    longest_ms: float = 0.0
+    failures: int = 0
+    timeouts: int = 0
