@@ -40,6 +40,7 @@ async def run_screen(session: AgentSession, options: Any, terminal: Terminal, pr
     with orderly_end(app) as end:
         running = asyncio.ensure_future(app.run_async(mouse=_mouse(port)))
         try:
+            app.hold()
             await app.until_ready(running)
             printed.to(app.print_line)
             app.capture(printed.stream.write)

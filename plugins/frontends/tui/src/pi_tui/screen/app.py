@@ -200,6 +200,7 @@ class ScreenApp(Controls, Life, App[int]):
     async def on_event(self, event: events.Event) -> None:
         """Take keys and pastes before any widget does."""
         if isinstance(event, events.Key) and not event.is_forwarded:
+            self.release()
             text = event.character or ""
             self.keyboard.press(Key(event.key, text if text.isprintable() else ""))
             self.frames.now()
@@ -217,7 +218,7 @@ class ScreenApp(Controls, Life, App[int]):
         """Draw everything."""
         self._draw(Changes.of("queue", "work", "footer", "statuses", "widgets", "title"))
         self.draw_dialog()
-        self.transcript.refresh()
+        self.transcript.draw_again()
 
     def _take_palette(self, palette: Palette) -> None:
         """Draw in other colours."""
@@ -233,7 +234,7 @@ class ScreenApp(Controls, Life, App[int]):
         if changes.removed:
             self.transcript.anchored.forget(*changes.removed)
         if changes.blocks or changes.removed or changes.reload:
-            self.transcript.refresh()
+            self.transcript.update_rows()
         if "queue" in parts:
             self.queue_box.paint(queue_rows(self.state.queue, self.look(self._width)))
         if "widgets" in parts:
@@ -270,6 +271,7 @@ class ScreenApp(Controls, Life, App[int]):
             self.dialog_box.paint(())
             self.draw_editor()
             return
+        self.release()
         self.editor_box.paint(())
         self.menu_box.paint(())
         self.dialog_box.paint(self.dialog.lines(self._width, max(self.size.height // 2, 6)))
@@ -313,7 +315,7 @@ class ScreenApp(Controls, Life, App[int]):
         self._tick += 1
         self.draw_editor()
         if self.state.commands or any(each.status == "running" for each in self.state.unfinished.values()):
-            self.transcript.refresh()
+            self.transcript.update_rows()
 
     # The terminal
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from textual import on
@@ -32,6 +33,8 @@ else:
     _App = object
 
 __all__ = ["Life"]
+
+_HELD_SECONDS = 0.1
 
 _END_SECONDS = 5.0
 """How long the application may take to end."""
@@ -73,9 +76,21 @@ class Life(_App):
         self._unsubscribe: Callable[[], None] | None = None
         self._warned: set[str] = set()
         self._write_printed: Callable[[str], object] = str
+        self._held = ExitStack()
+
+    def hold(self) -> None:
+        """Leave the first frame on the terminal until the session is started: each picture is written in full."""
+        self._held.enter_context(self.batch_update())
+
+    def release(self) -> None:
+        """Draw what is to be seen, and from now on every change."""
+        if self._batch_count:
+            self._held.close()
+            self.screen.refresh(layout=True)
 
     def on_ready(self) -> None:
-        """The first frame of the application is drawn."""
+        """The application can draw; if the session takes long to start, what is typed is displayed before it has."""
+        self.set_timer(_HELD_SECONDS, self.release)
         self._ready_event.set()
 
     async def until_ready(self, running: asyncio.Future[Any]) -> None:
@@ -100,6 +115,7 @@ class Life(_App):
         """Send the prompts of the command line; return when the session is to be ended, or the application has."""
         self.is_talking = True
         self.load()
+        self.release()
         self.warn(*self.first_problems, *self.port.problems())
         await self.talk.look_up_commands()
         for prompt in prompts:

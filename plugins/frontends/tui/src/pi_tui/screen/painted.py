@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from textual.widget import Widget
 
+from pi_tui.screen.differences import changed_cells
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -35,10 +37,13 @@ class Painted(Widget):
         """Draw these lines from now on."""
         if len(lines) != len(self.painted):
             self.styles.height = len(lines)
-        elif lines == self.painted:
+            self.painted = lines
+            self.refresh()
             return
+        changed = changed_cells(self.painted, lines, self.size.width)
         self.painted = lines
-        self.refresh()
+        if changed:
+            self.refresh(*changed)
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """Return the strips of a part of the widget."""

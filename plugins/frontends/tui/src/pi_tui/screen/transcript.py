@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from textual.geometry import Size
 from textual.widget import Widget
 
 from pi_hookspecs import Line
 from pi_tui.screen.anchor import Anchor
+from pi_tui.screen.differences import changed_cells
 from pi_tui.screen.scrollbar import with_jump, with_scrollbar
 
 if TYPE_CHECKING:
@@ -43,15 +45,32 @@ class Transcript(Widget):
         self.anchored = Anchor(state)
         self._look_of = look
         self._hint_of = hint
+        self._drawn: tuple[Size, list[Line]] = Size(0, 0), []
 
     @property
     def _room(self) -> tuple[int, Look]:
         return max(self.size.height, 1), self._look_of(max(self.size.width, 1))
 
+    def update_rows(self) -> None:
+        """Draw the rows that have changed."""
+        size, before = self._drawn
+        if size != self.size:
+            self.draw_again()
+            return
+        self._drawn = size, self._visible()
+        changed = changed_cells(before, self._drawn[1], size.width)
+        if changed:
+            self.refresh(*changed)
+
+    def draw_again(self) -> None:
+        """Draw all rows."""
+        self._drawn = self.size, self._visible()
+        self.refresh()
+
     def scroll_rows(self, by: int) -> None:
         """Scroll by some rows, up where negative."""
         self.anchored.scroll(by, *self._room)
-        self.refresh()
+        self.update_rows()
 
     def scroll_pages(self, by: float) -> None:
         """Scroll by pages, of which two rows stay visible."""
@@ -60,22 +79,23 @@ class Transcript(Widget):
     def show_top(self) -> None:
         """Scroll to the beginning."""
         self.anchored.to_top(*self._room)
-        self.refresh()
+        self.update_rows()
 
     def show_end(self) -> None:
         """Scroll to the end, and follow it."""
         self.anchored.to_end()
-        self.refresh()
+        self.update_rows()
 
     def show_prompt(self, step: int) -> None:
         """Scroll to the previous message of the user, or to the next one."""
         self.anchored.to_prompt(step, *self._room)
-        self.refresh()
+        self.update_rows()
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """Return the strips of a part of the widget."""
-        width = self.size.width
-        return self.painter.strips(self._visible(), crop, width)
+        if self.size != self._drawn[0]:  # else other rows would be known as drawn that are not asked for here
+            self._drawn = self.size, self._visible()
+        return self.painter.strips(self._drawn[1], crop, self.size.width)
 
     def _visible(self) -> list[Line]:
         height, look = self._room
