@@ -10,6 +10,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+from mcp import Client
+from mcp.client.stdio import StdioServerParameters
+
 from pi_mcp._config import read_servers
 from pi_mcp._entries import _KEYS
 
@@ -36,8 +39,20 @@ def test_the_commands_print_what_the_page_says(tmp_path: Path) -> None:
 
 
 def test_the_example_of_a_file_is_valid_and_every_key_is_explained() -> None:
-    (example,) = re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL)
+    example, _ = re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL)
     found = read_servers(example, "mcp.json", "user")
 
     assert (list(found.servers), found.problems, found.notices) == (list(json.loads(example)["mcpServers"]), [], [])
     assert [key for key in _KEYS if f"`{key}`" not in PAGE and f"`{key}:" not in PAGE] == ["disabled"]
+
+
+async def test_the_example_of_pi_as_a_server_is_one(tmp_path: Path) -> None:
+    _, example = re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL)
+    (server,) = read_servers(example, "mcp.json", "user").servers.values()
+    environ = {**os.environ, "HOME": str(tmp_path), "PI_CODING_AGENT_DIR": str(tmp_path / "agent")}
+    program = StdioServerParameters(command=str(PI), args=server.config["args"], env=environ, cwd=tmp_path)
+
+    async with Client(program) as client:
+        tools = [each.name for each in (await client.list_tools()).tools]
+
+    assert re.findall(r"^\| `(\w+)\(", PAGE, re.MULTILINE) == tools

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -45,11 +48,26 @@ async def test_an_error_of_a_tool_is_an_error_and_references_in_schemas_are_kept
     assert (schema["type"], list(schema["properties"])) == ("object", ["at"])
 
 
-async def test_nothing_of_the_sdk_is_imported_by_pi(started, script, fault) -> None:
-    session = await started({"fault": fault()})
-    await result_of(session, script, "mcp__fault__echo", text="high water")
+MODULES = """\
+import sys
+from pathlib import Path
 
-    assert {"mcp", "mcp_types", "pi_mcp.sidecar._connection"} & {*sys.modules} == set()
+def activate(pi):
+    words = lambda: " ".join([*sys.modules, *pi.get_active_tools()])
+    pi.on("session_shutdown", lambda event: Path("modules").write_text(words()))
+"""
+
+
+def test_nothing_of_the_sdk_is_imported_by_pi(fault, tmp_path) -> None:
+    (tmp_path / "mcp.json").write_text(json.dumps({"mcpServers": {"fault": fault()}}))
+    (tmp_path / "modules.py").write_text(MODULES)
+    command = [Path(sys.executable).with_name("pi"), "-e", "modules.py", "--model", "offline/rules", "-p", "hello"]
+
+    subprocess.run(command, cwd=tmp_path, env={**os.environ, "PI_CODING_AGENT_DIR": str(tmp_path)}, check=True)
+    found = {*(tmp_path / "modules").read_text().split()}
+
+    assert "mcp__fault__echo" in found
+    assert {"mcp", "mcp_types", "httpx2", "pydantic", "pi_mcp.sidecar._connection"} & found == set()
 
 
 async def test_a_server_gets_its_own_variables_and_no_keys_of_models(started, script, fault, monkeypatch) -> None:
@@ -110,6 +128,16 @@ async def test_a_server_learns_which_folder_is_worked_on(started, script, fault,
     result = await result_of(await started({"fault": fault()}), script, "mcp__fault__roots")
 
     assert json.loads(result.text) == {"roots": [{"uri": tmp_path.as_uri()}]}
+
+
+async def test_a_server_gets_the_span_that_its_call_belongs_to(started, script, fault) -> None:
+    session = await started({"fault": fault()})
+    span = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+    script.turn(tool_call("mcp__fault__meta")).turn(text("ok"))
+
+    await session.prompt("go", trace_context={"traceparent": span})
+
+    assert json.loads(script.requests[-1].tool_results[-1].text)["traceparent"] == span
 
 
 async def test_progress_is_shown_while_a_call_runs(started, script, recorder, fault) -> None:

@@ -38,7 +38,7 @@ def run_mcp(arguments: Sequence[str], host: Any) -> int:
     given.command = words[at + 1 :]
     run = {
         "list": _list, "add": _add, "remove": _remove, "enable": _enable, "disable": _enable, "test": _test,
-        "tools": _tools, "import": _import, "login": _login, "logout": _login,
+        "tools": _tools, "import": _import, "login": _login, "logout": _login, "serve": _serve,
     }[given.verb]  # fmt: skip
     return run(given, host)
 
@@ -76,6 +76,9 @@ def _parser() -> argparse.ArgumentParser:
     verb = verbs.add_parser("import", help="copy the servers of another program")
     verb.add_argument("client", choices=sorted(CLIENTS))
     _where(verb)
+    verb = verbs.add_parser("serve", help="be a server, on standard input and output: other agents ask pi")
+    verb.add_argument("--read-only", action="store_true", help="without tools that change anything")
+    verb.add_argument("--model", help="which model answers; your default one without it")
     return parser
 
 
@@ -252,6 +255,13 @@ async def _list_tools(given: argparse.Namespace, host: Any) -> int:
         print(json.dumps(rows, indent=2))  # noqa: T201 - the command's output
     else:
         print("\n".join(lines) or "It has no tools.")  # noqa: T201 - the command's output
+    return 0
+
+
+def _serve(given: argparse.Namespace, host: Any) -> int:
+    from pi_mcp._serve import serve
+
+    asyncio.run(serve(host, model=given.model, read_only=given.read_only))
     return 0
 
 
