@@ -107,7 +107,7 @@ def test_list_test_and_tools_connect_and_say_what_failed(run, file) -> None:
 
     common = {"scope": "user", "transport": "stdio"}
     assert code == 1
-    assert rows["fault"] == {"state": "connected", "tools": 18, "error": "", **common}
+    assert rows["fault"] == {"state": "connected", "tools": 19, "error": "", **common}
     assert rows["gone"] == {"state": "failed", "tools": None, "error": "it ended with code 7", **common}
     assert rows["off"]["state"] == "disabled"
     assert called == (0, "ahoy\n", "")

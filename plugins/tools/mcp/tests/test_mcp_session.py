@@ -83,7 +83,7 @@ async def test_tools_of_a_large_server_are_found_and_loaded(started, script, fau
     await session.prompt("go")
 
     assert "mcp__fault__echo" not in script.requests[0].tools
-    assert "- fault (18 tools): For tests" in script.requests[0].system_prompt + script.requests[0].user_text
+    assert "- fault (19 tools): For tests" in script.requests[0].system_prompt + script.requests[0].user_text
     assert "mcp__fault__echo" in script.requests[1].tools
     assert script.requests[2].tool_results[-1].text == "found"
 

@@ -92,10 +92,9 @@ async def _call(
     ctx: ToolContext,
 ) -> ToolResult:
     details: dict[str, Any] = {"server": remote.server.name, "tool": tool}
+    about = {"tool": tool, "arguments": params, "meta": dict(await ctx.trace_context())}
     calling = asyncio.ensure_future(
-        remote.request(
-            "call", ctx, tool=tool, arguments=params, on_progress=lambda text: on_update(ToolResult.text(text))
-        )
+        remote.request("call", ctx, **about, on_progress=lambda text: on_update(ToolResult.text(text)))
     )
     aborted = asyncio.ensure_future(ctx.signal.wait())
     try:

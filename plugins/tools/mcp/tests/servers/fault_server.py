@@ -49,6 +49,7 @@ def tools() -> list[dict]:
         tool("roots"),
         tool("become"),
         tool("control"),
+        tool("meta"),
     ]
     if "odd-names" in FAULTS:
         found += [tool("with space"), tool("with_space"), tool("x" * 300)]
@@ -80,6 +81,8 @@ def call(request: dict) -> dict | None:
     token = (request["params"].get("_meta") or {}).get("progressToken")
     if name == "echo":
         return text(arguments.get("text", ""))
+    if name == "meta":
+        return text(json.dumps(request["params"].get("_meta")))
     if name == "look":
         return text("seen")
     if name == "fail":

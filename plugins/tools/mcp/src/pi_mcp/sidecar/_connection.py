@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from mcp import Client
@@ -121,7 +122,7 @@ class Connection:
         async with self._transport() as streams:
             client = Client(
                 _Given(streams),
-                client_info=Implementation(name="pi", version="1.0"),
+                client_info=Implementation(name="pi", version=version("pluggypi-mcp")),
                 message_handler=self._on_message,
                 logging_callback=self._on_log,
                 read_timeout_seconds=_READ_TIMEOUT,

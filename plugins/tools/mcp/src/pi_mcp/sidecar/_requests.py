@@ -171,6 +171,7 @@ class Requests:
             request["arguments"],
             read_timeout_seconds=_FOREVER,
             progress_callback=on_progress,
+            meta=request.get("meta") or None,
         )
         return as_result(result.model_dump(by_alias=True, mode="json", exclude_none=True))
 
