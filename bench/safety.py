@@ -1,13 +1,15 @@
 """What safety costs: ``uv run python bench/safety.py``.
 
 A command in each engine of the sandbox that works here, and the same command without one; redaction of Python's library
-and of installed packages; and a whole ``pi -p`` with the policies idle, and one without them.
+and of installed packages; the hash chain of a request of 1 MB; and a whole ``pi -p`` with the policies idle, and one
+without them.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import json
 import os
 import resource
 import subprocess
@@ -16,9 +18,11 @@ import sysconfig
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 from _measure import show
 
+from pi_cache_lint._chain import Digests, chain_of
 from pi_hookspecs import SpawnRequest
 from pi_process_kit import start_child
 from pi_redact._redactor import MARK, Redactor
@@ -28,7 +32,7 @@ from pi_sandbox._policy import Policy, make_policy
 
 COMMANDS = 60
 COMMAND = ("/bin/sh", "-c", "true")
-POLICIES = "sandbox,redact,guardrails"
+POLICIES = "sandbox,redact,guardrails,cache-lint"
 
 
 def sandbox_rows() -> list[tuple[str, float, float | None]]:
@@ -88,6 +92,32 @@ def redaction_rows() -> list[tuple[str, float, float | None]]:
     return rows
 
 
+def cache_rows() -> list[tuple[str, float, float | None]]:
+    """Return milliseconds of CPU for the chain of a request of 1 MB: the first of a session, and each that follows."""
+    payload = _payload(1_000_000)
+    first, next_one = [], []
+    for _ in range(10):
+        digests = Digests()
+        for spent in (first, next_one):
+            fresh = json.loads(json.dumps(payload))  # a codec makes every request anew
+            started = time.process_time()
+            chain_of(fresh, digests, str)
+            spent.append((time.process_time() - started) * 1000)
+            payload["messages"].append({"role": "user", "content": f"and {len(payload['messages'])}"})
+    return [("first request of 1 MB", min(first), None), ("each that follows", min(next_one), 2.0)]
+
+
+def _payload(size: int) -> dict[str, Any]:
+    tools = [{"name": f"tool{number}", "description": "d" * 300, "input_schema": {}} for number in range(20)]
+    messages: list[dict[str, Any]] = []
+    while len(json.dumps(messages)) < size:
+        for number in range(len(messages), len(messages) + 50, 2):
+            call = {"type": "tool_use", "id": f"call{number}", "name": "read", "input": {"path": f"{number}.py"}}
+            result = {"type": "tool_result", "tool_use_id": f"call{number}", "content": "a line of code\n" * 280}
+            messages += [{"role": "assistant", "content": [call]}, {"role": "user", "content": [result]}]
+    return {"model": "large", "system": "s" * 8000, "tools": tools, "messages": messages}
+
+
 def start_rows(rounds: int) -> list[tuple[str, float, float | None]]:
     """Return how much longer a whole ``pi -p`` takes with the policies installed and idle, in CPU time."""
     with_them, without = [], []
@@ -114,6 +144,7 @@ def main() -> None:
     chosen = parser.parse_args()
     show("Sandbox", "ms", sandbox_rows())
     show("Redaction", "", redaction_rows())
+    show("Cache", "ms", cache_rows())
     show("Start", "ratio", start_rows(chosen.rounds))
 
 

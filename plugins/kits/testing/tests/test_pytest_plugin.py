@@ -327,3 +327,35 @@ def test_stored(pi_host): ...
 
     result.assert_outcomes(errors=1)
     result.stdout.fnmatch_lines("*pip install pluggypi-session-jsonl*")
+
+
+BREAKING = """
+from itertools import count
+from pi_hookspecs import PromptSection, SystemPromptResult, hookimpl
+
+numbers = count()
+
+@hookimpl
+def system_prompt(event):
+    return SystemPromptResult(sections=[PromptSection(name="clock", text=f"Call {next(numbers)}")])
+"""
+TWO_PROMPTS = """
+async def test_the_cache_survives(cache_guard, pi_session, script):
+    script.turn(text("one")).turn(text("two"))
+    await pi_session.prompt("first")
+    await pi_session.prompt("second")
+    assert all(each["plugin"] == "guard" for each in cache_guard.breaks)
+"""
+
+
+def test_cache_guard_fails_the_test_of_a_plugin_that_breaks_the_cache(project):
+    project.makepyfile(pi_guard=BREAKING)
+
+    result = run(project, IMPORTS + TWO_PROMPTS)
+
+    result.assert_outcomes(passed=1, errors=1)
+    result.stdout.fnmatch_lines(["*system?clock?, by guard (system_prompt)*"])
+
+
+def test_cache_guard_passes_the_test_of_a_plugin_that_keeps_it(project):
+    run(project, IMPORTS + TWO_PROMPTS).assert_outcomes(passed=1)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from pi_hookspecs.lazy import lazy_exports
 
 if TYPE_CHECKING:
+    from pi_testing.cache_guard import CacheGuard
     from pi_testing.cassettes import Cassette
     from pi_testing.fake_launcher import FakeLauncher
     from pi_testing.fake_processes import FakeProcess, FakeProcesses
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from pi_testing.tool_contract import ToolContract, arguments
 
 _HOMES = {
+    "cache_guard": "CacheGuard",
     "cassettes": "Cassette",
     "fake_launcher": "FakeLauncher",
     "fake_processes": "FakeProcess FakeProcesses",
@@ -60,6 +62,7 @@ _HOMES = {
     "tool_contract": "ToolContract arguments",
 }
 __all__ = [
+    "CacheGuard",
     "Cassette",
     "Dialog",
     "EventRecorder",

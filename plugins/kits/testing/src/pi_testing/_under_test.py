@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from pi_hookspecs import UnknownName, UserError
 from pi_testing._options import SESSION_STORE
+from pi_testing.cache_guard import CACHE_LINT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -19,12 +20,15 @@ if TYPE_CHECKING:
 
     from pi_testing._options import PiOptions
 
-__all__ = ["extensions_for", "plugins_for"]
+__all__ = ["extensions_for", "installed_plugin", "plugins_for"]
 
 GROUP = "pi"
 
 _NO_ENTRY_POINT = "no distribution has an entry point of this name in group 'pi'"
-_HINTS = {SESSION_STORE: "it stores sessions: pip install pluggypi-session-jsonl"}
+_HINTS = {
+    CACHE_LINT: "the fixture cache_guard needs it: pip install pluggypi-cache-lint",
+    SESSION_STORE: "it stores sessions: pip install pluggypi-session-jsonl",
+}
 
 
 def plugins_for(options: PiOptions, test: Path) -> dict[str, object]:
@@ -38,15 +42,22 @@ def plugins_for(options: PiOptions, test: Path) -> dict[str, object]:
     Raises:
         UnknownName: No installed plugin has a name of ``entry_points``, or the plugin that stores sessions is missing.
     """
-    installed = _installed() if options.installed_plugins else {}
-    found: dict[str, object] = {}
-    for name in options.installed_plugins:
-        if name not in installed:
-            raise UnknownName("plugin", name, installed, _HINTS.get(name, _NO_ENTRY_POINT))
-        found[name] = resolve_name(installed[name])
+    found = {name: installed_plugin(name) for name in options.installed_plugins}
     if options.plugins is not None:
         return found | _named(options.plugins)
     return found | {name: resolve_name(value) for name, value in _own_entry_points(test.parent).items()}
+
+
+def installed_plugin(name: str) -> object:
+    """Return an installed plugin.
+
+    Raises:
+        UnknownName: No installed plugin has this name.
+    """
+    installed = _installed()
+    if name not in installed:
+        raise UnknownName("plugin", name, installed, _HINTS.get(name, _NO_ENTRY_POINT))
+    return resolve_name(installed[name])
 
 
 def extensions_for(options: PiOptions, test: Path) -> list[Path]:

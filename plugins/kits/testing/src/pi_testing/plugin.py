@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pi_core.host.plugin_manager import PluginManager
     from pi_hookspecs import ExtensionErrorEvent
     from pi_testing._options import PiOptions
+    from pi_testing.cache_guard import CacheGuard
     from pi_testing.cassettes import Cassette
     from pi_testing.fake_ui import FakeUI
     from pi_testing.recorder import EventRecorder
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from pi_testing.stand_ins import FakeTool
 
 __all__ = [
+    "cache_guard",
     "cassette",
     "fake_tools",
     "fake_ui",
@@ -190,6 +192,7 @@ def pi_extensions(request: pytest.FixtureRequest, pi_options: PiOptions) -> list
 @pytest.fixture
 def pi_host(
     *,
+    request: pytest.FixtureRequest,
     tmp_path: Path,
     pi_agent_dir: Path,
     pi_options: PiOptions,
@@ -205,12 +208,31 @@ def pi_host(
     host = PluginHost(settings, installed=False)
     for name, plugin in pi_plugins.items():
         host.add(plugin, name)
+    if "cache_guard" in request.fixturenames:
+        _add_cache_lint(host, pi_plugins)
     if pi_extensions:
         from pi_core.host.extensions import LocalExtensions
 
         LocalExtensions(host, cwd=tmp_path, given=pi_extensions, discover=False).load()
     _check_problems(host, pi_options)
     return host
+
+
+def _add_cache_lint(host: PluginHost, plugins: dict[str, object]) -> None:
+    """Add the plugin that finds what breaks the cache, unless the test has it."""
+    from pi_hookspecs import UnknownName
+    from pi_testing._under_test import installed_plugin
+    from pi_testing.cache_guard import CACHE_LINT
+
+    if CACHE_LINT in plugins:
+        return
+    problem = ""
+    try:
+        host.add(installed_plugin(CACHE_LINT), CACHE_LINT)
+    except UnknownName as error:
+        problem = str(error)
+    if problem:
+        pytest.fail(problem, pytrace=False)
 
 
 def _check_problems(host: PluginHost, options: PiOptions) -> None:
@@ -260,6 +282,21 @@ async def pi_session(
     await session.start()
     yield session
     await session.dispose()
+
+
+@pytest.fixture
+def cache_guard(pi_session: AgentSession) -> Iterator[CacheGuard]:
+    """Fails the test if a plugin broke the provider's prompt cache avoidably: ``cache_guard.breaks`` has the breaks.
+
+    A test that names it gets ``pi_session`` with the plugin ``cache-lint``. Two requests are the least that can show
+    something: a second prompt, or a tool call.
+    """
+    from pi_testing.cache_guard import CacheGuard
+
+    guard = CacheGuard(pi_session)
+    yield guard
+    if guard.problem is not None:
+        pytest.fail(guard.problem, pytrace=False)
 
 
 @pytest.fixture

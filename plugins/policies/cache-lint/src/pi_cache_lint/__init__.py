@@ -1,0 +1,46 @@
+"""Names what breaks the prompt cache of a provider: which plugin, by which hook, and what it cost. On by default."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pi_hookspecs import hookimpl
+
+if TYPE_CHECKING:
+    from pi_cache_lint._watch import Watch
+    from pi_hookspecs import Command, ModelUsageEvent, PiAPI, PiContext, Subcommand
+
+__all__ = ["activate", "register_commands", "register_subcommands"]
+
+
+@hookimpl
+def register_commands() -> list[Command]:
+    """Provide ``/cache``."""
+    from pi_cache_lint._report import show_report
+    from pi_hookspecs import Command
+
+    return [Command("cache", handler=show_report, description="Show what broke the provider's cache, and what it cost")]
+
+
+@hookimpl
+def register_subcommands() -> list[Subcommand]:
+    """Provide ``pi cache``."""
+    from pi_cache_lint._subcommand import run_subcommand
+    from pi_hookspecs import Subcommand
+
+    return [Subcommand("cache", run=run_subcommand, description="Show what broke the prompt cache in a session")]
+
+
+@hookimpl
+def activate(pi: PiAPI) -> None:
+    """Look at each request when its answer is complete; nothing is imported before the first one was sent."""
+    watch: Watch | None = None
+
+    @pi.on("model_usage")
+    def look(event: ModelUsageEvent, ctx: PiContext) -> None:
+        nonlocal watch
+        if watch is None:
+            from pi_cache_lint._watch import Watch
+
+            watch = Watch(pi)
+        watch.look(event, ctx)

@@ -1,0 +1,229 @@
+"""The hash chain of a request: what a provider's cache compares, in the order in which it does.
+
+First the parameters that key the cache, then the tools one by one, the system prompt, and the messages by block. Cache
+markers move from request to request and are a link of their own.
+"""
+
+from __future__ import annotations
+
+import json
+import marshal
+from hashlib import sha1
+from typing import TYPE_CHECKING, Any
+
+from attrs import frozen
+
+from pi_hookspecs.values import ReprMixin
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+__all__ = ["Chain", "Digests", "chain_of", "message_of_block"]
+
+_PARAMETERS = (
+    "model",
+    "thinking",
+    "reasoning",
+    "reasoning_effort",
+    "tool_choice",
+    "toolChoice",
+    "prompt_cache_key",
+    "cachedContent",
+    "response_format",
+)
+_SYSTEM = ("system", "system_prompt", "instructions", "systemInstruction")
+_MESSAGES = ("messages", "input", "contents")
+_SYSTEM_ROLES = frozenset({"system", "developer"})
+_USUAL = frozenset({"role", "content", "parts", "text", "cache_control"})
+_MINUTE = 60
+_LIFETIME = 5 * _MINUTE
+_LIFETIMES = {"1h": 60 * _MINUTE, "24h": 24 * 60 * _MINUTE}
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class Chain(ReprMixin):
+    """A request's links; every hash is twelve hexadecimal digits.
+
+    Attributes:
+        parameters: Hashes of the parameters that key the cache, by name.
+        tools: Name and hash of each tool, in order.
+        system: Hash of the system prompt.
+        messages: A hash for each block, in order; where a message ends makes no difference to a cache.
+        markers: Where the request marks what to cache, and for how long.
+        lifetime: Seconds for which the provider keeps what nobody asks for.
+    """
+
+    parameters: dict[str, str]
+    tools: tuple[tuple[str, str], ...]
+    system: str
+    messages: tuple[str, ...]
+    markers: tuple[str, ...] = ()
+    lifetime: float = _LIFETIME
+
+
+class Digests:
+    """Hashes values, each once: a request consists of the one before and little more.
+
+    What is kept of a value is Python's own hash of 64 bits, which takes a tenth of the time, so that no text of a
+    conversation is kept. ``turn`` drops what the latest request did not have.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[int, str] = {}
+        self._used: dict[int, str] = {}
+
+    def of(self, value: Any) -> str:
+        """Return the hash of plain data."""
+        raw = value if isinstance(value, str) else _bytes(value)
+        key = hash(raw) if raw is value else ~hash(raw)  # a text and its bytes have one hash
+        found = self._known.get(key) or self._used.get(key)
+        if found is None:
+            data = raw.encode("utf-8", "surrogatepass") if isinstance(raw, str) else raw
+            found = sha1(data, usedforsecurity=False).hexdigest()[:12]
+        self._used[key] = found
+        return found
+
+    def turn(self) -> None:
+        """Forget the values that were not used since the last call."""
+        self._known, self._used = self._used, {}
+
+
+def _bytes(value: Any) -> bytes:
+    try:
+        return marshal.dumps(value, 2)  # version 2 has no references: equal data gives equal bytes
+    except ValueError:  # not plain data, or nested too deeply
+        return json.dumps(value, default=repr).encode("utf-8", "surrogatepass")
+
+
+def chain_of(payload: Any, digests: Digests, declaration: Callable[[str], Any]) -> Chain | None:
+    """Return the chain of a payload in any of the formats of the providers; None where it has no messages.
+
+    Args:
+        payload: What was sent.
+        digests: Hashes its parts.
+        declaration: Returns what is known of a tool whose payload says nothing but its name.
+    """
+    body = _body(payload)
+    if body is None:
+        return None
+    marked: dict[str, Any] = {}
+    system, messages = _conversation(body)
+    chain = Chain(
+        parameters={name: digests.of(body[name]) for name in _PARAMETERS if body.get(name) is not None},
+        tools=tuple(_tools(body, digests, declaration, marked)),
+        system=digests.of([_unmarked(each, "system", marked) for each in system]),
+        messages=tuple(
+            digests.of(_unmarked(block, "messages", marked)) + role[:1]
+            for role, blocks in messages
+            for block in blocks
+            if not _is_marker(block, "messages", marked)
+        ),
+        markers=tuple(f"{place}:{json.dumps(value, sort_keys=True)}" for place, value in marked.items()),
+        lifetime=_lifetime(body, marked),
+    )
+    digests.turn()
+    return chain
+
+
+def message_of_block(payload: Any, number: int) -> int:
+    """Return the index of the message that a block is in."""
+    body = _body(payload) or {}
+    _, messages = _conversation(body)
+    last = -1
+    for index, (_, blocks) in enumerate(messages, _leading_system(body)):
+        last += sum(not _is_marker(block, "", {}) for block in blocks)
+        if last >= number:
+            return index
+    return 0
+
+
+def _body(payload: Any) -> dict[str, Any] | None:
+    """Return the part of a payload that has the messages."""
+    if not isinstance(payload, dict):
+        return None
+    if any(isinstance(payload.get(name), list) for name in _MESSAGES):
+        return payload
+    inner = payload.get("request")
+    return {**payload, **inner} if isinstance(inner, dict) and _body(inner) is not None else None
+
+
+def _conversation(body: dict[str, Any]) -> tuple[list[Any], list[tuple[str, list[Any]]]]:
+    """Return the blocks of the system prompt, and role and blocks of each message."""
+    system = [block for name in _SYSTEM for block in _blocks(body.get(name))]
+    raw: Sequence[Any] = next((body[name] for name in _MESSAGES if isinstance(body.get(name), list)), ())
+    messages: list[tuple[str, list[Any]]] = []
+    for each in raw:
+        if not isinstance(each, dict):
+            messages.append(("", [each]))
+        elif not messages and each.get("role") in _SYSTEM_ROLES:
+            system += _blocks(each.get("content"))
+        else:
+            messages.append((str(each.get("role") or each.get("type") or ""), list(_message_blocks(each))))
+    return system, messages
+
+
+def _leading_system(body: dict[str, Any]) -> int:
+    raw: Sequence[Any] = next((body[name] for name in _MESSAGES if isinstance(body.get(name), list)), ())
+    roles = [isinstance(each, dict) and each.get("role") in _SYSTEM_ROLES for each in raw]
+    return roles.index(False) if False in roles else len(roles)
+
+
+def _message_blocks(message: dict[str, Any]) -> Iterator[Any]:
+    yield from _blocks(message.get("content", message.get("parts", message.get("text"))))
+    if message.keys() <= _USUAL:
+        return
+    rest = {name: value for name, value in message.items() if name not in _USUAL and value is not None}
+    if rest:
+        yield rest
+
+
+def _blocks(content: Any) -> list[Any]:
+    """Return the blocks of a content; a text is one block, in whichever form."""
+    if isinstance(content, dict):
+        content = content.get("parts", [content])
+    return [] if content is None else content if isinstance(content, list) else [content]
+
+
+def _unmarked(block: Any, place: str, marked: dict[str, Any]) -> Any:
+    """Return a block without its cache marker, which is noted; a block of nothing but text as that text."""
+    if not isinstance(block, dict):
+        return block
+    if "cache_control" in block:
+        marked[place] = block["cache_control"]
+        block = {name: value for name, value in block.items() if name != "cache_control"}
+    text = block.get("text")
+    return text if isinstance(text, str) and block.keys() <= {"type", "text"} else block
+
+
+def _is_marker(block: Any, place: str, marked: dict[str, Any]) -> bool:
+    """Whether a block is nothing but a cache marker, which is noted."""
+    if isinstance(block, dict) and "cachePoint" in block:
+        marked[place] = block["cachePoint"]
+        return True
+    return False
+
+
+def _tools(
+    body: dict[str, Any], digests: Digests, declaration: Callable[[str], Any], marked: dict[str, Any]
+) -> Iterator[tuple[str, str]]:
+    configured = body.get("toolConfig")
+    tools = body.get("tools") or (configured.get("tools") if isinstance(configured, dict) else None)
+    for each in tools if isinstance(tools, list) else ():
+        if isinstance(each, str):
+            yield each, digests.of([each, declaration(each)])
+        elif isinstance(each, dict) and not _is_marker(each, "tools", marked):
+            declared = each.get("functionDeclarations", each.get("function_declarations"))
+            for tool in declared if isinstance(declared, list) else [each]:
+                yield _tool_name(tool), digests.of(_unmarked(tool, "tools", marked))
+
+
+def _tool_name(tool: dict[str, Any]) -> str:
+    for inner in (tool, tool.get("function"), tool.get("toolSpec")):
+        if isinstance(inner, dict) and isinstance(inner.get("name"), str):
+            return str(inner["name"])
+    return str(tool.get("type", "?"))
+
+
+def _lifetime(body: dict[str, Any], marked: dict[str, Any]) -> float:
+    named = [value.get("ttl") for value in marked.values() if isinstance(value, dict)]
+    return max(_LIFETIMES.get(str(each), _LIFETIME) for each in [*named, body.get("prompt_cache_retention")])

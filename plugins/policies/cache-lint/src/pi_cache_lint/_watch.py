@@ -1,0 +1,219 @@
+"""Follows the requests of a session: each is compared with the last one of the same purpose when it is answered.
+
+A break becomes an entry of the session, so that it can be read again, and a notice when an avoidable one costs more
+than a cent. The chain is stored when a run settles, if its prompt is worth that much, for the first request after a
+resume.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+from attrs import evolve
+
+from pi_cache_lint._chain import Digests, chain_of, message_of_block
+from pi_cache_lint._culprit import Culprit, find_culprit, reason_of_moved_messages
+from pi_cache_lint._difference import first_change, first_difference
+from pi_cache_lint._line import Line, Section
+from pi_cache_lint._loss import NOTABLE_TOKENS, dollars_of, missed_tokens
+from pi_cache_lint._record import ENTRY, stored_line, to_record
+from pi_hookspecs import hookimpl
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pi_cache_lint._chain import Chain
+    from pi_cache_lint._difference import Difference
+    from pi_cache_lint._line import Changes
+    from pi_hookspecs import (
+        AgentMessage,
+        BeforeAgentStartEvent,
+        BeforeProviderRequestEvent,
+        ContextEvent,
+        ModelUsageEvent,
+        PiAPI,
+        PiContext,
+    )
+
+__all__ = ["Watch"]
+
+_CENT = 0.01
+_CONVERSATION = "conversation"
+_WORTH_A_LINE = 0.1
+"""Part of the prompt that must be missing before a request without a break counts as evicted."""
+
+
+class Watch:
+    """Watches the requests of one session.
+
+    Args:
+        pi: Observes the hooks that change requests, from the second request on, and stores entries.
+    """
+
+    def __init__(self, pi: PiAPI) -> None:
+        self._pi = pi
+        self._session: str | None = None
+        self._lines: dict[tuple[str, str | None], Line] = {}
+        self._digests: dict[tuple[str, str | None], Digests] = {}
+        self._changes: Changes = {}
+        self._messages: Sequence[AgentMessage] | None = None
+        self._payloads: dict[str, tuple[tuple[str, str], ...]] = {}
+        self._told: set[tuple[str, str | None]] = set()
+        self._stored: dict[str, Any] = {}
+        self._observe()
+        pi.on("agent_settled", self._store)
+
+    def _observe(self) -> None:
+        """Note what plugins change in requests."""
+
+        def context(event: ContextEvent) -> None:
+            self._changes["context"] = event.changes
+            self._messages = event.messages
+
+        def before_agent_start(event: BeforeAgentStartEvent) -> None:
+            self._changes["before_agent_start"] = event.changes
+
+        def before_provider_request(event: BeforeProviderRequestEvent) -> None:
+            self._payloads[event.request_id] = event.changes
+
+        for function in (context, before_agent_start, before_provider_request):
+            self._pi.on(function.__name__, hookimpl(observe=True)(function))
+
+    def look(self, event: ModelUsageEvent, ctx: PiContext) -> None:
+        """Compare a request with the last one, and report a break."""
+        self._begin(ctx)
+        purpose = event.purpose, event.plugin
+        digests = self._digests.setdefault(purpose, Digests())
+        chain = None if event.error is not None else chain_of(event.payload, digests, self._declaration)
+        if chain is None:
+            self._payloads.pop(event.request_id, None)
+            return
+        before = self._lines.get(purpose)
+        self._lines[purpose] = line = self._line(chain, event, ctx, before)
+        if before is not None:
+            self._compare(before, line, event, ctx)
+
+    def _begin(self, ctx: PiContext) -> None:
+        """Start anew for another session, from the chain that is stored in it."""
+        if ctx.session.id == self._session:
+            return
+        self._session = ctx.session.id
+        self._lines, self._digests, self._stored = {}, {}, {}
+        stored, self._stored = stored_line(ctx.session.branch())
+        if stored is not None:
+            self._lines[_CONVERSATION, None] = stored
+
+    def _line(self, chain: Chain, event: ModelUsageEvent, ctx: PiContext, before: Line | None) -> Line:
+        """Return what is kept of a request; tools and sections are read only where they may have changed."""
+        same_tools = before is not None and before.offered and before.chain.tools == chain.tools
+        same_system = before is not None and before.prompt and before.chain.system == chain.system
+        usage = event.usage
+        line = Line(
+            chain=chain,
+            usage=usage,
+            started=time.time() - event.duration_ms / 1000,
+            leaf=ctx.session.leaf_id,
+            level=ctx.thinking_level,
+            changes={"before_provider_request": self._payloads.pop(event.request_id, ())},
+            caches=usage.cache_read + usage.cache_write > 0 or (before is not None and before.caches),
+        )
+        if before is not None and same_tools:
+            line.offered, line.owners = before.offered, before.owners
+        else:
+            line.offered, line.owners = _tools(self._pi)
+        if event.purpose == _CONVERSATION:
+            line.changes.update(self._changes)
+            line.messages = self._messages
+            if before is not None and same_system:
+                line.prompt, line.sections = before.prompt, before.sections
+            else:
+                line.prompt, line.sections = Digests().of(ctx.system_prompt), _sections(ctx)
+        return line
+
+    def _declaration(self, name: str) -> Any:
+        """Return description and parameters of a tool."""
+        found = (each for each in self._pi.get_all_tools() if each.name == name)
+        return next(([each.description, each.parameters] for each in found), None)
+
+    def _compare(self, before: Line, line: Line, event: ModelUsageEvent, ctx: PiContext) -> None:
+        found = first_difference(before.chain, line.chain, messages=event.purpose == _CONVERSATION)
+        missed = missed_tokens(before.usage, event.usage, explicit=bool(before.chain.markers))
+        is_late = line.started - before.started > before.chain.lifetime
+        if found is None:
+            sent = event.usage.input + event.usage.cache_read + event.usage.cache_write
+            if line.caches and missed > max(NOTABLE_TOKENS, sent * _WORTH_A_LINE):
+                culprit = Culprit(link="lifetime", reason="lifetime passed") if is_late else Culprit(link="provider")
+                self._report(culprit, "expected" if is_late else "evicted", missed, event, ctx)
+            return
+        culprit = self._culprit(found, before, line, event, ctx)
+        if is_late and not culprit.reason:
+            culprit = evolve(culprit, reason="lifetime passed")
+        self._report(culprit, "expected" if culprit.reason else "avoidable", missed, event, ctx)
+
+    def _culprit(self, found: Difference, before: Line, line: Line, event: ModelUsageEvent, ctx: PiContext) -> Culprit:
+        if found.area != "messages":
+            return find_culprit(found, before, line)
+        found = evolve(found, message=message_of_block(event.payload, found.number))
+        link = f"messages[{found.message}]"
+        if reason := reason_of_moved_messages(ctx.session.branch(), before.leaf):
+            return Culprit(link=link, reason=reason)
+        return evolve(find_culprit(found, before, line), link=link)
+
+    def _report(self, culprit: Culprit, kind: str, missed: int, event: ModelUsageEvent, ctx: PiContext) -> None:
+        """Store a break, and notify the user of an avoidable one that costs more than a cent, once for each culprit."""
+        dollars = dollars_of(missed, event.model)
+        link = f"{culprit.link}: {culprit.reason}" if culprit.reason else culprit.link
+        self._pi.append_entry(
+            ENTRY,
+            {
+                "break": {
+                    "request": event.request_id,
+                    "kind": kind,
+                    "link": link,
+                    "plugin": culprit.plugin,
+                    "hook": culprit.hook,
+                    "dollars": round(dollars, 6),
+                }
+            },
+        )
+        who = culprit.link.partition("[")[0], culprit.plugin
+        if kind == "avoidable" and dollars > _CENT and who not in self._told:
+            self._told.add(who)
+            by = f"plugin {culprit.plugin!r} ({culprit.hook})" if culprit.plugin else "pi, or a cause not found"
+            ctx.ui.notify(
+                f"The provider's cache was lost at {link}, changed by {by}: {missed:,} tokens were paid again, about"
+                f" ${dollars:.2f}. /cache lists all of them.",
+                "warning",
+            )
+
+    def _store(self, _event: object, ctx: PiContext) -> None:
+        """Store the conversation's chain, as far as it is new, where a break after a resume would cost a cent."""
+        line = self._lines.get((_CONVERSATION, None))
+        model = ctx.model
+        if line is None or model is None or ctx.session.id != self._session or ctx.session.file is None:
+            return
+        usage = line.usage
+        if dollars_of(usage.input + usage.cache_read + usage.cache_write, model) < _CENT:
+            return
+        record = to_record(line)
+        if news := {name: value for name, value in record.items() if self._stored.get(name) != value}:
+            if "messages" in news:
+                kept, messages = self._stored.get("messages", []), record["messages"]
+                news["keep"] = keep = first_change(kept, messages)
+                news["messages"] = messages[keep:]
+            self._pi.append_entry(ENTRY, {"chain": news})
+            self._stored = record
+
+
+def _tools(pi: PiAPI) -> tuple[tuple[tuple[str, str], ...], dict[str, str | None]]:
+    """Return name and hash of the active tools, and the plugin of every tool."""
+    digests, tools = Digests(), {each.name: each for each in pi.get_all_tools()}
+    active = (tools[name] for name in pi.get_active_tools() if name in tools)
+    offered = tuple((each.name, digests.of([each.description, each.parameters])) for each in active)
+    return offered, {each.name: each.plugin for each in tools.values()}
+
+
+def _sections(ctx: PiContext) -> tuple[Section, ...]:
+    digests = Digests()
+    return tuple(Section(each.section, digests.of(each.text), each.plugin, each.hook) for each in ctx.prompt_parts)

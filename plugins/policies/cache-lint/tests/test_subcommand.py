@@ -1,0 +1,93 @@
+"""``pi cache``: its exit codes, and its output for a stored session."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import pi_cache_lint
+import pi_session_jsonl
+from pi_cache_lint._subcommand import run_subcommand
+from pi_core import PluginHost, Settings
+from pi_hookspecs import UserError
+
+USAGE = {"input": 100, "output": 1, "cacheRead": 300, "cacheWrite": 0, "totalTokens": 401}
+BREAK = {"request": "00" * 8, "kind": "avoidable", "link": "system[clock]", "plugin": "clock", "hook": "system_prompt"}
+LINES = [
+    {"type": "session", "version": 3, "id": "s1", "timestamp": "2026-01-01T00:00:00.000Z", "cwd": "/"},
+    {
+        "type": "message",
+        "id": "a",
+        "parentId": None,
+        "timestamp": "2026-01-01T00:00:00.000Z",
+        "message": {
+            "role": "assistant",
+            "content": [],
+            "api": "x",
+            "provider": "x",
+            "model": "x",
+            "stopReason": "stop",
+            "timestamp": 1,
+            "usage": USAGE,
+        },
+    },
+    {
+        "type": "custom",
+        "id": "b",
+        "parentId": "a",
+        "timestamp": "2026-01-01T00:00:00.000Z",
+        "customType": "cache-lint",
+        "data": {"break": {**BREAK, "dollars": 0.25}},
+    },
+]
+
+
+@pytest.fixture
+def host(pi_agent_dir):
+    host = PluginHost(Settings.in_memory(agent_dir=pi_agent_dir), installed=False)
+    host.add(pi_session_jsonl, "session-jsonl")
+    host.add(pi_cache_lint, "cache-lint")
+    return host
+
+
+@pytest.fixture
+def session(tmp_path):
+    file = tmp_path / "session.jsonl"
+    file.write_text("".join(f"{json.dumps(line)}\n" for line in LINES))
+    return str(file)
+
+
+def test_a_stored_session_is_summed_up_as_json(host, session, capsys):
+    code = run_subcommand([session, "--json"], host)
+
+    assert code == 0
+    assert json.loads(capsys.readouterr().out) == {
+        "hitRate": 0.75,
+        "dollarsLost": 0.25,
+        "breaks": [{**BREAK, "dollars": 0.25}],
+    }
+
+
+def test_a_stored_session_is_summed_up_for_people(host, session, capsys):
+    code = run_subcommand([session], host)
+
+    assert code == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "75% of the input was read from the cache; 1 break, $0.2500 lost",
+        "avoidable  $0.2500  system[clock]  clock (system_prompt)  request 0000000000000000",
+        "clock lost $0.2500",
+    ]
+
+
+@pytest.mark.parametrize("arguments", [[], ["a", "b"], ["--what"]])
+def test_wrong_use_ends_with_2_and_the_usage(host, capsys, arguments):
+    code = run_subcommand(arguments, host)
+
+    assert code == 2
+    assert "Usage: pi cache SESSION" in capsys.readouterr().err
+
+
+def test_an_unknown_session_is_the_users_mistake(host):
+    with pytest.raises(UserError, match="nope"):
+        run_subcommand(["nope"], host)

@@ -1,0 +1,78 @@
+"""What the providers send of a growing conversation only grows: the cache linter finds no break in it."""
+
+from __future__ import annotations
+
+import pytest
+
+from pi_cache_lint._chain import Digests, chain_of
+from pi_cache_lint._difference import first_difference
+from pi_core import PluginHost, Settings
+from pi_core.models.registry import ModelRegistry
+from pi_hookspecs import (
+    AssistantMessage,
+    ImageContent,
+    TextContent,
+    ThinkingContent,
+    ToolCall,
+    ToolResultMessage,
+    UserMessage,
+)
+from pi_testing.asking import payload_of, read_tool
+
+MODELS = (
+    "anthropic/claude-sonnet-4-5",
+    "openai/gpt-5.1",
+    "openrouter/anthropic/claude-sonnet-4.5",
+    "google/gemini-2.5-pro",
+    "mistral/mistral-large-latest",
+    "amazon-bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0",
+    "deepseek/deepseek-chat",
+    "groq/openai/gpt-oss-120b",
+)
+
+
+def conversation(model):
+    def answer(*content, stop_reason="stop"):
+        return AssistantMessage(
+            content=content, api=model.api, provider=model.provider, model=model.id, stop_reason=stop_reason
+        )
+
+    for turn in range(3):
+        yield UserMessage(content=f"Question {turn}")
+        calls = [ToolCall(f"call_{turn}{number}", "read", {"path": f"{number}.py"}) for number in range(2)]
+        yield answer(ThinkingContent("hm", "c2ln"), TextContent("I look."), *calls, stop_reason="toolUse")
+        for call in calls:
+            content = (TextContent("x = 1"), *([ImageContent("aGk=", "image/png")] if turn == 1 else []))
+            yield ToolResultMessage(tool_call_id=call.id, tool_name="read", content=content)
+        yield answer(ThinkingContent("so", "c2lu"), TextContent(f"Answer {turn}"))
+
+
+KEYS = ("ANTHROPIC", "OPENAI", "OPENROUTER", "GEMINI", "MISTRAL", "DEEPSEEK", "GROQ")
+
+
+@pytest.fixture(scope="module")
+def registry(tmp_path_factory):
+    settings = Settings.in_memory(agent_dir=tmp_path_factory.mktemp("agent"))
+    aws = {"AWS_ACCESS_KEY_ID": "k", "AWS_SECRET_ACCESS_KEY": "s", "AWS_REGION": "us-east-1"}
+    environ = {**{f"{name}_API_KEY": "k" for name in KEYS}, **aws}
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in environ.items():
+            patch.setenv(name, value)
+        yield ModelRegistry(PluginHost(settings), settings, environ)
+
+
+@pytest.mark.parametrize("name", MODELS)
+async def test_a_request_continues_the_one_before(registry, name):
+    model = registry.find(name)
+    messages = list(conversation(model))
+    digests, before = Digests(), None
+    for seen in [messages[:end] for end, message in enumerate(messages) if message.role == "assistant"]:
+        options = {"system": "Be brief.", "tools": [read_tool()], "reasoning": "low", "session_id": "s"}
+        payload = await payload_of(registry, model, *seen, **options)
+        chain = chain_of(payload, digests, str)
+
+        assert chain is not None
+        assert chain.tools
+        assert len(chain.messages) >= len(seen) - 1
+        assert before is None or first_difference(before, chain) is None
+        before = chain
