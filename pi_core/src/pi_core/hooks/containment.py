@@ -10,7 +10,6 @@ coroutine that ignores every cancellation it stops forwarding: the coroutine is 
 
 from __future__ import annotations
 
-from asyncio import CancelledError, current_task
 from contextlib import suppress
 from time import perf_counter as clock
 from types import CoroutineType, MethodType, coroutine
@@ -53,7 +52,7 @@ class Contained:
     ) -> bool:
         if error is None or isinstance(error, (KeyboardInterrupt, GeneratorExit, self._passing)):
             return False
-        if isinstance(error, CancelledError) and _is_cancelled():
+        if _is_cancellation(error):
             return False
         exit_if_child(error)
         self._on_failure(error)
@@ -87,8 +86,12 @@ def reported(
     return Contained(report_failure, passing)
 
 
-def _is_cancelled() -> bool:
-    """Whether the running task is being cancelled; False outside of tasks, where a ``CancelledError`` is a plugin's."""
+def _is_cancellation(error: BaseException) -> bool:
+    """Whether the running task is being cancelled; outside of tasks a ``CancelledError`` is a plugin's own."""
+    from asyncio import CancelledError, current_task  # a start that does not get so far does without
+
+    if not isinstance(error, CancelledError):
+        return False
     try:
         task = current_task()
     except RuntimeError:  # no event loop runs in this thread

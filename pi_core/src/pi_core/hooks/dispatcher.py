@@ -20,16 +20,9 @@ from pi_core.hooks.combining import combine_by
 from pi_core.hooks.counters import Counter, summed
 from pi_core.hooks.invoker import Invoker
 from pi_core.hooks.order import sort_implementations
-from pi_core.hooks.records import (
-    CompiledHook,
-    HookCall,
-    HookImplementation,
-    HookRefused,
-    Timeouts,
-    adapt,
-    parameters,
-)
+from pi_core.hooks.records import CompiledHook, HookCall, HookImplementation, HookRefused, Timeouts
 from pi_core.hooks.running_call import current_call
+from pi_core.hooks.signatures import adapt, parameters
 from pi_core.hooks.watchdog import Watchdog
 from pi_hookspecs import Order, UnknownName, answers_of
 from pi_hookspecs._markers import OBSERVED

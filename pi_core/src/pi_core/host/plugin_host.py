@@ -6,7 +6,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from pi_core.base.forwarding import forward
-from pi_core.hooks.dispatcher import HookDispatcher, Timeouts
 from pi_core.host.breadcrumbs import Breadcrumbs
 from pi_core.host.discovery import find_plugins, fingerprint, unchanged
 from pi_core.host.guarded import LOAD_SECONDS
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
+    from pi_core.hooks.dispatcher import HookDispatcher
     from pi_core.hooks.reports import HookFailure
     from pi_core.host.activated import ActivatedPlugin
     from pi_core.host.extensions import LocalExtensions
@@ -304,6 +304,8 @@ class PluginHost:
         self, report: Callable[[HookFailure], None], trace: Callable[[HookTrace], None] | None = None
     ) -> HookDispatcher:
         """Return a new dispatcher over the loaded plugins; each session has its own."""
+        from pi_core.hooks.dispatcher import HookDispatcher, Timeouts  # what has no session needs none of it
+
         timeouts = Timeouts(
             default=self.settings.get_number("hooks.timeout", None, minimum=SHORTEST_TIMEOUT),
             plugins=self._seconds("plugins"),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pluggy
 
 from pi_core.agent.safe_text import format_exception
-from pi_core.hooks.records import cannot_be_awaited
+from pi_core.hooks.signatures import cannot_be_awaited
 from pi_hookspecs import UnknownName
 from pi_hookspecs.specs import spec_modules
 

@@ -149,7 +149,7 @@ class PluginAPI(EntryMethods):
 
     def on(self, event: str, handler: Any = None, /) -> Any:
         """Handle an event: ``pi.on("turn_end", handler)`` or ``@pi.on("turn_end")``."""
-        from pi_core.hooks.records import cannot_be_awaited, parameters
+        from pi_core.hooks.signatures import cannot_be_awaited, parameters
 
         check_text("pi.on", "event", event)
         notice = _NOTICES.get(event)

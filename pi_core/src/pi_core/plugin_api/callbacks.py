@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Self
 
 from pi_core.agent.safe_text import format_exception
-from pi_core.hooks.records import adapt, parameters
+from pi_core.hooks.signatures import adapt, parameters
 from pi_hookspecs import PluginError
 
 if TYPE_CHECKING:

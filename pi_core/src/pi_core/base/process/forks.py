@@ -7,7 +7,6 @@ processes would then continue the run. Children that end by themselves, as those
 
 from __future__ import annotations
 
-import asyncio
 import os
 import threading
 from contextlib import contextmanager
@@ -18,6 +17,7 @@ from weakref import WeakSet
 from pi_core.agent.safe_text import format_exception
 
 if TYPE_CHECKING:
+    import asyncio
     from collections.abc import Callable, Iterator
 
 __all__ = ["ForkGuard", "exit_child", "exit_forked_children", "exit_if_child"]
@@ -48,6 +48,8 @@ class ForkGuard:
 
     def attach(self) -> None:
         """Guard the running event loop from now on."""
+        import asyncio
+
         self._loop = asyncio.get_running_loop()
         self._thread = threading.get_ident()
         _guards().add(self)
@@ -71,6 +73,8 @@ def exit_if_child(error: BaseException | None = None) -> None:
     is left alone.
     """
     if any(guard.in_child for guard in _guards()):
+        import asyncio
+
         try:
             asyncio.get_running_loop()
         except RuntimeError:

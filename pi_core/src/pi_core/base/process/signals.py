@@ -5,7 +5,6 @@ For front ends, which own the process; a program that uses a session keeps its o
 
 from __future__ import annotations
 
-import asyncio
 import os
 import signal
 import threading
@@ -78,6 +77,8 @@ class OrderlyEnd:
         self._handlers: Any = None
 
     def __enter__(self) -> Self:
+        import asyncio  # command lines without a session end without it
+
         self._loop = asyncio.get_running_loop()
         self._task = asyncio.current_task()
         self._handlers = _handling(self._on_signal)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import sys
 from contextlib import suppress
@@ -116,7 +115,9 @@ class LocalExtensions:
 
     async def stage(self) -> Staged:
         """Load the current files next to the running ones; one that fails to load does not replace its running one."""
-        from pi_core.host.extensions.staged import Staged  # only a reload needs it
+        import asyncio
+
+        from pi_core.host.extensions.staged import Staged  # only a reload needs them
 
         failed: list[tuple[str, str]] = []
         modules: dict[Any, object] = {}

@@ -6,6 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from pi_acp._client import Abilities, Client
+from pi_acp._greeting import KEYS, SIGN_IN, greeting
 from pi_acp._params import absolute_folder, folders, mcp_servers, optional_text, text, trace_context
 from pi_acp._peer import AUTH_REQUIRED, INVALID_PARAMS, NOT_FOUND, RpcError
 from pi_acp._permissions import MODES
@@ -15,31 +16,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from pi_acp._greeting import Greeted
     from pi_acp._peer import Handlers, Peer
     from pi_acp._session import EditorSession
     from pi_core.host import PluginHost
     from pi_core.session import SessionManager
 
 __all__ = ["Agent"]
-
-_VERSION = 1
-"""Version of the protocol."""
-
-_SIGN_IN = {
-    "type": "terminal",
-    "id": "pi-auth-login",
-    "name": "Sign in with pi",
-    "description": "Runs pi auth login in a terminal",
-    "args": ["auth", "login"],
-}
-
-_KEYS = {
-    "type": "env_var",
-    "id": "api-key",
-    "name": "API key",
-    "description": "The key of one provider of models",
-    "vars": [{"name": f"{name}_API_KEY", "optional": True} for name in ("ANTHROPIC", "OPENAI", "GEMINI", "OPENROUTER")],
-}
 
 
 class Agent:
@@ -48,16 +31,18 @@ class Agent:
     Args:
         peer: The editor's end of the connection.
         host: The plugins of the folder that pi was started in; each session has its own.
+        greeted: What the editor was sent already.
 
     Attributes:
         requests: What is done at requests, by method.
         notifications: What is done at notifications, by method.
     """
 
-    def __init__(self, peer: Peer, host: PluginHost) -> None:
+    def __init__(self, peer: Peer, host: PluginHost, greeted: Greeted) -> None:
         self._peer = peer
         self._host = host
-        self._can = Abilities()
+        self._version = greeted.version
+        self._can = Abilities.of(greeted.params.get("clientCapabilities"))
         self._sessions: dict[str, EditorSession] = {}
         self.requests: Handlers = {
             "initialize": self._initialize,
@@ -86,29 +71,11 @@ class Agent:
 
     async def _initialize(self, params: dict[str, Any]) -> dict[str, Any]:
         self._can = Abilities.of(params.get("clientCapabilities"))
-        return {
-            "protocolVersion": _VERSION,
-            "agentInfo": {"name": "pi", "title": "pi", "version": self._version()},
-            "agentCapabilities": {
-                "loadSession": True,
-                "promptCapabilities": {"image": True, "embeddedContext": True},
-                "mcpCapabilities": {"http": True, "sse": True},
-                "sessionCapabilities": {
-                    name: {} for name in ("list", "resume", "fork", "close", "delete", "additionalDirectories")
-                },
-                "auth": {"logout": {}},
-            },
-            "authMethods": [*([_SIGN_IN] if self._can.signs_in else []), _KEYS],
-        }
-
-    def _version(self) -> str:
-        """Return this plugin's version, from the index: the metadata of distributions take long to import."""
-        record = self._host.records.get("acp")
-        return record.version if record is not None else "0"
+        return greeting(params, self._version)
 
     async def _authenticate(self, params: dict[str, Any]) -> dict[str, Any]:
         """Accept: keys and logins are read again when a request needs them."""
-        if text(params, "methodId") not in (_SIGN_IN["id"], _KEYS["id"]):
+        if text(params, "methodId") not in (SIGN_IN["id"], KEYS["id"]):
             raise RpcError(INVALID_PARAMS, f"Invalid params: there is no sign-in {params['methodId']!r:.200}")
         return {}
 

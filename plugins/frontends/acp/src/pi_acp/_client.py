@@ -28,7 +28,6 @@ class Abilities:
     has_forms: bool = False
     opens_urls: bool = False
     has_switches: bool = False
-    signs_in: bool = False
 
     @classmethod
     def of(cls, given: Any) -> Abilities:
@@ -42,7 +41,6 @@ class Abilities:
             has_forms=isinstance(asks.get("form"), dict),
             opens_urls=isinstance(asks.get("url"), dict),
             has_switches=isinstance(session.get("boolean"), dict),
-            signs_in=_dict(given, "auth").get("terminal") is True,
         )
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from pi_acp._command import warn
 from pi_acp._hooks import SessionHooks
 from pi_acp._session import EditorSession
+from pi_acp._warning import warn
 from pi_core.create import create_agent_session
 from pi_core.host import PluginHost
 from pi_core.host.extensions import LocalExtensions

@@ -6,7 +6,6 @@ import asyncio
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pi_acp._command import warn
 from pi_acp._editor import EditorFiles, EditorTerminals, is_for_editor
 from pi_acp._options import config_options
 from pi_acp._peer import AUTH_REQUIRED, RpcError
@@ -16,6 +15,7 @@ from pi_acp._replay import replayed
 from pi_acp._tool_calls import diffs_of, path_of
 from pi_acp._ui import AcpUI
 from pi_acp._updates import Updates
+from pi_acp._warning import warn
 from pi_hookspecs import MissingKey, NoModel
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from pi_acp._chunks import Chunks
-from pi_acp._command import warn
 from pi_acp._options import config_options
 from pi_acp._tool_calls import call_fields, kind_of, output_fields
+from pi_acp._warning import warn
 from pi_hookspecs import AssistantMessage, text_of
 
 if TYPE_CHECKING:

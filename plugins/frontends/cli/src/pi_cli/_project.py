@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
@@ -58,7 +57,11 @@ def open_host(
     # Plugins are asked before the project's own settings can enable or disable any.
     without = host(trust=False) if trust.is_trusted else opened
     may_ask = interactive and not trust.decided and not is_subcommand(word, without)
-    return host(asyncio.run(_ask(without, trust, may_ask=may_ask))) if may_ask or _has_opinions(without) else opened
+    if not may_ask and not _has_opinions(without):
+        return opened
+    import asyncio  # takes longer than all that was needed so far
+
+    return host(asyncio.run(_ask(without, trust, may_ask=may_ask)))
 
 
 def _has_opinions(host: PluginHost) -> bool:

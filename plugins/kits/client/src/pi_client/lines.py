@@ -48,14 +48,20 @@ class LineReader:
         descriptor: What to read.
         on_lines: Gets the lines, on the event loop; None is one that was too long.
         on_end: Called on the event loop when there is no more.
+        before: What was read of the descriptor already.
     """
 
     def __init__(
-        self, descriptor: int, on_lines: Callable[[Sequence[bytes | None]], None], on_end: Callable[[], None]
+        self,
+        descriptor: int,
+        on_lines: Callable[[Sequence[bytes | None]], None],
+        on_end: Callable[[], None],
+        before: bytes = b"",
     ) -> None:
         self._descriptor = descriptor
         self._on_lines = on_lines
         self._on_end = on_end
+        self._before = before
         self._splitter = LineSplitter(MAX_LINE)
         self._loop = asyncio.get_running_loop()
         self._credit = threading.Semaphore(_AHEAD)
@@ -79,6 +85,9 @@ class LineReader:
 
     def _read(self) -> None:
         with suppress(RuntimeError):  # the loop has ended; there is no listener any more
+            if self._before:
+                self._credit.acquire()
+                self._loop.call_soon_threadsafe(self._take, self._before)
             while True:
                 self._credit.acquire()
                 try:

@@ -1,0 +1,115 @@
+"""The answer to ``initialize``, which needs nothing of pi: it is sent before the rest of the program is imported.
+
+Only modules of the standard library that every start has imported already are imported here.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["KEYS", "SIGN_IN", "Greeted", "greet", "greeting"]
+
+_VERSION = 1
+"""Version of the protocol."""
+
+_MOST = 64 * 1024
+"""Bytes of a first line that is answered early; a longer one is left to the event loop."""
+
+SIGN_IN = {
+    "type": "terminal",
+    "id": "pi-auth-login",
+    "name": "Sign in with pi",
+    "description": "Runs pi auth login in a terminal",
+    "args": ["auth", "login"],
+}
+
+KEYS = {
+    "type": "env_var",
+    "id": "api-key",
+    "name": "API key",
+    "description": "The key of one provider of models",
+    "vars": [{"name": f"{name}_API_KEY", "optional": True} for name in ("ANTHROPIC", "OPENAI", "GEMINI", "OPENROUTER")],
+}
+
+
+class Greeted(NamedTuple):
+    """What happened before the event loop.
+
+    Attributes:
+        version: That of the agent.
+        params: Those of the request for ``initialize`` that was answered; empty where none was.
+        rest: What was read of stdin and is still to be dealt with.
+    """
+
+    version: str
+    params: dict[str, Any]
+    rest: bytes
+
+
+def greeting(params: Mapping[str, Any], version: str) -> dict[str, Any]:
+    """Return the result of ``initialize``."""
+    auth = _object(_object(params, "clientCapabilities"), "auth")
+    return {
+        "protocolVersion": _VERSION,
+        "agentInfo": {"name": "pi", "title": "pi", "version": version},
+        "agentCapabilities": {
+            "loadSession": True,
+            "promptCapabilities": {"image": True, "embeddedContext": True},
+            "mcpCapabilities": {"http": True, "sse": True},
+            "sessionCapabilities": {
+                name: {} for name in ("list", "resume", "fork", "close", "delete", "additionalDirectories")
+            },
+            "auth": {"logout": {}},
+        },
+        "authMethods": [*([SIGN_IN] if auth.get("terminal") is True else []), KEYS],
+    }
+
+
+def greet(stdin: int, stdout: int, version: str) -> Greeted:
+    """Wait for the first line on a descriptor, and answer it on the other if it is a request for ``initialize``."""
+    read = _first_bytes(stdin)
+    line, newline, rest = read.partition(b"\n")
+    params = _params(line) if newline else None
+    if params is None:
+        return Greeted(version, {}, read)
+    answer = {"jsonrpc": "2.0", "id": json.loads(line)["id"], "result": greeting(params, version)}
+    try:
+        os.write(stdout, json.dumps(answer).encode() + b"\n")  # fits into any pipe, and is the first that is in it
+    except OSError:  # closed already: who writes next notices
+        return Greeted(version, {}, read)
+    return Greeted(version, params, rest)
+
+
+def _first_bytes(stdin: int) -> bytes:
+    read = b""
+    while b"\n" not in read and len(read) < _MOST:
+        try:
+            chunk = os.read(stdin, _MOST)
+        except OSError:  # as good as its end
+            break
+        if not chunk:
+            break
+        read += chunk
+    return read
+
+
+def _params(line: bytes) -> dict[str, Any] | None:
+    """Return the parameters of a request for ``initialize``; None for every other line."""
+    try:
+        message = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(message, dict) or message.get("method") != "initialize" or "id" not in message:
+        return None
+    params = message.get("params", {})
+    return params if isinstance(params, dict) else None
+
+
+def _object(given: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    value = given.get(name)
+    return value if isinstance(value, dict) else {}
