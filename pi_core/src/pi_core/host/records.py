@@ -14,6 +14,7 @@ __all__ = ["DEFAULT_PLUGINS", "PluginRecord", "Problem"]
 DEFAULT_PLUGINS = frozenset(
     {
         "acp",
+        "budgets",
         "cache-lint",
         "cli",
         "compaction",

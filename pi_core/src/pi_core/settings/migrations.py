@@ -15,6 +15,7 @@ GLOBAL_ONLY = ("defaultProjectTrust",)
 
 PROTECTED = (
     "acp",
+    "budgets",
     "defaultProjectTrust",
     "extensions",
     "externalEditor",

@@ -170,6 +170,42 @@ class GuardrailLimits:
 
 
 @frozen(kw_only=True)
+class BudgetAmounts:
+    """How much may be used."""
+
+    dollars: float | None = _setting(None, "Dollars", at_least=0)
+    tokens: float | None = _setting(None, "Tokens, sent and received", at_least=0)
+    requests: float | None = _setting(None, "Requests to a model", at_least=0)
+    seconds: float | None = _setting(None, "Seconds, tools included", at_least=0)
+    tool_calls: float | None = _setting(None, "Tool calls", at_least=0)
+
+
+@frozen(kw_only=True)
+class BudgetScopes:
+    """``budgets.by.NAME``: what the requests of one plugin, or of one agent, may use."""
+
+    run: BudgetAmounts = _setting(BudgetAmounts, "Limits of one prompt")
+    session: BudgetAmounts = _setting(BudgetAmounts, "Limits of a session")
+    day: BudgetAmounts = _setting(BudgetAmounts, "Limits of a day")
+    project: BudgetAmounts = _setting(BudgetAmounts, "Limits of a working directory")
+    total: BudgetAmounts = _setting(BudgetAmounts, "Limits of all that is in the ledger")
+
+
+@frozen(kw_only=True)
+class BudgetSettings(BudgetScopes):
+    """``budgets``: of the plugin of that name."""
+
+    by: dict[str, BudgetScopes] = _setting(
+        dict, "The same for a plugin's requests, by its name, and for child sessions, by `agent:NAME`"
+    )
+    unknown_price: Literal["refuse", "tokens", "ignore"] = _setting(
+        "tokens",
+        "Models without known prices while dollars are limited: refuse them, count their tokens only and say so, or"
+        " only count",
+    )
+
+
+@frozen(kw_only=True)
 class RedactSettings:
     """``redact``: of the plugin of that name."""
 
@@ -211,7 +247,7 @@ class GuardrailSettings:
     enabled: bool = _setting(False, "Ask before dangerous commands and writes to protected paths")
     rules: list[GuardrailRule] = _setting(list, "Rules that precede those of pi; the first match counts")
     protected_paths: Names = _setting(list, "Additional names of protected files; `!name` removes one")
-    limits: GuardrailLimits = _setting(GuardrailLimits, "Budgets; no limit if not set")
+    limits: GuardrailLimits = _setting(GuardrailLimits, "[Budgets](budgets.md); no limit if not set")
 
 
 @frozen(kw_only=True)
@@ -297,6 +333,7 @@ class SettingsSchema:
     plugins: PluginSettings = _setting(PluginSettings, "Which plugins are used")
     hooks: HookSettings = _setting(HookSettings, "How long plugins may take")
     acp: AcpSettings = _setting(AcpSettings, "pi inside editors")
+    budgets: BudgetSettings = _setting(BudgetSettings, "What may be [used](budgets.md); no limit if not set")
     guardrails: GuardrailSettings = _setting(GuardrailSettings, "Checks before a tool runs")
     redact: RedactSettings = _setting(RedactSettings, "Secrets in what is stored")
     sandbox: SandboxSettings = _setting(SandboxSettings, "Where programs may write and connect")

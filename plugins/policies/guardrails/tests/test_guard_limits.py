@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pi_core import AgentSession
     from pi_testing import FakeTool, FakeUI, ScriptedProvider
 
-pytestmark = pytest.mark.pi(plugins={"guardrails": pi_guardrails})
+pytestmark = pytest.mark.pi(plugins={"guardrails": pi_guardrails}, entry_points=["budgets"])
 
 
 def limited(scope: str, **limits: Any) -> pytest.MarkDecorator:
@@ -21,7 +21,10 @@ def limited(scope: str, **limits: Any) -> pytest.MarkDecorator:
 
 
 @limited("run", requests=2)
-async def test_a_run_ends_at_its_limit_of_requests(pi_session: AgentSession, script: ScriptedProvider) -> None:
+async def test_a_run_ends_at_its_limit_of_requests(
+    pi_session: AgentSession, script: ScriptedProvider, fake_ui: FakeUI
+) -> None:
+    fake_ui.answers("Stop")
     script.turn(tool_call("ls")).turn(tool_call("ls"))
 
     answer = await pi_session.prompt("go")
@@ -50,6 +53,7 @@ async def test_a_session_gets_one_notice_at_80_percent_and_then_a_refusal(
     for _ in range(5):
         script.turn(text("ok"))
         await pi_session.prompt("go")
+    fake_ui.answers("Stop")
     answer = await pi_session.prompt("one more")
 
     assert answer is not None
@@ -60,7 +64,8 @@ async def test_a_session_gets_one_notice_at_80_percent_and_then_a_refusal(
 
 
 @limited("session", tokens=1000)
-async def test_tokens_are_counted(pi_session: AgentSession, script: ScriptedProvider) -> None:
+async def test_tokens_are_counted(pi_session: AgentSession, script: ScriptedProvider, fake_ui: FakeUI) -> None:
+    fake_ui.answers("Stop")
     script.turn(tool_call("ls"), usage(input=900, output=50, cache_read=50))
 
     answer = await pi_session.prompt("go")
@@ -86,3 +91,12 @@ async def test_too_many_calls_in_a_minute_are_refused(
 @limited("run")
 async def test_without_limits_no_request_is_looked_at(pi_session: AgentSession) -> None:
     assert not pi_session.hooks.listens("context")
+
+
+@pytest.mark.pi(entry_points=[], session={"ui": None})
+@limited("run", requests=2)
+async def test_limits_that_no_plugin_keeps_refuse_every_run(pi_session: AgentSession) -> None:
+    answer = await pi_session.prompt("go")
+
+    assert answer is not None
+    assert "guardrails.limits are kept by the plugin 'budgets', which is not loaded" in (answer.error_message or "")

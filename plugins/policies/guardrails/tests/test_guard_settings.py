@@ -106,6 +106,7 @@ def test_a_limit_that_is_null_is_none() -> None:
     assert limits_of(settings) == {("run", "tokens"): 7}
 
 
+@pytest.mark.pi(entry_points=["budgets"])
 @guarded(enabled=True, limits={"run": {"requests": "5"}})
 async def test_mended_settings_let_the_next_run_begin(pi_session: AgentSession, script: ScriptedProvider) -> None:
     script.turn(text("said"))

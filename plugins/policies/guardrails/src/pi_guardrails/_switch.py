@@ -9,7 +9,7 @@ from pi_hookspecs import UserError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pi_guardrails._limits import Limits
+    from pi_guardrails._rate import Rate
     from pi_hookspecs import (
         AgentSettledEvent,
         ContextEvent,
@@ -36,10 +36,10 @@ class Switch:
     def __init__(self, pi: PiAPI) -> None:
         self._pi = pi
         self._off: list[Callable[[], None]] = []
-        self._limits: Limits | None = None
+        self._rate: Rate | None = None
         self._mistake: str | None = None
 
-    def session_start(self, _event: SessionStartEvent, ctx: PiContext) -> None:
+    async def session_start(self, _event: SessionStartEvent, ctx: PiContext) -> None:
         """Go on duty, or off; where the settings are wrong, refuse everything."""
         self._go_off()
         if ctx.settings.get("guardrails") is None and ctx.settings.unread("guardrails") is None:
@@ -47,8 +47,8 @@ class Switch:
         # First of all, so that whatever fails below leaves the gate shut and not open.
         self._off += [self._pi.on("tool_call", self.tool_call), self._pi.on("user_bash", self.user_bash)]
         from pi_guardrails._guard import until_mended
-        from pi_guardrails._limits import Limits
         from pi_guardrails._policy import Policy
+        from pi_guardrails._rate import Rate
         from pi_guardrails._settings import is_enabled
 
         try:
@@ -56,27 +56,36 @@ class Switch:
                 self._go_off()
                 return
             Policy.of(ctx)
-            limits = Limits(ctx.settings)
+            rate = Rate(ctx.settings)
+            await self._check_budgets(rate)
         except UserError as error:
             self._mistake = until_mended("every run", error)
-        else:
-            if not limits.any:
-                return
-            limits.begin(ctx.session.entries())
-            self._limits = limits
-        self._off += [self._pi.on("context", self.context), self._pi.on("agent_settled", self.agent_settled)]
+            self._off.append(self._pi.on("context", self.context))
+            return
+        if rate.is_limited:
+            self._rate = rate
+            self._off.append(self._pi.on("agent_settled", self.agent_settled))
+
+    async def _check_budgets(self, rate: Rate) -> None:
+        """Check that the plugin is loaded that keeps all limits but that of the rate of tool calls.
+
+        Raises:
+            UserError: It is needed and is not loaded.
+        """
+        if rate.needs_budgets and all(command.name != "budget" for command in await self._pi.get_commands()):
+            raise UserError("guardrails.limits are kept by the plugin 'budgets', which is not loaded")
 
     def _go_off(self) -> None:
         while self._off:
             self._off.pop()()
-        self._limits = self._mistake = None
+        self._rate = self._mistake = None
 
     async def tool_call(self, event: ToolCallEvent, ctx: PiContext) -> ToolCallResult | None:
         """Judge the model's call."""
         from pi_guardrails._guard import refusal
         from pi_hookspecs import ToolCallResult
 
-        reason = self._mistake or (self._limits.tool_call(ctx) if self._limits is not None else None)
+        reason = self._mistake or (self._rate.tool_call(ctx) if self._rate is not None else None)
         reason = reason or await refusal(event.tool_name, event.input, ctx)
         return None if reason is None else ToolCallResult(block=True, reason=reason)
 
@@ -91,14 +100,13 @@ class Switch:
         refused = BashExecutionMessage(command=event.command, output=reason, cancelled=True, timestamp=now_ms())
         return UserBashResult(result=refused)
 
-    def context(self, _event: ContextEvent, ctx: PiContext) -> ContextResult | None:
-        """Refuse the request when a limit is reached."""
+    def context(self, _event: ContextEvent, _ctx: PiContext) -> ContextResult:
+        """Refuse the request, as the settings are wrong."""
         from pi_hookspecs import ContextResult
 
-        reason = self._mistake or (self._limits.request(ctx) if self._limits is not None else None)
-        return None if reason is None else ContextResult(block=True, reason=reason)
+        return ContextResult(block=True, reason=self._mistake)
 
-    def agent_settled(self, _event: AgentSettledEvent, ctx: PiContext) -> None:
+    def agent_settled(self, _event: AgentSettledEvent) -> None:
         """Begin to count anew for the next run."""
-        if self._limits is not None:
-            self._limits.end_run(ctx.session.entries())
+        if self._rate is not None:
+            self._rate.end_run()

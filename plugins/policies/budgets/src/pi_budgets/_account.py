@@ -1,0 +1,247 @@
+"""What a session has used, and its child sessions with it; and which sessions belong together."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from attrs import define, field
+
+from pi_budgets._amounts import SHARED, Amounts, add, tokens_of
+from pi_hookspecs import AssistantMessage, ToolResultMessage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pi_budgets._ledger import Line
+    from pi_budgets._limits import Limit
+    from pi_budgets._reservations import Reservation
+    from pi_hookspecs import PiContext, SessionEntry, Usage
+
+__all__ = [
+    "Account",
+    "Member",
+    "account_of",
+    "forget_account",
+    "forget_child",
+    "know_child",
+    "known_account",
+    "member_of",
+    "used_in",
+]
+
+
+class Member(NamedTuple):
+    """What a session is in its family.
+
+    Attributes:
+        root: The session that it works for, directly or through others; itself where it is no child session.
+        project: That session's working directory.
+        agent: The name of the child session; None for others.
+    """
+
+    root: str
+    project: str
+    agent: str | None = None
+
+
+@define(eq=False)
+class Account:
+    """What a session and its child sessions have used.
+
+    Attributes:
+        project: The working directory.
+        start: What was used since pi was started, by name; other conversations of the same pi share it.
+        spent: What was used in the run and in the session, by name in ``budgets.by`` (None: everything) and scope.
+        reserved: What the requests that are being made may use, by request.
+        noticed: Settings of the limits that the user was notified of.
+        extra: What the user allowed on top of a limit, by setting.
+        lifted: Settings of the limits that the user switched off for this session.
+        declined: Settings of the limits at which the user chose to stop, in this run.
+        stopped: Why no further request may be made in this run: a tool call was refused.
+        unwritten: Lines that could not be appended to the ledger.
+        latest_day: The latest day in the ledger when it was last read.
+        asking: Held while the user is asked, so that child sessions do not ask at the same time.
+    """
+
+    project: str
+    start: dict[str | None, Amounts] = field(factory=dict)
+    spent: dict[tuple[str | None, str], Amounts] = field(factory=dict)
+    reserved: dict[str, Reservation] = field(factory=dict)
+    noticed: set[str] = field(factory=set)
+    extra: dict[str, float] = field(factory=dict)
+    lifted: set[str] = field(factory=set)
+    declined: set[str] = field(factory=set)
+    stopped: str | None = None
+    unwritten: list[Line] = field(factory=list)
+    latest_day: str = ""
+    asking: asyncio.Lock = field(factory=asyncio.Lock)
+    _clock: float | None = None
+    _calls: dict[str | None, int] = field(factory=dict)
+
+    def allowed(self, limit: Limit) -> float:
+        """Return what may be used, with what the user allowed in addition."""
+        if limit.setting in self.lifted:
+            return float("inf")
+        return limit.amount + self.extra.get(limit.setting, 0.0)
+
+    def used(self, limit: Limit, shared: Amounts) -> float:
+        """Return what was used of a limit, time and tool calls since the last request included.
+
+        Args:
+            limit: The limit.
+            shared: What the ledger has for it.
+        """
+        if limit.scope in SHARED:
+            spent = shared
+        elif limit.scope == "start":
+            spent = self.start.get(limit.who, {})
+        else:
+            spent = self.spent.get((limit.who, limit.scope), {})
+        return spent.get(limit.measure, 0.0) + self._unposted(limit)
+
+    def reserved_for(self, limit: Limit) -> float:
+        """Return what the requests of this family that are being made may use of a limit."""
+        return sum(each.amounts.get(limit.measure, 0.0) for each in self.reserved.values() if limit.who in each.names)
+
+    def begin_run(self) -> None:
+        """Start the clock."""
+        if self._clock is None:
+            self._clock = time.monotonic()
+
+    def end_run(self) -> None:
+        """Begin to count anew for the next run."""
+        if self._clock is not None:
+            self._post((None,), {"seconds": time.monotonic() - self._clock})
+        self._clock = self.stopped = None
+        self.declined.clear()
+        for key in [key for key in self.spent if key[1] == "run"]:
+            del self.spent[key]
+        self.noticed = {setting for setting in self.noticed if ".run." not in setting}
+
+    def call_tool(self, names: tuple[str | None, ...]) -> None:
+        """Count a tool call."""
+        for who in names:
+            self._calls[who] = self._calls.get(who, 0) + 1
+
+    def take_unposted(self, seconds: float) -> tuple[float, int]:
+        """Return the seconds and the tool calls since the last request, which count with the one that has ended.
+
+        Args:
+            seconds: What that request took, for where no run is in progress.
+        """
+        if self._clock is not None:
+            now = time.monotonic()
+            seconds, self._clock = now - self._clock, now
+        calls = self._calls.get(None, 0)
+        for who, number in self._calls.items():
+            self._post((who,), {"toolCalls": number})
+        self._calls.clear()
+        return seconds, calls
+
+    def settle(self, request: str, names: tuple[str | None, ...], used: Amounts) -> None:
+        """Count what a request used, and end its reservation."""
+        self.reserved.pop(request, None)
+        self._post(names, {measure: amount for measure, amount in used.items() if measure != "toolCalls"})
+
+    def count_before(self, entries: Iterable[SessionEntry]) -> None:
+        """Count what a session used before: an answer that stands in it twice counts once."""
+        seen: set[str] = set()
+        total: Amounts = {}
+        for entry in entries:
+            add(total, _used_by(entry, seen))
+        add(self.spent.setdefault((None, "session"), {}), total)
+
+    def _post(self, names: tuple[str | None, ...], amounts: Amounts) -> None:
+        for who in names:
+            add(self.start.setdefault(who, {}), amounts)
+            for scope in ("run", "session"):
+                add(self.spent.setdefault((who, scope), {}), amounts)
+
+    def _unposted(self, limit: Limit) -> float:
+        if limit.measure == "toolCalls":
+            return self._calls.get(limit.who, 0)
+        if limit.measure == "seconds" and limit.who is None and self._clock is not None:
+            return time.monotonic() - self._clock
+        return 0.0
+
+
+def _used_by(entry: SessionEntry, seen: set[str]) -> Amounts:
+    """Return what an entry says was used."""
+    message: Any = getattr(entry, "message", None)
+    if isinstance(message, ToolResultMessage):
+        used = used_in(message.usage) if message.usage is not None else {}
+        return {**used, "toolCalls": 1, "seconds": (message.duration_ms or 0) / 1000}
+    if isinstance(message, AssistantMessage):
+        if message.response_id is not None and message.response_id in seen:
+            return {}
+        seen.add(message.response_id or "")
+        return {**used_in(message.usage), "requests": 1, "seconds": (message.duration_ms or 0) / 1000}
+    usage = getattr(entry, "usage", None)
+    if message is not None or usage is None:
+        return {}
+    return {**used_in(usage), "requests": 1 if entry.type == "usage" else 0}
+
+
+def used_in(usage: Usage) -> Amounts:
+    """Return the tokens and dollars of a usage."""
+    return {"tokens": tokens_of(usage), "dollars": usage.cost.total}
+
+
+# Families. Hooks of a child session, which has its own handlers, have to find the account of the session that it works
+# for; all sessions of a process are in one event loop, or know nothing of each other.
+
+
+@cache
+def _members() -> dict[str, Member]:
+    return {}
+
+
+@cache
+def _accounts() -> dict[str, Account]:
+    return {}
+
+
+def know_child(child: str, label: str | None, parent: PiContext) -> None:
+    """Remember that a session works for another one."""
+    above = member_of(parent)
+    _members()[child] = Member(above.root, above.project, label or above.agent)
+
+
+def forget_child(child: str) -> None:
+    """Forget a child session that has ended."""
+    _members().pop(child, None)
+
+
+def member_of(ctx: PiContext) -> Member:
+    """Return what a session is in its family."""
+    session = ctx.session.id
+    return _members().get(session) or Member(session, str(ctx.cwd))
+
+
+def account_of(member: Member, ctx: PiContext, start: dict[str | None, Amounts]) -> Account:
+    """Return the account of a session's family, which is made when it is first asked for.
+
+    Args:
+        member: What the session is.
+        ctx: The session.
+        start: What was used since pi was started.
+    """
+    account = _accounts().get(member.root)
+    if account is None:
+        account = _accounts()[member.root] = Account(member.project, start)
+        if member.root == ctx.session.id:
+            account.count_before(ctx.session.entries())
+    return account
+
+
+def known_account(root: str) -> Account | None:
+    """Return the account of a session if there is one."""
+    return _accounts().get(root)
+
+
+def forget_account(root: str) -> None:
+    """Forget the account of a session."""
+    _accounts().pop(root, None)

@@ -1,0 +1,251 @@
+"""Decides whether a request may be made: reserves it, waits for others, asks the user, or refuses."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
+
+from attrs import frozen
+
+from pi_budgets._amounts import formatted
+from pi_budgets._ledger import Ledger, today
+from pi_hookspecs.values import ReprMixin
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Literal
+
+    from pi_budgets._account import Account
+    from pi_budgets._limits import Budgets, Limit
+    from pi_budgets._reservations import Reservation
+    from pi_budgets._shared import Shared
+    from pi_hookspecs import PiContext
+
+__all__ = ["BudgetExceededEvent", "Gate", "Reached", "used_of"]
+
+_WAIT_SECONDS = 15.0
+"""How long a request waits for others whose cost is not known yet. The hook's own deadline is longer."""
+
+_ASKING_SECONDS = 20.0
+"""How long a tool call waits for an answer to the question of another one; its hook's deadline is 30 seconds."""
+
+_PAUSE_SECONDS = 0.1
+_NOTICE_AT = 0.8
+_MORE = 0.25
+
+_STOP, _SOME_MORE, _NO_LIMIT = "Stop", "Allow 25 % more", "No limit in this session"
+
+_SUBJECTS = {
+    "run": "this run has used {}",
+    "session": "this session has used {}",
+    "start": "this pi has used {}",
+    "day": "{} are used today",
+    "project": "{} are used in this project",
+    "total": "{} are used in total",
+}
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class BudgetExceededEvent(ReprMixin):
+    """A request or a tool call was refused because a limit is reached.
+
+    Attributes:
+        setting: The setting or option of the limit.
+        scope: What it counts: a run, a session, a day ...
+        measure: ``dollars``, ``tokens`` ...
+        who: The plugin or ``agent:NAME`` that it is for; None for everything.
+        used: What was used.
+        limit: What is allowed.
+        message: All of it in words.
+    """
+
+    type: ClassVar[Literal["budget_exceeded"]] = "budget_exceeded"
+    setting: str
+    scope: str
+    measure: str
+    who: str | None
+    used: float
+    limit: float
+    message: str
+
+
+class Reached(NamedTuple):
+    """A limit that is reached, or would be if the requests that are being made cost what they may.
+
+    Attributes:
+        limit: The limit.
+        used: What was used of it.
+        may_pass: Whether the limit is not reached if these requests cost less.
+    """
+
+    limit: Limit
+    used: float
+    may_pass: bool = False
+
+
+@frozen
+class Gate:
+    """The decisions about one session.
+
+    Args:
+        account: What was used.
+        budgets: The limits.
+        ctx: The session.
+        shared: What other processes use.
+        names: Whose budgets the request or call counts for.
+    """
+
+    account: Account
+    budgets: Budgets
+    ctx: PiContext
+    shared: Shared
+    names: tuple[str | None, ...]
+
+    async def request(self, new: Reservation) -> str | None:
+        """Reserve a request; return why it may not be made, None when it may.
+
+        Raises:
+            OSError: The ledger cannot be read, or nothing can be reserved.
+        """
+        end = time.monotonic() + _WAIT_SECONDS
+        while (reached := await self._reserve(new, wait=time.monotonic() < end)) is not None:
+            if reached.may_pass:
+                await asyncio.sleep(_PAUSE_SECONDS)
+            elif (reason := await self._settled_with_user(reached)) is not None:
+                return reason
+        self._give_notices()
+        return None
+
+    async def tool_call(self) -> str | None:
+        """Count a tool call; return why it may not be made, None when it may."""
+        while (reached := self._reached(("toolCalls", "seconds"), self.shared.ledger, ())) is not None:
+            reason = await self._settled_with_user(reached, _ASKING_SECONDS)
+            if reason is not None:
+                self.account.stopped = reason
+                return reason
+        self.account.call_tool(self.names)
+        return None
+
+    # Decisions
+
+    async def _reserve(self, new: Reservation, *, wait: bool) -> Reached | None:
+        def decide(ledger: Ledger, others: Sequence[Reservation]) -> Reached | None:
+            return self._reached(("dollars", "tokens", "requests", "seconds", "turns"), ledger, others, wait=wait)
+
+        if self.budgets.are_shared:  # the lock may have to be waited for
+            reached = await asyncio.to_thread(self.shared.reserve, new, decide)
+            self.account.latest_day = self.shared.ledger.latest_day
+        else:
+            reached = decide(self.shared.ledger, ())
+        if reached is None:
+            self.account.reserved[new.id] = new
+        return reached
+
+    def _reached(
+        self, measures: tuple[str, ...], ledger: Ledger, others: Sequence[Reservation], *, wait: bool = False
+    ) -> Reached | None:
+        """Return the first limit that is reached, else the first that other requests may reach."""
+        near = None
+        for limit in self.budgets.limits:
+            if limit.who not in self.names or limit.measure not in measures:
+                continue
+            used, allowed = used_of(limit, self.account, ledger), self.account.allowed(limit)
+            if used >= allowed:
+                return Reached(limit, used)
+            if wait and near is None and used + self._reserved(limit, others) >= allowed:
+                near = Reached(limit, used, may_pass=True)
+        return near
+
+    def _reserved(self, limit: Limit, others: Sequence[Reservation]) -> float:
+        if not limit.is_shared:
+            return self.account.reserved_for(limit)
+        return sum(
+            each.amounts.get(limit.measure, 0.0)
+            for each in others
+            if limit.who in each.names and (limit.scope != "project" or each.project == self.account.project)
+        )
+
+    # The user
+
+    async def _settled_with_user(self, reached: Reached, patience: float | None = None) -> str | None:
+        """Ask the user to raise a limit; return why not to go on, None when it was raised.
+
+        Args:
+            reached: The limit.
+            patience: Seconds to wait while the user answers the same question for another session of the family.
+        """
+        limit, account = reached.limit, self.account
+        reason = explained(reached, account.allowed(limit))
+        try:
+            async with asyncio.timeout(patience):
+                await account.asking.acquire()
+        except TimeoutError:
+            return f"{reason} The user is being asked."
+        try:
+            if reached.used < account.allowed(limit):  # raised while this waited
+                return None
+            if self.ctx.has_ui and limit.setting not in account.declined and await self._is_raised(reached, reason):
+                account.stopped = None
+                return None
+        finally:
+            account.asking.release()
+        await self._announce(reached, reason)
+        return reason
+
+    async def _is_raised(self, reached: Reached, reason: str) -> bool:
+        """Ask the user what to do about a limit; return whether to go on."""
+        limit, account = reached.limit, self.account
+        choices = [_STOP, _SOME_MORE, _NO_LIMIT]
+        choice = await self.ctx.ui.select(f"{reason} What now?", choices, signal=self.ctx.signal)
+        if choice == _NO_LIMIT:
+            account.lifted.add(limit.setting)
+        elif choice == _SOME_MORE:
+            more = max(limit.amount, reached.used) * _MORE
+            account.extra[limit.setting] = reached.used + more - limit.amount
+        if reached.used < account.allowed(limit):
+            return True
+        account.declined.add(limit.setting)
+        return False
+
+    async def _announce(self, reached: Reached, reason: str) -> None:
+        limit = reached.limit
+        event = BudgetExceededEvent(
+            setting=limit.setting,
+            scope=limit.scope,
+            measure=limit.measure,
+            who=limit.who,
+            used=reached.used,
+            limit=self.account.allowed(limit),
+            message=reason,
+        )
+        await self.ctx.emit(event)
+
+    def _give_notices(self) -> None:
+        for limit in self.budgets.limits:
+            if limit.who in self.names and limit.setting not in self.account.noticed and limit.measure != "turns":
+                used, allowed = used_of(limit, self.account, self.shared.ledger), self.account.allowed(limit)
+                if used >= _NOTICE_AT * allowed:
+                    self.account.noticed.add(limit.setting)
+                    sentence = described(limit, used, allowed)
+                    self.ctx.ui.notify(f"{sentence} ({limit.setting}).", "warning")
+
+
+def used_of(limit: Limit, account: Account, ledger: Ledger) -> float:
+    """Return what was used of a limit."""
+    shared = ledger.used(limit.who, limit.scope, account.project, today()) if limit.is_shared else {}
+    return account.used(limit, shared)
+
+
+def described(limit: Limit, used: float, allowed: float) -> str:
+    """Return what was used of a limit, in words."""
+    source = "Guardrails" if limit.setting.startswith("guardrails.") else "Budget"
+    whose = f" of {limit.who}" if limit.who is not None else ""
+    return f"{source}{whose}: {_SUBJECTS[limit.scope].format(formatted(limit.measure, used, allowed))}"
+
+
+def explained(reached: Reached, allowed: float) -> str:
+    """Return why nothing more may be used, and what to do."""
+    limit = reached.limit
+    where = "" if limit.setting.startswith("--") else " in the settings"
+    return f"{described(limit, reached.used, allowed)}. Raise {limit.setting}{where} to go on."

@@ -1,0 +1,226 @@
+"""The ledger: ``usage/ledger.jsonl`` in the agent directory, one line per request, which is only ever appended to.
+
+All processes of a user write it. A line is one ``write`` to a file opened for appending, so that lines of several
+processes do not mix. It has numbers and names, nothing of what was asked or answered.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from datetime import date, datetime
+from typing import TYPE_CHECKING, Any
+
+from attrs import asdict, define, field, frozen
+
+from pi_budgets._amounts import Amounts, add
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["Damage", "Ledger", "Line", "append_line", "ledger_file", "names_of", "today"]
+
+_SECONDS_DIGITS = 3
+
+
+@frozen(kw_only=True)
+class Line:
+    """One request.
+
+    Attributes:
+        id: The request's id; a line whose id was read before does not count again.
+        at: When it ended, ISO 8601 in UTC.
+        day: The user's own date.
+        project: The working directory of the session, or of the session that a child session works for.
+        plugin: The plugin that made it; None for the conversation and for programs.
+        agent: The name of the child session; None for others.
+        model: ``provider/id``.
+        seconds: What it took, and the tools before it, where that was measured.
+        toolCalls: Calls of tools since the request before it, where they were counted.
+    """
+
+    id: str
+    at: str
+    day: str
+    session: str
+    project: str
+    plugin: str | None = None
+    agent: str | None = None
+    purpose: str
+    model: str
+    input: int = 0
+    output: int = 0
+    cacheRead: int = 0  # noqa: N815 - as in the file
+    cacheWrite: int = 0  # noqa: N815 - as in the file
+    dollars: float = 0.0
+    seconds: float = 0.0
+    toolCalls: int = 0  # noqa: N815 - as in the file
+
+    @property
+    def names(self) -> tuple[str | None, ...]:
+        """Whose budgets it counts for: everybody's, its plugin's, its agent's."""
+        return names_of(self.plugin, self.agent)
+
+    @property
+    def amounts(self) -> Amounts:
+        """What it used, by measure."""
+        return {
+            "dollars": self.dollars,
+            "tokens": self.input + self.output + self.cacheRead + self.cacheWrite,
+            "requests": 1,
+            "seconds": self.seconds,
+            "toolCalls": self.toolCalls,
+        }
+
+
+def names_of(plugin: str | None, agent: str | None) -> tuple[str | None, ...]:
+    """Return the names in ``budgets.by`` that a request belongs to; None stands for everything together."""
+    return (None, *([plugin] if plugin else []), *([f"agent:{agent}"] if agent else []))
+
+
+@frozen
+class Damage:
+    """A line that cannot be read; it does not count."""
+
+    file: str
+    number: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.number}: this line of the ledger is damaged and does not count"
+
+
+def ledger_file(agent_dir: str | os.PathLike[str]) -> str:
+    """Return the ledger's path."""
+    return os.path.join(agent_dir, "usage", "ledger.jsonl")
+
+
+def today() -> str:
+    """Return the user's own date, ISO 8601."""
+    return datetime.now().astimezone().date().isoformat()
+
+
+def append_line(file: str, line: Line) -> None:
+    """Append a line; one that a killed process left unfinished ends before it.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    os.makedirs(os.path.dirname(file), mode=0o700, exist_ok=True)
+    values = asdict(line)
+    values["seconds"] = round(line.seconds, _SECONDS_DIGITS)
+    text = json.dumps(values, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "backslashreplace") + b"\n"
+    descriptor = os.open(file, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
+    try:
+        size = os.fstat(descriptor).st_size
+        if size:
+            os.lseek(descriptor, size - 1, os.SEEK_SET)
+            if os.read(descriptor, 1) != b"\n":
+                text = b"\n" + text
+        while text:
+            text = text[os.write(descriptor, text) :]
+    finally:
+        os.close(descriptor)
+
+
+@define(eq=False)
+class Ledger:
+    """Reads the ledger, each time what was appended, and adds it up.
+
+    Attributes:
+        file: Its path.
+        latest_day: The latest day that a line has.
+        damages: The lines that could not be read.
+    """
+
+    file: str
+    latest_day: str = ""
+    damages: list[Damage] = field(factory=list)
+    _sums: dict[tuple[str | None, str, str], Amounts] = field(factory=dict)
+    _seen: set[str] = field(factory=set)
+    _offset: int = 0
+    _number: int = 0
+    _inode: int = 0
+
+    def refresh(self) -> None:
+        """Read what was appended; all of it where the file was replaced or cut.
+
+        Raises:
+            OSError: It exists and cannot be read.
+        """
+        for line in self.new_lines():
+            self.latest_day = max(self.latest_day, line.day)
+            for who in line.names:
+                for key in ((who, "day", line.day), (who, "project", line.project), (who, "total", "")):
+                    add(self._sums.setdefault(key, {}), line.amounts)
+
+    def new_lines(self) -> Iterator[Line]:
+        """Yield the lines that were appended, each request once."""
+        if not os.path.exists(self.file):
+            self._forget()
+            return
+        with open(self.file, "rb") as file:
+            status = os.fstat(file.fileno())
+            if status.st_ino != self._inode or status.st_size < self._offset:
+                self._forget()
+                self._inode = status.st_ino
+            file.seek(self._offset)
+            for text in file:
+                if not text.endswith(b"\n"):
+                    return  # it is being written
+                self._offset += len(text)
+                self._number += 1
+                if text.strip() and (line := self._parsed(text)) is not None:
+                    yield line
+
+    def used(self, who: str | None, scope: str, project: str, today: str) -> Amounts:
+        """Return what was used in a scope.
+
+        Args:
+            who: A plugin, ``agent:NAME``, or None for everything.
+            scope: ``day``, ``project`` or ``total``.
+            project: The project that counts.
+            today: The present date; where the clock was set back, the ledger's latest day counts.
+        """
+        key = {"day": max(today, self.latest_day), "project": project}.get(scope, "")
+        return self._sums.get((who, scope, key), {})
+
+    def _parsed(self, text: bytes) -> Line | None:
+        try:
+            line = _line_of(json.loads(text))
+        except (ValueError, TypeError, KeyError, RecursionError):
+            self.damages.append(Damage(self.file, self._number))
+            return None
+        if line.id in self._seen:
+            return None
+        self._seen.add(line.id)
+        return line
+
+    def _forget(self) -> None:
+        self._offset = self._number = self._inode = 0
+        self.latest_day = ""
+        self._sums.clear()
+        self._seen.clear()
+        self.damages.clear()
+
+
+_TEXTS = ("id", "at", "day", "session", "project", "purpose", "model")
+_NUMBERS = ("input", "output", "cacheRead", "cacheWrite", "dollars", "seconds", "toolCalls")
+
+
+def _line_of(value: Any) -> Line:
+    """Return a line; fields that it does not know are left out.
+
+    Raises:
+        ValueError: It is none.
+    """
+    given = {name: value[name] for name in _TEXTS}
+    given |= {name: value.get(name, 0) for name in _NUMBERS}
+    given |= {name: value.get(name) for name in ("plugin", "agent")}
+    if not all(isinstance(given[name], str) for name in _TEXTS):
+        raise ValueError("a text is missing")
+    if not all(type(given[name]) in (int, float) and 0 <= given[name] < float("inf") for name in _NUMBERS):
+        raise ValueError("a number is missing")
+    if not all(isinstance(given[name], str | None) for name in ("plugin", "agent")):
+        raise ValueError("a name is no text")
+    date.fromisoformat(given["day"])
+    return Line(**given)

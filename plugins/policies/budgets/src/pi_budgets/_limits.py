@@ -1,0 +1,221 @@
+"""The limits of the settings and of the options, read strictly.
+
+A limit that is set and silently does not hold would be worse than none: what makes no sense is an error. The settings
+of a project can make a limit stricter, never looser: a folder that was cloned must not raise what its user allows.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from typing import TYPE_CHECKING, Any
+
+from attrs import frozen
+
+from pi_budgets._amounts import MEASURES, SCOPES, SHARED
+from pi_hookspecs import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from pi_hookspecs import SettingsView
+
+__all__ = ["Budgets", "Limit", "read_budgets"]
+
+_UNKNOWN_PRICE = ("ignore", "tokens", "refuse")
+"""From the loosest on."""
+
+_TIME = re.compile(r"(?:(\d+(?:\.\d+)?)h)?(?:(\d+(?:\.\d+)?)m)?(?:(\d+(?:\.\d+)?)s?)?")
+
+
+class _WrongOption(UserError):
+    """An option's value cannot be used."""
+
+    exit_code = 2
+
+
+@frozen(kw_only=True)
+class Limit:
+    """One limit.
+
+    Attributes:
+        setting: The setting or option that it comes from.
+        scope: One of ``SCOPES``, or ``start``: since pi was started.
+        measure: One of ``MEASURES``, or ``turns``.
+        amount: What may be used.
+        who: The plugin that it is for, or ``agent:NAME``; None for everything together.
+    """
+
+    setting: str
+    scope: str
+    measure: str
+    amount: float
+    who: str | None = None
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether what other processes use counts."""
+        return self.scope in SHARED
+
+
+@frozen(kw_only=True)
+class Budgets:
+    """All limits of a session.
+
+    Attributes:
+        unknown_price: What becomes of a request to a model without known prices while dollars are limited.
+        ignored: Sentences about settings of a project that would have loosened a limit.
+    """
+
+    limits: tuple[Limit, ...] = ()
+    unknown_price: str = "tokens"
+    ignored: tuple[str, ...] = ()
+
+    @property
+    def are_shared(self) -> bool:
+        """Whether a limit counts what other processes use."""
+        return any(limit.is_shared for limit in self.limits)
+
+
+def read_budgets(settings: SettingsView, option: Callable[[str], bool | str | None]) -> Budgets:
+    """Return the limits in force.
+
+    Args:
+        settings: With ``budgets`` and, where the guard is enabled, ``guardrails.limits``.
+        option: Returns the value of a command line option.
+
+    Raises:
+        UserError: One cannot be used; the message names place, setting and value.
+    """
+    if (why := settings.unread("budgets")) is not None:
+        raise UserError(f"{why}, in a file that may set budgets")
+    found: dict[tuple[str | None, str, str], Limit] = {}
+    ignored: list[str] = []
+    price = "tokens"
+    own = os.path.join(os.fspath(settings.agent_dir), "settings.json")
+    for origin, value in settings.each("budgets"):
+        layer = _Layer(settings, origin)
+        is_project = origin != own and origin.endswith(os.path.join(os.sep, ".pi", "settings.json"))
+        for name, who, scope, measure, amount in layer.amounts(value):
+            known = found.get((who, scope, measure))
+            if is_project and known is not None and (amount is None or amount > known.amount):
+                given = "null" if amount is None else f"{amount:g}"
+                ignored.append(f"{name} {given} does not count: your own is {known.amount:g} ({origin})")
+            elif amount is None:
+                found.pop((who, scope, measure), None)
+            else:
+                found[who, scope, measure] = Limit(setting=name, scope=scope, measure=measure, amount=amount, who=who)
+        given_price = layer.unknown_price(value)
+        if given_price is not None and is_project and _UNKNOWN_PRICE.index(given_price) < _UNKNOWN_PRICE.index(price):
+            ignored.append(f"budgets.unknownPrice {given_price!r} does not count: your own is {price!r} ({origin})")
+        elif given_price is not None:
+            price = given_price
+    limits = (*found.values(), *_of_guardrails(settings), *_of_options(option))
+    return Budgets(limits=limits, unknown_price=price, ignored=tuple(ignored))
+
+
+@frozen
+class _Layer:
+    """The budgets of one file."""
+
+    settings: SettingsView
+    origin: str
+
+    def amounts(self, value: Any) -> Iterator[tuple[str, str | None, str, str, float | None]]:
+        """Yield setting, name in ``by``, scope, measure and amount."""
+        for name, inside in self._object(("budgets",), value, ("by", "unknownPrice", *SCOPES)):
+            if name == "by":
+                for who, scopes in self._object(("budgets", "by"), inside):
+                    for scope, measures in self._object(("budgets", "by", who), scopes, SCOPES):
+                        yield from self._scope(("budgets", "by", who, scope), measures, who)
+            elif name != "unknownPrice":
+                yield from self._scope(("budgets", name), inside, None)
+
+    def unknown_price(self, value: Any) -> str | None:
+        """Return ``budgets.unknownPrice``; None where it is not set."""
+        given: str | None = value.get("unknownPrice") if isinstance(value, dict) else None
+        if given is not None and given not in _UNKNOWN_PRICE:
+            raise self._error(("budgets", "unknownPrice"), _must_be(f"one of {', '.join(_UNKNOWN_PRICE)}", given))
+        return given
+
+    def _scope(
+        self, steps: tuple[str, ...], measures: Any, who: str | None
+    ) -> Iterator[tuple[str, str | None, str, str, float | None]]:
+        for measure, amount in self._object(steps, measures, MEASURES):
+            if amount is not None and not _is_amount(amount):
+                raise self._error((*steps, measure), _must_be("a number of at least 0", amount))
+            yield ".".join((*steps, measure)), who, steps[-1], measure, amount
+
+    def _object(
+        self, steps: tuple[str, ...], value: Any, known: tuple[str, ...] | None = None
+    ) -> list[tuple[str, Any]]:
+        if value is None:
+            return []
+        if not isinstance(value, dict):
+            raise self._error(steps, _must_be("an object", value))
+        for name, inside in value.items():
+            if known is not None and name not in known:
+                what = f"does not exist (it is set to {inside!r:.60}); known are {', '.join(known)}"
+                raise self._error((*steps, name), what)
+        return [*value.items()]
+
+    def _error(self, steps: tuple[str, ...], what: str) -> UserError:
+        place = self.settings.place(steps)
+        shown = place if place is not None and place.startswith(self.origin) else self.origin
+        return UserError(f"setting {'.'.join(steps)} {what} ({shown})")
+
+
+def _must_be(wanted: str, value: object) -> str:
+    return f"must be {wanted}, not {value!r:.60}"
+
+
+def _is_amount(value: object) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return value >= 0 and (isinstance(value, int) or math.isfinite(value))
+
+
+def _of_guardrails(settings: SettingsView) -> Iterator[Limit]:
+    """Yield ``guardrails.limits`` while the guard is on duty; where they are wrong, it refuses everything itself."""
+    if settings.get("guardrails.enabled") is not True:
+        return
+    for scope in ("run", "session"):
+        amounts = settings.get(("guardrails", "limits", scope))
+        for measure, amount in amounts.items() if isinstance(amounts, dict) else ():
+            if measure in ("dollars", "tokens", "requests") and _is_amount(amount):
+                setting = f"guardrails.limits.{scope}.{measure}"
+                yield Limit(setting=setting, scope=scope, measure=measure, amount=amount)
+
+
+def _of_options(option: Callable[[str], bool | str | None]) -> Iterator[Limit]:
+    """Yield the limits of the options, which count from the start of pi."""
+    readers = {"max-cost": ("dollars", _dollars), "max-time": ("seconds", _seconds), "max-turns": ("turns", _turns)}
+    for name, (measure, read) in readers.items():
+        given = option(name)
+        if given is not None:
+            yield Limit(setting=f"--{name}", scope="start", measure=measure, amount=read(str(given)))
+
+
+def _dollars(text: str) -> float:
+    try:
+        dollars = float(text.removeprefix("$"))
+    except ValueError:
+        dollars = math.nan
+    if not _is_amount(dollars):
+        raise _WrongOption(f"--max-cost must be dollars, as 2.50, not {text!r:.60}")
+    return dollars
+
+
+def _seconds(text: str) -> float:
+    match = _TIME.fullmatch(text) if text else None
+    if match is None:
+        raise _WrongOption(f"--max-time must be a time, as 90s, 10m or 1h30m, not {text!r:.60}")
+    hours, minutes, seconds = (float(each or 0) for each in match.groups())
+    return 3600 * hours + 60 * minutes + seconds
+
+
+def _turns(text: str) -> int:
+    if not (text.isascii() and text.isdecimal()) or not int(text):
+        raise _WrongOption(f"--max-turns must be a whole number of at least 1, not {text!r:.60}")
+    return int(text)

@@ -1,0 +1,81 @@
+"""Writes what each request used into the ledger, and settles it with the budgets."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from functools import cache
+from typing import TYPE_CHECKING
+
+from pi_budgets._account import known_account, member_of
+from pi_budgets._ledger import Line, append_line, ledger_file, today
+
+if TYPE_CHECKING:
+    from pi_budgets._account import Account
+    from pi_hookspecs import ModelUsageEvent, PiContext
+
+__all__ = ["record_usage", "write_left"]
+
+
+def record_usage(event: ModelUsageEvent, ctx: PiContext) -> None:
+    """Append the ledger's line of a request, then release what was reserved for it."""
+    member = member_of(ctx)
+    account = known_account(member.root)
+    agent_dir = str(ctx.settings.agent_dir)
+    seconds, calls, day = event.duration_ms / 1000, 0, today()
+    reservation = None
+    if account is not None:
+        seconds, calls = account.take_unposted(seconds)
+        reservation = account.reserved.get(event.request_id)
+        day = max(day, account.latest_day)
+    used = event.usage
+    line = Line(
+        id=event.request_id,
+        at=datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        day=day,
+        session=ctx.session.id,
+        project=member.project,
+        plugin=event.plugin,
+        agent=member.agent,
+        purpose=event.purpose,
+        model=event.model.reference,
+        input=used.input,
+        output=used.output,
+        cacheRead=used.cache_read,
+        cacheWrite=used.cache_write,
+        dollars=used.cost.total,
+        seconds=seconds,
+        toolCalls=calls,
+    )
+    problem = None
+    try:
+        append_line(ledger_file(agent_dir), line)
+    except OSError as error:
+        problem = f"What requests use cannot be written down: {error}"
+    if account is not None:
+        account.unwritten += [line] if problem is not None else []
+        turns = reservation.amounts.get("turns", 0) if reservation is not None else 0
+        account.settle(event.request_id, line.names, {**line.amounts, "turns": turns})
+    if reservation is not None and reservation.is_shared:
+        from pi_budgets._shared import shared_in
+
+        shared_in(agent_dir).reservations.release(request=event.request_id)
+    if problem is not None and problem not in _reported():
+        _reported().add(problem)
+        ctx.ui.notify(problem, "warning")
+
+
+def write_left(account: Account, agent_dir: str) -> None:
+    """Append the lines of an account that could not be appended before.
+
+    Raises:
+        OSError: They cannot be appended now, either.
+    """
+    while account.unwritten:
+        append_line(ledger_file(agent_dir), account.unwritten[0])
+        del account.unwritten[0]
+
+
+@cache
+def _reported() -> set[str]:
+    """Return the problems that the user was notified of."""
+    return set()
