@@ -22,7 +22,8 @@ NO_READERS = {
     "pi_testing": "sets variables for tests",
     "pi_guardrails": "looks for them in commands",
     "pi_mcp/_link.py": "passes them on to servers",
-    "host/extensions/dependencies.py": "keeps them from uv",
+    "host/installers.py": "keeps them from uv",
+    "pi_packages/_git.py": "sets them for git",
 }
 NO_VARIABLES = {
     *("ACME_PLUGIN", "BASE_URL", "MAX_TOKENS"),  # placeholders, and a word of an API
@@ -34,6 +35,7 @@ NO_VARIABLES = {
     ),  # of Google's API
     *("PLATFORM_UNSPECIFIED", "SECURITY_POLICY_VIOLATED", "TOO_MANY_TOOL_CALLS", "UNEXPECTED_TOOL_CALL"),
     *("FIRST_OR_LAST", "IN_FOLDER"),  # names in a pattern
+    *("FETCH_HEAD", "WHEEL_PKG_DIR"),  # names of git and of Python's configuration
     *("O_BINARY", "O_CLOEXEC", "O_DIRECTORY", "O_NOFOLLOW", "O_NONBLOCK", "PC_VDISABLE", "SC_OPEN_MAX"),  # the system's
 }
 READ_BY_LIBRARIES = {"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "UV_OFFLINE"}

@@ -32,13 +32,14 @@ EXCEPTIONS = {
     "plugins/policies/sandbox/src/pi_sandbox/_engine.py": "tries the engines with a script of its own",
     "plugins/policies/sandbox/src/pi_sandbox/_relay.py": "becomes the program of a prepared request",
     "plugins/policies/sandbox/src/pi_sandbox/_subcommand.py": "the user's own command, in the sandbox itself",
-    "pi_core/src/pi_core/host/extensions/dependencies.py": "installs what plugins need, before plugins are loaded",
+    "pi_core/src/pi_core/host/installers.py": "installs what plugins need, before plugins are loaded",
     "pi_core/src/pi_core/host/trial.py": "tries whether a plugin can be loaded, before plugins are loaded",
     "plugins/frontends/cli/src/pi_cli/line/editing.py": "the user's own editor, at the user's own terminal",
     "plugins/frontends/tui/src/pi_tui/screen/outside.py": "as above",
     "plugins/kits/client/src/pi_client/_client.py": "starts pi itself, from a program in which no plugin runs",
     "plugins/kits/terminal-kit/src/pi_terminal_kit/desktop_clipboard.py": "the user's own clipboard, at their key",
     "plugins/kits/terminal-kit/src/pi_terminal_kit/file_names.py": "git, which lists names for the user's own Tab",
+    "plugins/frontends/packages/src/pi_packages/_probe.py": "tries plugins before they are installed",
     "plugins/kits/testing/src/pi_testing/_front_end_process.py": "starts pi itself, in tests",
 }
 """Modules that start programs without asking, and why."""

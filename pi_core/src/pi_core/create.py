@@ -65,6 +65,7 @@ def create_agent_session(
     plugins: Mapping[str, object] | None = None,
     extensions: Sequence[str | Path] = (),
     no_extensions: bool = False,
+    packages: bool = False,
     extension_factories: Sequence[Callable[[PiAPI], None]] = (),
     flags: Mapping[str, bool | str | None] | None = None,
     deps: Any = None,
@@ -105,6 +106,8 @@ def create_agent_session(
         plugins: Further plugin objects by name.
         extensions: Local extensions of this session: files, packages, requirements.
         no_extensions: Load no others than these. A host that is given has those that its maker loaded.
+        packages: Use the plugins that ``pi install`` has installed, the user's and a trusted project's: their folders
+            join the end of this process's import path. Their skills, prompts and themes count anyway.
         extension_factories: Functions that take ``pi``, as ``activate`` of a plugin does.
         flags: Values of options that plugins registered, as on the command line.
         deps: An object of the program for its tools and plugins, which read it as ``ctx.deps``: a database, a client,
@@ -140,6 +143,7 @@ def create_agent_session(
         plugins=plugins or {},
         extensions=extensions,
         no_extensions=no_extensions,
+        packages=packages,
         extension_factories=extension_factories,
         environ=environ,
         flags=flags,
@@ -278,9 +282,14 @@ def prepare_host(
     extension_factories: Sequence[Callable[[PiAPI], None]],
     environ: Mapping[str, str] | None,
     flags: Mapping[str, bool | str | None] | None = None,
+    packages: bool = False,
     on_load: Callable[[str, float | None], None] | None = None,
 ) -> PluginHost:
     """Return the plugin host of a session with all listeners loaded; a new host loads local extensions, too."""
+    if packages:
+        from pi_core.host.overlay import join_packages
+
+        join_packages(settings, cwd)
     host = given or PluginHost(settings, on_load=on_load)
     for name, plugin in plugins.items():
         host.add(plugin, name)

@@ -74,8 +74,16 @@ def test_names_in_the_middle_are_free():
     assert find(("compaction",)) is None
 
 
-def test_only_the_user_decides_on_trust():
-    assert [each.name for each in settings() if each.global_only] == ["defaultProjectTrust"]
+def test_only_the_user_decides_on_trust_and_where_packages_come_from():
+    assert {each.name for each in settings() if each.global_only} == {
+        "defaultProjectTrust",
+        "packages.allowBuilds",
+        "packages.catalogues",
+        "packages.findLinks",
+        "packages.index",
+        "packages.installer",
+        "packages.minAgeDays",
+    }
 
 
 @pytest.mark.parametrize(

@@ -9,11 +9,13 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import suppress
+from functools import cached_property
 from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
 from pi_core.base.paths import make_cache
 from pi_core.host.gates import guarded_hooks
+from pi_core.host.overlay import stable_path
 from pi_core.host.records import PluginRecord, Problem
 
 if TYPE_CHECKING:
@@ -28,10 +30,16 @@ class IndexFile:
     """The index of one environment, in the agent directory's ``cache``."""
 
     def __init__(self, agent_dir: Path) -> None:
+        self._agent_dir = agent_dir
+
+    @cached_property
+    def path(self) -> Path:
+        """The file. It is named after the import path at its first use: an overlay may join until then."""
         from binascii import crc32
 
-        environment = "\0".join([sys.version, sys.prefix, *sys.path])
-        self.path = agent_dir / "cache" / f"plugins-{crc32(environment.encode()):08x}.json"
+        # One file for all generations of an overlay: what the last one's plugins guarded must not be forgotten.
+        environment = "\0".join([sys.version, sys.prefix, *map(stable_path, sys.path)])
+        return self._agent_dir / "cache" / f"plugins-{crc32(environment.encode()):08x}.json"
 
     def read(self, marks: list[list[str | int]]) -> tuple[list[PluginRecord], list[Problem]] | None:
         """Return the records if the file was written for exactly these marks, else None."""

@@ -23,6 +23,7 @@ DEFAULT_PLUGINS = frozenset(
         "guardrails",
         "memory",
         "models",
+        "packages",
         "prompt-templates",
         "provider-anthropic",
         "provider-bedrock",

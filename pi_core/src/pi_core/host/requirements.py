@@ -1,7 +1,12 @@
-"""Compatibility of plugins: compares what their metadata require of pi's packages with the installed versions."""
+"""Compatibility of plugins: compares what their metadata require with the installed versions.
+
+Of a plugin in pi's environment only the requirements on pi's own packages count: its installer has checked the others.
+Of a plugin in an overlay all do: it was installed apart from the environment, which may have changed since.
+"""
 
 from __future__ import annotations
 
+import os
 from importlib.metadata import PackageNotFoundError, distribution
 from typing import TYPE_CHECKING
 
@@ -9,8 +14,11 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
+from pi_core.host.overlay import stable_path
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from importlib.metadata import Distribution
 
 __all__ = ["unmet_among", "unmet_requirement"]
 
@@ -18,11 +26,12 @@ _OURS = "pluggypi-"
 
 
 def unmet_requirement(name: str) -> str | None:
-    """Return the first requirement of a distribution that pi's installed packages do not meet; None if there is none.
+    """Return the first requirement of a distribution that is not met; None if there is none.
 
     As in ``needs pluggypi-hookspecs>=2, and pluggypi-hookspecs 1.1.0 is installed. Update pi``.
 
-    A package that is not installed is ignored: the error of the import is clearer.
+    A package that is not installed is ignored, unless the distribution is in an overlay: else the error of the import
+    is clearer.
 
     Args:
         name: The distribution's name.
@@ -31,30 +40,40 @@ def unmet_requirement(name: str) -> str | None:
         found = distribution(name)
     except PackageNotFoundError:
         return None
-    return unmet_among(found.requires or (), name)
+    return unmet_among(found.requires or (), name, everything=_is_in_overlay(found))
 
 
-def unmet_among(requirements: Iterable[str], name: str) -> str | None:
-    """Return the same for these requirements of a distribution of this name."""
-    for requirement in _of_pi(requirements):
+def unmet_among(requirements: Iterable[str], name: str, *, everything: bool = False) -> str | None:
+    """Return the same for these requirements of a distribution of this name; of pi's packages, or of everything."""
+    for requirement in _that_apply(requirements):
+        if not (everything or canonicalize_name(requirement.name).startswith(_OURS)):
+            continue
         try:
             version = Version(distribution(requirement.name).version)
-        except (PackageNotFoundError, InvalidVersion, TypeError):  # TypeError: its metadata names none
+        except PackageNotFoundError:
+            if everything:
+                return f"needs {requirement}, which is not installed. Run pi sync"
+            continue
+        except (InvalidVersion, TypeError):  # TypeError: its metadata names none
             continue
         if not requirement.specifier.contains(version, prereleases=True):
             return _in_words(name, requirement, version)
     return None
 
 
-def _of_pi(texts: Iterable[str]) -> list[Requirement]:
+def _is_in_overlay(found: Distribution) -> bool:
+    folder = os.path.normpath(str(found.locate_file("")))
+    return stable_path(folder) != folder
+
+
+def _that_apply(texts: Iterable[str]) -> list[Requirement]:
     requirements = []
     for text in texts:
         try:
             requirement = Requirement(text)
         except InvalidRequirement:
             continue
-        applies = requirement.marker is None or requirement.marker.evaluate({"extra": ""})
-        if applies and canonicalize_name(requirement.name).startswith(_OURS):
+        if requirement.marker is None or requirement.marker.evaluate({"extra": ""}):
             requirements.append(requirement)
     return requirements
 
@@ -62,8 +81,13 @@ def _of_pi(texts: Iterable[str]) -> list[Requirement]:
 def _in_words(name: str, requirement: Requirement, version: Version) -> str:
     unmet = [each for each in requirement.specifier if not each.contains(version, prereleases=True)]
     wants_newer = any(each.operator == ">" or _is_newer(each.version, version) for each in unmet)
-    remedy = "Update pi" if wants_newer else f"Install a version of {name} for pi {version.major}.{version.minor}"
     package = canonicalize_name(requirement.name)
+    if not package.startswith(_OURS):
+        remedy = f"Run pi update {name}"
+    elif wants_newer:
+        remedy = "Update pi"
+    else:
+        remedy = f"Install a version of {name} for pi {version.major}.{version.minor}"
     return f"needs {package}{requirement.specifier}, and {package} {version} is installed. {remedy}"
 
 

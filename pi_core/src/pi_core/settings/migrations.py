@@ -9,7 +9,15 @@ if TYPE_CHECKING:
 
 __all__ = ["GLOBAL_ONLY", "PROTECTED", "migrate", "remove_global_only"]
 
-GLOBAL_ONLY = ("defaultProjectTrust",)
+GLOBAL_ONLY = (
+    "defaultProjectTrust",
+    "packages.allowBuilds",
+    "packages.catalogues",
+    "packages.findLinks",
+    "packages.index",
+    "packages.installer",
+    "packages.minAgeDays",
+)
 """Settings that a project's file cannot set."""
 
 
@@ -23,6 +31,14 @@ PROTECTED = (
     "hooks",
     "npmCommand",
     "packages",
+    "packages.allowBuilds",
+    "packages.autoInstall",
+    "packages.catalogues",
+    "packages.deny",
+    "packages.findLinks",
+    "packages.index",
+    "packages.installer",
+    "packages.minAgeDays",
     "plugins",
     "redact",
     "sandbox",

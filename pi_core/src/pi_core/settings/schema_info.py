@@ -103,12 +103,14 @@ def problem_with(steps: Sequence[str], value: Any) -> str | None:
 
 def _object(cls: type) -> dict[str, Any]:
     hints = get_type_hints(cls)
-    properties = {_camel(each.name): _property(each, hints[each.name]) for each in attrs.fields(cls)}
+    properties = {
+        each.metadata.get("key") or _camel(each.name): _property(each, hints[each.name]) for each in attrs.fields(cls)
+    }
     return {"type": "object", "properties": properties}
 
 
 def _property(attribute: attrs.Attribute[Any], hint: Any) -> dict[str, Any]:
-    node = {**_type(hint), **attribute.metadata}
+    node = {**_type(hint), **{name: value for name, value in attribute.metadata.items() if name != "key"}}
     default: Any = attribute.default
     factory = getattr(default, "factory", None)
     if factory is not None:

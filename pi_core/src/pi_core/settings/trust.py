@@ -22,7 +22,17 @@ if TYPE_CHECKING:
 
 __all__ = ["ProjectTrust", "TrustStore", "project_resources"]
 
-_IN_PI = ("settings.json", "mcp.json", "extensions", "skills", "prompts", "themes", "SYSTEM.md", "APPEND_SYSTEM.md")
+_IN_PI = (
+    "settings.json",
+    "mcp.json",
+    "pylock.pi.toml",
+    "extensions",
+    "skills",
+    "prompts",
+    "themes",
+    "SYSTEM.md",
+    "APPEND_SYSTEM.md",
+)
 """Names in ``.pi`` that are only used in a trusted project."""
 
 _DECIDE = "Run pi trust to use them from now on"

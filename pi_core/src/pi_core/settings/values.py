@@ -27,13 +27,20 @@ Key: TypeAlias = "str | Sequence[str]"
 """``"hooks.timeout"``, or a tuple of steps if a name has a dot: ``("hooks", "plugins", "a.b", "timeout")``."""
 
 MISSING = object()
+OF_PACKAGES = "packages."
 _STEP = r'"([^"]*)"|([^."]+)'
 
 
 def steps_of(key: Key) -> tuple[str, ...]:
-    """Return the steps of a key; ``hooks.plugins."a.b"`` has three."""
+    """Return the steps of a key; ``hooks.plugins."a.b"`` has three.
+
+    ``packages.deny`` has one: ``packages`` is a list, which the TypeScript pi reads, too, so its options are keys of
+    their own, with a dot in their names.
+    """
     if not isinstance(key, str):
         return tuple(key)
+    if key.startswith(OF_PACKAGES):
+        return (key,)
     if '"' not in key:
         return tuple(key.split("."))
     return tuple(quoted or plain for quoted, plain in re.findall(_STEP, key))
@@ -41,6 +48,8 @@ def steps_of(key: Key) -> tuple[str, ...]:
 
 def name_of(steps: Sequence[str]) -> str:
     """Return the dotted name of steps: the inverse of ``steps_of``."""
+    if len(steps) == 1 and steps[0].startswith(OF_PACKAGES):
+        return steps[0]
     return ".".join(f'"{step}"' if "." in step or not step else step for step in steps)
 
 

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Literal
 
 from pi_cli._report import warn
 from pi_cli._subcommands import is_subcommand
+from pi_core.base.paths import agent_dir
 from pi_core.host import PluginHost
+from pi_core.host.overlay import join_overlay, join_packages, user_root
 from pi_core.settings import Settings
 from pi_core.settings.trust import ProjectTrust
 
@@ -43,25 +45,32 @@ def open_host(
         interactive: Whether the user can be asked, unless the word is a subcommand's name.
         on_load: Called before and after each plugin is loaded, as ``PluginHost`` does.
     """
+    join_overlay(user_root(agent_dir(environ)))
 
     def host(trust: ProjectTrust | Literal[False] | None) -> PluginHost:
         return PluginHost(Settings.load(cwd, environ=environ, trust=trust), disabled=disabled, on_load=on_load)
 
     if early.approve is not None:
         why = "--approve was given" if early.approve else "--no-approve was given"
-        return host(ProjectTrust.given(cwd, is_trusted=early.approve, why=why))
+        return _with_packages(host(ProjectTrust.given(cwd, is_trusted=early.approve, why=why)), cwd)
     opened = host(None)
     trust = opened.settings.project_trust
     if not trust.resources or early.help or early.version:
-        return opened
+        return _with_packages(opened, cwd)
     # Plugins are asked before the project's own settings can enable or disable any.
     without = host(trust=False) if trust.is_trusted else opened
     may_ask = interactive and not trust.decided and not is_subcommand(word, without)
-    if not may_ask and not _has_opinions(without):
-        return opened
-    import asyncio  # takes longer than all that was needed so far
+    if may_ask or _has_opinions(without):
+        import asyncio  # takes longer than all that was needed so far
 
-    return host(asyncio.run(_ask(without, trust, may_ask=may_ask)))
+        opened = host(asyncio.run(_ask(without, trust, may_ask=may_ask)))
+    return _with_packages(opened, cwd)
+
+
+def _with_packages(host: PluginHost, cwd: Path) -> PluginHost:
+    """Let the plugins that a trusted project has installed be imported, too."""
+    join_packages(host.settings, cwd)
+    return host
 
 
 def _has_opinions(host: PluginHost) -> bool:

@@ -121,9 +121,11 @@ def _complete(environ: Mapping[str, str], cwd: Path) -> int:
     from pi_cli._completion import VARIABLE, complete
     from pi_cli._known_flags import recall
     from pi_core.host import PluginHost
+    from pi_core.host.overlay import join_packages
     from pi_core.settings import Settings
 
     host = PluginHost(Settings.load(cwd, environ=environ))
+    join_packages(host.settings, cwd)
     learned, _ = recall(host, find_sources(host, cwd, peek([]), environ))
     return complete(environ[VARIABLE], [*host.indexed(), *learned])
 
@@ -143,9 +145,12 @@ def _names(text: str) -> list[str]:
 
 def _installed(cwd: Path, environ: Mapping[str, str], disabled: Sequence[str]) -> PluginHost:
     from pi_core.host import PluginHost
+    from pi_core.host.overlay import join_packages
     from pi_core.settings import Settings
 
-    return PluginHost(Settings.load(cwd, environ=environ, trust=False), disabled=disabled)
+    host = PluginHost(Settings.load(cwd, environ=environ, trust=False), disabled=disabled)
+    join_packages(host.settings)
+    return host
 
 
 def _inform(

@@ -1,0 +1,117 @@
+"""Programs that install distributions, run so that only the user's own configuration counts.
+
+An installer obeys the ``uv.toml``, ``pyproject.toml`` or ``.npmrc`` of the folder that it runs in, which may be a
+stranger's project. So it runs in a folder of pi's own, and without the variables of a project. What the user configured
+in the home folder and in the environment counts: it says where packages come from.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from typing import TYPE_CHECKING
+
+from attrs import frozen
+
+from pi_hookspecs import UserError
+from pi_hookspecs.values import Value
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+__all__ = ["INSTALL_SECONDS", "Finished", "clean_environment", "find_program", "is_offline", "run_program"]
+
+INSTALL_SECONDS = 600.0
+_OF_A_PROJECT = frozenset(
+    {
+        "CONDA_PREFIX",
+        "PIP_PREFIX",
+        "PIP_REQUIRE_VIRTUALENV",
+        "PIP_ROOT",
+        "PIP_TARGET",
+        "PIP_USER",
+        "VIRTUAL_ENV",
+        "UV_BUILD_CONSTRAINT",
+        "UV_CONSTRAINT",
+        "UV_ENV_FILE",
+        "UV_EXCLUDE",
+        "UV_OVERRIDE",
+        "UV_PROJECT",
+        "UV_PROJECT_ENVIRONMENT",
+        "UV_PYTHON",
+        "UV_SYSTEM_PYTHON",
+        "UV_WORKING_DIR",
+        "UV_WORKING_DIRECTORY",
+    }
+)
+"""Variables of the project that the user works on: they say what it needs, and where that is installed."""
+
+
+@frozen(eq=False, repr=False)
+class Finished(Value):
+    """A program that has ended.
+
+    Attributes:
+        code: Its exit code.
+        output: What it wrote to stdout.
+        errors: What it wrote to stderr.
+    """
+
+    code: int
+    output: str
+    errors: str
+
+    def last_lines(self, count: int = 6) -> str:
+        """Return the end of what it reported, or its exit code."""
+        return "\n".join(self.errors.strip().splitlines()[-count:]) or f"exit code {self.code}"
+
+
+def is_offline(environ: Mapping[str, str]) -> bool:
+    """Whether nothing may be fetched."""
+    return environ.get("PI_OFFLINE", "0") not in ("", "0")
+
+
+def find_program(name: str, environ: Mapping[str, str]) -> str | None:
+    """Return a program's path; folders on ``PATH`` that are relative lead into the project, and do not count."""
+    folders = environ.get("PATH", os.defpath).split(os.pathsep)
+    found = shutil.which(name, path=os.pathsep.join(filter(os.path.isabs, folders)))
+    return found if found is not None and os.path.isabs(found) else None  # noqa: PTH117 - a text, as which returns it
+
+
+def clean_environment(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment without what a project, or an interpreter that was started for it, put there."""
+    env = {
+        name: value for name, value in environ.items() if name not in _OF_A_PROJECT and not name.startswith("PYTHON")
+    }
+    if is_offline(env):
+        env["UV_OFFLINE"] = "1"
+    return env
+
+
+def run_program(
+    command: Sequence[str], folder: Path, environ: Mapping[str, str], seconds: float = INSTALL_SECONDS
+) -> Finished:
+    """Run a program to its end, without stdin, in a folder of pi's own.
+
+    Raises:
+        UserError: It did not end in time, or cannot be started.
+    """
+    try:
+        done = subprocess.run(  # noqa: S603 - an installer, with what the user's own file names
+            command,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            stdin=subprocess.DEVNULL,
+            timeout=seconds,
+            check=False,
+            cwd=folder,
+            env=clean_environment(environ),
+        )
+    except subprocess.TimeoutExpired:
+        raise UserError(f"{os.path.basename(command[0])} did not end within {seconds:g} s") from None  # noqa: PTH119
+    except OSError as error:
+        raise UserError(f"{command[0]} cannot be run in {folder}: {error.strerror}") from error
+    return Finished(done.returncode, done.stdout, done.stderr)

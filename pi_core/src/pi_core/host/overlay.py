@@ -1,0 +1,182 @@
+"""The overlay: folders of installed plugins in the agent directory, which join the end of the import path.
+
+``packages/TAG`` is the user's, ``packages/projects/KEY/TAG`` that of a trusted project; TAG is the interpreter and the
+machine. Each has ``gen/ID``, an import folder that is never changed, ``gen/ID.json``, which describes it, and
+``current``, which names the generation in force. Where nothing is installed, one failed ``open`` is all that it costs.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pi_core.settings import Settings
+
+__all__ = [
+    "current_generation",
+    "describe_generation",
+    "join_overlay",
+    "join_packages",
+    "joined_generations",
+    "platform_tag",
+    "project_root",
+    "read_pth",
+    "stable_path",
+    "user_root",
+]
+
+CURRENT = "current"
+GENERATIONS = "gen"
+
+
+def platform_tag() -> str:
+    """Return the interpreter and the machine, as in ``cp311-linux_x86_64``."""
+    implementation = "cp" if sys.implementation.name == "cpython" else sys.implementation.name
+    version = f"{implementation}{sys.version_info[0]}{sys.version_info[1]}{getattr(sys, 'abiflags', '')}"
+    if hasattr(os, "uname"):
+        return f"{version}-{sys.platform}_{os.uname().machine}"
+    from sysconfig import get_platform  # Windows; elsewhere its import takes longer than all of this
+
+    return f"{version}-{get_platform().replace('-', '_')}"
+
+
+def user_root(agent_dir: Path) -> Path:
+    """Return the folder of the user's generations."""
+    return agent_dir / "packages" / platform_tag()
+
+
+def project_root(agent_dir: Path, project: Path) -> Path:
+    """Return the folder of a project's generations, by the project's real path.
+
+    It is in the agent directory: a clone cannot bring an installed folder.
+    """
+    from hashlib import sha256
+
+    key = sha256(os.fsencode(os.path.realpath(project))).hexdigest()[:16]
+    return agent_dir / "packages" / "projects" / key / platform_tag()
+
+
+def current_generation(root: Path) -> str | None:
+    """Return the name of the generation in force; None if nothing is installed."""
+    try:
+        with open(os.path.join(root, CURRENT), encoding="ascii") as file:  # noqa: PTH118, PTH123 - runs at every start
+            name = file.read(100).strip()
+    except (OSError, ValueError):
+        return None
+    return name if name.isalnum() else None
+
+
+def describe_generation(root: Path, name: str | None) -> dict[str, Any]:
+    """Return what ``gen/NAME.json`` says; empty if there is none, or if it cannot be read."""
+    if name is None:
+        return {}
+    import orjson
+
+    with suppress(OSError, ValueError):
+        described = orjson.loads((root / GENERATIONS / f"{name}.json").read_bytes())
+        if isinstance(described, dict):
+            return described
+    return {}
+
+
+def join_overlay(root: Path, ahead_of: Path | None = None) -> str | None:
+    """Let what is installed below a root be imported, and hold its generation as long as this process lives.
+
+    A process that has joined a generation keeps it: modules of two generations do not go together.
+
+    Args:
+        root: As ``user_root`` and ``project_root`` return it.
+        ahead_of: The root that comes later in the import path if it has joined: the project's plugins come before the
+            user's.
+
+    Returns:
+        The generation's folder; None where nothing is installed.
+    """
+    known = _joined(root)
+    if known is not None:
+        return known
+    name = current_generation(root)
+    while name is not None:
+        folder = os.path.join(root, GENERATIONS, name)  # noqa: PTH118 - as above
+        if _hold(f"{folder}.json") and os.path.isdir(folder):  # noqa: PTH112 - as above
+            later = _joined(ahead_of) if ahead_of is not None else None
+            place = sys.path.index(later) if later is not None else len(sys.path)
+            sys.path[place:place] = [folder, *(each for each in read_pth(folder)[0] if each not in sys.path)]
+            return folder
+        former, name = name, current_generation(root)  # removed since ``current`` was read
+        if name == former:
+            return None
+    return None
+
+
+def join_packages(settings: Settings, cwd: Path | None = None) -> None:
+    """Let the user's installed plugins be imported and, if a project's folder is given and trusted, the project's."""
+    user = user_root(settings.agent_dir)
+    join_overlay(user)
+    if cwd is not None and settings.trust_of(cwd).is_trusted:
+        join_overlay(project_root(settings.agent_dir, cwd), ahead_of=user)
+
+
+def joined_generations() -> list[str]:
+    """Return the folders of the generations that this process has joined."""
+    return [each for each in sys.path if stable_path(each) != each and os.path.exists(f"{each}.json")]  # noqa: PTH110
+
+
+def stable_path(entry: str) -> str:
+    """Return an entry of the import path; of a generation the folder of all generations, which stays the same."""
+    head, between, name = entry.rpartition(f"{os.sep}{GENERATIONS}{os.sep}")
+    return head + between if between and name.isalnum() and f"{os.sep}packages{os.sep}" in head else entry
+
+
+def read_pth(folder: str) -> tuple[list[str], list[str]]:
+    """Return the folders that ``.pth`` files add, as editable installs do, and the lines that would run code.
+
+    Such lines are not run: a file that an installer left must not decide what runs at each start.
+    """
+    paths: list[str] = []
+    code: list[str] = []
+    with suppress(OSError):
+        names = sorted(name for name in os.listdir(folder) if name.endswith(".pth"))  # noqa: PTH208 - as above
+        for name in names:
+            with open(os.path.join(folder, name), encoding="utf-8", errors="replace") as file:  # noqa: PTH118, PTH123
+                lines = [line.strip() for line in file]
+            for line in lines:
+                if line.startswith(("import ", "import\t")):
+                    code.append(f"{name}: {line}")
+                elif line and not line.startswith("#"):
+                    paths.append(os.path.normpath(os.path.join(folder, line)))  # noqa: PTH118 - as above
+    return [path for path in paths if os.path.isdir(path)], code  # noqa: PTH112 - as above
+
+
+def _joined(root: Path) -> str | None:
+    prefix = os.path.join(root, GENERATIONS, "")  # noqa: PTH118 - as above
+    return next((entry for entry in sys.path if entry.startswith(prefix)), None)
+
+
+def _hold(file: str) -> bool:
+    """Lock a file until this process ends, together with others that do; return False if it is not there.
+
+    Its descriptor stays open on purpose. A generation that is held is not removed: that would break imports which a
+    plugin makes later.
+    """
+    try:
+        descriptor = os.open(file, os.O_RDONLY)
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True  # it is there, and cannot be locked
+    try:
+        import fcntl
+
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:  # it is being removed
+        os.close(descriptor)
+        return False
+    except (ImportError, OSError):  # Windows removes no open file; some file systems have no locks
+        pass
+    return True
