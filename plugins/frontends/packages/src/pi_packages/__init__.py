@@ -1,0 +1,37 @@
+"""Adds ``pi install``, ``remove``, ``update``, ``list``, ``sync``, ``doctor``, ``search`` and ``info``."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from pi_hookspecs import Subcommand, hookimpl
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["register_subcommands"]
+
+_COMMANDS = {
+    "install": "Install plugins, and packages of skills, prompts and themes",
+    "remove": "Remove installed packages",
+    "uninstall": "The same as remove",
+    "update": "Update installed packages, or pi itself",
+    "list": "List installed packages",
+    "sync": "Install exactly what the lock file says",
+    "doctor": "Check the installation, and say how to repair it",
+    "search": "Search the catalogue of packages",
+    "info": "Describe a package",
+}
+
+
+@hookimpl
+def register_subcommands() -> Sequence[Subcommand]:
+    """Add the commands for packages."""
+    return [Subcommand(name, run=partial(_run, name), description=text) for name, text in _COMMANDS.items()]
+
+
+def _run(name: str, arguments: list[str], host: Any) -> int:
+    from pi_packages._commands import run
+
+    return run(name, arguments, host)

@@ -1,0 +1,155 @@
+"""The options of the subcommands."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from typing import TYPE_CHECKING, NoReturn
+
+from pi_hookspecs import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["parse_arguments"]
+
+_SOURCES = """\
+Sources:
+  word-count>=1.2           the distribution pluggypi-word-count, and no other
+  pypi:NAME                 the distribution of exactly this name
+  git:HOST/USER/REPO@REF    a repository; also https://... and git+ssh://...
+  ./folder                  a Python project, or skills, prompts and themes
+  ./file.whl, ./file.py     a wheel; one extension
+  npm:@scope/name@1.2.3     skills, prompts and themes of an npm package
+"""
+
+_UPDATE = """\
+Without arguments update pi itself. With sources, --extensions or --all move packages
+within the ranges that they were installed with; what is pinned stays."""
+
+_DESCRIPTIONS = {
+    "install": ("Install packages, into a folder of pi's own: pi's environment stays as it is.", _SOURCES),
+    "remove": ("Remove packages, and what only they needed.", ""),
+    "uninstall": ("Remove packages, and what only they needed.", ""),
+    "update": (_UPDATE, ""),
+    "list": ("List what is installed: the user's, this folder's, and the plugins of pi's environment.", ""),
+    "sync": ("Make what is installed what the lock file says.", ""),
+    "doctor": (
+        "Check installers, lock file, installed packages and their needs. The exit code is 1 with an error.",
+        "",
+    ),
+    "search": ("Search the catalogue. It is a reviewed list: indexes cannot be searched by what a package is for.", ""),
+    "info": ("Describe a package: installed, or in the catalogue.", ""),
+}
+
+
+class _Parser(ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        error = UserError(f"{message}. See {self.prog} --help")
+        error.exit_code = 2
+        raise error
+
+
+def parse_arguments(name: str, arguments: Sequence[str]) -> Namespace | None:
+    """Return the options of a subcommand; None after its help was printed.
+
+    Raises:
+        UserError: They are wrong; its exit code is 2.
+    """
+    description, epilog = _DESCRIPTIONS[name]
+    parser = _Parser(
+        f"pi {name}",
+        description=description,
+        epilog=epilog,
+        formatter_class=RawDescriptionHelpFormatter,
+        add_help=False,
+        allow_abbrev=False,
+    )
+    _ADD[name](parser)
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument("-h", "--help", action="store_true", help="print this and end")
+    if {"-h", "--help"} & {*arguments}:
+        parser.print_help()
+        return None
+    return parser.parse_args([*arguments])
+
+
+def _scope(parser: ArgumentParser) -> None:
+    parser.add_argument("-l", "--local", action="store_true", help="of this folder, declared in .pi/settings.json")
+
+
+def _change(parser: ArgumentParser) -> None:
+    _scope(parser)
+    parser.add_argument("-y", "--yes", action="store_true", help="do not ask")
+    parser.add_argument("--dry-run", action="store_true", help="print what would be done")
+    parser.add_argument("--offline", action="store_true", help="fetch nothing")
+    parser.add_argument(
+        "--find-links",
+        action="append",
+        default=[],
+        metavar="DIR",
+        help="a folder with wheels, in addition to the index",
+    )
+
+
+def _install(parser: ArgumentParser) -> None:
+    parser.add_argument("sources", nargs="*", metavar="SOURCE")
+    parser.add_argument(
+        "-r",
+        "--requirement",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="the sources in a file: requirements, pylock.*.toml, or JSON of pi list",
+    )
+    parser.add_argument("--pin", action="store_true", help="keep exactly this version until it is installed again")
+    parser.add_argument("-U", "--upgrade", action="store_true", help="take the newest version, not the locked one")
+    _change(parser)
+
+
+def _remove(parser: ArgumentParser) -> None:
+    parser.add_argument("sources", nargs="+", metavar="SOURCE")
+    _change(parser)
+
+
+def _update(parser: ArgumentParser) -> None:
+    parser.add_argument("sources", nargs="*", metavar="SOURCE", help="packages; self or pi means pi itself")
+    parser.add_argument("--all", action="store_true", help="pi, and all packages")
+    parser.add_argument("--extensions", action="store_true", help="all packages")
+    parser.add_argument("--models", action="store_true", help="the catalogues of packages")
+    parser.add_argument("--check", action="store_true", help="say what is newer, and change nothing")
+    parser.add_argument("--rollback", action="store_true", help="go back to what was installed before")
+    _change(parser)
+
+
+def _list(parser: ArgumentParser) -> None:
+    _scope(parser)
+    parser.add_argument("--history", action="store_true", help="list the generations that can be gone back to")
+
+
+def _sync(parser: ArgumentParser) -> None:
+    choice = parser.add_mutually_exclusive_group()
+    choice.add_argument("--frozen", action="store_true", help="fail if settings and lock file disagree, as for CI")
+    choice.add_argument("--upgrade", action="store_true", help="ignore the lock file, and write a new one")
+    choice.add_argument("--missing", action="store_true", help="do nothing if everything is installed")
+    _change(parser)
+
+
+def _words(parser: ArgumentParser) -> None:
+    parser.add_argument("words", nargs="+", metavar="WORD")
+
+
+def _nothing(_parser: ArgumentParser) -> None:
+    return
+
+
+_ADD = {
+    "install": _install,
+    "remove": _remove,
+    "uninstall": _remove,
+    "update": _update,
+    "list": _list,
+    "sync": _sync,
+    "doctor": _nothing,
+    "search": _words,
+    "info": _words,
+}

@@ -1,0 +1,312 @@
+"""From the packages that are wanted to a new generation: solved, installed apart, tried, and put in force."""
+
+from __future__ import annotations
+
+import sys
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any
+
+from attrs import field, frozen
+
+from pi_core.host.guarded import LOAD_SECONDS
+from pi_core.host.overlay import read_pth
+from pi_hookspecs import UserError
+from pi_hookspecs.values import Value
+from pi_packages._base import Base
+from pi_packages._contents import check_modules, find_distributions, grants_of, plugins_of, resources_of
+from pi_packages._entries import Entry, change_entries, read_entries
+from pi_packages._installers import Options, SolveFailed, Wanted, find_installer
+from pi_packages._lock import from_lock, lock_text, read_lock, to_lock, write_lock
+from pi_packages._log import append_log, now
+from pi_packages._material import Material, fetch
+from pi_packages._plan import Plan, make_plan
+from pi_packages._probe import probe
+from pi_packages._store import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from pi_core.settings import Settings
+    from pi_packages._entries import Scope
+    from pi_packages._installers import Installer
+    from pi_packages._store import Description
+
+__all__ = ["Change", "Context", "apply", "finish_pending"]
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class Context(Value):
+    """What all commands need.
+
+    Attributes:
+        settings: The user's settings, and those of a trusted project.
+        environ: The environment.
+        options: Where distributions come from.
+        say: Called with a line about what takes a while.
+        agree: Called with a plan; returns who agreed to it, or None. It may raise ``UserError``.
+    """
+
+    settings: Settings
+    environ: Mapping[str, str]
+    options: Options
+    say: Callable[[str], object]
+    agree: Callable[[Plan], str | None]
+
+    @property
+    def agent_dir(self) -> Path:
+        """The agent directory, as an absolute path."""
+        return self.settings.agent_dir.absolute()
+
+    def installer(self) -> Installer:
+        """Return the program that installs."""
+        folder = self.agent_dir / "packages" / "work"
+        folder.mkdir(parents=True, exist_ok=True)
+        return find_installer(self.settings.get_str_list("packages.installer"), folder, self.environ)
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class Change(Value):
+    """A change of one scope.
+
+    Attributes:
+        command: What the user typed, for the log.
+        put: Entries to add or replace.
+        drop: Identities to remove.
+        upgrade: Identities whose locked versions do not count; ``*`` for all.
+        lock: A lock whose versions are installed without solving.
+        dry_run: Plan, and change nothing.
+    """
+
+    command: str
+    put: Sequence[Entry] = ()
+    drop: Sequence[str] = ()
+    upgrade: frozenset[str] = field(default=frozenset())
+    lock: Mapping[str, Any] | None = None
+    dry_run: bool = False
+
+
+def finish_pending(scope: Scope) -> Callable[[Mapping[str, Any]], None]:
+    """Return what writes the lock and the settings of a generation that is in force."""
+
+    def finish(pending: Mapping[str, Any]) -> None:
+        write_lock(scope.lock_file, pending["lock"])
+        if pending["put"] or pending["drop"]:
+            change_entries(scope, pending["put"], pending["drop"])
+        append_log(scope.agent_dir, pending["log"])
+
+    return finish
+
+
+def apply(context: Context, scope: Scope, change: Change) -> Plan:
+    """Make a change, and return what it was; nothing is changed if it fails or is declined.
+
+    Raises:
+        UserError: It cannot be made.
+    """
+    store = Store(scope.root)
+    with store.locked(context.say):
+        store.recover(finish_pending(scope))
+        before = store.current()
+        entries, problems = read_entries(scope)
+        for problem in problems:
+            context.say(f"Warning: {problem}")
+        wanted = {each.source.identity: each for each in entries if each.source.identity not in change.drop}
+        wanted |= {each.source.identity: each for each in change.put}
+        return _Attempt(context, scope, store, change, before).run(list(wanted.values()))
+
+
+class _Attempt:
+    """One attempt to make a change."""
+
+    def __init__(self, context: Context, scope: Scope, store: Store, change: Change, before: Description) -> None:
+        self._context = context
+        self._scope = scope
+        self._store = store
+        self._change = change
+        self._before = before
+        self._base = Base(context.agent_dir)
+
+    def run(self, entries: Sequence[Entry]) -> Plan:
+        self._check_denied(each.source.identity for each in entries)
+        materials = [fetch(each.source, self._context, self._known(each.source.identity)) for each in entries]
+        tables = self._solve(materials)
+        self._check_denied(f"pypi:{each['name']}" for each in tables)
+        with self._store.draft() as draft:
+            if tables:
+                self._context.say(f"Installing {len(tables)} {'package' if len(tables) == 1 else 'packages'}")
+                self._context.installer().install(tables, draft, self._context.options)
+            described = self._describe(draft, tables, entries, materials)
+            plan = make_plan(self._scope.name, self._before, described)
+            if self._change.dry_run or (plan.is_empty and self._before):
+                return plan
+            agreed = self._context.agree(plan)
+            if agreed is None:
+                return plan.declined()
+            self._try_plugins(draft, described)
+            self._publish(draft, described, plan, agreed)
+        return plan
+
+    # Steps
+
+    def _known(self, identity: str) -> Mapping[str, Any] | None:
+        """Return what the generation in force has of a package that is not to be upgraded."""
+        if "*" in self._change.upgrade or identity in self._change.upgrade:
+            return None
+        packages = self._before.get("packages", ())
+        if self._change.lock is not None:
+            packages = self._change.lock.get("tool", {}).get("pi", {}).get("sources", ())
+        return next((each for each in packages if each["identity"] == identity), None)
+
+    def _solve(self, materials: Sequence[Material]) -> list[dict[str, Any]]:
+        if self._change.lock is not None:
+            return from_lock(self._change.lock, materials, self._scope.lock_file.parent)
+        requirements = tuple(each.requirement for each in materials if each.requirement is not None)
+        if not requirements:
+            return []
+        locked = from_lock(read_lock(self._scope.lock_file), materials, self._scope.lock_file.parent)
+        upgrade = {each.removeprefix("pypi:") for each in self._change.upgrade if each.startswith("pypi:")}
+        if "*" in self._change.upgrade:
+            upgrade = {each["name"] for each in locked}
+        wanted = Wanted(
+            requirements=requirements,
+            locked=tuple(locked),
+            upgrade=frozenset(upgrade),
+            universal=self._scope.name == "project",
+        )
+        try:
+            return self._context.installer().solve(wanted, self._base, self._context.options)
+        except SolveFailed as error:
+            raise UserError(self._explain(str(error), materials)) from error
+
+    def _explain(self, reason: str, materials: Sequence[Material]) -> str:
+        """Return why nothing fits in terms of pi, with a way out."""
+        named = ", ".join(each.source.label for each in materials if each.requirement is not None)
+        text = f"{named} cannot be installed: {reason.rstrip('.')}"
+        in_base = [
+            f"{name} {version}" for name, version in self._base.versions.items() if f"{name}=={version}" in reason
+        ]
+        if in_base:
+            text += (
+                f". pi's own environment has {', '.join(in_base)}, which packages cannot change. Update pi (pi update"
+                " self), or ask for another version of the package"
+            )
+        for each in materials:
+            if each.source.short and f"{each.source.label} was not found" in reason:
+                text += (
+                    f". A name without a prefix means {each.source.label!r} and nothing else; for the distribution"
+                    f" of exactly the name you gave, write pypi:{each.source.label.removeprefix('pluggypi-')}"
+                )
+        if self._context.options.offline:
+            text += ". Nothing was fetched (--offline): run it once with a network"
+        elif not self._context.options.allow_builds and "wheel" in reason:
+            text += ". Building from sources runs their code; the setting packages.allowBuilds permits it"
+        return text
+
+    def _describe(
+        self, draft: Path, tables: Sequence[Mapping[str, Any]], entries: Sequence[Entry], materials: Sequence[Material]
+    ) -> Description:
+        found = find_distributions(draft)
+        check_modules(draft, found, self._base)
+        by_name = {each["name"]: each for each in tables}
+        packages = []
+        for entry, material in zip(entries, materials, strict=True):
+            package: dict[str, Any] = {
+                "source": entry.source.text,
+                "identity": entry.source.identity,
+                "kind": entry.source.kind,
+                "pinned": entry.source.is_pinned,
+                **material.describe(),
+            }
+            if material.name is not None:
+                distribution = found.get(material.name)
+                if distribution is None and material.name in self._base.versions:
+                    raise UserError(f"{material.name} is in pi's own environment already; there is nothing to install")
+                if distribution is None:
+                    raise UserError(f"{entry.source.label} was not installed: its markers leave it out here")
+                package["version"] = distribution.version
+                package["plugins"] = plugins_of(distribution)
+                package["grants"] = grants_of(distribution, draft)
+                package["resources"] = resources_of(distribution)
+                if not package["plugins"] and not package["resources"]:
+                    raise UserError(
+                        f"{material.name} {distribution.version} is no plugin: it has neither an entry point in group"
+                        " 'pi' nor skills, prompts or themes"
+                    )
+            packages.append(package)
+        return {
+            "created": now(),
+            "command": self._change.command,
+            "previous": self._before.get("id"),
+            "python": ".".join(map(str, sys.version_info[:3])),
+            "base": self._base.versions,
+            "entries": [each.written for each in entries],
+            "packages": packages,
+            "distributions": {
+                name: {"version": each.version, "sha256": _hashes(by_name.get(name, {}))}
+                for name, each in sorted(found.items())
+            },
+            "plugins": {name: {"distribution": key} for key, each in found.items() for name in plugins_of(each)},
+            "ignored": read_pth(str(draft))[1],
+            "lock": self._lock(to_lock(tables, materials, self._scope.lock_file.parent), packages),
+        }
+
+    def _lock(self, tables: Sequence[Mapping[str, Any]], packages: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+        keys = ("source", "identity", "kind", "name", "version", "revision", "tree", "integrity", "publisher")
+        sources = [{key: each[key] for key in keys if each.get(key)} for each in packages]
+        before = self._change.lock if self._change.lock is not None else read_lock(self._scope.lock_file)
+        unknown = {key: value for key, value in before.items() if key not in ("packages", "tool")}
+        tool = {**before.get("tool", {}), "pi": {**before.get("tool", {}).get("pi", {}), "sources": sources}}
+        return {
+            **unknown,
+            "lock-version": "1.0",
+            "created-by": "pi",
+            "packages": list(tables),
+            "tool": tool,
+        }
+
+    def _try_plugins(self, draft: Path, described: Description) -> None:
+        plugins = described["plugins"]
+        self._check_allowed(plugins)
+        seconds = self._context.settings.get_number("hooks.timeout", LOAD_SECONDS, minimum=0.001)
+        paths = [*self._base.paths, str(draft), *read_pth(str(draft))[0]]
+        found = probe(
+            list(plugins), paths, self._context.agent_dir / "packages" / "work", seconds, self._context.environ
+        )
+        before = self._before.get("plugins", {})
+        for name, tried in found.items():
+            plugins[name] |= tried
+            if not tried["loads"] and (name not in before or before[name].get("loads", True)):
+                state = "worked before and" if name in before else "is new and"
+                raise UserError(
+                    f"nothing was changed: the plugin {name!r} {state} cannot be loaded: {'; '.join(tried['problems'])}"
+                )
+
+    def _check_allowed(self, plugins: Mapping[str, Any]) -> None:
+        for origin, patterns in self._context.settings.each("plugins.allow"):
+            left_out = [name for name in plugins if not any(fnmatchcase(name, each) for each in patterns)]
+            if left_out:
+                raise UserError(f"{', '.join(left_out)}: not among the plugins that {origin} allows (plugins.allow)")
+
+    def _check_denied(self, identities: Any) -> None:
+        denied = [each for _, patterns in self._context.settings.each("packages.deny") for each in patterns]
+        for identity in identities:
+            name = identity.partition(":")[2]
+            match = next((each for each in denied if fnmatchcase(name, each) or fnmatchcase(identity, each)), None)
+            if match is not None:
+                raise UserError(f"{name} is denied by the setting packages.deny ({match!r})")
+
+    def _publish(self, draft: Path, described: Description, plan: Plan, agreed: str) -> None:
+        row = {"time": described["created"], "command": self._change.command, "scope": self._scope.name, "by": agreed}
+        pending = {
+            "lock": lock_text(described["lock"]) if described["packages"] else "",
+            "put": [each.written for each in self._change.put],
+            "drop": list(self._change.drop),
+            "log": [{**row, **each.logged()} for each in plan.rows],
+        }
+        self._store.publish(draft, described, pending, finish_pending(self._scope))
+
+
+def _hashes(table: Mapping[str, Any]) -> list[str]:
+    files = [*table.get("wheels", ()), *(table[each] for each in ("sdist", "archive") if each in table)]
+    return sorted(file["hashes"]["sha256"] for file in files if "sha256" in file.get("hashes", {}))

@@ -1,0 +1,89 @@
+"""What a source is made of once it was looked at: a requirement to solve, or a folder of resources."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from attrs import frozen
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from pi_hookspecs.values import Value
+from pi_packages._contents import folder_name
+from pi_packages._manifest import read_manifest
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pi_packages._change import Context
+    from pi_packages._sources import Source
+
+__all__ = ["Material", "fetch"]
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class Material(Value):
+    """A source that was fetched.
+
+    Attributes:
+        source: The source.
+        requirement: A line for the solver; None for a package of resources.
+        name: The canonical name of the distribution; None for a package of resources.
+        folder: The files of a folder or a repository.
+        facts: What else is stored of it: revision, tree, resources, notes.
+    """
+
+    source: Source
+    requirement: str | None = None
+    name: str | None = None
+    folder: Path | None = None
+    facts: Mapping[str, Any] = {}
+
+    def describe(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return {**({"name": self.name} if self.name is not None else {}), **self.facts}
+
+
+def fetch(source: Source, context: Context, known: Mapping[str, Any] | None) -> Material:
+    """Return what a source is made of; repositories and npm packages are fetched, unless they are known.
+
+    Args:
+        source: The source.
+        context: The settings and the environment.
+        known: What the generation in force has of it; None to look for something newer.
+
+    Raises:
+        UserError: It cannot be fetched, or has nothing that pi can use.
+    """
+    if source.kind == "index":
+        return Material(
+            source=source, requirement=source.location, name=canonicalize_name(Requirement(source.location).name)
+        )
+    if source.kind == "wheel":
+        return Material(source=source, requirement=source.location, name=source.identity.removeprefix("pypi:"))
+    if source.kind == "file":
+        return Material(source=source, facts={"resources": {"extensions": [source.location]}})
+    if source.kind == "folder":
+        return of_folder(source, Path(source.location), editable=True)
+    if source.kind == "git":
+        from pi_packages._git import fetch_git
+
+        return of_folder(source, *fetch_git(source, context, known), editable=False)
+    from pi_packages._npm import fetch_npm
+
+    folder, facts = fetch_npm(source, context, known)
+    return Material(source=source, facts={**facts, **read_manifest(folder)})
+
+
+def of_folder(source: Source, folder: Path, facts: Mapping[str, Any] | None = None, *, editable: bool) -> Material:
+    """Return what a folder is: a Python project, or a package of resources.
+
+    Raises:
+        UserError: It is neither.
+    """
+    name = folder_name(folder)
+    if name is not None:
+        line = f"-e {folder}" if editable else f"{name} @ {folder.as_uri()}"
+        return Material(source=source, requirement=line, name=name, folder=folder, facts=facts or {})
+    return Material(source=source, facts={**(facts or {}), **read_manifest(folder)})

@@ -1,0 +1,126 @@
+"""npm packages: the files of the tarball alone, neither scripts nor dependencies."""
+
+from __future__ import annotations
+
+import base64
+import json
+import shutil
+import tarfile
+from hashlib import sha512
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from pi_core.host.installers import find_program, run_program
+from pi_hookspecs import UserError
+from pi_packages._trees import MAX_BYTES, MAX_FILES, check_links, draft_of, folder_for, tree_hash
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pi_packages._change import Context
+    from pi_packages._sources import Source
+
+__all__ = ["fetch_npm"]
+
+
+def fetch_npm(source: Source, context: Context, known: Mapping[str, Any] | None) -> tuple[Path, dict[str, Any]]:
+    """Return the folder with the files of a package, and its version, integrity and hash.
+
+    Args:
+        source: The package.
+        context: The environment, and the setting ``npmCommand``.
+        known: What is installed or locked of it: its ``version`` and ``integrity`` are taken again.
+
+    Raises:
+        UserError: It cannot be fetched, or has other files than those that were locked.
+    """
+    version = str((known or {}).get("version") or "")
+    integrity = str((known or {}).get("integrity") or "")
+    folder = folder_for(context.agent_dir, source.identity, _key(integrity)) if integrity else None
+    if folder is None or not folder.is_dir():
+        with TemporaryDirectory(prefix="npm-", dir=_work(context)) as name:
+            tarball = _tarball(source, context, Path(name), version)
+            found = _integrity(tarball)
+            if integrity not in ("", found):
+                raise UserError(f"{source.text} {version} has another content than the one that was locked")
+            integrity = found
+            folder = folder_for(context.agent_dir, source.identity, _key(integrity))
+            if not folder.is_dir():
+                _unpack(tarball, folder, source.text)
+    package = _package(folder)
+    tree = tree_hash(folder)
+    if known is not None and known.get("tree") not in (None, tree):
+        raise UserError(f"the files of {source.text} in {folder} were changed. Remove that folder, and run pi sync")
+    return folder, {"version": str(package.get("version") or version), "integrity": integrity, "tree": tree}
+
+
+def _work(context: Context) -> Path:
+    work = context.agent_dir / "packages" / "work"
+    work.mkdir(parents=True, exist_ok=True)
+    return work
+
+
+def _key(integrity: str) -> str:
+    return base64.b64decode(integrity.removeprefix("sha512-")).hex()
+
+
+def _integrity(file: Path) -> str:
+    return f"sha512-{base64.b64encode(sha512(file.read_bytes()).digest()).decode()}"
+
+
+def _tarball(source: Source, context: Context, folder: Path, version: str) -> Path:
+    if source.location.startswith("/") or Path(source.location).is_absolute():
+        return Path(source.location)
+    if context.options.offline:
+        raise UserError(f"{source.text} was never fetched, and nothing may be fetched now (--offline)")
+    words = context.settings.get_str_list("npmCommand")
+    npm = find_program("npm", context.environ)
+    command = words or ([npm] if npm is not None else [])
+    if not command:
+        raise UserError(f"{source.text} needs npm, which is not there. Install Node.js, or set npmCommand")
+    context.say(f"Fetching {source.text}")
+    wanted = f"{source.location}@{version or source.reference or 'latest'}"
+    pack = ["pack", wanted, "--ignore-scripts", "--json", "--pack-destination", str(folder)]
+    done = run_program([*command, *pack], folder, context.environ)
+    if done.code != 0:
+        raise UserError(f"{source.text} cannot be fetched: {done.last_lines()}")
+    found = sorted(folder.glob("*.tgz"))
+    if not found:
+        raise UserError(f"{source.text} cannot be fetched: {command[0]} has left no tarball")
+    return found[0]
+
+
+def _unpack(tarball: Path, folder: Path, name: str) -> None:
+    """Unpack a tarball, whose files are below one folder.
+
+    Raises:
+        UserError: It is none, or has more than pi takes, or something that leads out of its folder.
+    """
+    try:
+        with tarfile.open(tarball, "r:gz") as archive:
+            size = count = 0
+            for member in archive:
+                size, count = size + member.size, count + 1
+                if count > MAX_FILES or size > MAX_BYTES:
+                    raise UserError(f"{name} has more than {MAX_FILES} files or {MAX_BYTES} bytes")
+        with TemporaryDirectory(prefix="tar-", dir=tarball.parent) as name_of_folder:
+            unpacked = Path(name_of_folder)
+            with tarfile.open(tarball, "r:gz") as archive:
+                archive.extractall(unpacked, filter="data")
+            tops = [each for each in unpacked.iterdir() if each.is_dir()]
+            top = tops[0] if len(tops) == 1 else unpacked
+            check_links(top, name)
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            with draft_of(folder) as draft:
+                shutil.copytree(top, draft, symlinks=True, dirs_exist_ok=True)
+    except (tarfile.TarError, EOFError, OSError) as error:
+        raise UserError(f"{name} cannot be unpacked: {error}") from error
+
+
+def _package(folder: Path) -> dict[str, Any]:
+    try:
+        found = json.loads((folder / "package.json").read_text(encoding="utf-8-sig"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}

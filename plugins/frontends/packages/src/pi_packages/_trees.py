@@ -1,0 +1,72 @@
+"""Fetched files of git repositories and npm packages: ``packages/res/KEY/REVISION``, bound by a hash of all of them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from contextlib import contextmanager
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from pi_hookspecs import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+__all__ = ["MAX_BYTES", "MAX_FILES", "check_links", "draft_of", "folder_for", "tree_hash"]
+
+MAX_BYTES = 50 * 1024 * 1024
+MAX_FILES = 5_000
+
+
+def folder_for(agent_dir: Path, identity: str, revision: str) -> Path:
+    """Return the folder of one revision of a source."""
+    return agent_dir / "packages" / "res" / sha256(identity.encode()).hexdigest()[:16] / revision[:40]
+
+
+@contextmanager
+def draft_of(folder: Path) -> Iterator[Path]:
+    """Return a new folder in the block, which becomes ``folder`` if the block ends without an error."""
+    draft = folder.with_name(f".{folder.name}-{os.getpid()}")
+    shutil.rmtree(draft, ignore_errors=True)
+    try:
+        draft.mkdir(parents=True)
+        yield draft
+        if not folder.exists():
+            draft.rename(folder)
+    except OSError as error:
+        raise UserError(f"files cannot be kept in {folder.parent}: {error.strerror}") from error
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+
+
+def check_links(folder: Path, name: str) -> None:
+    """Refuse files that link out of their folder, and more than pi takes.
+
+    Raises:
+        UserError: There is such a link, or there are too many files or bytes.
+    """
+    size = count = 0
+    root = folder.resolve()
+    for path in folder.rglob("*"):
+        if path.is_symlink():
+            if not path.resolve().is_relative_to(root):
+                raise UserError(f"{name}: {path.relative_to(folder)} is a link that leads out of the package")
+        elif path.is_file():
+            count += 1
+            size += path.stat().st_size
+    if count > MAX_FILES or size > MAX_BYTES:
+        raise UserError(f"{name} has {count} files of {size} bytes together; pi takes {MAX_FILES} and {MAX_BYTES}")
+
+
+def tree_hash(folder: Path) -> str:
+    """Return a hash over names and contents of all files, and over targets of links."""
+    total = sha256()
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder).as_posix()
+        if path.is_symlink():
+            total.update(f"link {name}\0{os.readlink(path)}\0".encode())  # noqa: PTH115 - as it is written
+        elif path.is_file() and "__pycache__" not in path.parts:
+            total.update(f"file {name}\0{sha256(path.read_bytes()).hexdigest()}\0".encode())
+    return total.hexdigest()
