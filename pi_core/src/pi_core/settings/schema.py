@@ -7,30 +7,18 @@ Fields are in snake_case, keys in the file in camelCase. Unknown keys are kept: 
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
-from attrs import field, frozen
+from attrs import frozen
+
+from pi_core.settings.schema_field import setting as _setting
+from pi_core.settings.schema_packages import PackageSettings
 
 __all__ = ["SettingsSchema"]
 
 ThinkingLevel: TypeAlias = Literal["off", "minimal", "low", "medium", "high", "xhigh", "max"]
 QueueMode: TypeAlias = Literal["one-at-a-time", "all"]
 Names: TypeAlias = list[str]
-
-
-def _setting(
-    default: Any,
-    description: str,
-    *,
-    at_least: float | None = None,
-    at_most: float | None = None,
-    key: str | None = None,
-) -> Any:
-    limits = {"minimum": at_least, "maximum": at_most, "key": key}
-    metadata = {"description": description, **{name: limit for name, limit in limits.items() if limit is not None}}
-    if isinstance(default, type):
-        return field(factory=default, metadata=metadata)
-    return field(default=default, metadata=metadata)
 
 
 @frozen(kw_only=True)
@@ -291,7 +279,7 @@ class HookSettings:
 
 
 @frozen(kw_only=True)
-class SettingsSchema:
+class SettingsSchema(PackageSettings):
     """All of ``settings.json``."""
 
     # Model
@@ -353,35 +341,6 @@ class SettingsSchema:
     # Resources
     default_project_trust: Literal["ask", "always", "never"] = _setting(
         "ask", "Whether a project's own files are used if no decision exists"
-    )
-    packages: list[str | dict[str, Any]] = _setting(
-        list, "Packages with plugins, extensions, skills, prompts and themes"
-    )
-    packages_auto_install: bool = _setting(
-        True, "Install packages that are locked and missing when pi starts", key="packages.autoInstall"
-    )
-    packages_installer: Names = _setting(
-        list, "Command of uv or pip that installs packages, as a list of words", key="packages.installer"
-    )
-    packages_index: str | None = _setting(
-        None,
-        "Address of the package index, in place of the one that uv or pip is configured with",
-        key="packages.index",
-    )
-    packages_find_links: Names = _setting(
-        list, "Folders and pages with wheels, in addition to the index", key="packages.findLinks"
-    )
-    packages_allow_builds: bool = _setting(
-        False, "Build dependencies from sources, which runs their code", key="packages.allowBuilds"
-    )
-    packages_min_age_days: float = _setting(
-        0.0, "Ignore what was published later than this many days ago; needs uv", at_least=0, key="packages.minAgeDays"
-    )
-    packages_deny: Names = _setting(
-        list, "Patterns of packages that are neither installed nor loaded", key="packages.deny"
-    )
-    packages_catalogues: Names = _setting(
-        list, "Further catalogues for `pi search`: files and addresses of JSON", key="packages.catalogues"
     )
     extensions: Names = _setting(list, "Additional extensions: files and folders; `!` and `-` exclude, `+` forces")
     skills: Names = _setting(list, "Additional skills, as above")
