@@ -129,7 +129,8 @@ class StoredActions(Protocol):
     ) -> Any:
         """Return a new ``AgentSession`` for a subagent: ``async with ctx.create_session(...) as session``.
 
-        It uses the working directory, model, plugins, settings and keys of this one. Its usage counts for this session:
+        It uses the working directory, model, plugins, settings and keys of this one, and has none of the tools that are
+        excluded here. Its usage counts for this session:
         as a ``usage`` entry when it ends, unless the result of ``parent_call`` has a ``usage`` (``ToolResult.usage``).
 
         Args:

@@ -24,7 +24,8 @@ def create_helper(parent: Runtime, options: Mapping[str, Any], signal: AbortSign
 
     Args:
         parent: The conversation whose plugin asks.
-        options: Those of ``create_agent_session``; they take precedence over what the parent has.
+        options: Those of ``create_agent_session``; they take precedence over what the parent has, except that tools
+            which are excluded there are excluded here, too.
         signal: Aborts the helper, too.
 
     Raises:
@@ -54,7 +55,8 @@ def create_helper(parent: Runtime, options: Mapping[str, Any], signal: AbortSign
     }
     if "session_manager" not in options:
         inherited["session_manager"] = SessionManager.in_memory(cwd)
-    helper: Any = parent.create_session(**{**inherited, **options})
+    excluded = (*parent.toolbox.excluded, *options.get("exclude_tools", ()))  # what the user excluded stays excluded
+    helper: Any = parent.create_session(**{**inherited, **options, "exclude_tools": excluded})
     helper.runtime.front_end.depth = front_end.depth + 1
     if signal is not None:
         signal.on_abort(lambda: helper.parts.lifecycle.request_abort(signal.reason or "Operation aborted"))

@@ -46,6 +46,11 @@ class Toolbox:
         self._added_by_name: dict[str, list[Tool]] = {}
 
     @property
+    def excluded(self) -> tuple[str, ...]:
+        """Names and patterns of the tools that are never active."""
+        return self._selection.excluded
+
+    @property
     def warnings(self) -> list[str]:
         """Warnings about selected names without a tool, after plugins have added theirs."""
         exact_names = self._selection.exact_names()

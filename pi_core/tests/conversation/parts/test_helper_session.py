@@ -6,6 +6,7 @@ import pytest
 from attrs import evolve
 
 from pi_core.conversation.helper_session import MAX_DEPTH, create_helper
+from pi_core.conversation.toolbox import Toolbox
 from pi_core.create import create_agent_session
 from pi_hookspecs import AbortController, PiError
 
@@ -35,6 +36,13 @@ async def test_options_take_precedence_over_what_is_inherited(parent_and_made, t
     (tmp_path / "below").mkdir()
     async with create_helper(parent, {"cwd": tmp_path / "below", "thinking_level": "off"}, None) as helper:
         assert (helper.cwd, helper.thinking_level) == (tmp_path / "below", "off")
+
+
+async def test_a_tool_that_is_excluded_in_the_parent_is_excluded_in_the_helper(parent_and_made):
+    parent, made = parent_and_made
+    parent = evolve(parent, toolbox=Toolbox(parent.host, excluded=["bash"]))
+    async with create_helper(parent, {"exclude_tools": ["ls"]}, None):
+        assert made[0].toolbox.excluded == ("bash", "ls")
 
 
 async def test_an_aborted_call_makes_no_session(parent_and_made):
