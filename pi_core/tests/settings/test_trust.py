@@ -42,6 +42,7 @@ class TestWhatNeedsTrust:
         names = [
             "settings.json",
             "mcp.json",
+            "agents",
             "extensions",
             "skills",
             "prompts",
@@ -53,6 +54,14 @@ class TestWhatNeedsTrust:
             (project / ".pi" / name).touch()
 
         assert list(project_resources(project, environ)) == [project / ".pi" / name for name in names]
+
+    def test_the_agents_that_a_project_has_for_claude_code(self, project, environ):
+        (project / ".claude" / "agents").mkdir(parents=True)
+        home = Path(environ["HOME"])
+        (home / ".claude" / "agents").mkdir(parents=True)
+
+        assert list(project_resources(project, environ))[1:] == [project / ".claude" / "agents"]
+        assert home / ".claude" / "agents" not in project_resources(home, environ)
 
     def test_the_servers_that_a_project_names(self, project, environ):
         (project / ".mcp.json").touch()

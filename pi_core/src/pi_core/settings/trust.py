@@ -26,6 +26,7 @@ _IN_PI = (
     "settings.json",
     "mcp.json",
     "pylock.pi.toml",
+    "agents",
     "extensions",
     "skills",
     "prompts",
@@ -202,8 +203,8 @@ class TrustStore:
 def project_resources(cwd: Path, environ: Mapping[str, str] | None = None) -> Iterator[Path]:
     """Yield the files of a project that need trust.
 
-    They are in ``.pi``, ``.mcp.json``, which names programs to start, and ``.agents/skills`` up to its git repository's
-    root.
+    They are in ``.pi``, ``.mcp.json``, which names programs to start, ``.claude/agents``, and ``.agents/skills`` up to
+    its git repository's root.
 
     Args:
         cwd: The project's folder, without symbolic links.
@@ -215,6 +216,9 @@ def project_resources(cwd: Path, environ: Mapping[str, str] | None = None) -> It
     if os.path.lexists(cwd / ".mcp.json"):
         yield cwd / ".mcp.json"
     home = os.path.realpath(home_dir(environ))
+    agents = cwd / ".claude" / "agents"
+    if os.path.lexists(agents) and os.path.realpath(cwd) != home:
+        yield agents
     for each in (cwd, *cwd.parents):
         skills = each / ".agents" / "skills"
         if os.path.lexists(skills) and os.path.realpath(each) != home:
