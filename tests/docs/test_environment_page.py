@@ -21,6 +21,7 @@ NAME = r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+"
 NO_READERS = {
     "pi_testing": "sets variables for tests",
     "pi_guardrails": "looks for them in commands",
+    "pi_agents/_git.py": "sets them for git",
     "pi_mcp/_link.py": "passes them on to servers",
     "host/installers.py": "keeps them from uv",
     "pi_packages/_git.py": "sets them for git",

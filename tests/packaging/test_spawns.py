@@ -41,6 +41,7 @@ EXCEPTIONS = {
     "plugins/kits/terminal-kit/src/pi_terminal_kit/file_names.py": "git, which lists names for the user's own Tab",
     "plugins/frontends/packages/src/pi_packages/_probe.py": "tries plugins before they are installed",
     "plugins/kits/testing/src/pi_testing/_front_end_process.py": "starts pi itself, in tests",
+    "plugins/tools/agents/src/pi_agents/_subcommand.py": "git, for the user's own ``pi agents worktrees``",
 }
 """Modules that start programs without asking, and why."""
 

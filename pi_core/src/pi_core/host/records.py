@@ -14,6 +14,7 @@ __all__ = ["DEFAULT_PLUGINS", "PluginRecord", "Problem"]
 DEFAULT_PLUGINS = frozenset(
     {
         "acp",
+        "agents",
         "budgets",
         "cache-lint",
         "cli",

@@ -136,6 +136,16 @@ class MemorySettings:
 
 
 @frozen(kw_only=True)
+class AgentSettings:
+    """Tasks that the model hands to agents."""
+
+    enabled: bool | None = _setting(
+        None, "Offer the tool `task`; when not set, where there is an [agent file](agents.md). `false` never offers it"
+    )
+    max_parallel: int = _setting(4, "How many agents of a session work at the same time; the others wait", at_least=1)
+
+
+@frozen(kw_only=True)
 class GuardrailRule:
     """One of the user's own rules."""
 
@@ -331,6 +341,7 @@ class SettingsSchema(PackageSettings):
     # Plugins
     plugins: PluginSettings = _setting(PluginSettings, "Which plugins are used")
     hooks: HookSettings = _setting(HookSettings, "How long plugins may take")
+    agents: AgentSettings = _setting(AgentSettings, "Tasks that the model hands to agents")
     acp: AcpSettings = _setting(AcpSettings, "pi inside editors")
     budgets: BudgetSettings = _setting(BudgetSettings, "What may be [used](budgets.md); no limit if not set")
     guardrails: GuardrailSettings = _setting(GuardrailSettings, "Checks before a tool runs")

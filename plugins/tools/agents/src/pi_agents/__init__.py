@@ -1,0 +1,56 @@
+"""Agents: the model hands tasks to child sessions, with the tool ``task``. Offered where there are agent files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pi_hookspecs import hookimpl
+
+if TYPE_CHECKING:
+    from pi_hookspecs import Command, PiAPI, ResourceKind, Subcommand
+
+__all__ = ["activate", "pi_when", "register_commands", "register_resource_kinds", "register_subcommands"]
+
+pi_when = {"files": ["agents", "./.claude/agents", "~/.claude/agents"], "settings": ["agents.enabled"]}
+
+
+@hookimpl
+def activate(pi: PiAPI) -> None:
+    """Offer the tools, once it is known whether there are agents."""
+    from pi_agents._offer import Offer
+
+    Offer(pi).listen()
+
+
+@hookimpl
+def register_resource_kinds() -> list[ResourceKind]:
+    """Add the kind of agent files."""
+    from pi_agents._kind import agent_kind
+
+    return [agent_kind()]
+
+
+@hookimpl
+def register_commands() -> list[Command]:
+    """Provide ``/agents`` for sessions without agents; others register their own."""
+    from pi_hookspecs import Command
+
+    def explain(_args: str, ctx: object) -> None:
+        from pi_agents._commands import explain_none
+
+        explain_none(ctx)
+
+    return [Command("agents", handler=explain, description="List agents, look at them, stop them, apply their work")]
+
+
+@hookimpl
+def register_subcommands() -> list[Subcommand]:
+    """Provide ``pi agents``."""
+    from pi_hookspecs import Subcommand
+
+    def run(arguments: list[str], host: object) -> int:
+        from pi_agents._subcommand import run_subcommand
+
+        return run_subcommand(arguments, host)
+
+    return [Subcommand("agents", run=run, description="List, check and create agent files; list worktrees")]

@@ -1,0 +1,155 @@
+"""``/agents``: lists agents, opens, stops them, applies and drops what they left in worktrees."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pi_agents._git import repository_of
+from pi_agents._member import summary_of
+from pi_agents._worktree import apply, changes, drop, find, kept_worktrees, prepared
+from pi_hookspecs import Completion, UnknownName, UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pi_agents._crew import Crew
+    from pi_agents._git import Exec
+    from pi_hookspecs import PiContext
+
+__all__ = ["command_options", "explain_none"]
+
+_WORDS = {
+    "list": "List the agents of this conversation",
+    "open": "Look at what an agent does",
+    "stop": "Stop an agent",
+    "worktrees": "List the worktrees that have changes",
+    "apply": "Apply the changes of a worktree to your files, after a preview",
+    "drop": "Remove a worktree and its changes",
+}
+_PREVIEW = 60
+"""Lines of a patch in a preview."""
+
+
+def explain_none(ctx: Any) -> None:
+    """Say how to get agents."""
+    ctx.ui.notify(
+        "There are no agents here. pi agents new NAME makes one; with the setting agents.enabled the model can use a"
+        " general one (pi config set agents.enabled true)."
+    )
+
+
+def command_options(crew: Crew) -> tuple[Callable[..., Any], dict[str, Any]]:
+    """Return the command's handler, and what else ``pi.register_command`` takes."""
+
+    async def handler(args: str, ctx: PiContext) -> None:
+        await _run(crew, args.split(), ctx)
+
+    def complete(typed: str) -> list[Completion]:
+        word, space, _ = typed.partition(" ")
+        if not space:
+            return [Completion(each, description=text) for each, text in _WORDS.items() if each.startswith(word)]
+        return [
+            Completion(f"{word} {each.id}", description=each.summary())
+            for each in crew.members.values()
+            if f"{word} {each.id}".startswith(typed)
+        ]
+
+    return handler, {"description": "List agents, look at them, stop them, apply their work", "complete": complete}
+
+
+async def _run(crew: Crew, words: list[str], ctx: PiContext) -> None:
+    match words:
+        case [] if ctx.has_ui:
+            await _choose(crew, ctx)
+        case [] | ["list"]:
+            lines = [summary_of(each) for each in crew.records(ctx)]
+            ctx.ui.notify("\n".join(lines) or "No agent has worked in this conversation yet.")
+        case ["worktrees"]:
+            ctx.ui.notify(await worktrees_text(crew.pi.exec, ctx.cwd, Path(ctx.settings.agent_dir)))
+        case ["open", member_id]:
+            from pi_agents._view import open_view
+
+            await open_view(crew, member_id, ctx)
+        case ["stop", member_id]:
+            result = await crew.stop(member_id, "The user stopped it")
+            ctx.ui.notify(result.content[0].text)  # type: ignore[union-attr]
+        case ["apply", name]:
+            await _apply(crew.pi.exec, name, ctx)
+        case ["drop", name]:
+            await _drop(crew, name, ctx)
+        case [word, *_] if word in _WORDS:
+            needs = "takes nothing more" if word in ("list", "worktrees") else "needs the id of one agent"
+            raise UserError(f"/agents {word} {needs}")
+        case [word, *_]:
+            raise UserError(str(UnknownName("word after /agents", word, list(_WORDS))))
+
+
+async def _choose(crew: Crew, ctx: PiContext) -> None:
+    """Let the user choose an agent, and then what to do with it."""
+    records = crew.records(ctx)
+    if not records:
+        ctx.ui.notify("No agent has worked in this conversation yet.")
+        return
+    lines = {summary_of(each): each for each in reversed(records)}
+    chosen = await ctx.ui.select("Agents", list(lines))
+    if chosen is None:
+        return
+    record = lines[chosen]
+    actions = {"Look at it": "open"}
+    member = crew.members.get(record["id"])
+    if member is not None and member.is_active:
+        actions["Stop it"] = "stop"
+    elif record.get("worktree"):
+        actions |= {"Apply its changes": "apply", "Drop its worktree": "drop"}
+    action = await ctx.ui.select(chosen, list(actions))
+    if action is not None:
+        await _run(crew, [actions[action], record["id"]], ctx)
+
+
+async def worktrees_text(run: Exec, cwd: Path, agent_dir: Path) -> str:
+    """Return the worktrees of a folder's repository as text.
+
+    Raises:
+        UserError: The folder is in no repository.
+    """
+    git = await repository_of(run, cwd)
+    kept = await kept_worktrees(git, agent_dir)
+    if not kept:
+        return f"{git.folder.path} has no worktrees of agents."
+    parts = [f"{each.id}  {each.branch}  {each.path}\n{await changes(git, each) or ' (no changes)'}" for each in kept]
+    return "\n".join(parts)
+
+
+async def _apply(run: Exec, name: str, ctx: PiContext) -> None:
+    git = await repository_of(run, ctx.cwd)
+    kept = await find(git, Path(ctx.settings.agent_dir), name)
+    async with prepared(git, kept) as (stat, patch):
+        if not stat:
+            ctx.ui.notify(f"Your files have the work of {name} already. /agents drop {name} removes its worktree.")
+            return
+        if ctx.has_ui and not await ctx.ui.confirm(f"Apply the work of {name}?", f"{stat}\n\n{_preview(patch)}"):
+            ctx.ui.notify("Nothing was changed.")
+            return
+        await apply(git, patch)
+    ctx.ui.notify(f"Applied to your files, and not committed:\n{stat}\n/agents drop {name} removes the worktree.")
+
+
+def _preview(patch: Path) -> str:
+    lines = patch.read_text(encoding="utf-8", errors="replace").splitlines()
+    more = [f"({len(lines) - _PREVIEW} more lines)"] if len(lines) > _PREVIEW else []
+    return "\n".join([*lines[:_PREVIEW], *more])
+
+
+async def _drop(crew: Crew, name: str, ctx: PiContext) -> None:
+    member = crew.members.get(name)
+    if member is not None and member.is_active:
+        raise UserError(f"The agent {name} still works. /agents stop {name} stops it")
+    git = await repository_of(crew.pi.exec, ctx.cwd)
+    kept = await find(git, Path(ctx.settings.agent_dir), name)
+    stat = await changes(git, kept)
+    if stat and ctx.has_ui and not await ctx.ui.confirm(f"Remove the worktree {name} with its changes?", stat):
+        ctx.ui.notify("Nothing was removed.")
+        return
+    await drop(git, kept)
+    ctx.ui.notify(f"Removed {kept.path} and the branch {kept.branch}.")

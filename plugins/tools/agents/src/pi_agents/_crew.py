@@ -1,0 +1,212 @@
+"""The agents of one session: started, limited in number, stopped, remembered."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+from pi_agents._kind import KIND
+from pi_agents._member import ENTRY, Member
+from pi_agents._roster import roster
+from pi_agents._settings import max_parallel
+from pi_hookspecs import CustomEntry, CustomMessage, ToolResult, UnknownName, UserError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from pi_hookspecs import PiAPI, PiContext, ToolContext
+
+__all__ = ["Crew"]
+
+_DESCRIPTION = 60
+"""Characters of a description that is made of the prompt."""
+
+
+class Crew:
+    """The agents of a session.
+
+    Args:
+        pi: The session's.
+    """
+
+    def __init__(self, pi: PiAPI) -> None:
+        self.pi = pi
+        self.members: dict[str, Member] = {}
+        self._working = 0
+        self._changed = asyncio.Condition()
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def known_tools(self) -> list[str]:
+        """Return the names of all tools of the session."""
+        return [each.name for each in self.pi.get_all_tools()]
+
+    def get(self, member_id: str) -> Member:
+        """Return an agent by its id.
+
+        Raises:
+            UserError: There is none.
+        """
+        found = self.members.get(member_id)
+        if found is None:
+            raise UserError(str(UnknownName("agent id", member_id, list(self.members), "/agents lists them")))
+        return found
+
+    def records(self, ctx: PiContext) -> list[dict[str, Any]]:
+        """Return what is known of all agents of the conversation, those of earlier runs of the program included."""
+        entries = (each for each in ctx.session.branch() if isinstance(each, CustomEntry))
+        past = [each.data for each in entries if each.custom_type == ENTRY and isinstance(each.data, dict)]
+        known = {record["id"]: record for record in past if "id" in record}
+        return list({**known, **{each.id: each.record() for each in self.members.values()}}.values())
+
+    # What the tools do
+
+    async def start(
+        self,
+        ctx: ToolContext,
+        *,
+        prompt: str,
+        description: str | None = None,
+        agent: str | None = None,
+        isolation: str | None = None,
+        background: bool | None = None,
+    ) -> ToolResult:
+        """Start an agent; return its result, or how to get it if it works in the background.
+
+        Raises:
+            UserError: There is no such agent, or it cannot work as its file asks.
+        """
+        if not prompt.strip():
+            raise UserError("prompt is empty: the agent knows nothing but its prompt")
+        found = (await roster(ctx, self.known_tools())).get(agent)
+        member = Member(
+            found,
+            prompt,
+            description or " ".join(prompt.split())[:_DESCRIPTION],
+            isolation or found.data.get("isolation", "none"),
+            found.data.get("background", False) if background is None else background,
+        )
+        if member.background and member.isolation == "worktree":
+            from pi_agents._git import repository_of
+
+            await repository_of(self.pi.exec, ctx.cwd)  # what refuses it is the result of this call
+        self.members[member.id] = member
+        if not member.background:
+            return await self._work(member, ctx)
+        task = asyncio.create_task(self._work_in_background(member, ctx))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        how = "" if ctx.has_ui else " This run ends with your last answer, and stops it: wait for it before."
+        return ToolResult.text(
+            f"The agent works in the background; task_output gets its result.{how}\n\n[agent {member.id}, running]",
+            details=member.record(),
+        )
+
+    async def output(self, ctx: ToolContext, member_id: str, *, wait: bool = False) -> ToolResult:
+        """Return an agent's result, or its state.
+
+        Raises:
+            UserError: There is no such agent.
+        """
+        member = self.members.get(member_id)
+        if member is None:
+            return await self._earlier(ctx, member_id)
+        if wait and member.is_active:
+            ending = asyncio.ensure_future(member.ended.wait())
+            aborted = asyncio.ensure_future(ctx.signal.wait())
+            try:
+                await asyncio.wait({ending, aborted}, return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                ending.cancel()
+                aborted.cancel()
+        if member.result is not None:
+            return member.result
+        return ToolResult.text(f"The agent is not done: {member.summary()}", details=member.record())
+
+    async def stop(self, member_id: str, why: str = "It was stopped by task_stop") -> ToolResult:
+        """Stop an agent; return its result so far.
+
+        Raises:
+            UserError: There is no such agent.
+        """
+        member = self.get(member_id)
+        if not member.is_active:
+            return ToolResult.text(f"The agent had ended before: {member.summary()}", details=member.record())
+        member.stop(why)
+        await member.ended.wait()
+        return ToolResult.text(f"Stopped. {member.last_line()}", details=member.record())
+
+    # Their end
+
+    def stop_all(self, why: str) -> None:
+        """Stop every agent."""
+        for member in self.members.values():
+            member.stop(why)
+
+    async def close(self) -> None:
+        """Stop every agent, and wait until all have ended."""
+        self.stop_all("The session ended")
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    # One agent
+
+    async def _work(self, member: Member, ctx: ToolContext) -> ToolResult:
+        from pi_agents._work import work
+
+        ctx.signal.on_abort(lambda: member.stop(ctx.signal.reason or "The user aborted"))
+        try:
+            async with self._place(member, max_parallel(ctx.settings)):
+                member.result = await work(self, member, ctx)
+        except BaseException:
+            member.state = "stopped" if member.stopping.is_set() else "failed"
+            raise
+        finally:
+            member.ended.set()
+            self.pi.append_entry(ENTRY, member.record())
+        return member.result
+
+    @asynccontextmanager
+    async def _place(self, member: Member, places: int) -> AsyncIterator[None]:
+        """Wait until fewer agents than there are places work; return at once for one that is stopped meanwhile."""
+
+        async def wake() -> None:
+            await member.stopping.wait()
+            async with self._changed:
+                self._changed.notify_all()
+
+        waking = asyncio.create_task(wake())
+        try:
+            async with self._changed:
+                await self._changed.wait_for(lambda: self._working < places or member.stopping.is_set())
+                self._working += 1
+        finally:
+            waking.cancel()
+        try:
+            yield
+        finally:
+            async with self._changed:
+                self._working -= 1
+                self._changed.notify_all()
+
+    async def _work_in_background(self, member: Member, ctx: ToolContext) -> None:
+        try:
+            await self._work(member, ctx)
+        except Exception as error:  # noqa: BLE001 - nothing else awaits the task: the model reads it as the result
+            member.result = ToolResult.text(f"{error}\n\n{member.last_line()}", details=member.record(), is_error=True)
+        if member.why == "The session ended":
+            return
+        text = f"The agent {member.id} ({member.name}: {member.description}) is {member.state}."
+        ctx.ui.notify(text, "info" if member.state == "done" else "warning")
+        notice = CustomMessage(custom_type=KIND, content=f"{text} task_output returns its result.", display=False)
+        self.pi.send_message(notice)
+
+    async def _earlier(self, ctx: ToolContext, member_id: str) -> ToolResult:
+        """Return the last answer of an agent of an earlier run of the program, from its session."""
+        record = next((each for each in self.records(ctx) if each["id"] == member_id), None)
+        if record is None or not record.get("session"):
+            self.get(member_id)
+            raise UserError(f"The agent {member_id} left no session")
+        from pi_agents._result import last_text
+
+        text = last_text((await ctx.sessions.open(record["session"])).branch())
+        return ToolResult.text(text or "It gave no answer.", details=record)

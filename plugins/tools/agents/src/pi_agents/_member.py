@@ -1,0 +1,124 @@
+"""One agent at work: its state, its cost, and the record of it that the session keeps."""
+
+from __future__ import annotations
+
+import asyncio
+from secrets import token_hex
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from attrs import define, field
+
+from pi_hookspecs import Usage
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pi_agents._roster import Agent
+    from pi_agents._worktree import Worktree
+    from pi_hookspecs import ToolResult
+
+__all__ = ["ENTRY", "Member", "State"]
+
+ENTRY = "agent"
+"""Type of the custom entries that keep what is known of an agent that has ended."""
+
+State: TypeAlias = Literal["waiting", "running", "done", "failed", "stopped"]
+
+
+def _new_id() -> str:
+    return token_hex(4)
+
+
+@define(eq=False)
+class Member:
+    """An agent that a session has started.
+
+    Attributes:
+        agent: Which one.
+        prompt: Its task.
+        description: The task in a few words.
+        isolation: ``worktree``, or ``none``.
+        id: Eight hexadecimal digits.
+        background: Whether the call that started it has returned.
+        session: Its session while it works.
+        file: The session's file; None for one in memory.
+        worktree: Where it works, if that is a worktree.
+        result: What the model gets, once it has ended.
+        why: Why it was stopped.
+    """
+
+    agent: Agent
+    prompt: str
+    description: str
+    isolation: str = "none"
+    background: bool = False
+    id: str = field(factory=_new_id)
+    state: State = "waiting"
+    session: Any = None
+    file: str | None = None
+    worktree: Worktree | None = None
+    turns: int = 0
+    usage: Usage = field(factory=Usage)
+    result: ToolResult | None = None
+    why: str = ""
+    stopping: asyncio.Event = field(factory=asyncio.Event)
+    ended: asyncio.Event = field(factory=asyncio.Event)
+
+    @property
+    def name(self) -> str:
+        """The agent's name."""
+        return self.agent.name
+
+    @property
+    def is_active(self) -> bool:
+        """Whether it works, or waits to."""
+        return not self.ended.is_set()
+
+    @property
+    def dollars(self) -> float:
+        """What it has cost so far."""
+        return self.usage.cost.total
+
+    def stop(self, why: str) -> None:
+        """Stop it; it ends soon."""
+        if self.is_active:
+            self.why = self.why or why
+            self.stopping.set()
+            if self.session is not None:
+                self.session.request_abort(why)
+
+    def last_line(self) -> str:
+        """Return the line that ends its result."""
+        return f"[agent {self.id}, {self.turns} turns, {price(self.dollars)}, session {self.file or '-'}]"
+
+    def summary(self) -> str:
+        """Return one line about it, for lists."""
+        return summary_of(self.record())
+
+    def record(self) -> dict[str, Any]:
+        """Return what is known of it, as plain data."""
+        return {
+            "id": self.id,
+            "agent": self.name,
+            "description": self.description,
+            "status": self.state,
+            "turns": self.turns,
+            "dollars": self.dollars,
+            "session": self.file,
+            "worktree": str(self.worktree.path) if self.worktree is not None else None,
+        }
+
+
+def summary_of(record: Mapping[str, Any]) -> str:
+    """Return one line about an agent's record."""
+    kept = "  (worktree)" if record.get("worktree") else ""
+    return (
+        f"{record['id']}  {record['agent']}  {record['status']}  {record['turns']} turns  {price(record['dollars'])}"
+        f"  {record['description']}{kept}"
+    )
+
+
+def price(dollars: float) -> str:
+    """Return an amount with as many digits as it needs, four at least: ``$0.0123``."""
+    text = f"{dollars:.4f}" if dollars >= 0.01 or not dollars else f"{dollars:.6f}".rstrip("0")  # noqa: PLR2004 - a cent
+    return f"${text}"

@@ -1,0 +1,201 @@
+"""The work of one agent: its session, its limits, its result."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import AsyncExitStack, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from attrs import field, frozen
+
+from pi_agents._result import limited
+from pi_agents._settings import MAX_DEPTH
+from pi_agents._tools import NAMES
+from pi_core import UsageLimits, parse_frontmatter
+from pi_hookspecs import PiError, ToolResult, UsageLimitExceeded, UserError
+
+if TYPE_CHECKING:
+    from pi_agents._crew import Crew
+    from pi_agents._member import Member
+    from pi_agents._roster import Agent
+    from pi_hookspecs import AssistantMessage, MessageEndEvent, Model, ToolContext
+
+__all__ = ["work"]
+
+_ALIASES = frozenset({"sonnet", "opus", "haiku", "opusplan"})
+"""What Claude Code calls models: the family's current one is meant."""
+
+_WORKTREE = (
+    "You work in a git worktree of your own, {}: change files below it only. It begins with the user's uncommitted"
+    " changes. You need not commit: your changes are kept, and the user decides whether to apply them."
+)
+
+
+@frozen
+class _Plan:
+    """What an agent's session is made of.
+
+    Attributes:
+        options: For ``ctx.create_session``.
+        limits: What its prompt may use.
+        notes: Sentences about what is not as its file asks.
+    """
+
+    options: dict[str, Any]
+    limits: UsageLimits
+    notes: list[str] = field(factory=list)
+
+
+async def work(crew: Crew, member: Member, ctx: ToolContext) -> ToolResult:
+    """Let an agent work, and return its result; what it leaves behind is kept or removed.
+
+    Raises:
+        PiError: It could not begin.
+    """
+    if member.stopping.is_set():
+        raise PiError(f"The agent had not begun: {member.why}\n\n{member.last_line()}")
+    plan = await _plan(member.agent, ctx, crew.known_tools())
+    async with AsyncExitStack() as stack:
+        if member.isolation == "worktree":
+            from pi_agents._worktree import worktree
+
+            member.worktree = place = await stack.enter_async_context(worktree(crew.pi.exec, member, ctx))
+            plan.options["cwd"] = place.cwd
+            plan.options["append_system_prompt"].append(_WORKTREE.format(place.path))
+        failure, text = await _run(member, plan, ctx)
+    member.state = "stopped" if member.stopping.is_set() else "failed" if failure else "done"
+    left = _left_behind(member)
+    parts = [limited(text, member.id, ctx.secrets), failure, *plan.notes, left, member.last_line()]
+    return ToolResult.text("\n\n".join(filter(None, parts)), details=member.record(), is_error=bool(failure))
+
+
+def _left_behind(member: Member) -> str:
+    """Return what became of the agent's worktree, in words."""
+    place = member.worktree
+    if place is None:
+        return ""
+    if place.stat:
+        return (
+            f"Its changes are kept in {place.path}, branch {place.branch}; the user applies them with"
+            f" /agents apply {member.id}:\n{place.stat}"
+        )
+    member.worktree = None
+    return "It changed no files; its worktree is removed."
+
+
+# What the session is made of
+
+
+async def _plan(agent: Agent, ctx: ToolContext, known: list[str]) -> _Plan:
+    """Return what an agent's file asks for.
+
+    Raises:
+        PiError: Its model cannot be used, one of its skills is missing, or its file cannot be read.
+    """
+    data = agent.data
+    tools = agent.tools(known, ctx.tools)
+    if ctx.depth + 1 >= MAX_DEPTH:
+        tools = [name for name in tools if name not in NAMES]
+    append = [await _instructions(agent)] if agent.path else []
+    append += [await _skill(name, agent, ctx) for name in data.get("skills", ())]
+    options: dict[str, Any] = {"tools": tools, "append_system_prompt": append}
+    model, notes = _model(data.get("model", "inherit"), agent, ctx)
+    if model is not None:
+        options["model"] = model
+    if "thinking" in data:
+        options["thinking_level"] = data["thinking"]
+    limits = UsageLimits(requests=data.get("maxTurns"), cost=data.get("maxCost"))
+    return _Plan(options, limits, notes)
+
+
+async def _instructions(agent: Agent) -> str:
+    try:
+        text = await asyncio.to_thread(Path(agent.path).read_text, encoding="utf-8-sig", errors="replace")
+    except OSError as error:
+        raise UserError(f"{agent.path}: the agent cannot be read: {error.strerror}") from error
+    return parse_frontmatter(text).body.strip()
+
+
+async def _skill(name: str, agent: Agent, ctx: ToolContext) -> str:
+    """Return the text of a skill that an agent always has."""
+    found = await ctx.resources.load("skill")
+    skill = found.get(name)
+    if skill is None:
+        known = ", ".join(each.name for each in found.resources) or "none"
+        raise UserError(f"{agent.path}: there is no skill {name!r}. There are: {known}")
+    text = await asyncio.to_thread(Path(skill.path).read_text, encoding="utf-8-sig", errors="replace")
+    return f"# Skill {name} ({skill.path})\n\n{parse_frontmatter(text).body.strip()}"
+
+
+def _model(name: str, agent: Agent, ctx: ToolContext) -> tuple[Model | None, list[str]]:
+    """Return the model that an agent's file names, None for the session's, and what is not as it asks."""
+    wanted = name.strip().partition("[")[0]
+    if wanted.casefold() in ("", "inherit", "default"):
+        return None, []
+    if wanted.casefold() not in _ALIASES:
+        try:
+            return ctx.find_model(wanted), []
+        except PiError as error:
+            raise UserError(
+                f"{agent.path}: model {name!r} of the agent {agent.name!r} cannot be used: {error}"
+            ) from error
+    family = wanted.casefold().removesuffix("plan")
+    mine = ctx.model.provider if ctx.model is not None else None
+    for provider in dict.fromkeys((mine, None)):  # that of the session first: the user pays there already
+        with suppress(PiError):
+            found = ctx.models.find(family, provider)
+            if family in found.id.casefold() and found in ctx.models.available():
+                return found, []
+    used = ctx.model.reference if ctx.model is not None else "that of the session"
+    return None, [f"(No model {name!r} can be used; the agent worked with {used}.)"]
+
+
+# Its session
+
+
+async def _run(member: Member, plan: _Plan, ctx: ToolContext) -> tuple[str, str]:
+    """Run the agent's session; return why it has no full answer, empty if it has, and its last text."""
+    async with ctx.create_session(persist=True, label=member.name, **plan.options) as session:
+        member.session, member.state = session, "running"
+        member.file = str(session.session_file) if session.session_file is not None else None
+        session.session_manager.append_session_info(f"{member.name}: {member.description}")
+
+        def count(event: MessageEndEvent) -> None:
+            member.turns += event.message.role == "assistant"
+            _account(member, session, ctx)
+
+        session.subscribe(count, "message_end")
+        if not member.background:
+            session.subscribe(ctx.relay)
+        if member.stopping.is_set():
+            session.request_abort(member.why)
+        try:
+            answer = await session.prompt(member.prompt, expand_prompt_templates=False, limits=plan.limits)
+            failure = _failure(answer, member)
+        except UsageLimitExceeded as error:
+            failure = f"The agent reached its limit: {error}"
+        except PiError as error:
+            failure = f"The agent failed: {error}"
+        finally:
+            _account(member, session, ctx)
+            member.session = None
+        texts = (each.text for each in reversed(session.messages) if each.role == "assistant")
+        return failure, next((text for text in texts if text.strip()), "")
+
+
+def _failure(answer: AssistantMessage | None, member: Member) -> str:
+    if member.stopping.is_set():
+        return f"The agent was stopped: {member.why}"
+    if answer is None:
+        return "The agent gave no answer: a plugin handled its prompt"
+    if answer.stop_reason in ("error", "aborted"):
+        return f"The agent failed: {answer.error_message or answer.stop_reason}"
+    return "" if answer.text.strip() else "The agent gave no answer"
+
+
+def _account(member: Member, session: Any, ctx: ToolContext) -> None:
+    """Take over what the agent has used so far."""
+    child = next((each for each in ctx.children if each.id == session.session_id), None)
+    if child is not None:
+        member.usage = child.usage

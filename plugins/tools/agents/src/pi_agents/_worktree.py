@@ -1,0 +1,220 @@
+"""Worktrees of agents: a branch ``pi/ID`` that begins with the user's uncommitted changes; clean ones are removed.
+
+The user's index, stash and HEAD are never touched. ``refs/pi/base/ID`` is where a worktree began.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from attrs import define, frozen
+
+from pi_agents._git import git_in, repository_of
+from pi_hookspecs import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from pi_agents._git import Exec, Git
+    from pi_agents._member import Member
+    from pi_hookspecs import PiContext
+
+__all__ = [
+    "Kept",
+    "Worktree",
+    "apply",
+    "changes",
+    "drop",
+    "find",
+    "folder_for",
+    "kept_worktrees",
+    "prepared",
+    "worktree",
+]
+
+
+@define(eq=False)
+class Worktree:
+    """The worktree of an agent.
+
+    Attributes:
+        path: Its top.
+        cwd: Where the agent works in it.
+        branch: ``pi/ID``.
+        stat: What was changed, as ``git diff --stat`` prints it; empty while the agent works, and if nothing was.
+    """
+
+    path: Path
+    cwd: Path
+    branch: str
+    stat: str = ""
+
+
+@frozen
+class Kept:
+    """A worktree that is there.
+
+    Attributes:
+        id: Of the agent, or the name given with ``pi -w``.
+        path: Its top.
+        base: The commit that it began with.
+    """
+
+    id: str
+    path: Path
+    base: str
+
+    @property
+    def branch(self) -> str:
+        """Its branch."""
+        return f"pi/{self.id}"
+
+
+def folder_for(agent_dir: Path, top: Path) -> Path:
+    """Return the folder for the worktrees of a repository."""
+    mark = hashlib.sha256(str(top).encode(errors="surrogateescape")).hexdigest()[:8]
+    return agent_dir.resolve() / "worktrees" / f"{top.name}-{mark}"
+
+
+@asynccontextmanager
+async def worktree(run: Exec, member: Member, ctx: PiContext) -> AsyncIterator[Worktree]:
+    """Make a worktree for an agent; afterwards remove it if nothing was changed, else commit what was.
+
+    Raises:
+        UserError: The folder is in no git repository, or git cannot make the worktree.
+    """
+    git = await repository_of(run, ctx.cwd)
+    name = f"pi/{member.id}"
+    path = folder_for(Path(ctx.settings.agent_dir), git.folder.path) / member.id
+    base = await _base(git)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"The worktree {path} cannot be made: {error.strerror}: {error.filename!r}") from error
+    await git("worktree", "add", "--quiet", "-b", name, str(path), base)
+    kept = Kept(member.id, path, base)
+    await git("update-ref", _ref(member.id), base)
+    inside = await git_in(run, path, git.folder.common)
+    place = Worktree(path, path / git.folder.below, name)
+    place.cwd.mkdir(parents=True, exist_ok=True)  # a folder without files that git knows
+    try:
+        yield place
+    finally:
+        tree = await inside.tree()
+        if tree == await git.resolve(f"{base}^{{tree}}") and await inside.resolve("HEAD") == base:
+            await drop(git, kept)
+        else:
+            await _commit(inside, tree, name, f"{member.name}: {member.description}")
+            place.stat = await git.diff("--stat=80", base, tree)
+
+
+async def kept_worktrees(git: Git, agent_dir: Path) -> list[Kept]:
+    """Return the worktrees of a repository that pi made, those of ``pi -w`` included."""
+    folder = folder_for(agent_dir, git.folder.path)
+    bases = await git("for-each-ref", "--format=%(refname) %(objectname)", "refs/pi/base/")
+    found = (line.split(" ") for line in bases.splitlines())
+    names = [(name.removeprefix("refs/pi/base/"), commit) for name, commit in found]
+    return [Kept(name, folder / name, commit) for name, commit in names if (folder / name).is_dir()]
+
+
+async def find(git: Git, agent_dir: Path, wanted: str) -> Kept:
+    """Return a worktree by its id.
+
+    Raises:
+        UserError: There is none.
+    """
+    kept = await kept_worktrees(git, agent_dir)
+    found = next((each for each in kept if each.id == wanted), None)
+    if found is None:
+        known = ", ".join(each.id for each in kept) or "none"
+        raise UserError(f"There is no worktree {wanted!r} of {git.folder.path}. There are: {known}")
+    return found
+
+
+async def changes(git: Git, kept: Kept) -> str:
+    """Return what was changed in a worktree, as ``git diff --stat`` prints it; empty if nothing was."""
+    tree = await (await git_in(git.run, kept.path, git.folder.common)).tree()
+    return await git.diff("--stat=80", kept.base, tree)
+
+
+@asynccontextmanager
+async def prepared(git: Git, kept: Kept) -> AsyncIterator[tuple[str, Path]]:
+    """Merge what was changed in a worktree with the user's files; give preview and patch, and change nothing.
+
+    The preview is empty if the user's files have the changes already.
+
+    Raises:
+        UserError: Both changed the same lines.
+    """
+    tree = await (await git_in(git.run, kept.path, git.folder.common)).tree()
+    patch = git.folder.git_dir / f"pi-{kept.id}.patch"
+    try:
+        async with git.snapshot() as (mine, index):
+            await git.diff("--binary", "--full-index", f"--output={patch}", kept.base, tree)
+            if patch.stat().st_size:
+                await _merge(git, kept, patch, index)
+            merged = await git("write-tree", index=index)
+        await git.diff("--binary", "--full-index", f"--output={patch}", mine, merged)
+        yield await git.diff("--stat=80", mine, merged), patch
+    finally:
+        patch.unlink(missing_ok=True)
+
+
+async def _merge(git: Git, kept: Kept, patch: Path, index: Path) -> None:
+    result = await git.attempt("apply", "--3way", "--cached", "--whitespace=nowarn", str(patch), index=index)
+    conflicts = await git.diff("--name-only", "--diff-filter=U", "--cached", index=index)
+    if result.code or conflicts:
+        where = ", ".join(dict.fromkeys(conflicts.splitlines())) or result.stderr.strip().splitlines()[-1]
+        raise UserError(
+            f"The work of {kept.id} conflicts with your files, and nothing was changed: {where}."
+            f" Look at it in {kept.path}, or merge the branch {kept.branch} yourself"
+        )
+
+
+async def apply(git: Git, patch: Path) -> None:
+    """Write the changes of a patch to the user's files.
+
+    Raises:
+        UserError: A file was changed meanwhile; nothing is written.
+    """
+    await git("apply", "--whitespace=nowarn", str(patch))
+
+
+async def _base(git: Git) -> str:
+    """Return a commit of the files as they are: HEAD, or one on top of it with the uncommitted changes."""
+    head, tree = await git.resolve("HEAD"), await git.tree()
+    if head is not None and tree == await git.resolve("HEAD^{tree}"):
+        return head
+    parents = ["-p", head] if head is not None else []
+    return await git("commit-tree", tree, *parents, "-m", "Uncommitted changes, when the agent began")
+
+
+async def _commit(inside: Git, tree: str, branch: str, message: str) -> None:
+    """Let the branch have a worktree's files, whichever branch the agent has checked out there."""
+    head = await inside.resolve("HEAD")
+    commit = head
+    if head is None or tree != await inside.resolve("HEAD^{tree}"):
+        parents = ["-p", head] if head is not None else []
+        commit = await inside("commit-tree", tree, *parents, "-m", message)
+    await inside("update-ref", f"refs/heads/{branch}", str(commit))
+    await inside("read-tree", tree)
+
+
+async def drop(git: Git, kept: Kept) -> None:
+    """Remove a worktree, its branch and its changes.
+
+    Raises:
+        UserError: git cannot remove it.
+    """
+    removed = await git.attempt("worktree", "remove", "--force", "--force", str(kept.path))
+    if removed.code and kept.path.exists():
+        raise UserError(f"git cannot remove {kept.path}: {removed.stderr.strip()}")
+    await git.attempt("branch", "-D", kept.branch)
+    await git.attempt("update-ref", "-d", _ref(kept.id))
+
+
+def _ref(name: str) -> str:
+    return f"refs/pi/base/{name}"
