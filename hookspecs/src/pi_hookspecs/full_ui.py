@@ -124,7 +124,9 @@ class FullUserInterface(UserInterface, Protocol):
     def set_editor_component(self, factory: ComponentFactory | None = None) -> None:
         """Replace the editor; None displays the front end's own again.
 
-        The component has an attribute ``text``, which the front end reads and sets; ``screen.done(text)`` submits.
+        The component has an attribute ``text``, and ``cursor``, the index of the cursor in it: the front end sets them
+        before it calls the component, and reads them after a key that the component has used. A key that it does not
+        use edits the text as usual. ``screen.done(text)`` submits.
         """
         ...
 

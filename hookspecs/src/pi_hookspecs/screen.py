@@ -68,12 +68,12 @@ class MouseEvent(Value):
 
 @runtime_checkable
 class Component(Protocol):
-    """Draws itself as lines. A call takes 100 ms at most; after three failures in a row the component is removed.
+    """Draws itself as lines. A call takes 100 ms at most; after three failures of a method in a row it is removed.
 
     It may also have:
 
-    - ``handle_key(key) -> bool``, called with a name such as ``ctrl+g``, ``enter`` or ``a`` while it has the focus;
-      it returns whether it used the key;
+    - ``handle_key(key) -> bool``, called while it has the focus with what was typed, such as ``a``, ``A`` or ``?``,
+      or with the name of the key, such as ``ctrl+g``, ``enter`` or ``space``; it returns whether it used the key;
     - ``handle_mouse(event) -> bool``, called with a ``MouseEvent``;
     - ``focused``, which the front end sets to whether it has the focus;
     - ``dispose()``, called once when it is removed.

@@ -52,6 +52,14 @@ def test_the_third_failure_in_a_row_closes_the_slot_with_a_notice(slot, reports)
     assert reports[-1] == "closed"
 
 
+def test_failures_of_each_step_are_counted_apart(slot):
+    for _ in range(FAILURES):
+        slot.run(list, list, "render")
+        slot.run(fail, fail, "handle_key")
+
+    assert slot.closed
+
+
 def test_a_closed_slot_calls_nothing(slot, reports):
     for _ in range(FAILURES):
         slot.call(fail)

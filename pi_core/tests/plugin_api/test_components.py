@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from pi_hookspecs import Component, FullUserInterface, Line, Run, ScreenHandle, hookimpl
+from pi_hookspecs import Component, FullUserInterface, Line, Overlay, Run, ScreenHandle, hookimpl
 from pi_testing import FakeFullUI, FakeUI
 
 
@@ -306,6 +306,19 @@ async def test_every_use_of_a_component_is_contained(session_of, recorder):
     ui.set_widget("stubborn", None)
     failures = [event.error for event in recorder.of("extension_error")]
     assert [f"(in {__file__}, line " in each for each in failures] == [True, True]
+
+
+async def test_functions_of_an_overlay_are_contained(session_of, recorder):
+    def fail(size):
+        raise ValueError(f"no room in {size}")
+
+    ui = FakeFullUI(dismiss_unexpected=True)
+    await session_of(ui=ui).ctx.ui.custom(Counter, overlay=Overlay(visible=fail))
+
+    answer = ui.customs[0].overlay.visible((80, 24))
+
+    assert answer is None
+    assert "ValueError: no room in (80, 24)" in recorder.of("extension_error")[0].error
 
 
 @pytest.mark.parametrize("rows", ["a text", [1, 2], None], ids=["text", "numbers", "nothing"])

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pi_core.hooks.acting import acting
@@ -88,6 +89,7 @@ class DrawingSlot:
         self._report = report
         self._on_close = on_close
         self._failures = 0
+        self._failures_of: dict[str, int] = {}
 
     def call(self, function: Callable[..., T], *arguments: Any, **options: Any) -> tuple[bool, T | None]:
         """Call a function of the plugin, see ``run``."""
@@ -97,15 +99,17 @@ class DrawingSlot:
         """Run code of the plugin although the slot may be closed, to clean up; see ``run``."""
         DrawingSlot(self._report, self.plugin, self.what, bool).run(work, function)
 
-    def run(self, work: Callable[[], T], function: object) -> tuple[bool, T | None]:
+    def run(self, work: Callable[[], T], function: object, step: str = "") -> tuple[bool, T | None]:
         """Run code of the plugin; what it raises, and that it took too long, is reported.
 
-        The third failure in a row closes the slot, with a notice. Outside the main thread, and where the system has no
-        interval timer, a call that takes too long is not interrupted.
+        The third failure in a row, of all steps or of one, closes the slot, with a notice. Outside the main thread, and
+        where the system has no interval timer, a call that takes too long is not interrupted.
 
         Args:
             work: Calls the plugin.
             function: What it calls, for the message about an exception.
+            step: What is done. Failures of each are counted apart, too: a component that fails with every key may be
+                drawn in between.
 
         Returns:
             Whether it returned, and what.
@@ -115,10 +119,11 @@ class DrawingSlot:
         clock = _Clock(self.what)
         name = self.plugin or "(program)"
         try:
-            with acting(self.plugin), reported(self._failed, name, "drawing", f"in {self.what}", function):
+            failed = partial(self._failed, step)
+            with acting(self.plugin), reported(failed, name, "drawing", f"in {self.what}", function):
                 answer = _run(clock, work)
                 if not hasattr(answer, "__await__"):  # else ``wait`` finds out
-                    self._failures = 0
+                    self._failures = self._failures_of[step] = 0
                 return True, answer
         finally:
             clock.stop()
@@ -131,7 +136,7 @@ class DrawingSlot:
             The result; None if it raised, or took longer, in which case it is cancelled and not waited for.
         """
         name = self.plugin or "(program)"
-        with acting(self.plugin), reported(self._failed, name, "drawing", f"in {self.what}"):
+        with acting(self.plugin), reported(partial(self._failed, ""), name, "drawing", f"in {self.what}"):
             task = asyncio.ensure_future(answer)
             try:
                 done, _ = await asyncio.wait((task,), timeout=seconds)
@@ -140,14 +145,15 @@ class DrawingSlot:
             if not done:
                 raise TimeoutError(f"no answer within {seconds:g} s")
             result = task.result()
-            self._failures = 0
+            self._failures = self._failures_of[""] = 0
             return result
         return None
 
-    def _failed(self, plugin: str, step: str, message: str, stack: str | None) -> None:
+    def _failed(self, done: str, plugin: str, step: str, message: str, stack: str | None) -> None:
         self._failures += 1
+        self._failures_of[done] = self._failures_of.get(done, 0) + 1
         self._report(plugin, step, message, stack)
-        if self._failures < FAILURES:
+        if max(self._failures, self._failures_of[done]) < FAILURES:
             return
         self.closed = True
         message = f"Plugin {plugin!r}: {self.what} is switched off, because it failed {FAILURES} times in a row"

@@ -146,7 +146,7 @@ class GuardedComponent:
 
     def render(self, width: int) -> Sequence[str | Line]:
         """Return the rows; an error message instead where it fails, nothing once it failed too often."""
-        drawn, lines = self._slot.run(lambda: rows_of(self.component.render(width)), type(self.component))
+        drawn, lines = self._slot.run(lambda: rows_of(self.component.render(width)), type(self.component), "render")
         if drawn and lines is not None:
             return lines
         if self._slot.closed:
@@ -176,6 +176,15 @@ class GuardedComponent:
 
         self._slot.run(focus, type(self.component))
 
+    def get(self, name: str, default: Any = None) -> Any:
+        """Return an attribute of the component; the default where it has none, or fails."""
+        found, value = self._slot.run(lambda: getattr(self.component, name, default), type(self.component))
+        return value if found else default
+
+    def set(self, name: str, value: object) -> None:
+        """Set an attribute of the component."""
+        self._slot.run(lambda: setattr(self.component, name, value), type(self.component))
+
     def dispose(self) -> None:
         """Let the component clean up, once."""
         if not self.is_open:
@@ -193,7 +202,7 @@ class GuardedComponent:
             method = getattr(self.component, name, None)
             return method is not None and method(event) is True
 
-        return self._slot.run(handle, type(self.component))[1] is True
+        return self._slot.run(handle, type(self.component), name)[1] is True
 
 
 def _made_by(factory: ComponentFactory, screen: ScreenHandle) -> object:

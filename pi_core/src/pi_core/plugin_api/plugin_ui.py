@@ -12,6 +12,8 @@ from functools import partial
 from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
+from attrs import evolve
+
 from pi_core.base.forwarding import forward_by_name
 from pi_hookspecs import UserInterface
 
@@ -195,7 +197,8 @@ class _PluginUI:
         if self._session is None or not self._draws_components:
             return await fall_back()
         with self._reported("custom", None):
-            return await self._ui.custom(self._guarded(factory, "dialog"), overlay=overlay, fallback=fall_back)
+            guarded = self._guarded(factory, "dialog")
+            return await self._ui.custom(guarded, overlay=self._contained(overlay), fallback=fall_back)
 
     @property
     def _draws_components(self) -> bool:
@@ -206,6 +209,17 @@ class _PluginUI:
         if not callable(factory):
             return factory
         return self._session.components.guarded(factory, what) if self._session is not None else None
+
+    def _contained(self, overlay: Overlay | None) -> Overlay | None:
+        """Return an overlay whose functions are contained: a front end calls them while it draws."""
+        if overlay is None or self._session is None:
+            return overlay
+        functions: dict[str, Any] = {
+            name: self._session.components.contained(function, "overlay")
+            for name in ("visible", "on_handle")
+            if (function := getattr(overlay, name)) is not None
+        }
+        return evolve(overlay, **functions)
 
     def _set_edge(self, method: str, what: str, factory: ComponentFactory | None, placement: WidgetPlacement) -> None:
         if hasattr(self._ui, method):

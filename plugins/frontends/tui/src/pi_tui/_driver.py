@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from pi_tui._terminal import Terminal
     from pi_tui.keys.events import Event
+    from pi_tui.screen.typed_filters import TypedFilters
 
 __all__ = ["ScreenDriver", "TerminalGone", "TerminalReply"]
 
@@ -69,7 +70,7 @@ class _Quiet:
 
 
 class ScreenDriver(LinuxDriver):
-    """Takes over the terminal of the application, which has an attribute ``terminal``."""
+    """Takes over the terminal of the application, which has the attributes ``terminal`` and ``typed_filters``."""
 
     def __init__(
         self, app: Any, *, debug: bool = False, mouse: bool = True, size: tuple[int, int] | None = None
@@ -77,6 +78,7 @@ class ScreenDriver(LinuxDriver):
         super().__init__(app, debug=debug, mouse=mouse, size=size)
         self._file = cast("TextIOWrapper", _Quiet(sys.__stdout__))  # stderr may be a file
         self._terminal: Terminal = app.terminal
+        self._filters: TypedFilters = app.typed_filters
         self._wake_read, self._wake_write = os.pipe()
 
     def write(self, data: str) -> None:
@@ -130,7 +132,7 @@ class ScreenDriver(LinuxDriver):
                     if not data:
                         self.send_message(TerminalGone())
                         return
-                    self._pass_on(parser.feed(data))
+                    self._pass_on(parser.feed(self._filters.filtered_in_thread(data)))
 
     def _read(self) -> bytes:
         try:

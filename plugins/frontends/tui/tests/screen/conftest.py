@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pi_hookspecs import Command, hookimpl
 from pi_tui.keys.bindings import Bindings
 from pi_tui.port.local import LocalPort
 from pi_tui.screen.app import ScreenApp
@@ -61,6 +62,46 @@ class Desk:
                 return self.text
             await self.pilot.pause(0.01)
         raise AssertionError(f"{what!r} does not come on\n{self.text}")
+
+
+class Draws:
+    """A plugin whose command does what a test says, with its ``ctx``."""
+
+    def __init__(self) -> None:
+        self.does: Callable[[Any], Any] = bool
+        self.results: list[Any] = []
+
+    @hookimpl
+    def register_commands(self) -> list[Command]:
+        """Add the command."""
+
+        async def run(_arguments: str, ctx: Any) -> None:
+            answer = self.does(ctx)
+            self.results.append(await answer if hasattr(answer, "__await__") else answer)
+
+        return [Command("draw", handler=run)]
+
+    async def lets(self, user: Desk, does: Callable[[Any], Any]) -> None:
+        """Let the plugin do something."""
+        self.does = does
+        await user.type("/draw", "enter")
+
+
+_DRAWS = Draws()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Give the plugin of ``draws`` to the sessions of the tests that use it."""
+    for item in items:
+        if "draws" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.pi(plugins=[_DRAWS]))
+
+
+@pytest.fixture
+def draws() -> Draws:
+    """A plugin of the session that does what the test says."""
+    _DRAWS.results.clear()
+    return _DRAWS
 
 
 @pytest.fixture

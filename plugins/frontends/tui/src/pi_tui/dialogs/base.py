@@ -12,6 +12,7 @@ from pi_tui.view.clean import clean
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from pi_hookspecs import MouseEvent
     from pi_tui.keys.bindings import Bindings
     from pi_tui.keys.events import Key
 
@@ -24,8 +25,11 @@ class Dialog(Generic[T]):
     """A question. A subclass draws it and takes keys, and calls ``finish`` once.
 
     Attributes:
+        is_tall: Whether it may take the whole screen, in place of half of it.
         result: What ``finish`` was called with; None for a dialog that was dismissed.
     """
+
+    is_tall = False
 
     def __init__(self) -> None:
         self.result: asyncio.Future[T | None] = asyncio.get_running_loop().create_future()
@@ -40,6 +44,11 @@ class Dialog(Generic[T]):
 
     def paste(self, text: str) -> None:
         """Take a pasted text."""
+
+    def mouse(self, event: MouseEvent) -> bool:
+        """Take what the mouse does in it; return whether it was used."""
+        del event
+        return False
 
     def finish(self, result: T | None) -> None:
         """Close the dialog; what comes after the first result is ignored."""

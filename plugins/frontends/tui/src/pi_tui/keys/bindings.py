@@ -34,6 +34,10 @@ class Bindings:
         """Return the keys of an action; the first is the one to show where there is room for one."""
         return self._keys[action]
 
+    def all(self) -> Mapping[str, tuple[str, ...]]:
+        """Return the keys of each action."""
+        return dict(self._keys)
+
     def actions(self, key: str, place: Place | None = None) -> tuple[str, ...]:
         """Return the actions of a key: all, or those that can be done in a place."""
         return tuple(name for name in self._actions.get(key, ()) if place is None or place in ACTIONS[name].places)

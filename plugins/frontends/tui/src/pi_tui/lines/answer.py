@@ -81,7 +81,8 @@ class MarkdownRows:
     def window(self, start: int, stop: int) -> list[Line]:
         """Return the rows from ``start`` to ``stop``."""
         if self._hidden:
-            text = "Thinking (not readable)" if getattr(self._block, "redacted", False) else "Thinking..."
+            label = self._look.thinking_label or "Thinking..."
+            text = "Thinking (not readable)" if getattr(self._block, "redacted", False) else label
             line = Line.of(_THINKING._replace(text=text[: self._look.width - self._padding]))
             return [BLANK, *indent([line], self._padding, self._look.width)][start:stop]
         rows = self._markdown.window(max(start - 1, 0), max(stop - 1, 0))

@@ -29,6 +29,7 @@ class Look:
         now: Seconds of the clock of the view's state, for elapsed times.
         spinner: The character of running work.
         drawings: What plugins draw; None draws messages and tools of plugins as any other.
+        thinking_label: What is displayed in place of reasoning that is hidden; None for ``Thinking...``.
         hints: Keys by action, such as ``{"expand": "ctrl+o"}``, as they are bound.
     """
 
@@ -41,6 +42,7 @@ class Look:
     home: str = ""
     now: float = 0.0
     spinner: str = "⠋"
+    thinking_label: str | None = None
     drawings: Drawings | None = field(default=None, eq=False)
     hints: Mapping[str, str] = {"expand": "ctrl+o", "cancel": "escape"}
 

@@ -3,67 +3,41 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from pi_tui.dialogs.confirm import YES, Confirm
 from pi_tui.dialogs.select import Select
 from pi_tui.dialogs.text import TextDialog
+from pi_tui.view.clean import clean_line
 from pi_tui.view.local_events import NoticeShown, StatusChanged, TitleChanged, WidgetChanged, WorkMessageChanged
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from pi_hookspecs import AbortSignal, AutocompleteProvider, NoticeLevel, Theme, WidgetPlacement
+    from pi_hookspecs import (
+        AbortSignal,
+        AutocompleteProvider,
+        ComponentFactory,
+        FormField,
+        FullUserInterface,
+        Line,
+        NoticeLevel,
+        Overlay,
+        TerminalInputHandler,
+        Theme,
+        WidgetPlacement,
+    )
     from pi_tui.dialogs.base import Dialog
-    from pi_tui.screen.themes import Themes
+    from pi_tui.screen.app import ScreenApp
 
-__all__ = ["Interface", "Surface"]
-
-
-class Surface(Protocol):
-    """What the interface needs of the screen."""
-
-    expanded: bool
-    themes: Themes
-
-    def take_event(self, event: Any) -> None:
-        """Display an event."""
-        ...
-
-    def open_dialog(self, dialog: Dialog[Any]) -> None:
-        """Display a dialog, once those before it are closed."""
-        ...
-
-    def close_dialog(self, dialog: Dialog[Any]) -> None:
-        """Remove a dialog."""
-        ...
-
-    def get_text(self) -> str:
-        """Return what is typed."""
-        ...
-
-    def set_text(self, text: str) -> None:
-        """Replace what is typed."""
-        ...
-
-    def paste(self, text: str) -> None:
-        """Insert a text where the user types."""
-        ...
-
-    def set_expanded(self, *, expanded: bool) -> None:
-        """Display all of every block, or its beginning."""
-        ...
-
-    def add_words(self, provider: AutocompleteProvider) -> Callable[[], None]:
-        """Ask a provider for completions, too."""
-        ...
+__all__ = ["Interface"]
 
 
 class Interface:
-    """Implements ``UserInterface``, and what of ``FullUserInterface`` needs no component.
+    """Implements ``FullUserInterface``.
 
     Args:
-        surface: The screen.
+        app: The application.
 
     Attributes:
         interactive: There is a user.
@@ -71,16 +45,14 @@ class Interface:
 
     interactive = True
 
-    def __init__(self, surface: Surface) -> None:
-        self._surface = surface
+    def __init__(self, app: ScreenApp) -> None:
+        self._app = app
 
-    def __getattr__(self, name: str) -> Any:
-        """Return ``open_url`` where a browser can be opened, which is found out when it is needed."""
+    def open_url(self, url: str) -> bool:
+        """Open a page in the user's browser; False where there is none."""
         from pi_terminal_kit.browser import has_browser, open_page
 
-        if name == "open_url" and has_browser():
-            return open_page
-        raise AttributeError(name)
+        return has_browser() and open_page(url)
 
     # Dialogs
 
@@ -125,17 +97,31 @@ class Interface:
         """Ask for a text that is displayed as dots."""
         return await self._ask(TextDialog(question, secret=True), None, None)
 
+    async def form(
+        self,
+        fields: Sequence[FormField],
+        *,
+        title: str = "",
+        message: str = "",
+        signal: AbortSignal | None = None,
+        timeout: float | None = None,  # noqa: ASYNC109 - the protocol's
+    ) -> dict[str, Any] | None:
+        """Ask for the fields of a form, one after the other."""
+        return await self._app.port.ask_fields(
+            self, fields, title=title, message=message, signal=signal, timeout=timeout
+        )
+
     async def _ask(self, dialog: Dialog[str], signal: AbortSignal | None, seconds: float | None) -> str | None:
         if signal is not None and signal.aborted:
             return None
         forget = signal.on_abort(lambda: dialog.finish(None)) if signal is not None else None
-        self._surface.open_dialog(dialog)
+        self._app.open_dialog(dialog)
         try:
             await asyncio.wait([dialog.result], timeout=seconds)
             return dialog.result.result() if dialog.result.done() else None
         finally:
             dialog.finish(None)
-            self._surface.close_dialog(dialog)
+            self._app.close_dialog(dialog)
             if forget is not None:
                 forget()
 
@@ -143,71 +129,129 @@ class Interface:
 
     def notify(self, message: str, level: NoticeLevel = "info") -> None:
         """Display a notice in the transcript."""
-        self._surface.take_event(NoticeShown(text=message, level=level))
+        self._app.take_event(NoticeShown(text=message, level=level))
 
     def set_status(self, key: str, text: str | None = None) -> None:
         """Display a text in the last row of the footer."""
-        self._surface.take_event(StatusChanged(key=key, text=text))
+        self._app.take_event(StatusChanged(key=key, text=text))
 
     def set_widget(
-        self, key: str, lines: Sequence[Any] | None = None, *, placement: WidgetPlacement | None = None
+        self,
+        key: str,
+        lines: Sequence[str | Line] | ComponentFactory | None = None,
+        *,
+        placement: WidgetPlacement | None = None,
     ) -> None:
-        """Display lines above or below the editor."""
+        """Display lines or a component above or below the editor."""
+        if callable(lines):
+            self._app.board.set_widget(key, lines, placement or "aboveEditor")
+            return
+        self._app.board.set_widget(key, None, "aboveEditor")
         rows = None if lines is None else tuple(lines)
-        self._surface.take_event(WidgetChanged(key=key, lines=rows, placement=placement))
+        self._app.take_event(WidgetChanged(key=key, lines=rows, placement=placement))
+
+    def set_header(self, factory: ComponentFactory | None = None) -> None:
+        """Display a component in place of the header."""
+        self._app.board.set_header(factory)
+
+    def set_footer(self, factory: ComponentFactory | None = None) -> None:
+        """Display a component in place of the footer."""
+        self._app.board.set_footer(factory)
+
+    async def custom(
+        self,
+        factory: ComponentFactory,
+        *,
+        overlay: Overlay | None = None,
+        fallback: Callable[[FullUserInterface], Any] | None = None,
+    ) -> Any:
+        """Display a component that has the keys until it is done."""
+        del fallback  # components can be displayed here
+        from pi_tui.plugins_ui.asked import ask_component
+
+        return await ask_component(self._app, factory, overlay)
 
     def set_title(self, title: str) -> None:
         """Set the window's title."""
-        self._surface.take_event(TitleChanged(title=title))
+        self._app.take_event(TitleChanged(title=title))
+
+    # While the session works
 
     def set_working_message(self, message: str | None = None) -> None:
         """Set the text in place of ``Working``."""
-        self._surface.take_event(WorkMessageChanged(text=message))
+        self._app.take_event(WorkMessageChanged(text=message))
+
+    def set_working_visible(self, visible: bool) -> None:  # noqa: FBT001 - the protocol's
+        """Display that the session works, or do not."""
+        self._app.spinner.visible = visible
+        self._app.draw_editor()
+
+    def set_working_indicator(self, frames: Sequence[str] | None = None, interval: float = 0.1) -> None:
+        """Set what turns while the session works."""
+        self._app.spinner.set_frames(frames, interval)
+        self._app.draw_editor()
+
+    def set_hidden_thinking_label(self, label: str | None = None) -> None:
+        """Set the text in place of reasoning that is hidden."""
+        self._app.thinking_label = None if label is None else clean_line(label)
+        self._app.draw_all()
 
     # The editor
 
     def set_editor_text(self, text: str) -> None:
         """Replace what is typed."""
-        self._surface.set_text(text)
+        self._app.set_text(text)
 
     def get_editor_text(self) -> str:
         """Return what is typed."""
-        return self._surface.get_text()
+        return self._app.get_text()
 
     def paste_to_editor(self, text: str) -> None:
         """Insert a text at the cursor."""
-        self._surface.paste(text)
+        self._app.paste(text)
+
+    def set_editor_component(self, factory: ComponentFactory | None = None) -> None:
+        """Display a component in place of the editor."""
+        self._app.board.set_editor(factory)
+
+    def get_editor_component(self) -> ComponentFactory | None:
+        """Return what made the component in place of the editor."""
+        return self._app.board.editor_factory
+
+    def on_terminal_input(self, handler: TerminalInputHandler) -> Callable[[], None]:
+        """Call a handler with everything that is typed, before it is read."""
+        return self._app.typed_filters.add(handler)
 
     def add_autocomplete_provider(self, provider: AutocompleteProvider) -> Callable[[], None]:
         """Ask a provider for completions, too."""
-        return self._surface.add_words(provider)
+        return self._app.add_words(provider)
 
     # The theme
 
     @property
     def theme(self) -> Theme | None:
         """The theme that is displayed; None without colours."""
-        themes = self._surface.themes
+        themes = self._app.themes
         return None if themes.depth == "none" else themes.current
 
     def get_all_themes(self) -> Sequence[Theme]:
         """Return the themes that can be set."""
-        return self._surface.themes.all
+        return self._app.themes.all
 
     def get_theme(self, name: str) -> Theme | None:
         """Return a theme by its name."""
-        return self._surface.themes.get(name)
+        return self._app.themes.get(name)
 
     def set_theme(self, theme: str | Theme) -> None:
         """Display a theme until the user chooses one."""
-        self._surface.themes.set(theme)
+        self._app.themes.set(theme)
 
     # Tools
 
     def get_tools_expanded(self) -> bool:
         """Whether results of tools are displayed in full."""
-        return self._surface.expanded
+        return self._app.expanded
 
     def set_tools_expanded(self, expanded: bool) -> None:  # noqa: FBT001 - the protocol's
         """Display results of tools in full, or shortened."""
-        self._surface.set_expanded(expanded=expanded)
+        self._app.set_expanded(expanded=expanded)

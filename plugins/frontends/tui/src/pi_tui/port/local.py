@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from pi_core.conversation import AgentSession
     from pi_core.models.sign_in import SignInUI
-    from pi_hookspecs import Completion, ImageContent, SettingsView, Shortcut
+    from pi_hookspecs import Completion, FormField, ImageContent, SettingsView, Shortcut, UserInterface
     from pi_tui.lines.foreign import Drawings
     from pi_tui.port.lists import Lists
 
@@ -209,6 +209,22 @@ class LocalPort:
     def shortcuts(self) -> Sequence[Shortcut]:
         """Return plugins' keys."""
         return self.session.get_shortcuts()
+
+    async def ask_fields(self, ui: UserInterface, fields: Sequence[FormField], **how: Any) -> dict[str, Any] | None:
+        """Ask for the fields of a form one after the other."""
+        from pi_core.plugin_api.form_dialogs import ask_fields
+
+        return await ask_fields(ui, fields, **how)
+
+    def acting_plugin(self) -> str | None:
+        """Return the plugin that the present task works for."""
+        from pi_core.hooks.acting import acting_plugin
+
+        return acting_plugin()
+
+    def report_drawing(self, plugin: str | None, message: str, stack: str) -> None:
+        """Report that what a plugin draws has failed."""
+        self.session.report_plugin_error(plugin or "(program)", "drawing", message, stack)
 
     async def press_key(self, key: str) -> bool:
         """Call the plugin that has this key."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from pi_hookspecs import Completion, ImageContent, SettingsView, Shortcut
+    from pi_hookspecs import Completion, FormField, ImageContent, SettingsView, Shortcut, UserInterface
     from pi_tui.lines.foreign import Drawings
     from pi_tui.port.lists import Lists
 
@@ -159,6 +159,18 @@ class Port(Protocol):
 
     def shortcuts(self) -> Sequence[Shortcut]:
         """Return plugins' keys."""
+        ...
+
+    async def ask_fields(self, ui: UserInterface, fields: Sequence[FormField], **how: Any) -> dict[str, Any] | None:
+        """Ask for the fields of a form one after the other, as ``FullUserInterface.form`` describes."""
+        ...
+
+    def acting_plugin(self) -> str | None:
+        """Return the plugin that the present task works for; None for the program."""
+        ...
+
+    def report_drawing(self, plugin: str | None, message: str, stack: str) -> None:
+        """Report that what a plugin draws has failed."""
         ...
 
     async def press_key(self, key: str) -> bool:

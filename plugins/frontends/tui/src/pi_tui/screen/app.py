@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events, on
@@ -17,6 +18,11 @@ from pi_tui.lines.header import header_rows
 from pi_tui.lines.look import Look
 from pi_tui.lines.queue import queue_rows
 from pi_tui.lines.work import work_text
+from pi_tui.plugins_ui.board import Board
+from pi_tui.plugins_ui.interface import Interface
+from pi_tui.plugins_ui.overlays import Overlays
+from pi_tui.plugins_ui.plugin_box import SafeScreen, box_of, box_that_raised
+from pi_tui.screen.clickable import Clickable
 from pi_tui.screen.completion import menu_lines
 from pi_tui.screen.controls import Controls
 from pi_tui.screen.editor_box import EditorBox
@@ -24,9 +30,11 @@ from pi_tui.screen.frames import Frames
 from pi_tui.screen.keyboard import Keyboard
 from pi_tui.screen.life import Life
 from pi_tui.screen.painted import Painted
+from pi_tui.screen.spinner import Spinner, is_working
 from pi_tui.screen.strips import Painter
 from pi_tui.screen.themes import Themes
 from pi_tui.screen.transcript import Transcript
+from pi_tui.screen.typed_filters import TypedFilters
 from pi_tui.screen.widgets import widget_lines
 from pi_tui.theme.choose import OSC_11_QUERY
 from pi_tui.view.changes import Changes
@@ -39,19 +47,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from textual.driver import Driver
-    from textual.timer import Timer
     from textual.widget import Widget
 
+    from pi_hookspecs import MouseEvent
     from pi_tui._terminal import Terminal
     from pi_tui.keys.bindings import Bindings
     from pi_tui.port.protocol import Port
     from pi_tui.theme.palette import Palette
 
 __all__ = ["ScreenApp"]
-
-_SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
-
-_SPINNER_SECONDS = 0.1
 
 _LEVELS = {"off": "thinkingOff", "minimal": "thinkingMinimal", "low": "thinkingLow", "medium": "thinkingMedium"}
 _LEVELS |= {"high": "thinkingHigh", "xhigh": "thinkingXhigh", "max": "thinkingMax"}
@@ -71,9 +75,11 @@ class ScreenApp(Controls, Life, App[int]):
     """
 
     CSS = """
-    Screen { layout: vertical; background: ansi_default; color: ansi_default; overflow: hidden; }
+    Screen { layout: vertical; layers: default overlays; overflow: hidden; }
+    Screen { background: ansi_default; color: ansi_default; }
     Painted { width: 100%; height: 0; }
     Transcript { width: 100%; height: 1fr; }
+    .overlay { layer: overlays; position: absolute; }
     """
     ENABLE_COMMAND_PALETTE = False
     ALLOW_SELECT = False
@@ -101,17 +107,21 @@ class ScreenApp(Controls, Life, App[int]):
         )
         self.painter = Painter(self.themes.palette)
         self._home = home
-        self._ticks: Timer | None = None
-        self._tick = 0
+        self.spinner = Spinner(self.set_interval, self._on_tick)
+        self.thinking_label: str | None = None
+        self.typed_filters = TypedFilters()
         self._title_written = ""
+        self.interface = Interface(self)
         self.start_controls(session_dir)
         self.start_life()
         self.frames = Frames(self._draw)
         self.transcript = Transcript(self.state, self.painter, self.look, lambda: self.hint("tui.altScreen.bottom"))
-        self.above, self.below = Painted(self.painter, name="above"), Painted(self.painter, name="below")
+        self.board, self.overlays = Board(self), Overlays(self)
+        self.above = Clickable(self.painter, name="above", mouse=partial(self.board.mouse, "aboveEditor"))
+        self.below = Clickable(self.painter, name="below", mouse=partial(self.board.mouse, "belowEditor"))
         self.queue_box = Painted(self.painter, name="queue")
         self.editor_box = EditorBox(self.painter)
-        self.dialog_box = Painted(self.painter, name="dialog")
+        self.dialog_box = Clickable(self.painter, name="dialog", mouse=self._on_dialog_mouse)
         self.menu_box = Painted(self.painter, name="menu")
         self.footer_box = Painted(self.painter, name="footer")
         self.keyboard = Keyboard(self)
@@ -170,7 +180,8 @@ class ScreenApp(Controls, Life, App[int]):
             cwd=self.port.cwd,
             home=self._home,
             now=time.monotonic(),
-            spinner=_SPINNER[self._tick % len(_SPINNER)],
+            spinner=self.spinner.frame,
+            thinking_label=self.thinking_label,
             drawings=self.port.drawings,
             hints={
                 "expand": self.hint("app.tools.expand"),
@@ -185,7 +196,7 @@ class ScreenApp(Controls, Life, App[int]):
 
     def on_mount(self) -> None:
         """Display the conversation."""
-        self._draw_head()
+        self.draw_head()
         if self.themes.depends_on_background and self.themes.depth != "none":
             self.write_terminal(OSC_11_QUERY)
         self.load()
@@ -199,7 +210,9 @@ class ScreenApp(Controls, Life, App[int]):
 
     async def on_event(self, event: events.Event) -> None:
         """Take keys and pastes before any widget does."""
-        if isinstance(event, events.Key) and not event.is_forwarded:
+        if isinstance(event, events.Key | events.Paste) and self._is_for_widget(event):
+            await super().on_event(event)
+        elif isinstance(event, events.Key) and not event.is_forwarded:
             self.release()
             text = event.character or ""
             self.keyboard.press(Key(event.key, text if text.isprintable() else ""))
@@ -209,13 +222,37 @@ class ScreenApp(Controls, Life, App[int]):
         else:
             await super().on_event(event)
 
+    def _is_for_widget(self, event: events.Key | events.Paste) -> bool:
+        """Whether a widget of a plugin has the keys; Ctrl+C takes them from it."""
+        box = box_of(self.focused)
+        if box is None or event.is_forwarded:
+            return False
+        if isinstance(event, events.Key) and self.bindings.does(event.key, "app.clear"):
+            box.set_focused(focused=False)
+            box.place.escaped()
+            event.prevent_default()
+        return True
+
+    def get_default_screen(self) -> SafeScreen:
+        """Return a screen that survives widgets of plugins."""
+        return SafeScreen(id="_default")
+
+    def _handle_exception(self, error: Exception) -> None:
+        """Remove a widget of a plugin that raised; end for any other error."""
+        box = box_that_raised(error)
+        if box is None:
+            super()._handle_exception(error)
+        else:
+            box.place.fail(error)
+
     def on_resize(self) -> None:
         """Lay everything out in another size."""
-        self._draw_head()
+        self.draw_head()
         self.call_after_refresh(self.draw_all)
 
     def draw_all(self) -> None:
         """Draw everything."""
+        self.board.redraw_all()
         self._draw(Changes.of("queue", "work", "footer", "statuses", "widgets", "title"))
         self.draw_dialog()
         self.transcript.draw_again()
@@ -236,34 +273,45 @@ class ScreenApp(Controls, Life, App[int]):
         if changes.blocks or changes.removed or changes.reload:
             self.transcript.update_rows()
         if "queue" in parts:
-            self.queue_box.paint(queue_rows(self.state.queue, self.look(self._width)))
+            self.queue_box.paint(queue_rows(self.state.queue, self.look(self.width)))
+        if "components" in parts:
+            self.board.draw()
         if "widgets" in parts:
-            self.above.paint(widget_lines(self.state, "aboveEditor", self._width))
-            self.below.paint(widget_lines(self.state, "belowEditor", self._width))
+            self.above.paint(widget_lines(self.state, "aboveEditor", self.width))
+            self.below.paint(widget_lines(self.state, "belowEditor", self.width))
         if parts & {"footer", "statuses"}:
-            self.footer_box.paint(footer_rows(self.state.footer, self.state.statuses, self.look(self._width)))
+            self.draw_footer()
         if parts & {"work", "footer"}:
             self.draw_editor()
         if "title" in parts:
             self._draw_title()
-        self._tick_while_working()
+        self.spinner.turn_while(working=is_working(self.state))
 
     @property
-    def _width(self) -> int:
+    def width(self) -> int:
+        """Cells of a row, at least 1."""
         return max(self.size.width, 1)
+
+    def draw_footer(self) -> None:
+        """Draw the footer, or what a plugin displays in its place."""
+        rows = self.board.footer_rows(self.width)
+        if rows is None:
+            rows = footer_rows(self.state.footer, self.state.statuses, self.look(self.width))
+        self.footer_box.paint(rows)
 
     def draw_editor(self) -> None:
         """Draw the editor, unless a dialog is in its place."""
         if self.dialog is not None:
             return
-        look = self.look(self._width)
+        look = self.look(self.width)
         text = self.editor.text.text
         role = "bashMode" if text.startswith("!") else _LEVELS.get(self.state.footer.level or "", "thinkingOff")
-        work = work_text(self.state.work, look)
-        self.editor_box.paint_editor(self.editor, look, height=self.size.height, work=work, role=role)
+        work = work_text(self.state.work, look) if self.spinner.visible else ""
+        drawn = self.board.editor.rows(self.width) if self.board.editor is not None else None
+        self.editor_box.paint_editor(self.editor, look, height=self.size.height, work=work, role=role, drawn=drawn)
         menu = self.completions.menu
         most = int(self.port.settings.get_number("autocompleteMaxVisible", 5, minimum=1))
-        self.menu_box.paint(menu_lines(menu, most, self._width) if menu is not None else ())
+        self.menu_box.paint(menu_lines(menu, most, self.width) if menu is not None else ())
 
     def draw_dialog(self) -> None:
         """Draw the open dialog in place of the editor, or the editor where there is none."""
@@ -274,10 +322,24 @@ class ScreenApp(Controls, Life, App[int]):
         self.release()
         self.editor_box.paint(())
         self.menu_box.paint(())
-        self.dialog_box.paint(self.dialog.lines(self._width, max(self.size.height // 2, 6)))
+        height = self.size.height - 4 if self.dialog.is_tall else self.size.height // 2
+        self.dialog_box.paint(self.dialog.lines(self.width, max(height, 6)))
 
-    def _draw_head(self) -> None:
+    def _on_dialog_mouse(self, event: MouseEvent) -> bool:
+        return self.dialog is not None and self.dialog.mouse(event)
+
+    def draw_head(self) -> None:
+        """Draw the header, or what a plugin displays in its place."""
+        rows = self.board.header_rows(self.width)
+        if rows is not None:
+            self.transcript.anchored.set_head(rows)
+            self.transcript.draw_again()
+        else:
+            self._draw_own_head()
+
+    def _draw_own_head(self) -> None:
         if self.port.settings.get_bool("quietStartup", default=False):
+            self.transcript.anchored.set_head(())
             return
         hints = {
             self.hint("app.interrupt"): "interrupt",
@@ -287,7 +349,8 @@ class ScreenApp(Controls, Life, App[int]):
             self.hint("app.tools.expand"): "more",
         }
         named = {key: does for key, does in hints.items() if key}
-        self.transcript.anchored.set_head(header_rows(version(), named, self._width))
+        self.transcript.anchored.set_head(header_rows(version(), named, self.width))
+        self.transcript.draw_again()
 
     def _draw_title(self) -> None:
         title = self.state.title or window_title(self.state.footer)
@@ -299,20 +362,8 @@ class ScreenApp(Controls, Life, App[int]):
         """Follow the end: what was sent is to be seen."""
         self.transcript.show_end()
 
-    # The spinner
-
-    def _tick_while_working(self) -> None:
-        work = self.state.work
-        working = work.running or work.retry is not None or work.compacting is not None or work.summarizing
-        working = working or bool(self.state.commands)
-        if working and self._ticks is None:
-            self._ticks = self.set_interval(_SPINNER_SECONDS, self._on_tick)
-        elif not working and self._ticks is not None:
-            self._ticks.stop()
-            self._ticks = None
-
     def _on_tick(self) -> None:
-        self._tick += 1
+        """Turn the spinner."""
         self.draw_editor()
         if self.state.commands or any(each.status == "running" for each in self.state.unfinished.values()):
             self.transcript.update_rows()

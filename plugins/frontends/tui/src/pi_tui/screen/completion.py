@@ -71,17 +71,31 @@ class Completions:
         ]
         self.menu: Menu | None = None
         self.stack = Stack(sources, lambda _source, error: talk.notice(f"Completion failed: {error}", "error"))
+        self._of_plugins: list[Source] = []
         self._own: dict[str, Command] = talk.own
         self._changed = changed
 
     def ask(self, editor: Editor, *, asked: bool = False) -> None:
         """Look for completions of what is typed now."""
         text = editor.text
-        worth = asked or text.text.startswith("/") or "@" in text.text[: text.cursor].rpartition("\n")[2]
+        line = text.text[: text.cursor].rpartition("\n")[2]
+        worth = asked or self._of_plugins or text.text.startswith("/") or "@" in line
         if not worth or text.text.startswith("!"):
             self.close()
             return
         self.stack.ask(text.text, text.cursor, self._found, asked=asked)
+
+    def add(self, source: Source) -> Callable[[], None]:
+        """Ask a source of a plugin before the others, for every word; returns how to remove it."""
+        remove_source = self.stack.add(source)
+        self._of_plugins.append(source)
+
+        def remove() -> None:
+            remove_source()
+            if source in self._of_plugins:
+                self._of_plugins.remove(source)
+
+        return remove
 
     def _found(self, offer: Offer | None) -> None:
         self.menu = None if offer is None else Menu(offer)

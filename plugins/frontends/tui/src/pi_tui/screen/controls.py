@@ -13,7 +13,6 @@ from pi_tui.editor.complete.words import WordSource
 from pi_tui.editor.state import Editor
 from pi_tui.keys.actions import ACTIONS
 from pi_tui.keys.hints import key_hint
-from pi_tui.plugins_ui.interface import Interface
 from pi_tui.screen.completion import Completions
 from pi_tui.screen.talk import Talk, Typed
 from pi_tui.view.local_events import NoticeShown
@@ -27,6 +26,8 @@ if TYPE_CHECKING:
     from pi_terminal_kit.prompt_history import PromptFile
     from pi_tui.dialogs.base import Dialog
     from pi_tui.keys.bindings import Bindings
+    from pi_tui.plugins_ui.interface import Interface
+    from pi_tui.plugins_ui.overlays import Overlays
     from pi_tui.port.protocol import Port
     from pi_tui.screen.themes import Themes
 
@@ -53,6 +54,8 @@ class Controls(_App):
     port: Port
     bindings: Bindings
     themes: Themes
+    overlays: Overlays
+    interface: Interface
 
     def start_controls(self, session_dir: str | None) -> None:
         """Begin with an empty editor."""
@@ -61,7 +64,6 @@ class Controls(_App):
         self.thinking_hidden = self.port.settings.get_bool("hideThinkingBlock", default=False)
         self.dialogs: list[Dialog[Any]] = []
         self.history: PromptFile | None = None
-        self.interface = Interface(self)
         self.talk = Talk(self.port, self, self.interface, session_dir)
         self.completions = Completions(self.talk, self.draw_editor)
         self._started_work: set[asyncio.Future[Any]] = set()
@@ -114,7 +116,9 @@ class Controls(_App):
     def take_paste(self, text: str) -> None:
         """Insert a pasted text where the user types."""
         dialog = self.dialog
-        if dialog is not None:
+        if self.overlays.focused is not None:
+            self.overlays.focused.place.paste(text)
+        elif dialog is not None:
             dialog.paste(text)
             self.draw_dialog()
         else:
@@ -231,7 +235,7 @@ class Controls(_App):
 
     def add_words(self, provider: AutocompleteProvider) -> Callable[[], None]:
         """Ask a provider for completions, too."""
-        return self.completions.stack.add(WordSource(provider))
+        return self.completions.add(WordSource(provider))
 
     def load_themes(self) -> None:
         """Find out which themes there are, and display the wanted one."""
@@ -256,6 +260,7 @@ class Controls(_App):
     def open_dialog(self, dialog: Dialog[Any]) -> None:
         """Display a dialog, once those before it are closed."""
         self.dialogs.append(dialog)
+        self.overlays.hold(held=True)
         self.completions.close()
         self.draw_dialog()
 
@@ -271,6 +276,8 @@ class Controls(_App):
         """Remove a dialog."""
         if dialog in self.dialogs:
             self.dialogs.remove(dialog)
+            if not self.dialogs:
+                self.overlays.hold(held=False)
             self.draw_dialog()
 
     # The end, and other programs

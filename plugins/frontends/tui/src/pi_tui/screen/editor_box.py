@@ -7,12 +7,16 @@ from typing import TYPE_CHECKING
 from textual.geometry import Offset
 
 from pi_tui.lines.typed import editor_lines
+from pi_tui.lines.work import rule
 from pi_tui.screen.painted import Painted
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from textual.geometry import Region
     from textual.strip import Strip
 
+    from pi_hookspecs import Line
     from pi_tui.editor.state import Editor
     from pi_tui.lines.look import Look
     from pi_tui.screen.strips import Painter
@@ -30,9 +34,15 @@ class EditorBox(Painted):
         super().__init__(painter, name="editor")
         self._cursor = Offset(0, 1)
 
-    def paint_editor(self, editor: Editor, look: Look, *, height: int, work: str, role: str) -> None:
-        """Draw an editor on a screen of some height."""
+    def paint_editor(
+        self, editor: Editor, look: Look, *, height: int, work: str, role: str, drawn: Sequence[Line] | None
+    ) -> None:
+        """Draw an editor on a screen of some height, or the rows that a plugin has drawn of it."""
         most = max(height // _PART, 1)
+        if drawn is not None:
+            self._cursor = Offset(0, 1)
+            self.paint([rule(work, look, role), *drawn[:most], rule("", look, role)])
+            return
         lines, row, cell = editor_lines(editor, look, most, work=work, role=role)
         self._cursor = Offset(cell, row)
         self.paint(lines)

@@ -1,7 +1,7 @@
 """Which part of the screen takes a key, and what it does there.
 
-The order: an open dialog, the completion list, keys that cannot be overridden, plugins' keys, actions of the
-application and of the transcript, the editor.
+The order: an overlay of a plugin, an open dialog, the completion list, what replaces the editor, keys that cannot be
+overridden, plugins' keys, actions of the application and of the transcript, the editor.
 """
 
 from __future__ import annotations
@@ -16,12 +16,15 @@ from pi_tui.lines.typed import text_width
 from pi_tui.screen.escape import Ladders
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from pi_tui.keys.events import Key
     from pi_tui.screen.app import ScreenApp
 
 __all__ = ["Keyboard"]
+
+_ALWAYS = frozenset(["app.clear", "app.exit"])
+"""Actions that work whatever replaces the editor."""
 
 
 class Keyboard:
@@ -69,6 +72,8 @@ class Keyboard:
     def press(self, key: Key) -> None:
         """Do what a key does."""
         app = self._app
+        if app.overlays.press(key, app.bindings):
+            return
         if app.dialog is not None:
             app.dialog.key(key, app.bindings)
             app.draw_dialog()
@@ -78,6 +83,8 @@ class Keyboard:
         actions = app.bindings.actions(key.name, "main")
         if app.editor.jumping and key.text:
             actions = ()
+        if self._editor_component(key, actions):
+            return
         if RESERVED.isdisjoint(actions) and self._plugin(key):
             return
         for action in actions:
@@ -123,6 +130,16 @@ class Keyboard:
         else:
             return False
         return True
+
+    def _editor_component(self, key: Key, actions: Sequence[str]) -> bool:
+        """Pass a key to what replaces the editor; it cannot have those that clear and that end."""
+        editor = self._app.board.editor
+        if editor is None or not _ALWAYS.isdisjoint(actions):
+            return False
+        used = editor.press(key)
+        if used:
+            self._app.draw_editor()
+        return used
 
     def _plugin(self, key: Key) -> bool:
         """Call the plugin that has a key; False if none has."""

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from pi_terminal_kit.prompt_history import PromptFile
     from pi_tui.dialogs.base import Dialog
     from pi_tui.editor.state import Editor
+    from pi_tui.plugins_ui.overlays import Overlays
     from pi_tui.port.protocol import Port
     from pi_tui.screen.talk import Talk
 
@@ -54,6 +55,7 @@ class Life(_App):
     editor: Editor
     history: PromptFile | None
     dialogs: list[Dialog[Any]]
+    overlays: Overlays
 
     def notice(self, text: str, level: NoticeLevel = "info") -> None:
         """Display a line."""
@@ -129,6 +131,7 @@ class Life(_App):
     async def close(self, running: asyncio.Future[Any]) -> None:
         """Stop what is being done, and end the application."""
         self.is_talking = False
+        self.overlays.close_all()
         for dialog in [*self.dialogs]:
             dialog.finish(None)  # else a command that asks would be waited for
         await self.talk.end()

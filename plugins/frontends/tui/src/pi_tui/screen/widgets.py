@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     from pi_hookspecs import Line
     from pi_tui.view.state import State
 
-__all__ = ["widget_lines"]
+__all__ = ["MOST_ROWS", "widget_lines"]
 
-_MOST = 10
+MOST_ROWS = 10
 """Rows of a widget, so that the conversation stays visible."""
 
 
@@ -22,5 +22,5 @@ def widget_lines(state: State, placement: Literal["aboveEditor", "belowEditor"],
         row
         for widget in state.widgets.values()
         if widget.placement == placement
-        for row in foreign_rows(widget.lines[:_MOST], width)
+        for row in foreign_rows(widget.lines[:MOST_ROWS], width)
     ]

@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 __all__ = ["NOTHING", "Changes", "Part"]
 
-Part: TypeAlias = Literal["queue", "work", "footer", "statuses", "widgets", "dialogs", "title"]
+Part: TypeAlias = Literal["queue", "work", "footer", "statuses", "widgets", "dialogs", "title", "components"]
 
 
 class Changes(NamedTuple):

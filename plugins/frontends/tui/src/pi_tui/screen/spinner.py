@@ -1,0 +1,83 @@
+"""What turns while the session works: frames, how fast, and whether at all; plugins may change all of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pi_tui.view.clean import clean_line
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pi_tui.screen.themes import Timer
+    from pi_tui.view.state import State
+
+__all__ = ["Spinner", "is_working"]
+
+_FRAMES = tuple("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")
+
+_SECONDS = 0.1
+
+_LEAST_SECONDS = 0.03
+
+_CELLS = 10
+"""Characters of a frame."""
+
+
+class Spinner:
+    """Turns while there is work; without work there is no timer.
+
+    Args:
+        every: Calls a function again and again after some seconds.
+        draw: Called with each turn.
+
+    Attributes:
+        visible: Whether it is displayed that the session works.
+    """
+
+    def __init__(self, every: Callable[[float, Callable[[], object]], Timer], draw: Callable[[], object]) -> None:
+        self.visible = True
+        self._every, self._draw = every, draw
+        self._frames: Sequence[str] = _FRAMES
+        self._seconds = _SECONDS
+        self._turns = 0
+        self._timer: Timer | None = None
+
+    @property
+    def frame(self) -> str:
+        """The present frame."""
+        return self._frames[self._turns % len(self._frames)]
+
+    def set_frames(self, frames: Sequence[str] | None, seconds: float) -> None:
+        """Use other frames, or none at all, each for some seconds; None uses the screen's own."""
+        self._frames = _FRAMES if frames is None else [clean_line(each)[:_CELLS] for each in frames] or [""]
+        self._seconds = _SECONDS if frames is None else max(seconds, _LEAST_SECONDS)
+        if self._timer is not None:
+            self._stop()
+            self._start()
+
+    def turn_while(self, *, working: bool) -> None:
+        """Turn, or stop turning."""
+        if working and self._timer is None:
+            self._start()
+        elif not working:
+            self._stop()
+
+    def _start(self) -> None:
+        self._timer = self._every(self._seconds, self._turn)
+
+    def _stop(self) -> None:
+        if self._timer is not None:
+            self._timer.stop()
+            self._timer = None
+
+    def _turn(self) -> None:
+        self._turns += 1
+        self._draw()
+
+
+def is_working(state: State) -> bool:
+    """Whether the session does anything that takes time."""
+    work = state.work
+    busy = work.running or work.retry is not None or work.compacting is not None or work.summarizing
+    return busy or bool(state.commands)

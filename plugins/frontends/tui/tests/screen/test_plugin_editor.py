@@ -1,0 +1,169 @@
+"""What plugins change about typing and working: the editor, completions, the terminal's input, the indicator."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pi_testing import text, thinking
+from pi_tui.screen.typed_filters import TypedFilters
+
+if TYPE_CHECKING:
+    from pi_hookspecs import ScreenHandle
+
+
+class Shouting:
+    """Draws the text in capitals; Ctrl+T doubles it, Tab submits it, all other keys are the editor's."""
+
+    def __init__(self, screen: ScreenHandle) -> None:
+        self.screen = screen
+        self.text, self.cursor = "", 0
+
+    def render(self, width: int) -> list[str]:
+        return [f"{self.text.upper()}|{self.cursor}"]
+
+    def handle_key(self, key: str) -> bool:
+        if key == "ctrl+t":
+            self.text, self.cursor = self.text * 2, 1
+        elif key == "tab":
+            self.screen.done(self.text)
+        else:
+            return False
+        return True
+
+
+class Swallows(Shouting):
+    def handle_key(self, key: str) -> bool:
+        return True
+
+
+async def test_a_component_replaces_the_editor_and_leaves_it_the_keys_that_it_does_not_use(desk, draws) -> None:
+    async with desk() as user:
+        await draws.lets(user, lambda ctx: ctx.ui.set_editor_component(Shouting))
+        await user.press("h", "i", "!", "backspace")
+        await user.sees("HI|2")
+        await user.press("ctrl+t")
+        await user.sees("HIHI|1")
+        await user.press("x")
+        await user.sees("HXIHI|2")
+
+        assert user.typed == "hxihi"
+
+
+async def test_the_editor_comes_back(desk, draws) -> None:
+    async with desk() as user:
+        await draws.lets(user, lambda ctx: ctx.ui.set_editor_component(Shouting))
+        await draws.lets(user, lambda ctx: ctx.ui.get_editor_component())
+        await draws.lets(user, lambda ctx: ctx.ui.set_editor_component())
+        await user.type("plain")
+        await user.sees("plain")
+
+        assert callable(draws.results[1])
+
+
+async def test_a_component_that_is_done_with_a_text_submits_it(desk, draws, script) -> None:
+    script.turn(text("well"))
+
+    async with desk() as user:
+        await draws.lets(user, lambda ctx: ctx.ui.set_editor_component(Shouting))
+        await user.press("h", "o", "tab")
+        await user.sees("well")
+
+        assert user.typed == ""
+        await user.press("a")
+        await user.sees("A|1")
+
+
+async def test_a_component_that_takes_every_key_can_be_cleared_and_left(desk, draws) -> None:
+    async with desk() as user:
+        await draws.lets(user, lambda ctx: ctx.ui.set_editor_component(Swallows))
+        user.app.set_text("typed before")
+        await user.press("q", "ctrl+c")
+
+        assert user.typed == ""
+
+
+async def test_a_component_that_fails_gives_the_editor_back(desk, draws) -> None:
+    class Fails(Shouting):
+        def render(self, width: int) -> list[str]:
+            raise ValueError("boom")
+
+    async with desk((100, 30)) as user:
+        await draws.lets(user, lambda ctx: ctx.ui.set_editor_component(Fails))
+        await user.press("a", "b", "c")
+        await user.sees("is switched off")
+
+        assert user.app.board.editor is None
+        await user.sees("abc")
+
+
+async def test_a_long_paste_is_given_to_the_component_in_full(desk, draws) -> None:
+    made: list[Shouting] = []
+
+    def factory(screen: ScreenHandle) -> Shouting:
+        made.append(Shouting(screen))
+        return made[0]
+
+    async with desk() as user:
+        await draws.lets(user, lambda ctx: ctx.ui.set_editor_component(factory))
+        await user.type("a" * 2000)
+        await user.press("b")
+
+        assert (made[0].text, made[0].cursor) == ("a" * 2000 + "b", 2001)
+
+
+async def test_a_provider_of_a_plugin_completes_the_word(desk, draws) -> None:
+    async def words(text: str, cursor: int) -> list[str]:
+        return ["#123", "#124"] if text[:cursor].endswith("#12") else []
+
+    async with desk() as user:
+        await draws.lets(user, lambda ctx: ctx.ui.add_autocomplete_provider(words))
+        await user.press("#", "1", "2")
+        await user.sees("→ #123", "#124")
+        await user.press("tab")
+
+        assert user.typed.strip() == "#123"
+
+
+def thinks(script: Any) -> None:
+    script.turn(thinking("secret"), text("said"))
+
+
+async def test_the_label_of_hidden_thinking_is_a_plugins(desk, draws, script, pi_session) -> None:
+    pi_session.settings.set("hideThinkingBlock", True)
+    thinks(script)
+
+    async with desk() as user:
+        await draws.lets(user, lambda ctx: ctx.ui.set_hidden_thinking_label("Pondering\x1b[2J"))
+        await user.type("hi", "enter")
+        await user.sees("Pondering", "said")
+
+
+async def test_the_indicator_is_a_plugins(desk, draws, pi_session) -> None:
+    async with desk() as user:
+        app = user.app
+        await draws.lets(user, lambda ctx: ctx.ui.set_working_indicator(["<1>", "<2>\x1b[2J"], interval=0.03))
+        app.state.work.running = True
+        app.draw_all()
+        await user.sees("<1> Working")
+        await user.sees("<2> Working")
+        await draws.lets(user, lambda ctx: ctx.ui.set_working_message("Cooking"))
+        await user.sees("Cooking")
+        await draws.lets(user, lambda ctx: ctx.ui.set_working_visible(False))
+        await user.when(lambda: "Cooking" not in user.text)
+        await draws.lets(user, lambda ctx: (ctx.ui.set_working_visible(True), ctx.ui.set_working_indicator()))
+        await user.sees("Cooking")
+        app.state.work.running = False
+        app.draw_all()
+
+        assert app.spinner._timer is None
+
+
+async def test_input_is_passed_through_the_handlers_of_plugins() -> None:
+    filters = TypedFilters()
+    removed = filters.add(lambda text: text.replace("a", "b"))
+    filters.add(lambda text: True if "x" in text else None)
+
+    before = [filters.filtered("a"), filters.filtered("xa")]
+    removed()
+
+    assert (before, filters.filtered("a")) == (["b", ""], "a")
