@@ -142,6 +142,21 @@ class TestTheUser:
         assert (trust.is_trusted, trust.why) == (trusted, "you said so")
         assert decision == (None if kept is None else (project, kept))
 
+    async def test_trust_of_the_parent_extends_to_its_other_folders(self, ask, tmp_path, project):
+        (tmp_path / "other").mkdir()
+
+        trust = await self.ask_user(ask, FakeUI().answers("Trust its parent folder"))
+
+        assert trust.is_trusted is True
+        assert TrustStore(tmp_path / "agent").decision(tmp_path / "other") == (tmp_path, True)
+
+    async def test_trust_of_the_parent_includes_a_repository_below_it(self, ask, tmp_path, project):
+        (project / ".git").mkdir()
+
+        await self.ask_user(ask, FakeUI().answers("Trust its parent folder"))
+
+        assert TrustStore(tmp_path / "agent").decision(project) == (project, True)
+
     async def test_who_dismisses_the_question_has_not_decided(self, ask):
         trust = await self.ask_user(ask, FakeUI().answers(None))
 

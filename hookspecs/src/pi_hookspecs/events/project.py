@@ -37,10 +37,15 @@ class ProjectTrustEvent(ReprMixin):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class ProjectTrustResult(Value):
-    """Whether a project's own files may be used; ``remember=True`` stores that for the folder and all below it."""
+    """Whether a project's own files may be used; ``remember=True`` stores that for the folder and all below it.
+
+    Attributes:
+        of_parent: With ``remember``, trust is stored for the folder above, and so for all that are next to this one.
+    """
 
     trusted: Literal["yes", "no", "undecided"]
     remember: bool = False
+    of_parent: bool = False
 
     @property
     def abstains(self) -> bool:

@@ -28,6 +28,7 @@ __all__ = ["ask_for_trust", "confirm_trust"]
 
 _ANSWERS: dict[str, dict[str, Any]] = {
     "Trust this folder": {"trusted": "yes", "remember": True},
+    "Trust its parent folder": {"trusted": "yes", "remember": True, "of_parent": True},
     "Trust it this time": {"trusted": "yes"},
     "Do not trust this folder": {"trusted": "no", "remember": True},
     "Not this time": {"trusted": "no"},
@@ -92,7 +93,11 @@ def _decided(
     is_trusted = answer.trusted == "yes"
     if answer.remember:
         try:
-            TrustStore(agent_dir).remember(trust.cwd, trusted=is_trusted)
+            store = TrustStore(agent_dir)
+            if answer.of_parent and is_trusted:
+                store.remember_parent(trust.cwd)
+            else:
+                store.remember(trust.cwd, trusted=is_trusted)
         except UserError as error:
             report(f"{str(error).removesuffix('.')}. The decision counts for this run.")
     return evolve(trust, is_trusted=is_trusted, why=why, decided=True)

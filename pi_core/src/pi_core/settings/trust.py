@@ -192,6 +192,19 @@ class TrustStore:
         except UnusableFile as error:
             raise UserError(f"{error}. Nothing was changed. {_REPAIR}.") from error
 
+    def remember_parent(self, folder: str | Path) -> None:
+        """Store trust of the folder above one, and of the folder itself where that does not extend to it.
+
+        Raises:
+            UserError: The file cannot be read or written.
+            PiError: Another process holds the file's lock.
+        """
+        child = _resolved(folder)
+        self.remember(child.parent, trusted=True)
+        found = self.decision(child)
+        if found is None or not found[1]:
+            self.remember(child, trusted=True)
+
     def _checked(self, text: str | None) -> dict[str, bool | None]:
         values = parse_object(text or "", str(self.file))
         wrong = next((key for key, value in values.items() if not isinstance(value, bool | None)), None)

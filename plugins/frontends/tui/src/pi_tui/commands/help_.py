@@ -30,7 +30,10 @@ async def _help(talk: Talk, _argument: str) -> None:
 
 
 async def _hotkeys(talk: Talk, _argument: str) -> None:
-    talk.notice("\n".join(f"{key:<{_KEYS}} {does}" for key, does in talk.screen.key_rows()))
+    rows = [f"{key:<{_KEYS}} {does}" if key else f"\n{does}" for key, does in talk.screen.key_rows()]
+    talk.notice("\n".join(rows).lstrip("\n"))
+    for problem in talk.screen.first_problems:
+        talk.notice(problem, "warning")
 
 
 async def _reload(talk: Talk, _argument: str) -> None:

@@ -29,9 +29,9 @@ class Command(NamedTuple):
 
 def own_commands() -> dict[str, Command]:
     """Return the commands, in the order of the help."""
-    from pi_tui.commands import conversation, help_, model, sessions, settings, tree
+    from pi_tui.commands import about, conversation, help_, model, sessions, settings, tree
 
-    groups = (help_, model, sessions, tree, settings, conversation)
+    groups = (help_, model, sessions, tree, settings, conversation, about)
     return {name: command for group in groups for name, command in group.COMMANDS.items()}
 
 

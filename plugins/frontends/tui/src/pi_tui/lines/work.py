@@ -28,7 +28,9 @@ def work_text(work: Work, look: Look) -> str:
         return f"Retrying the summary...{stop}"
     if work.compacting is not None:
         return f"{'Compacting' if work.compacting == 'manual' else 'Auto-compacting'}...{stop}"
-    return (work.message or "Working") if work.running else ""
+    if work.running:
+        return work.message or "Working"
+    return f"/{work.command} is running...{stop}" if work.command else ""
 
 
 def _left(retry: Retry, now: float) -> int:

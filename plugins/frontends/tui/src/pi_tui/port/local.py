@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pi_core.models.sign_in import SignInUI
     from pi_hookspecs import Completion, FormField, ImageContent, SettingsView, Shortcut, UserInterface
     from pi_tui.lines.foreign import Drawings
+    from pi_tui.port.about import About
     from pi_tui.port.lists import Lists
 
 __all__ = ["LocalPort"]
@@ -47,6 +48,13 @@ class LocalPort:
         from pi_tui.port.local_lists import LocalLists
 
         return LocalLists(self.session)
+
+    @property
+    def about(self) -> About:
+        """What commands ask about pi itself."""
+        from pi_tui.port.local_about import LocalAbout
+
+        return LocalAbout(self.session)
 
     @property
     def cwd(self) -> str:

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
 
     from pi_hookspecs import Completion, FormField, ImageContent, SettingsView, Shortcut, UserInterface
     from pi_tui.lines.foreign import Drawings
+    from pi_tui.port.about import About
     from pi_tui.port.lists import Lists
 
 __all__ = ["Known", "Port", "Queued"]
@@ -46,6 +47,11 @@ class Port(Protocol):
     @property
     def lists(self) -> Lists:
         """What lists ask of the session."""
+        ...
+
+    @property
+    def about(self) -> About:
+        """What commands ask about pi itself."""
         ...
 
     @property

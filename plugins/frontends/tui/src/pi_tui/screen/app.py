@@ -370,6 +370,11 @@ class ScreenApp(Controls, Life, App[int]):
 
     # The terminal
 
+    def drawn(self) -> list[str]:
+        """Return the rows of the screen as text."""
+        boxes = (self.queue_box, self.above, self.editor_box, self.menu_box, self.below, self.footer_box)
+        return [str(line) for box in (self.transcript, *boxes) for line in box.painted]
+
     def write_terminal(self, sequence: str) -> None:
         """Write an escape sequence to the terminal."""
         if self._driver is not None and not self.is_headless:

@@ -18,13 +18,14 @@ from pi_tui.screen.talk import Talk, Typed
 from pi_tui.view.local_events import NoticeShown
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Mapping
 
     from textual.app import App
 
     from pi_hookspecs import AutocompleteProvider, NoticeLevel
     from pi_terminal_kit.prompt_history import PromptFile
     from pi_tui.dialogs.base import Dialog
+    from pi_tui.keys.actions import Action, Place
     from pi_tui.keys.bindings import Bindings
     from pi_tui.plugins_ui.interface import Interface
     from pi_tui.plugins_ui.overlays import Overlays
@@ -39,6 +40,16 @@ __all__ = ["Controls"]
 
 T = TypeVar("T")
 
+_PLACES: Mapping[Place, str] = {
+    "main": "At the prompt",
+    "search": "In the search of the conversation",
+    "list": "In lists",
+    "sessions": "In the list of sessions",
+    "models": "In the list of models",
+    "thinking": "In the list of thinking levels",
+    "tree": "In the tree",
+}
+
 
 class Controls(_App):
     """The part of the application that does what keys and commands say; it draws through the other part.
@@ -49,6 +60,7 @@ class Controls(_App):
         thinking_hidden: Whether reasoning is one line.
         dialogs: Open dialogs; the first is displayed.
         history: Keeps what was sent; None keeps nothing.
+        first_problems: What is wrong with files of the front end.
     """
 
     port: Port
@@ -64,6 +76,7 @@ class Controls(_App):
         self.thinking_hidden = self.port.settings.get_bool("hideThinkingBlock", default=False)
         self.dialogs: list[Dialog[Any]] = []
         self.history: PromptFile | None = None
+        self.first_problems: list[str] = []
         self.talk = Talk(self.port, self, self.interface, session_dir)
         self.completions = Completions(self.talk, self.draw_editor)
         self._started_work: set[asyncio.Future[Any]] = set()
@@ -84,6 +97,10 @@ class Controls(_App):
 
     def draw_dialog(self) -> None:
         """Draw the open dialog, or the editor."""
+        raise NotImplementedError
+
+    def drawn(self) -> list[str]:
+        """Return the rows of the screen as text."""
         raise NotImplementedError
 
     def draw_all(self) -> None:
@@ -224,14 +241,17 @@ class Controls(_App):
             self.run_command(action)
 
     def key_rows(self) -> list[tuple[str, str]]:
-        """Return the keys that do something, and what."""
+        """Return the keys that do something, and what; those of a list come after a row that names it."""
         rows = []
-        for action in ACTIONS.values():
-            keys = "/".join(key_hint(key, self.bindings.platform) for key in self.bindings.keys(action.id))
-            if keys and "main" in action.places:
-                rows.append((keys, action.description))
-        rows += [(each.name, f"{each.description} ({each.plugin})") for each in self.port.shortcuts()]
-        return rows
+        for place, title in _PLACES.items():
+            found = [self._keys_row(each) for each in ACTIONS.values() if each.places[0] == place]
+            rows += [("", title), *filter(None, found)] if any(found) else []
+        plugins = [(each.name, f"{each.description} ({each.plugin})") for each in self.port.shortcuts()]
+        return [*rows, *([("", "Of plugins"), *plugins] if plugins else [])]
+
+    def _keys_row(self, action: Action) -> tuple[str, str] | None:
+        keys = "/".join(key_hint(key, self.bindings.platform) for key in self.bindings.keys(action.id))
+        return (keys, action.description) if keys else None
 
     def add_words(self, provider: AutocompleteProvider) -> Callable[[], None]:
         """Ask a provider for completions, too."""

@@ -46,7 +46,6 @@ class Life(_App):
 
     Attributes:
         crash: The error that ended the application.
-        first_problems: What is wrong with files of the front end.
         is_talking: Whether the session is started, and not ended yet.
     """
 
@@ -56,6 +55,7 @@ class Life(_App):
     history: PromptFile | None
     dialogs: list[Dialog[Any]]
     overlays: Overlays
+    first_problems: list[str]
 
     def notice(self, text: str, level: NoticeLevel = "info") -> None:
         """Display a line."""
@@ -72,7 +72,6 @@ class Life(_App):
     def start_life(self) -> None:
         """Begin."""
         self.crash: Exception | None = None
-        self.first_problems: list[str] = []
         self.is_talking = False
         self._ready_event = asyncio.Event()
         self._unsubscribe: Callable[[], None] | None = None

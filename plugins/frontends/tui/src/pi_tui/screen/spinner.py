@@ -80,4 +80,4 @@ def is_working(state: State) -> bool:
     """Whether the session does anything that takes time."""
     work = state.work
     busy = work.running or work.retry is not None or work.compacting is not None or work.summarizing
-    return busy or bool(state.commands)
+    return busy or bool(work.command or state.commands)

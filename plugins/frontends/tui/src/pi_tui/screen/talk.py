@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import contextmanager
 from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 from pi_hookspecs import PiError
 from pi_terminal_kit.jobs import Jobs
 from pi_tui.commands.table import own_commands
-from pi_tui.view.local_events import BashEnded, BashStarted, NoticeShown
+from pi_tui.view.local_events import BashEnded, BashStarted, CommandRunning, NoticeShown
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from pi_hookspecs import ImageContent, NoticeLevel, UserInterface
     from pi_terminal_kit.jobs import Job
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 __all__ = ["Screen", "Talk", "Typed"]
 
 T = TypeVar("T")
+
+_COMMAND_SECONDS = 0.3
 
 
 class Typed(NamedTuple):
@@ -59,6 +62,11 @@ class Screen(Protocol):
         ...
 
     @property
+    def first_problems(self) -> list[str]:
+        """What is wrong with files of the front end, such as ``keybindings.json``."""
+        ...
+
+    @property
     def bindings(self) -> Bindings:
         """What keys do."""
         ...
@@ -74,6 +82,10 @@ class Screen(Protocol):
 
     def draw_dialog(self) -> None:
         """Draw the open dialog again: something in it changed."""
+        ...
+
+    def drawn(self) -> list[str]:
+        """Return the rows of the screen as text."""
         ...
 
     def key_rows(self) -> list[tuple[str, str]]:
@@ -181,11 +193,24 @@ class Talk:
         job.is_prompt = False
         if own is not None:
             job.accepted.set()  # a question of the command must not hold back what is typed meanwhile
-            await own.run(self, argument.strip())
+            with self._displayed(name):
+                await own.run(self, argument.strip())
         elif known is not None:
-            await self._prompt(job, text)
+            with self._displayed(name):
+                await self._prompt(job, text)
         else:
             self._refuse(name, text)
+
+    @contextmanager
+    def _displayed(self, name: str) -> Iterator[None]:
+        """Say that a command is running, once it takes so long that one would wonder."""
+        running, over = CommandRunning(name=name), CommandRunning()
+        timer = asyncio.get_running_loop().call_later(_COMMAND_SECONDS, self.screen.take_event, running)
+        try:
+            yield
+        finally:
+            timer.cancel()
+            self.screen.take_event(over)
 
     def _refuse(self, name: str, text: str) -> None:
         again = ""

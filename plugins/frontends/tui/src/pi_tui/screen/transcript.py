@@ -51,6 +51,11 @@ class Transcript(Widget):
     def _room(self) -> tuple[int, Look]:
         return max(self.size.height, 1), self._look_of(max(self.size.width, 1))
 
+    @property
+    def painted(self) -> list[Line]:
+        """The rows that are visible."""
+        return self._drawn[1]
+
     def update_rows(self) -> None:
         """Draw the rows that have changed."""
         size, before = self._drawn

@@ -14,6 +14,7 @@ from pi_hookspecs.values import ReprMixin
 __all__ = [
     "BashEnded",
     "BashStarted",
+    "CommandRunning",
     "DialogClosed",
     "DialogOpened",
     "FactsChanged",
@@ -100,6 +101,14 @@ class WorkMessageChanged(ReprMixin):
 
     type: ClassVar[str] = "local_work_message"
     text: str | None = None
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class CommandRunning(ReprMixin):
+    """A slash command takes so long that it is displayed; an empty name when it is over."""
+
+    type: ClassVar[str] = "local_command_running"
+    name: str = ""
 
 
 @frozen(kw_only=True, eq=False, repr=False)

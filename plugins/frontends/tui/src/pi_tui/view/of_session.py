@@ -20,6 +20,7 @@ __all__ = [
     "bash_ended",
     "bash_started",
     "bash_update",
+    "command_running",
     "compaction_end",
     "compaction_start",
     "entry_appended",
@@ -54,7 +55,13 @@ def agent_start(state: State, _event: Any) -> Changes:
 
 def agent_settled(state: State, _event: Any) -> Changes:
     """The prompt is done."""
-    state.work = Work(message=state.work.message)
+    state.work = Work(message=state.work.message, command=state.work.command)
+    return Changes.of("work")
+
+
+def command_running(state: State, event: Any) -> Changes:
+    """A command of the user takes a while, or is over."""
+    state.work.command = clean_line(event.name)
     return Changes.of("work")
 
 

@@ -44,6 +44,7 @@ _REDUCERS: dict[str, Callable[[State, Any], Changes]] = {
     "extension_error": of_plugins.extension_error,
     "local_bash_started": of_session.bash_started,
     "local_bash_ended": of_session.bash_ended,
+    "local_command_running": of_session.command_running,
     "local_facts": of_session.facts,
     "local_notice": of_plugins.notice,
     "local_status": of_plugins.status,

@@ -54,6 +54,7 @@ class Work(_Part):
         compacting: The reason of the compaction that is running.
         summarizing: Whether the request for a summary is being repeated.
         message: A plugin's text in place of ``Working``.
+        command: The name of a slash command that takes a while.
     """
 
     running: bool = False
@@ -62,6 +63,7 @@ class Work(_Part):
     compacting: Literal["manual", "threshold", "overflow"] | None = None
     summarizing: bool = False
     message: str | None = None
+    command: str = ""
 
 
 @define(eq=False, repr=False)

@@ -1,0 +1,100 @@
+"""Commands about pi itself: plugins, trust of the folder, what changed between versions, a report for a bug."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from pi_tui.commands.chosen import choose
+from pi_tui.commands.table import Command
+from pi_tui.selectors.picks import Option, Pick
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pi_tui.port.about import PluginRow, TrustAnswer
+    from pi_tui.screen.talk import Talk
+
+__all__ = ["COMMANDS"]
+
+_SIGNS = {"enabled": " ", "disabled": "-", "waiting": "~", "broken": "!"}
+
+
+async def _plugins(talk: Talk, argument: str) -> None:
+    rows = [row for row in talk.port.about.plugins() if argument in row.name]
+    if not rows:
+        talk.notice(f"No plugin has {argument!r} in its name." if argument else "No plugins are installed.")
+        return
+    talk.notice("\n".join(_plugin_rows(rows)))
+
+
+def _plugin_rows(rows: Sequence[PluginRow]) -> Iterator[str]:
+    """Yield a table: state, name, version, milliseconds of loading, calls of hooks with theirs, and problems."""
+    names, versions = max(len(row.name) for row in rows), max(len(row.version) for row in rows)
+    for row in rows:
+        loaded = "" if row.load_ms is None else f"loaded in {row.load_ms:.0f} ms"
+        calls = f"{row.calls:,} hook calls, {row.calls_ms:.1f} ms" if row.calls else ""
+        state = row.state if row.state != "enabled" else ", ".join(filter(None, [loaded, calls])) or "loaded"
+        sign = "!" if row.problems else _SIGNS[row.state]
+        yield f"{sign} {row.name:<{names}}  {row.version:<{versions}}  {state}".rstrip()
+        yield from (f"    {problem}" for problem in row.problems)
+    yield ""
+    yield "- disabled   ~ waits for a file, variable or setting   ! has a problem"
+    yield "pi plugins show NAME says more of one."
+
+
+async def _trust(talk: Talk, _argument: str) -> None:
+    about = talk.port.about
+    found = about.trust()
+    options = [
+        Option("trust", "Trust this folder", key="t"),
+        Option("parent", f"Trust the parent folder, {found.parent}", key="p"),
+        Option("refuse", "Do not trust this folder", key="d"),
+        Option("forget", "Decide nothing: pi asks again", key="f"),
+    ]
+    state = f"It is {'trusted' if found.is_trusted else 'not trusted'} now ({found.why})."
+    allows = (
+        "Settings, extensions, MCP servers, skills and prompts of a trusted folder can run code and instruct the model."
+    )
+    message = f"{state} {allows} Here: {found.resources or 'nothing yet'}."
+    outcome = await choose(talk, Pick(f"Trust {found.folder}?", options, message=message, searched=False))
+    if outcome is None:
+        return
+    about.decide_trust(cast("TrustAnswer", outcome.value.value))
+    now = about.trust()
+    word = "trusted" if now.is_trusted else "not trusted"
+    talk.notice(f"{now.folder} is {word} ({now.why}). It counts when pi is started again.")
+
+
+async def _changelog(talk: Talk, _argument: str) -> None:
+    from importlib.metadata import PackageNotFoundError, metadata
+
+    try:
+        found = metadata("pluggypi")
+    except PackageNotFoundError:
+        talk.notice("pluggypi is not installed as a distribution; CHANGELOG.md is in its sources.")
+        return
+    urls = [each.partition(", ") for each in found.get_all("Project-URL", [])]
+    pages = [url for name, _, url in urls if name.lower() in ("changelog", "changes", "release notes")]
+    where = pages[0] if pages else "CHANGELOG.md in its sources"
+    talk.notice(f"This is pi {found['Version']}. What has changed: {where}")
+
+
+async def _export(talk: Talk, argument: str) -> None:
+    name = argument
+    if len(name) > 1 and name[0] == name[-1] and name[0] in "'\"":
+        name = name[1:-1]  # quoted as in a shell
+    talk.notice(f"Session exported to: {await talk.port.about.export(name or None)}")
+
+
+async def _debug(talk: Talk, _argument: str) -> None:
+    path = talk.port.about.write_debug(talk.screen.drawn())
+    talk.notice(f"The screen and the messages are in {path}. Read it before you hand it on: it has all that was said.")
+
+
+COMMANDS = {
+    "plugins": Command("List the plugins, what they cost and what is wrong with them: /plugins NAME", _plugins),
+    "trust": Command("Decide whether this folder's own settings and code are used", _trust),
+    "export": Command("Write the session into a file: /export [FILE.html | FILE.jsonl]", _export),
+    "changelog": Command("Show where the changes of this version are listed", _changelog),
+    "debug": Command("Write the screen and the messages into a file", _debug),
+}

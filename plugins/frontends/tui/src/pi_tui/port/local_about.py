@@ -1,0 +1,108 @@
+"""What commands ask about pi itself, of a session in this process."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from typing import TYPE_CHECKING
+
+from pi_hookspecs import UserError
+from pi_tui.port.about import PluginRow, Trusted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from pi_core.conversation import AgentSession
+    from pi_core.host import PluginRecord
+    from pi_tui.port.about import TrustAnswer
+
+__all__ = ["LocalAbout"]
+
+
+class LocalAbout:
+    """Implements ``About``.
+
+    Args:
+        session: The session.
+    """
+
+    def __init__(self, session: AgentSession) -> None:
+        self._session = session
+
+    def plugins(self) -> list[PluginRow]:
+        """Return the plugins, those of the index and local extensions."""
+        return sorted(self._rows(), key=lambda row: row.name)
+
+    def _rows(self) -> Iterator[PluginRow]:
+        host = self._session.host
+        calls: dict[str, tuple[int, float]] = {}
+        for each in self._session.hooks.counters():
+            count, total = calls.get(each.plugin, (0, 0.0))
+            calls[each.plugin] = count + each.calls, total + each.total_ms
+        for record in host.records.values():
+            count, total = calls.get(record.name, (0, 0.0))
+            yield self._row(record)._replace(calls=count, calls_ms=total)
+        sources = {} if host.extensions is None else host.extensions.sources
+        for name in host.added():
+            path = str(sources[name].path or name) if name in sources else name
+            count, total = calls.get(name, (0, 0.0))
+            yield PluginRow(name, path, "enabled", None, count, total, self._problems(name))
+
+    def _row(self, record: PluginRecord) -> PluginRow:
+        host = self._session.host
+        problems = (*(each.message for each in record.problems), *self._problems(record.name))
+        load_ms = record.load_ms if record.indexed else None
+        if record.name in host.disabled:
+            return PluginRow(record.name, record.version, "disabled")
+        if not record.loads:
+            return PluginRow(record.name, record.version, "broken", problems=tuple(dict.fromkeys(problems)))
+        row = PluginRow(record.name, record.version, "enabled", load_ms, problems=tuple(dict.fromkeys(problems)))
+        return row if host.is_wanted(record) else row._replace(state="waiting")
+
+    def _problems(self, plugin: str) -> tuple[str, ...]:
+        return tuple(each.message for each in self._session.host.problems if each.plugin == plugin)
+
+    # Trust
+
+    def trust(self) -> Trusted:
+        """Return the decision about the working directory, as it is stored now."""
+        from pi_core.settings.trust import ProjectTrust
+
+        settings = self._session.settings
+        default = settings.get_str("defaultProjectTrust", "ask") or "ask"
+        found = ProjectTrust.decide(self._session.cwd, settings.agent_dir, default=default)
+        return Trusted(str(found.cwd), str(found.cwd.parent), found.is_trusted, found.why, found.named_resources)
+
+    def decide_trust(self, answer: TrustAnswer) -> None:
+        """Store a decision about the working directory."""
+        from pi_core.settings.trust import TrustStore
+
+        store = TrustStore(self._session.settings.agent_dir)
+        if answer == "parent":
+            store.remember_parent(self._session.cwd)
+        else:
+            store.remember(self._session.cwd, trusted=None if answer == "forget" else answer == "trust")
+
+    # Files
+
+    async def export(self, path: str | None) -> str:
+        """Write the session into a file, and return the file's path."""
+        return str(await self._session.export(path))
+
+    def write_debug(self, rows: Iterable[str]) -> str:
+        """Write the rows of the screen and the session's entries into a file of the user alone; return its path."""
+        from pi_core.wire import to_wire
+
+        branch = self._session.session_manager.get_branch()
+        entries = [json.dumps(to_wire(each), ensure_ascii=False) for each in branch]
+        text = "\n".join(["# The screen", *rows, "", "# The entries of the branch", *entries, ""])
+        folder = self._session.settings.agent_dir / "logs"
+        path = folder / f"screen-{time.strftime('%Y%m%d-%H%M%S')}.txt"
+        try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+                file.write(text)
+        except OSError as error:
+            raise UserError(f"{path} could not be written: {error.strerror or error}") from error
+        return str(path)
