@@ -98,9 +98,11 @@ class Lifecycle:
             self._started = True
             self._forget_policy = self._runtime.models.auth.start_policies.add(self._prepare_key_command)
             self._parts.tools.restore()
-            self._parts.activations.begin()
+            with self._parts.tools.held():
+                self._parts.activations.begin()
             self._parts.tools.offer()
-            await self._notify("session_start", lambda events: events.SessionStartEvent())
+            with self._parts.tools.held():
+                await self._notify("session_start", lambda events: events.SessionStartEvent())
             await discover_resources(self._runtime, "startup")
         if self._runtime.events.listens("session_start"):  # outside the lock: a listener may send the first prompt
             import pi_hookspecs
@@ -184,7 +186,8 @@ class Lifecycle:
     async def _release(self) -> None:
         runtime = self._runtime
         runtime.manager.close()
-        self._parts.activations.end(ENDED)
+        with self._parts.tools.held():
+            self._parts.activations.end(ENDED)
         try:
             await runtime.events.settled()
         finally:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from pi_core.conversation.restore import append_loaded_tools, restored_tools
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from pi_core.conversation.runtime import Runtime
     from pi_hookspecs import Tool, ToolInfo
@@ -24,6 +25,17 @@ class OfferedTools:
 
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
+        self._is_held = False
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Offer what is added and removed inside once, at the end: plugins may add a hundred tools, one by one."""
+        self._is_held = True
+        try:
+            yield
+        finally:
+            self._is_held = False
+            self._offer_if_changed()
 
     def names(self) -> list[str]:
         """Return the names of the active tools."""
@@ -72,6 +84,8 @@ class OfferedTools:
 
     def _offer_if_changed(self) -> None:
         """Offer the active tools, unless they are those of before: a plugin may add a hundred that are deferred."""
+        if self._is_held:
+            return
         active, before = self._runtime.toolbox.active(), self._runtime.agent.state.tools
         if len(active) != len(before) or any(new is not old for new, old in zip(active, before, strict=True)):
             self.offer()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import nullcontext
 
 import pytest
 
@@ -24,6 +25,9 @@ class Parts:
 
     def restore(self):
         pass
+
+    def held(self):
+        return nullcontext()
 
     def offer(self):
         self.called.append("offer tools")

@@ -47,3 +47,16 @@ async def test_all_tools_are_listed_with_their_plugin_and_whether_they_are_activ
         ("tide", None, False),
         ("wind", None, True),
     ]
+
+
+async def test_many_tools_are_offered_once(runtime_of, tool):
+    runtime = runtime_of(tools=[tool("tide")])
+    offered = OfferedTools(runtime)
+    offers = []
+    runtime.agent.set_tools = lambda tools: offers.append([each.name for each in tools])
+
+    with offered.held():
+        offered.add(tool("rain"), "weather")
+        offered.add(tool("snow"), "weather")()
+
+    assert [sorted(names) for names in offers] == [["rain", "tide"]]
