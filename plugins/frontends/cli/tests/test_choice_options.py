@@ -7,7 +7,7 @@ import json
 import pytest
 
 TELLING = """
-from pi_hookspecs import MessageBuilder, Model, ProviderInfo, hookimpl
+from pi_hookspecs import MessageBuilder, Model, ProviderInfo, Tool, hookimpl
 
 
 class Telling:
@@ -91,3 +91,37 @@ def test_the_setting_for_models_scopes_a_new_session(telling):
     (telling.agent_dir / "settings.json").write_text(json.dumps({"enabledModels": ["telling/three"]}))
 
     assert telling.run("-p", "hi").stdout.startswith("three medium")
+
+
+SERVER = (
+    TELLING
+    + """
+from pi_hookspecs import tool
+
+
+@hookimpl
+def register_tools():
+    def call():
+        \"\"\"Do nothing.\"\"\"
+
+    return [tool(call, name=f"mcp__tide__{name}") for name in ("high", "low")]
+"""
+)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "tools"),
+    [
+        (["-t", "ls"], "ls,mcp__tide__high,mcp__tide__low"),
+        (["-t", "ls,mcp__tide__low"], "ls,mcp__tide__low"),
+        (["-t", "ls,-mcp__*"], "ls"),
+        (["-t", "ls", "-xt", "mcp__*"], "ls"),
+        (["-nt"], ""),
+    ],
+)
+def test_tools_of_servers_stay_unless_the_selection_names_some(pi, arguments, tools):
+    pi.install("telling", SERVER)
+
+    done = pi.run("--model", "telling/one", *arguments, "-p", "hi")
+
+    assert (done.stdout, done.stderr) == (f"one medium [{tools}]\n", "")

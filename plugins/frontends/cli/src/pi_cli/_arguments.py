@@ -81,7 +81,12 @@ def option_groups() -> dict[str, list[click.Option]]:
         ],
         "What the model is told": prompt_options(),
         "Tools and plugins": [
-            _value("-t", "--tools", metavar="A,B", help="Offer these: names, patterns (*), +NAME, -NAME"),
+            _value(
+                "-t",
+                "--tools",
+                metavar="A,B",
+                help="Offer these, and those of MCP servers: names, patterns (*), +NAME, -NAME",
+            ),
             _value("-xt", "--exclude-tools", metavar="A,B", help="Offer all but these"),
             _switch("-nt", "--no-tools", help="Offer the model no tools"),
             _switch("-nbt", "--no-builtin-tools", help="Offer none of pi's own tools"),

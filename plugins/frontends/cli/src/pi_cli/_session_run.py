@@ -13,7 +13,7 @@ from pi_cli._report import say, trace_line, warn
 from pi_hookspecs import PiError, UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from pi_cli._model_choice import ModelChoice
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from pi_hookspecs import Mode
 
 __all__ = ["run_mode"]
+
+_OF_SERVERS = ("mcp__*", "*_mcp_resource*", "tool_searc[h]")
+"""Patterns, because of a name without a tool the user is warned: the tools of MCP servers, and what finds them."""
 
 
 def run_mode(modes: Iterator[Mode], options: Options, host: PluginHost, cwd: Path, environ: Mapping[str, str]) -> int:
@@ -104,7 +107,7 @@ async def _create(
         model=choice.model,
         thinking_level=choice.thinking_level,
         model_registry=models,
-        tools=options.tools,
+        tools=_with_servers(options.tools),
         exclude_tools=options.exclude_tools,
         resource_loader=resource_loader(options.prompt_options, environ),
         settings=host.settings,
@@ -119,6 +122,14 @@ async def _create(
 
         session.set_scoped_models([ScopedModel(each.model, each.thinking_level) for each in choice.scope])
     return session
+
+
+def _with_servers(selected: Sequence[str] | None) -> Sequence[str] | None:
+    """Return the selected tools and those of MCP servers: they are chosen by configuring servers, or by name."""
+    only_changes = all(item[:1] in ("+", "-") for item in selected or ())
+    if selected is None or only_changes or any(item.lstrip("+-").startswith("mcp__") for item in selected):
+        return selected
+    return [*selected, *_OF_SERVERS]
 
 
 async def _drive(mode: Mode, session: AgentSession, options: Options, last_moment: LastMoment) -> int:
