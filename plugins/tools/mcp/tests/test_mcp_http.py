@@ -50,6 +50,16 @@ async def test_a_busy_server_is_asked_again_until_it_is_connected_and_a_call_nev
     assert server.headers[-1]["Authorization"] == "Bearer token-of-tides"
 
 
+async def test_a_server_that_has_forgotten_the_session_is_connected_again_and_called(started, script) -> None:
+    with http_server("forgets") as server:
+        session = await started({"web": {"url": f"{server.url}/mcp"}})
+
+        result = await result_of(session, script, "mcp__web__echo", text="again")
+
+    assert result.text == "again"
+    assert (server.methods.count("initialize"), server.methods.count("tools/call")) == (2, 2)
+
+
 async def test_an_answer_of_20_megabytes_fails_the_call(started, script) -> None:
     with http_server("huge") as server:
         session = await started({"web": {"url": f"{server.url}/mcp", "timeout": 20}})

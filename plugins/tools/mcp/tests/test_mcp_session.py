@@ -180,9 +180,23 @@ async def test_a_plugin_brings_a_server(started, script, fault) -> None:
     def bring(pi: Any) -> None:
         pi.register_mcp_server("brought", fault())
 
-    session = await started({}, extension_factories=[bring])
+    session = await started(extension_factories=[bring])
 
     assert (await result_of(session, script, "mcp__brought__echo", text="hello")).text == "hello"
+
+
+async def test_a_server_that_a_plugin_registers_later_comes_with_the_next_prompt(started, script, fault) -> None:
+    plugins: list[Any] = []
+    session = await started(extension_factories=[plugins.append])
+    script.turn(text("ok"))
+    await session.prompt("go")
+
+    plugins[0].register_mcp_server("late", fault())
+    await asyncio.sleep(0)
+    while not link_of(session.settings.agent_dir).remotes:  # noqa: ASYNC110 - registering does not wait
+        await asyncio.sleep(0.02)
+
+    assert (await result_of(session, script, "mcp__late__echo", text="hello")).text == "hello"
 
 
 async def test_a_server_that_never_answers_holds_the_first_prompt_only_for_a_while(

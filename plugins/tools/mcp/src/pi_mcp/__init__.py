@@ -1,41 +1,61 @@
 """Tools, resources and prompts of MCP servers.
 
-Nothing is imported where no server is configured; the SDK is never imported by pi's own process.
+Nothing but this module is imported where there is no server; the SDK is never imported by pi's own process.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pi_hookspecs import Flag, Subcommand, hookimpl
+from pi_hookspecs import hookimpl
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pi_hookspecs import PiAPI
+    from pi_hookspecs import Flag, PiAPI, PiContext, Subcommand
+    from pi_mcp._session import Session
 
-__all__ = ["activate", "pi_when", "register_flags", "register_subcommands"]
-
-pi_when = {"files": ["mcp.json", "./.mcp.json"]}
+__all__ = ["activate", "register_flags", "register_subcommands"]
 
 
 @hookimpl
 def activate(pi: PiAPI) -> None:
-    """Connect the configured servers in sessions that have some."""
-    from pi_mcp._session import Session
+    """Start the client in sessions that have servers: of a file, or registered by a plugin at any time."""
+    client: Session | None = None
 
-    Session(pi).listen()
+    async def start(_event: object, ctx: PiContext) -> None:
+        nonlocal client
+        if client is None:
+            if pi.get_flag("no-mcp") or not (pi.get_mcp_servers() or _is_configured(ctx)):
+                return
+            from pi_mcp._session import Session
+
+            client = Session(pi)
+            client.listen()
+        await client.start(ctx)
+
+    pi.on("session_start", start)
+    pi.on("mcp_servers_change", start)
+
+
+def _is_configured(ctx: PiContext) -> bool:
+    files = (ctx.settings.agent_dir / "mcp.json", ctx.cwd / ".pi" / "mcp.json", ctx.cwd / ".mcp.json")
+    return any(each.exists() for each in files)
 
 
 @hookimpl
 def register_flags() -> Sequence[Flag]:
     """Add ``--no-mcp``."""
+    from pi_hookspecs import Flag
+
     return [Flag(name="no-mcp", description="Use no MCP servers")]
 
 
 @hookimpl
 def register_subcommands() -> Sequence[Subcommand]:
     """Add ``pi mcp``."""
+    from pi_hookspecs import Subcommand
+
     return [Subcommand("mcp", run=_run, description="List, try and configure MCP servers")]
 
 

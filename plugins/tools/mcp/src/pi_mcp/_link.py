@@ -46,12 +46,14 @@ class RequestFailed(PiError):
 
     Attributes:
         lost: Whether the server is not connected any more.
+        again: Whether it has done nothing, so that the request may be sent again.
         tail: The last lines that it printed to standard error.
     """
 
-    def __init__(self, message: str, *, lost: bool = False, tail: str = "") -> None:
+    def __init__(self, message: str, *, lost: bool = False, again: bool = False, tail: str = "") -> None:
         super().__init__(message)
         self.lost = lost
+        self.again = again
         self.tail = tail
 
 
@@ -201,8 +203,8 @@ class Link:
             if error is None:
                 future.set_result(message.get("ok"))
             else:
-                failure = RequestFailed(error["message"], lost=error.get("lost", False), tail=error.get("tail", ""))
-                future.set_exception(failure)
+                about = {key: error[key] for key in ("lost", "again", "tail") if key in error}
+                future.set_exception(RequestFailed(error["message"], **about))
         elif "progress" in message:
             _, on_progress = self._waiting.get(message["progress"], (None, None))
             if on_progress is not None:

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pi_hookspecs import Tool, ToolAnnotations, ToolResult
 from pi_mcp._exposure import Exposures
 from pi_mcp._names import tool_names
-from pi_mcp._search import Found, search
 from pi_mcp._tools import make_tool
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pi_hookspecs import PiAPI
+    from pi_hookspecs import PiAPI, Tool, ToolResult
     from pi_mcp._remote import Remote
+    from pi_mcp._search import Found
 
 __all__ = ["Offer"]
 
@@ -72,6 +71,11 @@ class Offer:
         found = self._waiting.get(server) or self._listed.get(server)
         return found[1] if found else None
 
+    @property
+    def has_prompts(self) -> bool:
+        """Whether a server offers prompts."""
+        return any(about.get("prompts") for _, about in [*self._listed.values(), *self._waiting.values()])
+
     def tools_of(self, server: str) -> dict[str, tuple[str, str]]:
         """Return a server's tools, each with its name for the model and when the model is offered it."""
         names = self._names.get(server, {})
@@ -79,6 +83,8 @@ class Offer:
 
     def apply(self) -> None:
         """Register what was noted; call it between runs only."""
+        if not self._waiting:
+            return
         self._listed.update(self._waiting)
         self._waiting.clear()
         usable = {name: (remote.server, _usable(remote, about)) for name, (remote, about) in self._listed.items()}
@@ -114,6 +120,8 @@ class Offer:
         self._registered[name] = (tool, exposure)
         self._found.pop(name, None)
         if exposure == "deferred":
+            from pi_mcp._search import Found
+
             server = f"{remote.server.name} {self.about(remote.server.name)}"
             description = tool.get("description") or ""
             self._found[name] = Found(
@@ -136,6 +144,9 @@ class Offer:
             self._found.pop(name, None)
 
     def _search_tool(self) -> Tool:
+        from pi_hookspecs import Tool, ToolAnnotations, ToolResult
+        from pi_mcp._search import search
+
         async def execute(_id: str, params: dict[str, Any], _signal: Any, _update: Any, _ctx: Any) -> ToolResult:
             matches = search(params["query"], self._found.values(), params.get("limit") or _SEARCH_LIMIT)
             if not matches:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shlex
 from typing import TYPE_CHECKING, Any
 
 from pi_hookspecs import UserError
 from pi_mcp._link import RequestFailed
-from pi_mcp._values import resolve_entry
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -132,6 +130,8 @@ class Remote:
         return self.about
 
     async def _spec(self, ctx: PiContext) -> dict[str, Any]:
+        from pi_mcp._values import resolve_entry
+
         server = self.server
         values = await resolve_entry(server, os.environ, ctx.secrets)
         spec: dict[str, Any] = {
@@ -160,6 +160,14 @@ class Remote:
         Raises:
             PiError: It cannot be connected, or the request failed.
         """
+        try:
+            return await self._request(do, ctx, **fields)
+        except RequestFailed as error:
+            if not error.again:
+                raise
+        return await self._request(do, ctx, **fields)
+
+    async def _request(self, do: str, ctx: PiContext, **fields: Any) -> Any:
         await self.open(ctx)
         try:
             return await self.link.request(do, self.key, timeout=self.server.timeout, **fields)
@@ -192,6 +200,8 @@ class Remote:
 
 async def _prepared(server: Server, values: dict[str, Any], ctx: PiContext) -> SpawnRequest:
     """Return the program to start, after the plugins of the session were asked."""
+    import shlex
+
     from pi_hookspecs import SpawnRequest
     from pi_process_kit import with_folder
 

@@ -4,26 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pi_hookspecs import (
-    BeforeAgentStartResult,
-    CommandsDiscoverResult,
-    CompleteMentionResult,
-    CustomMessage,
-    ExpandPromptResult,
-    InputResult,
-    PromptSection,
-    SystemPromptResult,
-)
+import pi_hookspecs  # its names are imported on first use, and most prompts use none of these
 
 if TYPE_CHECKING:
     from pi_hookspecs import (
+        BeforeAgentStartResult,
+        CommandsDiscoverResult,
         CompleteMentionEvent,
+        CompleteMentionResult,
         ExpandPromptEvent,
+        ExpandPromptResult,
         InputEvent,
+        InputResult,
         PiAPI,
         PiContext,
         SessionShutdownEvent,
         SystemPromptEvent,
+        SystemPromptResult,
     )
     from pi_mcp._hub import Hub
 
@@ -45,9 +42,7 @@ class Session:
 
     def listen(self) -> None:
         """Register the handlers."""
-        self._pi.on("session_start", self._start)
         self._pi.on("session_shutdown", self._shutdown)
-        self._pi.on("mcp_servers_change", self._servers_change)
         self._pi.on("input", self._input)
         self._pi.on("complete_mention", self._complete_mention)
         self._pi.on("commands_discover", self._commands_discover)
@@ -58,8 +53,10 @@ class Session:
             "mcp", self._command, description="MCP servers: state, tools, connect again", complete=self._complete
         )
 
-    async def _start(self, event: object, ctx: PiContext) -> None:
-        if self._pi.get_flag("no-mcp"):
+    async def start(self, ctx: PiContext) -> None:
+        """Use the servers that are configured and registered now, or what has changed of them."""
+        if self._hub is not None:
+            await self._hub.change()
             return
         from pi_mcp._hub import Hub
 
@@ -70,9 +67,7 @@ class Session:
     async def _command(self, arguments: str, ctx: PiContext) -> None:
         from pi_mcp._command import run_command
 
-        if self._hub is None:
-            ctx.ui.notify("MCP servers are off: --no-mcp.")
-        else:
+        if self._hub is not None:
             await run_command(self._hub, arguments, ctx)
 
     def _complete(self, typed: str) -> list[str]:
@@ -84,10 +79,6 @@ class Session:
         hub, self._hub = self._hub, None
         if hub is not None:
             await hub.end(for_good=event.reason == "quit")
-
-    async def _servers_change(self, event: object) -> None:
-        if self._hub is not None:
-            await self._hub.change()
 
     async def _input(self, event: InputEvent, ctx: PiContext) -> InputResult | None:
         """Wait for the first tools; add mentioned resources; stop a prompt of a server that lacks an argument."""
@@ -101,21 +92,23 @@ class Session:
             problem = missing_arguments(self._hub, event.text)
             if problem is not None:
                 ctx.ui.notify(problem, "error")
-                return InputResult(handled=True)
+                return pi_hookspecs.InputResult(handled=True)
         if "@" not in event.text:
             return None
         text = await self._hub.resources.with_mentioned(event.text, ctx)
-        return InputResult(text=text) if text != event.text else None
+        return pi_hookspecs.InputResult(text=text) if text != event.text else None
 
     async def _complete_mention(self, event: CompleteMentionEvent) -> CompleteMentionResult | None:
         if self._hub is None:
             return None
-        return CompleteMentionResult(completions=await self._hub.resources.complete(event.text))
+        return pi_hookspecs.CompleteMentionResult(completions=await self._hub.resources.complete(event.text))
 
     def _commands_discover(self, event: object) -> CommandsDiscoverResult | None:
+        if self._hub is None or not self._hub.offer.has_prompts:
+            return None
         from pi_mcp._prompts import commands
 
-        return CommandsDiscoverResult(commands=commands(self._hub)) if self._hub is not None else None
+        return pi_hookspecs.CommandsDiscoverResult(commands=commands(self._hub))
 
     async def _expand_prompt(self, event: ExpandPromptEvent) -> ExpandPromptResult | None:
         if self._hub is None or not event.text.startswith("/mcp__"):
@@ -123,7 +116,7 @@ class Session:
         from pi_mcp._prompts import expanded
 
         text = await expanded(self._hub, event.text)
-        return ExpandPromptResult(text=text) if text is not None else None
+        return pi_hookspecs.ExpandPromptResult(text=text) if text is not None else None
 
     def _system_prompt(self, event: SystemPromptEvent) -> SystemPromptResult | None:
         """List the servers whose tools have to be searched for; the text of a session stays the same."""
@@ -131,7 +124,9 @@ class Session:
             self._section = self._said = self._servers_text()
         if not self._section:
             return None
-        return SystemPromptResult(sections=[PromptSection(name="mcp_servers", text=self._section)])
+        return pi_hookspecs.SystemPromptResult(
+            sections=[pi_hookspecs.PromptSection(name="mcp_servers", text=self._section)]
+        )
 
     async def _before_agent_start(self, event: object) -> BeforeAgentStartResult | None:
         """Apply what has changed, and say so in a message: a changed prompt would cost the provider's cache."""
@@ -142,10 +137,10 @@ class Session:
         if text == self._said:
             return None
         self._said, self._section = text, self._section or ""
-        note = CustomMessage(
+        note = pi_hookspecs.CustomMessage(
             custom_type="mcp_servers", content=text or "There are no MCP tools to load.", display=False
         )
-        return BeforeAgentStartResult(messages=[note])
+        return pi_hookspecs.BeforeAgentStartResult(messages=[note])
 
     def _servers_text(self) -> str:
         if self._hub is None:

@@ -100,6 +100,9 @@ class Handler(BaseHTTPRequestHandler):
         if server.refusals:
             server.refusals -= 1
             self.reply(503)
+        elif "forgets" in server.faults and method == "tools/call" and self.headers["Mcp-Session-Id"] == "session-1":
+            lost = {"code": -32001, "message": "Session not found"}
+            self.reply(404, {"jsonrpc": "2.0", "id": None, "error": lost})
         elif method == "initialize":
             about = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}}
             self.result(message, {**about, "serverInfo": {"name": "http", "version": "1"}})
@@ -123,14 +126,16 @@ class Handler(BaseHTTPRequestHandler):
             self.reply(202)
 
     def result(self, message: dict[str, Any], result: dict[str, Any]) -> None:
-        self.reply(200, {"jsonrpc": "2.0", "id": message["id"], "result": result})
+        headers = {"Mcp-Session-Id": f"session-{self.server.methods.count('initialize')}"}
+        self.reply(200, {"jsonrpc": "2.0", "id": message["id"], "result": result}, **headers)
 
 
 @contextmanager
 def http_server(*faults: str) -> Iterator[HttpServer]:
     """Run a server; ``busy`` answers twice with 503, ``huge`` sends 20 MB, ``auth`` wants a sign-in.
 
-    ``misled`` names another server for the sign-in, ``rights`` wants more of them for calls.
+    ``misled`` names another server for the sign-in, ``rights`` wants more of them for calls,
+    ``forgets`` does not know the first session any more when a tool is called.
     """
     server = HttpServer({*faults})
     thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)

@@ -7,11 +7,13 @@ standard input and output:
 | from | line | meaning |
 | --- | --- | --- |
 | pi | ``{"id", "do", ...}`` | a request, for the method ``do_...`` of ``Requests`` |
-| sidecar | ``{"id", "ok"}`` or ``{"id", "error": {"message", "lost"}}`` | its answer; ``lost``: it is not connected |
+| sidecar | ``{"id", "ok"}`` or ``{"id", "error": {"message", "lost", "again", "tail"}}`` | its answer |
 | pi | ``{"cancel": id}`` | the request is not wanted any more |
 | sidecar | ``{"progress": id, "text"}`` | how far a call is |
 | sidecar | ``{"ask", "server", "kind", ...}`` | a question of a server to the user |
 | pi | ``{"answer": ask, "value"}`` | its answer |
 | sidecar | ``{"changed": server}`` | the server's lists may have changed |
 | sidecar | ``{"closed": server, "reason"}`` | the connection is gone |
+
+Of an error, ``lost`` says that the server is not connected any more, ``again`` that it has done nothing of the request.
 """

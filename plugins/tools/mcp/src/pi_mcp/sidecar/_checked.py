@@ -20,15 +20,23 @@ _log = logging.getLogger("server")
 
 
 class Trouble:
-    """Why a connection ended, the first reason; and a sign for those who wait for its end."""
+    """Why a connection ended, the first reason; and a sign for those who wait for its end.
+
+    Attributes:
+        reason: A sentence without its full stop.
+        is_untouched: Whether the server has done nothing of what it was asked last, so that it can be asked again.
+        ended: Set once there is a reason.
+    """
 
     def __init__(self) -> None:
         self.reason = ""
+        self.is_untouched = False
         self.ended = asyncio.Event()
 
-    def happened(self, reason: str) -> None:
+    def happened(self, reason: str, *, is_untouched: bool = False) -> None:
         """Note the reason; later ones are consequences."""
-        self.reason = self.reason or reason
+        if not self.reason:
+            self.reason, self.is_untouched = reason, is_untouched
         self.ended.set()
 
 

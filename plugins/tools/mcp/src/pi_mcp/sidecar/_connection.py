@@ -143,7 +143,7 @@ class Connection:
             return
         from pi_mcp.sidecar._http import http_transport
 
-        async with http_transport(self._spec, self._ask) as streams:
+        async with http_transport(self._spec, self._ask, self.trouble) as streams:
             yield streams
 
     async def _on_log(self, params: Any) -> None:

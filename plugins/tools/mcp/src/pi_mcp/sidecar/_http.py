@@ -16,12 +16,15 @@ from pi_mcp.sidecar._checked import MESSAGE_LIMIT, checked
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
 
+    from pi_mcp.sidecar._checked import Trouble
+
 __all__ = ["http_transport"]
 
 ERROR_LIMIT = 8 << 10
 """Bytes of an error's body that are read."""
 _TIMEOUT = httpx2.Timeout(30.0, read=300.0)
 """Seconds; a server may keep the stream of an answer open for long."""
+_SESSION = "mcp-session-id"
 _WAITS = (0.25, 1.0)
 _AGAIN = {408, 429, 500, 502, 503, 504}
 
@@ -49,10 +52,15 @@ class _Limited(httpx2.AsyncByteStream):
 
 
 class _Careful(httpx2.AsyncBaseTransport):
-    """Limits what is read, and repeats a request that found no server, until the connection is open."""
+    """Limits what is read, and repeats a request that found no server, until the connection is open.
 
-    def __init__(self) -> None:
+    Args:
+        trouble: Keeps why the connection ended.
+    """
+
+    def __init__(self, trouble: Trouble) -> None:
         self._inner = httpx2.AsyncHTTPTransport()
+        self._trouble = trouble
         self.may_repeat = True
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
@@ -63,6 +71,8 @@ class _Careful(httpx2.AsyncBaseTransport):
                 if wait is None or not self.may_repeat:
                     raise
             else:
+                if response.status_code == httpx2.codes.NOT_FOUND and _SESSION in request.headers:
+                    self._trouble.happened("the server does not know the session any more", is_untouched=True)
                 if wait is None or not self.may_repeat or response.status_code not in _AGAIN:
                     return self._limited(response)
                 await response.aclose()
@@ -84,16 +94,17 @@ class _Careful(httpx2.AsyncBaseTransport):
 
 @asynccontextmanager
 async def http_transport(
-    spec: dict[str, Any], ask: Callable[[dict[str, Any]], Awaitable[Any]]
+    spec: dict[str, Any], ask: Callable[[dict[str, Any]], Awaitable[Any]], trouble: Trouble
 ) -> AsyncIterator[tuple[Any, Any]]:
     """Open the streams of a server at a URL; tool calls are never sent twice.
 
     Args:
         spec: What pi says of the server.
         ask: Asks the user through pi, to sign in.
+        trouble: Keeps why the connection ended.
     """
     headers = spec.get("headers") or {}
-    careful = _Careful()
+    careful = _Careful(trouble)
 
     def client_of(headers: Any = None, timeout: Any = None, auth: Any = None) -> httpx2.AsyncClient:
         return httpx2.AsyncClient(headers=headers, timeout=timeout or _TIMEOUT, auth=auth, transport=careful)

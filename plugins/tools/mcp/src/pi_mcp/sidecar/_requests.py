@@ -94,7 +94,8 @@ class Requests:
             if lost and connection is not None and connection.trouble.reason
             else reason_of(error)
         )
-        return {"message": text, "lost": lost, "tail": self._tail(message) if lost else ""}
+        again = lost and connection is not None and connection.trouble.is_untouched
+        return {"message": text, "lost": lost, "again": again, "tail": self._tail(message) if lost else ""}
 
     def _tail(self, message: dict[str, Any]) -> str:
         connection = self._connections.get(message.get("server", ""))
