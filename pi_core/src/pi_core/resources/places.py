@@ -79,8 +79,18 @@ def find_places(kind: ResourceKind, context: SearchContext) -> Iterator[Place]:
         if picks is not None:
             yield from (Place(path, scope, "settings", required=True, picks=picks) for path in picks.added_paths())
         yield from (Place(path, scope, "auto", picks=picks) for path in folders)
+        yield from _of_packages(kind.folder, scope, context)
     for path, plugin in context.plugin_paths:
         yield Place(absolute(path, context.cwd, context.home), "user", f"plugin:{plugin}", required=True)
+
+
+def _of_packages(folder: str, scope: ResourceScope, context: SearchContext) -> Iterator[Place]:
+    if context.settings.get("packages"):
+        from pi_core.host.package_resources import package_resources  # most users have no packages
+
+        for each in package_resources(context.settings, folder, context.cwd, context.home):
+            if each.scope == scope:
+                yield Place(each.path, scope, f"package:{each.source}", picks=each.picks)
 
 
 def _user_folders(kind: ResourceKind, context: SearchContext) -> list[str]:

@@ -97,9 +97,20 @@ def _discovered(cwd: Path, settings: Settings, home: str, problems: list[str]) -
         for path in _of_folder(base_dir / "extensions"):
             if picks is None or picks.includes(str(_shown(path))):
                 yield ExtensionSource(_name(path), path, scope)
+    yield from _of_packages(cwd, settings, home, problems)
     for base_dir, picks in filters.items():
         for named in picks.added_paths():
             yield from _named(Path(named), "settings", f"setting 'extensions' in {base_dir}", problems)
+
+
+def _of_packages(cwd: Path, settings: Settings, home: str, problems: list[str]) -> Iterator[ExtensionSource]:
+    if settings.get("packages"):
+        from pi_core.host.package_resources import package_resources  # most users have no packages
+
+        for each in package_resources(settings, "extensions", str(cwd), home):
+            for source in _named(Path(each.path), "settings", f"package {each.source}", problems):
+                if each.picks is None or source.path is None or each.picks.includes(str(_shown(source.path))):
+                    yield source
 
 
 def _filters(settings: Settings, cwd: Path, home: str) -> Iterator[tuple[Path, Filter]]:

@@ -1,0 +1,122 @@
+"""What installed packages offer besides plugins, as ``gen/ID.json`` lists it and the settings filter it."""
+
+from __future__ import annotations
+
+import os
+from fnmatch import fnmatchcase
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+
+from attrs import frozen
+
+from pi_core.base.filters import Filter
+from pi_core.base.paths import absolute
+from pi_core.host.overlay import current_generation, describe_generation, project_root, user_root
+from pi_hookspecs.values import Value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from pi_core.settings import Settings
+
+__all__ = ["PackageFilter", "PackageResource", "package_resources"]
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class PackageResource(Value):
+    """A file or folder of a package.
+
+    Attributes:
+        path: Its path.
+        scope: ``user`` or ``project``: whose settings name the package.
+        source: The package, as the settings name it.
+        picks: Filters the files in it; None keeps all.
+    """
+
+    path: str
+    scope: str
+    source: str
+    picks: Filter | None
+
+
+@frozen(eq=False, repr=False)
+class PackageFilter(Filter):
+    """A filter of an entry in ``packages``: what its patterns match counts, and nothing else."""
+
+    def includes(self, path: str) -> bool:
+        """Whether a file is included."""
+        names = self._names(path)
+        if self._has(self.forced, names):
+            return not self._has(self.banned, names)
+        if self.paths and not any(_matches(name, each.rstrip("/")) for each in self.paths for name in names):
+            return False
+        return Filter.includes(self, path)
+
+
+def _matches(name: str, pattern: str) -> bool:
+    """Whether a path ends as a pattern says, in which ``*`` is a name and ``**`` any number of them."""
+    return fnmatchcase(name, pattern) if "**" in pattern else PurePath(name).match(pattern)
+
+
+def package_resources(settings: Settings, kind: str, cwd: str, home: str) -> Iterator[PackageResource]:
+    """Yield what installed packages offer of a kind; a project's entry of a package replaces the user's.
+
+    Args:
+        settings: The lists ``packages`` of the user and of a trusted project. Without one no file is read.
+        kind: ``extensions``, ``skills``, ``prompts`` or ``themes``.
+        cwd: The project's folder.
+        home: The user's home folder.
+    """
+    lists = {os.path.dirname(origin): entries for origin, entries in settings.each("packages") if os.path.isabs(origin)}  # noqa: PTH117, PTH120
+    if not any(lists.values()):
+        return
+    taken: set[str] = set()
+    for scope, folder, root in _scopes(settings, cwd):
+        entries = _by_source(lists.get(folder), folder, home)
+        if not entries:
+            continue
+        name = current_generation(root)
+        for package in describe_generation(root, name).get("packages", ()):
+            if package["identity"] in taken or package["source"] not in entries:
+                continue
+            taken.add(package["identity"])
+            for path in package.get("resources", {}).get(kind, ()):
+                where = os.path.join(root, "gen", str(name), path)  # noqa: PTH118 - an absolute path stays one
+                picks = _picks(entries[package["source"]], kind, os.path.dirname(where), home)  # noqa: PTH120
+                if picks is not _NOTHING:
+                    yield PackageResource(path=where, scope=scope, source=package["source"], picks=picks)
+
+
+_NOTHING = Filter("", "")
+
+
+def _scopes(settings: Settings, cwd: str) -> Iterator[tuple[str, str, Path]]:
+    from pathlib import Path
+
+    if settings.trust_of(cwd).is_trusted:
+        yield "project", os.path.join(cwd, ".pi"), project_root(settings.agent_dir, Path(cwd))  # noqa: PTH118
+    yield "user", str(settings.agent_dir), user_root(settings.agent_dir)
+
+
+def _by_source(entries: Any, folder: str, home: str) -> dict[str, Mapping[str, Any]]:
+    """Return the entries of a list by their sources, paths made absolute, as generations name them."""
+    found: dict[str, Mapping[str, Any]] = {}
+    for entry in entries if isinstance(entries, list) else ():
+        options = entry if isinstance(entry, dict) else {"source": entry}
+        source = options.get("source")
+        if isinstance(source, str):
+            found[source] = options
+            if ":" not in source:
+                found[absolute(source, folder, home)] = options
+    return found
+
+
+def _picks(options: Mapping[str, Any], kind: str, base_dir: str, home: str) -> Filter | None:
+    """Return the filter of a kind; None if the entry has none."""
+    entries = options.get(kind, [] if options.get("autoload") is False else None)
+    if entries is None:
+        return None
+    if not isinstance(entries, list) or not entries:
+        return _NOTHING
+    return PackageFilter.parse([each for each in entries if isinstance(each, str)], base_dir, home)

@@ -1,0 +1,285 @@
+"""Packages of skills, prompts, themes and extensions: folders, repositories, npm tarballs and wheels."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from pi_core.host.package_resources import package_resources
+from pi_core.settings import Settings
+from pi_packages._trees import MAX_FILES
+
+SKILL = "---\nname: tide-tables\ndescription: Read tide tables\n---\nLook at the moon.\n"
+EXTENSION = "def activate(pi):\n    pi.register_command('ebb', handler=lambda *_: None, description='x')\n"
+
+
+def write(folder, **files):
+    """Write texts by path, ``/`` written as ``__``."""
+    for name, text in files.items():
+        path = folder / name.replace("__", "/").replace("_dot_", ".")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return folder
+
+
+@pytest.fixture
+def skills(tmp_path):
+    """A folder with a skill, a prompt and a TypeScript extension."""
+    return write(
+        tmp_path / "moon",
+        skills__tides__SKILL_dot_md=SKILL,
+        prompts__ebb_dot_md="Describe the ebb.",
+        extensions__wave_dot_ts="export default 1",
+    )
+
+
+def repository(folder):
+    """Make a folder a git repository with one commit; return the commit."""
+    identity = ["-c", "user.name=t", "-c", "user.email=t@t"]
+    for command in (["init", "-q"], ["add", "-A"], [*identity, "commit", "-qm", "x"]):
+        subprocess.run(["git", *command], cwd=folder, check=True)
+    return subprocess.run(
+        ["git", "rev-parse", "HEAD"], cwd=folder, check=True, capture_output=True, text=True
+    ).stdout.strip()
+
+
+def tarball(path, files):
+    """Write an npm tarball."""
+    with tarfile.open(path, "w:gz") as archive:
+        for name, text in files.items():
+            member = tarfile.TarInfo(f"package/{name}")
+            member.size = len(text)
+            archive.addfile(member, io.BytesIO(text.encode()))
+    return path
+
+
+def found(bench, kind="skills"):
+    """Return the files that pi reads of packages, by their names."""
+    settings = Settings.load(bench.cwd, bench.agent_dir)
+    places = list(package_resources(settings, kind, str(bench.cwd), str(bench.home)))
+    files = [(file, each) for each in places for file in Path(each.path).rglob("*.md")]
+    return {
+        file.parent.name if file.name == "SKILL.md" else file.stem: each.source
+        for file, each in files
+        if each.picks is None or each.picks.includes(str(file))
+    }
+
+
+def test_a_folder_of_skills_is_used_where_it_lies(bench, skills):
+    output = bench.ok("install", skills)
+
+    assert output == f"install {skills} local  ({skills})\n"
+    rows = {each["name"]: each for each in json.loads(bench.pi("resources", "--json"))}
+    assert rows["tide-tables"]["source"] == rows["ebb"]["source"] == f"package:{skills}"
+
+
+def test_what_needs_the_original_is_named_before_the_question(bench, skills):
+    assert "1 TypeScript or JavaScript extension need the original pi" in bench.ok("install", skills, "--dry-run")
+
+
+def test_a_package_of_nothing_but_typescript_is_refused(bench, tmp_path):
+    folder = write(tmp_path / "only", extensions__wave_dot_ts="export default 1")
+
+    assert "has 1 TypeScript or JavaScript extension, which pi cannot run" in bench.fails("install", folder)
+
+
+def test_filters_of_an_entry_choose_what_counts(bench, skills):
+    write(skills, skills__sand__SKILL_dot_md=SKILL.replace("tide-tables", "sand"))
+    bench.ok("install", skills)
+
+    bench.set("packages", [{"source": str(skills), "skills": ["s*"], "prompts": []}])
+
+    assert "sand" in found(bench)
+    assert "tides" not in found(bench)
+    assert "ebb" not in found(bench, "prompts")
+
+
+def test_one_python_file_is_an_extension(bench, tmp_path):
+    file = tmp_path / "ebb.py"
+    file.write_text("from pi_hookspecs import Subcommand\n\ndef activate(pi): pass\n")
+    bench.ok("install", file)
+
+    rows = json.loads(bench.pi("plugins", "--json"))
+
+    assert "ebb" in {each["name"] for each in rows}
+
+
+def test_a_wheel_brings_skills_in_its_data(bench):
+    bench.plugin("tides", **{"pluggypi_tides-1.0.data/data/share/pi/skills/tides/SKILL.md": SKILL})
+
+    bench.ok("install", "tides")
+
+    assert found(bench)["tides"] == "pypi:pluggypi-tides"
+
+
+def test_a_repository_is_taken_at_one_commit_until_it_is_updated(bench, skills):
+    first = repository(skills)
+    bench.ok("install", f"git:{skills}")
+    write(skills, skills__sand__SKILL_dot_md=SKILL.replace("tide-tables", "sand"))
+    second = repository(skills)
+    bench.ok("sync")
+    before = bench.generation()["packages"][0]["revision"]
+
+    bench.ok("update", "--extensions")
+
+    assert before == first
+    assert bench.generation()["packages"][0]["revision"] == second
+    assert {"sand", "tides"} <= {*found(bench)}
+
+
+def test_a_repository_with_a_python_project_is_installed_from_its_commit(bench, tmp_path):
+    project = write(
+        tmp_path / "project",
+        pyproject_dot_toml=PROJECT,
+        backend_dot_py=BACKEND,
+        pi_reef_dot_py="from pi_hookspecs import hookimpl\n@hookimpl\ndef turn_end(): pass\n",
+    )
+    commit = repository(project)
+
+    bench.ok("install", f"git:{project}@{commit}")
+    lock = (bench.agent_dir / "pylock.pi.toml").read_text()
+
+    assert bench.installed() == {"pluggypi-reef": "1.0"}
+    assert f'commit-id = "{commit}"' in lock
+    assert str(bench.agent_dir) not in lock
+
+
+PROJECT = """
+[build-system]
+requires = []
+build-backend = "backend"
+backend-path = ["."]
+
+[project]
+name = "pluggypi-reef"
+version = "1.0"
+
+[project.entry-points.pi]
+reef = "pi_reef"
+"""
+
+BACKEND = """
+import os, zipfile
+
+def _wheel(folder, files):
+    path = os.path.join(folder, "pluggypi_reef-1.0-py3-none-any.whl")
+    info = "pluggypi_reef-1.0.dist-info"
+    with zipfile.ZipFile(path, "w") as wheel:
+        for name, text in files.items():
+            wheel.writestr(name, text)
+        wheel.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\\nName: pluggypi-reef\\nVersion: 1.0\\n")
+        wheel.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n")
+        wheel.writestr(f"{info}/entry_points.txt", "[pi]\\nreef = pi_reef\\n")
+        wheel.writestr(f"{info}/RECORD", "")
+    return os.path.basename(path)
+
+def build_wheel(folder, *_):
+    return _wheel(folder, {"pi_reef.py": open("pi_reef.py").read()})
+
+def build_editable(folder, *_):
+    return _wheel(folder, {"reef.pth": os.getcwd()})
+"""
+
+
+def test_a_project_in_a_folder_is_installed_editable(bench, tmp_path):
+    source = "from pi_hookspecs import hookimpl\n@hookimpl\ndef turn_end(): pass\n"
+    project = write(tmp_path / "project", pyproject_dot_toml=PROJECT, backend_dot_py=BACKEND, pi_reef_dot_py=source)
+    bench.ok("install", project)
+
+    (project / "pi_reef.py").write_text(source.replace("turn_end", "turn_start"))
+    rows = {each["name"]: each for each in json.loads(bench.pi("plugins", "--json"))}
+
+    assert [each["name"] for each in rows["reef"]["hooks"]] == ["turn_start"]
+
+
+def test_hooks_and_submodules_of_a_repository_are_not_used(bench, skills, tmp_path):
+    other = write(tmp_path / "other", a_dot_md="x")
+    repository(other)
+    subprocess.run(["git", "init", "-q"], cwd=skills, check=True)
+    allowed = ["git", "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(other), "skills/sub"]
+    subprocess.run(allowed, cwd=skills, check=True)
+    hook = write(skills / ".git" / "hooks", **{"post-checkout": f"#!/bin/sh\ntouch {tmp_path}/ran\n"}) / "post-checkout"
+    hook.chmod(0o755)
+    repository(skills)
+
+    bench.ok("install", f"git+file://{skills}")
+
+    assert not (tmp_path / "ran").exists()
+    assert not list(bench.agent_dir.glob("packages/res/*/*/skills/sub/*"))
+
+
+@pytest.mark.parametrize("target", ["/etc/passwd", "../../../outside"])
+def test_a_link_that_leads_out_of_a_repository_is_refused(bench, skills, target):
+    (skills / "skills" / "out").symlink_to(target)
+    repository(skills)
+
+    assert "a link that leads out of the package" in bench.fails("install", f"git:{skills}")
+
+
+@pytest.mark.parametrize("path", ["../other", "/etc", "~/x"])
+def test_a_manifest_that_leads_out_of_its_package_is_refused(bench, skills, path):
+    write(skills, package_dot_json=json.dumps({"pi": {"skills": [path]}}))
+
+    assert "is not a path below the package's folder" in bench.fails("install", skills)
+
+
+def test_of_an_npm_tarball_the_files_are_used_and_no_script_is_run(bench, tmp_path):
+    scripts = {"name": "moon", "version": "2.1.0", "scripts": {"install": f"touch {tmp_path}/ran"}}
+    manifest = json.dumps({**scripts, "pi": {"skills": ["./skills"]}, "dependencies": {"left-pad": "*"}})
+    file = tarball(tmp_path / "moon-2.1.0.tgz", {"package.json": manifest, "skills/tides/SKILL.md": SKILL})
+
+    bench.ok("install", f"npm:{file}")
+
+    package = bench.generation()["packages"][0]
+    assert package["version"] == "2.1.0"
+    assert package["integrity"].startswith("sha512-")
+    assert found(bench)["tides"] == f"npm:{file}"
+    assert not (tmp_path / "ran").exists()
+
+
+def test_npm_is_run_with_no_scripts_and_away_from_the_project(bench, tmp_path):
+    file = tarball(tmp_path / "moon.tgz", {"package.json": '{"version": "1.0.0"}', "skills/tides/SKILL.md": SKILL})
+    log = tmp_path / "log"
+    npm = tmp_path / "npm"
+    npm.write_text(f'#!/bin/sh\necho "$PWD $@" > {log}\nshift 5\ncp {file} "$1"\n')
+    npm.chmod(0o755)
+    bench.set("npmCommand", [str(npm)])
+
+    bench.ok("install", "npm:@sea/moon")
+
+    folder, *arguments = log.read_text().split()
+    assert arguments[:4] == ["pack", "@sea/moon@latest", "--ignore-scripts", "--json"]
+    assert folder.startswith(str(bench.agent_dir))
+
+
+def test_without_npm_the_error_says_what_to_install(bench, monkeypatch):
+    monkeypatch.setenv("PATH", "/nowhere")
+
+    assert "needs npm, which is not there. Install Node.js" in bench.fails("install", "npm:moon")
+
+
+@pytest.mark.parametrize(
+    ("files", "reason"),
+    [
+        ({"../evil.md": "x"}, "cannot be unpacked"),
+        ({f"f{number}": "" for number in range(MAX_FILES + 1)}, f"more than {MAX_FILES} files"),
+    ],
+)
+def test_a_tarball_that_leaves_its_folder_or_bursts_is_refused(bench, tmp_path, files, reason):
+    file = tarball(
+        tmp_path / "moon.tgz", {f"../{name}" if ".." in name else name: text for name, text in files.items()}
+    )
+
+    assert reason in bench.fails("install", f"npm:{file}")
+
+
+def test_what_is_no_tarball_is_refused(bench, tmp_path):
+    (tmp_path / "moon.tgz").write_bytes(os.urandom(100))
+
+    assert "cannot be unpacked" in bench.fails("install", f"npm:{tmp_path}/moon.tgz")
