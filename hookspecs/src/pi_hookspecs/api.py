@@ -220,7 +220,7 @@ class PiAPI(Protocol):
 
         It is called inside the run, so it should only take notes. What it raises is reported, as is that it took longer
         than a second, and after three failures in a row it is not called any more. Calls of hooks that it causes itself
-        are not observed.
+        are not observed. Calls of ``activate`` are traced, too, also those from before it was registered.
 
         Raises:
             TypeError: It is ``async``, or no function.

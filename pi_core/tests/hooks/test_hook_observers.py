@@ -276,3 +276,25 @@ async def test_an_async_observer_is_refused_by_name(session_of, recorder):
     await session.start()
 
     assert "a plain function of one HookTrace" in recorder.of("extension_error")[0].error
+
+
+def test_activations_of_before_and_after_reach_an_observer(hooks):
+    traces = []
+    hooks.activated("early", 1.7e9, 0.25, failed=False)
+
+    hooks.observe("watches", traces.append)
+    hooks.activated("late", 1.7e9 + 1, 0.5, failed=True)
+
+    assert [(each.hook, each.plugin, each.milliseconds, each.outcome) for each in traces] == [
+        ("activate", "early", 250.0, "ok"),
+        ("activate", "late", 500.0, "raised"),
+    ]
+
+
+def test_an_observer_that_fails_at_past_activations_is_removed_after_three(hooks, failures):
+    for number in range(5):
+        hooks.activated(f"plugin-{number}", 1.7e9, 0.1, failed=False)
+
+    hooks.observe("breaks", lambda trace: 1 / 0)
+
+    assert [each.quarantined for each in failures] == [False, False, True]

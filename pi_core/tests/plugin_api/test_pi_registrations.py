@@ -378,3 +378,14 @@ async def test_what_a_plain_command_returns_is_nobodys(activated, problems):
     await session.prompt("/go")
 
     assert problems() == []
+
+
+async def test_an_observer_gets_each_activation_once_also_after_a_reload(activated):
+    traces = []
+    session = await activated(lambda pi: None, lambda pi: pi.observe_hooks(traces.append), lambda pi: None)
+    first, traces[:] = [each.plugin for each in traces if each.hook == "activate"], []
+
+    await session.reload()
+
+    again = [each.plugin for each in traces if each.hook == "activate"]
+    assert first == again == ["inline-2", "inline-3", "inline-4"]

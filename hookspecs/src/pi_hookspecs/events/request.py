@@ -10,9 +10,9 @@ from pi_hookspecs.events._listed import listed
 from pi_hookspecs.values import ReprMixin, Value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
-    from pi_hookspecs.messages import Usage
+    from pi_hookspecs.messages import AssistantMessage, Usage
     from pi_hookspecs.models import Model
     from pi_hookspecs.rare_messages import AgentMessage
 
@@ -93,6 +93,8 @@ class BeforeModelRequestEvent(ReprMixin):
         attempt: 1, and one more for each time that the request was repeated after a failure.
         model: The model that would be asked, with its prices and limits.
         estimated_tokens: Estimated input tokens: a quarter of the characters of system prompt, tools and messages.
+        system_prompt: That of the request.
+        messages: Those of the request, as the provider gets them; each is copied when it is read.
     """
 
     type: ClassVar[Literal["before_model_request"]] = "before_model_request"
@@ -102,6 +104,8 @@ class BeforeModelRequestEvent(ReprMixin):
     attempt: int = 1
     model: Model
     estimated_tokens: int = 0
+    system_prompt: str = field(default="", repr=False)
+    messages: Sequence[AgentMessage] = field(default=(), repr=False)
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -194,6 +198,7 @@ class ModelUsageEvent(ReprMixin):
         error: Why it failed or was aborted; None for an answer.
         payload: What was sent, in the API's own format, after ``before_provider_request``; not to be changed. None
             where nothing was sent.
+        answer: A copy of the answer, which may be incomplete where ``error`` is set.
     """
 
     type: ClassVar[Literal["model_usage"]] = "model_usage"
@@ -206,3 +211,4 @@ class ModelUsageEvent(ReprMixin):
     duration_ms: int = 0
     error: str | None = None
     payload: Any = field(default=None, repr=False)
+    answer: AssistantMessage | None = field(default=None, repr=False)

@@ -100,11 +100,18 @@ class RequestHooks:
 
     async def _ask(self, common: dict[str, Any], model: Model, context: Context) -> None:
         """Call ``before_model_request``."""
+        from pi_core.conversation.event_copies import LazyCopies
         from pi_core.models.token_estimate import estimate_request_tokens
         from pi_hookspecs import BeforeModelRequestEvent
 
         tokens = estimate_request_tokens(context.system_prompt, context.tools, context.messages)
-        event = BeforeModelRequestEvent(model=model, estimated_tokens=tokens, **common)
+        event = BeforeModelRequestEvent(
+            model=model,
+            estimated_tokens=tokens,
+            system_prompt=context.system_prompt,
+            messages=LazyCopies(context.messages),
+            **common,
+        )
         self.refused, self.exit_code = True, None  # a guard that raises refuses, too
         answer = await self._hooks.call(request_specs.before_model_request, event, self._plugins.ctx)
         if answer is not None and answer.block:
@@ -139,6 +146,7 @@ class RequestHooks:
         request, self._request = self._request, None
         if request is None or "model_usage" not in self._hooks.implemented:
             return
+        from pi_core.session.copies import copy_message
         from pi_hookspecs import ModelUsageEvent
 
         failed = answer.stop_reason in ("error", "aborted")
@@ -148,6 +156,7 @@ class RequestHooks:
             duration_ms=round((perf_counter() - request.started) * 1000),
             error=(answer.error_message or answer.stop_reason) if failed else None,
             payload=request.payload,
+            answer=copy_message(answer),
             **request.common,
         )
         await self._hooks.notify(event, self._plugins.ctx)

@@ -153,6 +153,8 @@ class HookDispatcher:
     )
 
     observe = forward("_invoker", Invoker.observe)
+    activated = forward("_invoker", Invoker.activated)
+    activations: list[tuple[str, float, float, bool]] = attribute("_invoker.activations", "What ``activated`` noted.")
 
     def counters(self) -> tuple[HookCounters, ...]:
         """Return what each plugin's hooks have cost so far, the largest total time first; a reload resets nothing."""

@@ -35,6 +35,7 @@ class Invoker:
         trace: Called after every call.
 
     Attributes:
+        activations: Plugin, time, seconds and failure of each ``activate`` since the session's start or last reload.
         observers: Functions of plugins that are called after every call; None until there is one.
         watchdog: Cancels the calls that miss their deadlines.
         last: The implementation that was called last.
@@ -50,6 +51,7 @@ class Invoker:
         self._report = report
         self._quarantine = quarantine
         self.trace = trace
+        self.activations: list[tuple[str, float, float, bool]] = []
         self.observers: Observers | None = None
         self.last: HookImplementation | None = None
         self.suspect: HookImplementation | None = None
@@ -222,14 +224,27 @@ class Invoker:
     def observe(self, plugin: str, function: Callable[[HookTrace], object]) -> Callable[[], None]:
         """Call a function of a plugin after every call; return a function that removes it.
 
+        It gets the past calls of ``activate``, too: most plugins are activated before one can observe.
+
         Raises:
             TypeError: It is no plain function.
         """
-        if self.observers is None:
-            from pi_core.hooks.observers import Observers
+        from pi_core.hooks.observers import Observers, activation_trace
 
+        if self.observers is None:
             self.observers = Observers(self.report_failure)
-        return self.observers.add(plugin, function)
+        past = [
+            activation_trace(name, started, took, failed=failed) for name, started, took, failed in self.activations
+        ]
+        return self.observers.add(plugin, function, past)
+
+    def activated(self, plugin: str, started: float, seconds: float, *, failed: bool) -> None:
+        """Note a call of ``activate``, for observers that there are and those to come."""
+        self.activations.append((plugin, started, seconds, failed))
+        if self.observers is not None:
+            from pi_core.hooks.observers import activation_trace
+
+            self.observers.call(activation_trace(plugin, started, seconds, failed=failed))
 
     def _trace(self, running: RunningCall, outcome: HookOutcome, answer: Any = None) -> None:
         if self.trace is None and not self.observers:

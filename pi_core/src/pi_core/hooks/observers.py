@@ -14,12 +14,12 @@ from pi_core.hooks.interrupt import limited
 from pi_hookspecs import HookTrace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from pi_core.hooks.running_call import RunningCall
     from pi_hookspecs.traces import HookOutcome
 
-__all__ = ["Observer", "Observers", "trace_of"]
+__all__ = ["Observer", "Observers", "activation_trace", "trace_of"]
 
 MOST_FAILURES = 3
 """Failures in a row after which an observer is not called any more."""
@@ -51,14 +51,19 @@ class Observers:
         self._all: tuple[Observer, ...] = ()
         self._calling = False
 
-    def add(self, plugin: str, function: Callable[[HookTrace], object]) -> Callable[[], None]:
-        """Add an observer; return a function that removes it.
+    def add(
+        self, plugin: str, function: Callable[[HookTrace], object], past: Iterable[HookTrace] = ()
+    ) -> Callable[[], None]:
+        """Add an observer, which gets the ``past`` first; return a function that removes it.
 
         Raises:
             TypeError: It is no plain function.
         """
         observer = Observer(plugin, function)
         self._all += (observer,)
+        for trace in past:
+            if observer in self._all:  # else it was removed for its failures
+                self._call((observer,), trace)
         return lambda: self._remove(observer)
 
     def __bool__(self) -> bool:
@@ -66,11 +71,14 @@ class Observers:
 
     def call(self, trace: HookTrace) -> None:
         """Call all observers. Hooks that an observer causes to be called are not observed: that would never end."""
+        self._call(self._all, trace)
+
+    def _call(self, observers: Iterable[Observer], trace: HookTrace) -> None:
         if self._calling:
             return
         self._calling = True
         try:
-            for each in self._all:
+            for each in observers:
                 failed = partial(self._failed, each)
                 with Contained(failed), acting(each.plugin), limited(OBSERVING_SECONDS, "an observer of hooks"):
                     each.function(trace)
@@ -95,6 +103,14 @@ class Observers:
             quarantined=removed,
             stack=stack,
         )
+
+
+def activation_trace(plugin: str, started: float, seconds: float, *, failed: bool) -> HookTrace:
+    """Return the trace of a call of ``activate``, which is no event hook."""
+    outcome: HookOutcome = "raised" if failed else "ok"
+    return HookTrace(
+        hook="activate", plugin=plugin, milliseconds=seconds * 1000, changed=False, started=started, outcome=outcome
+    )
 
 
 def trace_of(running: RunningCall, outcome: HookOutcome, answer: Any) -> HookTrace:

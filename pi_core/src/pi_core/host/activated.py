@@ -18,6 +18,11 @@ class ActivatedPlugin(Protocol):
     plugin: str
 
     @property
+    def activation(self) -> tuple[float, float, bool]:
+        """When it was activated, in seconds since 1970; how many seconds that took; whether it failed."""
+        ...
+
+    @property
     def flags(self) -> Sequence[Flag]:
         """The options that it registered."""
         ...

@@ -7,6 +7,7 @@ plugins to learn their options, and the session takes over the queued registrati
 from __future__ import annotations
 
 from functools import partial
+from time import perf_counter, time
 from typing import TYPE_CHECKING, Any
 
 from pi_core.host.guarded import guarded
@@ -107,6 +108,8 @@ class Activations:
 
     def end(self, reason: str, plugin: str | None = None) -> None:
         """Remove the registrations of all plugins or of one, and retire their ``pi`` with ``reason``."""
+        if plugin is None:
+            self._session.hooks.activations.clear()
         for name in [*self._all] if plugin is None else [plugin]:
             pi = self._all.pop(name, None)
             if pi is not None:
@@ -117,11 +120,21 @@ class Activations:
         self._all[pi.plugin] = pi
         self.flags[pi.plugin] = pi.flags
         pi.bind(self._session)
+        started, seconds, failed = pi.activation
+        self._session.hooks.activated(pi.plugin, started, seconds, failed=failed)
 
 
 def _activate(host: PluginHost, pi: PluginAPI, activate: Callable[..., Any], report: Callable[[str], None]) -> None:
-    with guarded(report, pi.plugin, "activate", host.load_seconds):
+    started, begun, problems = time(), perf_counter(), 0
+
+    def count(message: str) -> None:
+        nonlocal problems
+        problems += 1
+        report(message)
+
+    with guarded(count, pi.plugin, "activate", host.load_seconds):
         waiting = activate(pi)
         if hasattr(waiting, "__await__"):
             getattr(waiting, "close", bool)()
-            report("is async; activate is a plain function, waiting belongs to handlers")
+            count("is async; activate is a plain function, waiting belongs to handlers")
+    pi.activation = started, perf_counter() - begun, problems > 0

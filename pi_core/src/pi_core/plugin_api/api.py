@@ -62,6 +62,7 @@ class PluginAPI(EntryMethods):
     """
 
     _session: SessionPort
+    activation = (0.0, 0.0, False)  # as ActivatedPlugin has it
 
     def __init__(self, plugin: str) -> None:
         self.plugin = plugin

@@ -8,7 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pi_hookspecs import AssistantMessage, ImageContent, TextContent, ToolResultMessage, UserMessage, tool
+import pi_otel
+from pi_hookspecs import (
+    AssistantMessage,
+    Context,
+    ImageContent,
+    SideRequest,
+    TextContent,
+    ToolResultMessage,
+    UserMessage,
+    hookimpl,
+    tool,
+)
 from pi_otel._content import LIMIT, messages_json, output_json, plain_json, text_json
 from pi_testing import text, tool_call
 
@@ -48,6 +59,31 @@ async def test_with_the_setting_the_spans_have_what_was_said(secret, seen, pi_se
     (said,) = json.loads(last.attributes["gen_ai.output.messages"])
     assert said == {"role": "assistant", "parts": [{"type": "text", "content": "Odes."}], "finish_reason": "stop"}
     assert json.loads(first.attributes["gen_ai.system_instructions"])[0]["type"] == "text"
+
+
+class Titles:
+    """Asks the model for a title after each run."""
+
+    @hookimpl
+    async def agent_end(self, event, ctx):
+        question = Context(system_prompt="Be short.", messages=(UserMessage(content="Title of key-1234567890?"),))
+        await ctx.complete(question, SideRequest(purpose="title"))
+
+
+@pytest.mark.pi(plugins=[pi_otel, Titles()], settings={"otel": {"content": True}})
+async def test_requests_outside_the_conversation_have_their_own_messages(secret, seen, pi_session, script):
+    script.turn(text("Hello.")).turn(text("A title"))
+
+    await pi_session.prompt("Hi")
+
+    title = (await seen.spans())[-1].attributes
+    assert title["pi.request.purpose"] == "title"
+    assert "Be short." in title["gen_ai.system_instructions"]
+    (asked,) = json.loads(title["gen_ai.input.messages"])
+    (said,) = json.loads(title["gen_ai.output.messages"])
+    assert asked["parts"] == [{"type": "text", "content": "Title of [redacted]?"}]
+    assert (said["parts"], said["finish_reason"]) == ([{"type": "text", "content": "A title"}], "stop")
+    assert title["gen_ai.response.finish_reasons"] == ("stop",)
 
 
 @pytest.mark.pi(settings={"otel": {"content": True}})

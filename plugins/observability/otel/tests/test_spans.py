@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 
 import pytest
 from opentelemetry.trace import SpanKind, StatusCode
@@ -183,6 +184,45 @@ async def test_a_slow_hook_hangs_below_the_tool_that_waits_for_it(pi_session, sc
     hook, call = await seen.named("hook tool_call"), await seen.named("execute_tool shelf")
     assert hook.parent.span_id == call.context.span_id
     assert hook.end_time - hook.start_time >= 15_000_000
+
+
+class Early:
+    """Is activated before the plugin under test, and takes its time."""
+
+    @hookimpl
+    def activate(self, pi):
+        time.sleep(0.02)
+
+
+class Late:
+    """Is activated after it, and fails."""
+
+    @hookimpl
+    def activate(self, pi):
+        raise RuntimeError("no wind")
+
+
+@pytest.mark.pi(plugins=[Early(), pi_otel, Late()])
+async def test_slow_and_failed_activations_have_spans(pi_session, script, seen):
+    script.turn(text("Hello."))
+
+    await pi_session.prompt("Hi")
+
+    slow, failed = [each for each in await seen.spans() if each.name == "plugin activate"]
+    assert slow.end_time - slow.start_time >= 15_000_000
+    assert (slow.status.status_code, failed.status.status_code) == (StatusCode.UNSET, StatusCode.ERROR)
+    assert slow.attributes["pi.plugin"] != failed.attributes["pi.plugin"]
+    assert slow.end_time <= (await seen.named("invoke_agent pi")).start_time
+
+
+@pytest.mark.pi(plugins=[Early(), pi_otel], settings={"otel": {"enabled": True}})
+async def test_activations_are_recorded_where_a_setting_switches_it_on(pi_session, script, seen, monkeypatch):
+    monkeypatch.delenv("OTEL_TRACES_EXPORTER")
+    script.turn(text("Hello."))
+
+    await pi_session.prompt("Hi")
+
+    assert [each.name for each in await seen.spans()].count("plugin activate") == 1
 
 
 @pytest.mark.pi(plugins=[pi_otel, slow_hook("turn_end", 0.02)], settings={"otel": {"hookThreshold": 60_000}})

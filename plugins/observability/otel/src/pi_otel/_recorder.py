@@ -5,6 +5,7 @@ Every method takes the time at which something happened, in nanoseconds since 19
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -14,6 +15,7 @@ from opentelemetry.trace import SpanKind, Status, StatusCode
 
 from pi_hookspecs import Usage
 from pi_otel import _names as names
+from pi_otel._propagation import context_of, context_of_environment, headers_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -124,9 +126,9 @@ class Recorder:
     def _outer(self, prompt: Prompt) -> Context:
         return (
             self._parents.get(prompt.session)
-            or _context_of(prompt.caller)
+            or context_of(prompt.caller)
             or prompt.ambient
-            or _context_of({name.lower(): value for name, value in prompt.environ.items()})
+            or context_of_environment(prompt.environ)
         )
 
     def turn_ended(self, _at: int) -> None:
@@ -198,7 +200,7 @@ class Recorder:
             request.status = status
             request.span.set_attribute(names.HTTP_STATUS, status)
 
-    def request_ended(self, at: int, event: ModelUsageEvent) -> None:
+    def request_ended(self, at: int, event: ModelUsageEvent, content: dict[str, str]) -> None:
         """Note usage and end of a request; the span of one of the conversation waits for its message."""
         request = self._requests.get(event.request_id)
         if self._run is not None:
@@ -206,10 +208,13 @@ class Recorder:
         if request is None:
             return
         request.usage, request.ended = event, at
+        request.span.set_attributes(content)
         if event.purpose != "conversation":
+            if event.answer is not None:
+                _describe(request.span, event.answer)
             self._end_request(at, event.request_id, error=self._error(request, failed=event.error is not None))
 
-    def answered(self, at: int, request_id: str, message: AssistantMessage, content: dict[str, str]) -> None:
+    def answered(self, at: int, request_id: str, message: AssistantMessage) -> None:
         """End the span of a request of the conversation with its answer, or with its failure."""
         failed = message.stop_reason == "error"
         request = self._requests.get(request_id)
@@ -219,16 +224,7 @@ class Recorder:
             self._run.error = (error or names.OTHER_ERROR) if failed else None
         if request is None:
             return
-        attributes: dict[str, Any] = {
-            names.RESPONSE_FINISH_REASONS: [names.FINISH_REASONS.get(message.stop_reason, message.stop_reason)],
-            **content,
-        }
-        if message.response_id:
-            attributes[names.RESPONSE_ID] = message.response_id
-        attributes[names.RESPONSE_MODEL] = message.response_model or message.model
-        request.span.set_attributes(attributes)
-        if message.stop_reason == "aborted":
-            request.span.set_attributes({names.ABORTED: True})
+        _describe(request.span, message)
         self._end_request(request.ended or at, request_id, error=error)
 
     def _error(self, request: _Request, *, failed: bool) -> str | None:
@@ -323,22 +319,26 @@ class Recorder:
         self._outlet.metrics.hook(call)
         if call.outcome == "ok" and call.milliseconds < self._threshold:
             return
-        parent = self._contexts.get(call.key or "")
-        if parent is None:
-            parent = self._compaction[1] if self._compaction is not None else self._here()
+        attributes: dict[str, Any] = {names.PLUGIN: call.plugin, names.HOOK_OUTCOME: call.outcome}
+        name, parent = f"hook {call.hook}", self._waiting(call.key)
+        if call.hook == "activate":  # before any prompt: below what started pi, else by itself
+            name, parent = "plugin activate", context_of_environment(os.environ)
+        else:
+            attributes |= {names.HOOK: call.hook, names.HOOK_CHANGED: call.changed}
         if parent is None:
             return
-        attributes: dict[str, Any] = {
-            names.PLUGIN: call.plugin,
-            names.HOOK: call.hook,
-            names.HOOK_CHANGED: call.changed,
-            names.HOOK_OUTCOME: call.outcome,
-        }
         started = int(call.started * _NANO)
-        span = self._outlet.tracer.start_span(f"hook {call.hook}", parent, attributes=attributes, start_time=started)
+        span = self._outlet.tracer.start_span(name, parent, attributes=attributes, start_time=started)
         if call.outcome not in ("ok", "vetoed", "cancelled"):
             _fail(span, call.outcome)
         span.end(started + int(call.milliseconds * 1_000_000))
+
+    def _waiting(self, key: str | None) -> Context | None:
+        """Return the context of what a hook delays: a request or a call, a compaction, the prompt."""
+        found = self._contexts.get(key or "")
+        if found is None and self._compaction is not None:
+            found = self._compaction[1]
+        return found or self._here()
 
     # Context
 
@@ -348,27 +348,23 @@ class Recorder:
         if context is None and len(self._tools) == 1:
             context = self._contexts[next(iter(self._tools))]
         context = context or self._here()
-        carrier: dict[str, str] = {}
-        if context is not None:
-            _propagator().inject(carrier, context)
-        return carrier
+        return headers_of(context) if context is not None else {}
 
     def _here(self) -> Context | None:
         return None if self._run is None else self._run.context
 
 
-def _propagator() -> Any:
-    from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
-
-    return TraceContextTextMapPropagator()
-
-
-def _context_of(headers: Mapping[str, str]) -> Context:
-    """Return the context of ``traceparent`` and ``tracestate``; an empty one without them, or if they are not valid."""
-    from opentelemetry.context import Context
-
-    found: Context = _propagator().extract(headers, Context())
-    return found
+def _describe(span: Span, answer: AssistantMessage) -> None:
+    reason = answer.stop_reason
+    attributes: dict[str, Any] = {
+        names.RESPONSE_FINISH_REASONS: [names.FINISH_REASONS.get(reason, reason)],
+        names.RESPONSE_MODEL: answer.response_model or answer.model,
+    }
+    if answer.response_id:
+        attributes[names.RESPONSE_ID] = answer.response_id
+    if reason == "aborted":
+        attributes[names.ABORTED] = True
+    span.set_attributes(attributes)
 
 
 def _fail(span: Span, error: str) -> None:

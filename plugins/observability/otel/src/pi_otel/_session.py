@@ -40,9 +40,9 @@ class Observed:
         self._telemetry = telemetry()
         self._options = Options()
         self._recorder: Recorder | None = None
-        self._messages: tuple[Any, ...] = ()
         self._is_counted = False
         self._prompted = ""
+        self._early: list[HookTrace] = []
 
     def register(self) -> Self:
         """Observe the session."""
@@ -91,8 +91,9 @@ class Observed:
         if not self._is_counted:
             self._is_counted = True
             self._telemetry.sessions += 1
-            if self._options.content:
-                self._pi.on("context", self._context)
+            early, self._early = self._early, []
+            for trace in early:
+                self._hook(trace)
 
     async def _shutdown(self, event: Any, ctx: PiContext) -> None:
         if not self._is_counted:
@@ -133,27 +134,19 @@ class Observed:
 
     # Requests
 
-    def _context(self, event: Any) -> None:
-        self._messages = event.messages
-
     def _before_model_request(self, event: Any, ctx: PiContext) -> None:
         at = time_ns()
         content: dict[str, str] = {}
-        if self._options.content and event.purpose == "conversation":
+        if self._options.content:
+            from pi_otel._content import messages_json, text_json
+
+            redact = ctx.secrets.redact
             with suppress(Exception):  # a message of an unknown form: this hook would refuse the request if it failed
-                content = self._asked_content(ctx)
+                content = {
+                    names.SYSTEM_INSTRUCTIONS: text_json(event.system_prompt, redact),
+                    names.INPUT_MESSAGES: messages_json(event.messages, redact),
+                }
         self._note(lambda to: to.request_began(at, event, content))
-
-    def _asked_content(self, ctx: PiContext) -> dict[str, str]:
-        """Return what the model is about to get."""
-        from pi_otel._content import messages_json, text_json
-
-        messages, self._messages = self._messages, ()
-        redact = ctx.secrets.redact
-        return {
-            names.SYSTEM_INSTRUCTIONS: text_json(ctx.system_prompt, redact),
-            names.INPUT_MESSAGES: messages_json(messages, redact),
-        }
 
     async def _before_provider_request(self, event: Any) -> None:
         payload = event.payload if isinstance(event.payload, dict) else {}
@@ -175,20 +168,20 @@ class Observed:
             self._note(lambda to: to.answer_began(at, event.request_id))
             self._telemetry.load()
 
-    def _model_usage(self, event: Any) -> None:
-        at = time_ns()
-        self._note(lambda to: to.request_ended(at, event))
-
-    def _message_end(self, event: Any, ctx: PiContext) -> None:
-        if event.message.role != "assistant":
-            return
+    def _model_usage(self, event: Any, ctx: PiContext) -> None:
         at = time_ns()
         content: dict[str, str] = {}
-        if self._options.content:
+        if self._options.content and event.answer is not None:
             from pi_otel._content import output_json
 
-            content = {names.OUTPUT_MESSAGES: output_json(event.message, ctx.secrets.redact)}
-        self._note(lambda to: to.answered(at, event.request_id, event.message, content))
+            with suppress(Exception):
+                content = {names.OUTPUT_MESSAGES: output_json(event.answer, ctx.secrets.redact)}
+        self._note(lambda to: to.request_ended(at, event, content))
+
+    def _message_end(self, event: Any) -> None:
+        if event.message.role == "assistant":
+            at = time_ns()
+            self._note(lambda to: to.answered(at, event.request_id, event.message))
 
     # Tools, programs, compactions, child sessions, hooks
 
@@ -241,7 +234,10 @@ class Observed:
         self._note(lambda to: to.child_ended(event.child.id))
 
     def _hook(self, trace: HookTrace) -> None:
-        self._note(lambda to: to.hook_called(trace))
+        if self._is_counted:
+            self._note(lambda to: to.hook_called(trace))
+        else:  # the settings, which the recorder is made with, are read when the session starts
+            self._early.append(trace)
 
 
 def _write_warning(text: str) -> None:
