@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pi_budgets
-from pi_budgets._ledger import Ledger, Line, append_line, ledger_file
+from pi_budgets._ledger import Ledger, Line
+from pi_budgets._line import append_line, ledger_file
 from pi_budgets._subcommand import run_subcommand
 from pi_core import PluginHost, Settings
 from pi_testing import text, usage
@@ -39,6 +40,10 @@ def ids(ledger: Ledger) -> list[str]:
     return [line.id for line in ledger.new_lines()]
 
 
+def add(file: str, line: Line) -> None:
+    append_line(file, asdict(line))
+
+
 def write(file: str, text: str) -> None:
     with Path(file).open("a") as opened:
         opened.write(text)
@@ -47,7 +52,7 @@ def write(file: str, text: str) -> None:
 def test_lines_come_back_as_they_were_written(file: str) -> None:
     line = evolve(LINE, plugin="péter \ud800", agent="x\ny", toolCalls=3)
 
-    append_line(file, line)
+    add(file, line)
 
     (read,) = Ledger(file).new_lines()
     assert evolve(read, plugin=line.plugin) == line
@@ -55,7 +60,7 @@ def test_lines_come_back_as_they_were_written(file: str) -> None:
 
 def test_a_request_counts_once(file: str) -> None:
     for line in (LINE, LINE, evolve(LINE, id="b")):
-        append_line(file, line)
+        add(file, line)
 
     ledger = Ledger(file)
     ledger.refresh()
@@ -68,9 +73,9 @@ def test_a_request_counts_once(file: str) -> None:
                 json.dumps({**asdict(LINE), "day": "someday"}), json.dumps({**asdict(LINE), "dollars": True})],
 )  # fmt: skip
 def test_a_damaged_line_is_named_and_does_not_count(file: str, damaged: str) -> None:
-    append_line(file, LINE)
+    add(file, LINE)
     write(file, f"{damaged}\n")
-    append_line(file, evolve(LINE, id="b"))
+    add(file, evolve(LINE, id="b"))
 
     ledger = Ledger(file)
 
@@ -79,23 +84,23 @@ def test_a_damaged_line_is_named_and_does_not_count(file: str, damaged: str) -> 
 
 
 def test_a_line_that_a_killed_process_left_unfinished_spoils_no_other(file: str) -> None:
-    append_line(file, LINE)
+    add(file, LINE)
     write(file, '{"id": "b", "at')
     ledger = Ledger(file)
     before = ids(ledger)
 
-    append_line(file, evolve(LINE, id="c"))
+    add(file, evolve(LINE, id="c"))
 
     assert (before, ids(ledger)) == (["a"], ["c"])
     assert len(ledger.damages) == 1
 
 
 def test_a_ledger_that_was_moved_away_begins_anew(file: str, tmp_path: Path) -> None:
-    append_line(file, LINE)
+    add(file, LINE)
     ledger = Ledger(file)
     ledger.refresh()
     (tmp_path / "agent" / "usage" / "ledger.jsonl").rename(tmp_path / "old")
-    append_line(file, evolve(LINE, id="b", dollars=1))
+    add(file, evolve(LINE, id="b", dollars=1))
 
     ledger.refresh()
 
@@ -104,7 +109,7 @@ def test_a_ledger_that_was_moved_away_begins_anew(file: str, tmp_path: Path) -> 
 
 def test_lines_of_many_writers_do_not_mix(file: str) -> None:
     with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda number: append_line(file, evolve(LINE, id=str(number))), range(200)))
+        list(pool.map(lambda number: add(file, evolve(LINE, id=str(number))), range(200)))
 
     ledger = Ledger(file)
     assert sorted(ids(ledger), key=int) == [str(number) for number in range(200)]
@@ -117,7 +122,7 @@ def test_the_sums_are_those_of_the_lines(tmp_path_factory: pytest.TempPathFactor
     ledger = Ledger(file)
     days = {"d": "2026-05-01", "e": "2026-05-02"}
     for number, (project, day, cents) in enumerate(rows):
-        append_line(file, evolve(LINE, id=str(number), project=project, day=days[day], dollars=cents / 100))
+        add(file, evolve(LINE, id=str(number), project=project, day=days[day], dollars=cents / 100))
         ledger.refresh()  # what is read bit by bit is what is read at once
 
     for project in "pq":
@@ -136,7 +141,7 @@ async def test_with_the_clock_set_back_the_latest_day_goes_on(
     pi_session: AgentSession, script: ScriptedProvider, pi_agent_dir: Path
 ) -> None:
     file = ledger_file(pi_agent_dir)
-    append_line(file, evolve(LINE, day="2999-12-31"))
+    add(file, evolve(LINE, day="2999-12-31"))
     script.turn(text("ok"))
     await pi_session.prompt("go")
 
@@ -151,7 +156,7 @@ async def test_with_the_clock_set_back_the_latest_day_goes_on(
 async def test_another_project_is_another_budget(
     pi_session: AgentSession, script: ScriptedProvider, pi_agent_dir: Path
 ) -> None:
-    append_line(ledger_file(pi_agent_dir), LINE)
+    add(ledger_file(pi_agent_dir), LINE)
     script.turn(text("ok"))
 
     answers = [await pi_session.prompt("go") for _ in range(2)]
@@ -163,7 +168,7 @@ async def test_another_project_is_another_budget(
 async def test_a_damaged_line_is_named_once_in_a_session(
     pi_session: AgentSession, script: ScriptedProvider, fake_ui: FakeUI, pi_agent_dir: Path
 ) -> None:
-    append_line(ledger_file(pi_agent_dir), LINE)
+    add(ledger_file(pi_agent_dir), LINE)
     (pi_agent_dir / "usage" / "ledger.jsonl").write_text("garbage\n")
     for _ in range(2):
         script.turn(text("ok"))
@@ -229,7 +234,7 @@ def filled(pi_agent_dir: Path) -> Path:
         evolve(LINE, id="d", agent="scout", project="/q", dollars=0),
     ]
     for line in lines:
-        append_line(ledger_file(pi_agent_dir), line)
+        add(ledger_file(pi_agent_dir), line)
     return pi_agent_dir
 
 

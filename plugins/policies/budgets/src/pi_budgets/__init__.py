@@ -77,7 +77,7 @@ def model_usage(event: ModelUsageEvent, ctx: PiContext) -> None:
 @hookimpl
 def child_session_start(event: ChildSessionStartEvent, ctx: PiContext) -> None:
     """Remember whose budgets a child session uses."""
-    from pi_budgets._account import know_child
+    from pi_budgets._family import know_child
 
     know_child(event.child.id, event.child.label, ctx)
 
@@ -85,7 +85,7 @@ def child_session_start(event: ChildSessionStartEvent, ctx: PiContext) -> None:
 @hookimpl
 def child_session_end(event: ChildSessionEndEvent) -> None:
     """Forget a child session."""
-    from pi_budgets._account import forget_child
+    from pi_budgets._family import forget_child
 
     forget_child(event.child.id)
 

@@ -1,50 +1,26 @@
-"""What a session has used, and its child sessions with it; and which sessions belong together."""
+"""What a session has used, and its child sessions with it."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from attrs import define, field
 
 from pi_budgets._amounts import SHARED, Amounts, add, tokens_of
+from pi_budgets._family import accounts
 from pi_hookspecs import AssistantMessage, ToolResultMessage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
-    from pi_budgets._ledger import Line
+    from pi_budgets._family import Member
     from pi_budgets._limits import Limit
     from pi_budgets._reservations import Reservation
     from pi_hookspecs import PiContext, SessionEntry, Usage
 
-__all__ = [
-    "Account",
-    "Member",
-    "account_of",
-    "forget_account",
-    "forget_child",
-    "know_child",
-    "known_account",
-    "member_of",
-    "used_in",
-]
-
-
-class Member(NamedTuple):
-    """What a session is in its family.
-
-    Attributes:
-        root: The session that it works for, directly or through others; itself where it is no child session.
-        project: That session's working directory.
-        agent: The name of the child session; None for others.
-    """
-
-    root: str
-    project: str
-    agent: str | None = None
+__all__ = ["Account", "account_of", "used_in"]
 
 
 @define(eq=False)
@@ -75,7 +51,7 @@ class Account:
     lifted: set[str] = field(factory=set)
     declined: set[str] = field(factory=set)
     stopped: str | None = None
-    unwritten: list[Line] = field(factory=list)
+    unwritten: list[Mapping[str, Any]] = field(factory=list)
     latest_day: str = ""
     asking: asyncio.Lock = field(factory=asyncio.Lock)
     _clock: float | None = None
@@ -144,7 +120,7 @@ class Account:
     def settle(self, request: str, names: tuple[str | None, ...], used: Amounts) -> None:
         """Count what a request used, and end its reservation."""
         self.reserved.pop(request, None)
-        self._post(names, {measure: amount for measure, amount in used.items() if measure != "toolCalls"})
+        self._post(names, used)
 
     def count_before(self, entries: Iterable[SessionEntry]) -> None:
         """Count what a session used before: an answer that stands in it twice counts once."""
@@ -190,37 +166,6 @@ def used_in(usage: Usage) -> Amounts:
     return {"tokens": tokens_of(usage), "dollars": usage.cost.total}
 
 
-# Families. Hooks of a child session, which has its own handlers, have to find the account of the session that it works
-# for; all sessions of a process are in one event loop, or know nothing of each other.
-
-
-@cache
-def _members() -> dict[str, Member]:
-    return {}
-
-
-@cache
-def _accounts() -> dict[str, Account]:
-    return {}
-
-
-def know_child(child: str, label: str | None, parent: PiContext) -> None:
-    """Remember that a session works for another one."""
-    above = member_of(parent)
-    _members()[child] = Member(above.root, above.project, label or above.agent)
-
-
-def forget_child(child: str) -> None:
-    """Forget a child session that has ended."""
-    _members().pop(child, None)
-
-
-def member_of(ctx: PiContext) -> Member:
-    """Return what a session is in its family."""
-    session = ctx.session.id
-    return _members().get(session) or Member(session, str(ctx.cwd))
-
-
 def account_of(member: Member, ctx: PiContext, start: dict[str | None, Amounts]) -> Account:
     """Return the account of a session's family, which is made when it is first asked for.
 
@@ -229,19 +174,9 @@ def account_of(member: Member, ctx: PiContext, start: dict[str | None, Amounts])
         ctx: The session.
         start: What was used since pi was started.
     """
-    account = _accounts().get(member.root)
+    account: Account | None = accounts().get(member.root)
     if account is None:
-        account = _accounts()[member.root] = Account(member.project, start)
+        account = accounts()[member.root] = Account(member.project, start)
         if member.root == ctx.session.id:
             account.count_before(ctx.session.entries())
     return account
-
-
-def known_account(root: str) -> Account | None:
-    """Return the account of a session if there is one."""
-    return _accounts().get(root)
-
-
-def forget_account(root: str) -> None:
-    """Forget the account of a session."""
-    _accounts().pop(root, None)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import time
+from math import ceil
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from attrs import frozen
 
 from pi_budgets._amounts import formatted
-from pi_budgets._ledger import Ledger, today
+from pi_budgets._line import today
 from pi_hookspecs.values import ReprMixin
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from typing import Literal
 
     from pi_budgets._account import Account
+    from pi_budgets._ledger import Ledger
     from pi_budgets._limits import Budgets, Limit
     from pi_budgets._reservations import Reservation
     from pi_budgets._shared import Shared
@@ -202,8 +204,10 @@ class Gate:
             account.lifted.add(limit.setting)
         elif choice == _SOME_MORE:
             more = max(limit.amount, reached.used) * _MORE
-            account.extra[limit.setting] = reached.used + more - limit.amount
+            allowed = reached.used + more
+            account.extra[limit.setting] = (allowed if limit.measure == "dollars" else ceil(allowed)) - limit.amount
         if reached.used < account.allowed(limit):
+            account.noticed.add(limit.setting)  # the question was a notice
             return True
         account.declined.add(limit.setting)
         return False

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pi_budgets._account import account_of, forget_account, member_of, used_in
+from pi_budgets._account import account_of, used_in
+from pi_budgets._family import accounts, member_of
 from pi_budgets._gate import Gate
 from pi_budgets._ledger import names_of
 from pi_budgets._limits import Budgets, read_budgets
@@ -17,8 +18,9 @@ from pi_hookspecs import BeforeModelRequestResult, ToolCallResult, ToolResultMes
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pi_budgets._account import Account, Member
+    from pi_budgets._account import Account
     from pi_budgets._amounts import Amounts
+    from pi_budgets._family import Member
     from pi_hookspecs import (
         AgentSettledEvent,
         AgentStartEvent,
@@ -138,7 +140,7 @@ class Hooks:
     def session_shutdown(self, event: SessionShutdownEvent, ctx: PiContext) -> None:
         """Forget what the session used: its entries have it."""
         if event.reason != "reload":
-            forget_account(ctx.session.id)
+            accounts().pop(ctx.session.id, None)
 
     # Internals
 

@@ -1,26 +1,20 @@
-"""The ledger: ``usage/ledger.jsonl`` in the agent directory, one line per request, which is only ever appended to.
-
-All processes of a user write it. A line is one ``write`` to a file opened for appending, so that lines of several
-processes do not mix. It has numbers and names, nothing of what was asked or answered.
-"""
+"""Reads the ledger and adds it up."""
 
 from __future__ import annotations
 
 import json
 import os
-from datetime import date, datetime
+from datetime import date
 from typing import TYPE_CHECKING, Any
 
-from attrs import asdict, define, field, frozen
+from attrs import define, field, frozen
 
 from pi_budgets._amounts import Amounts, add
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Damage", "Ledger", "Line", "append_line", "ledger_file", "names_of", "today"]
-
-_SECONDS_DIGITS = 3
+__all__ = ["Damage", "Ledger", "Line", "names_of"]
 
 
 @frozen(kw_only=True)
@@ -87,39 +81,6 @@ class Damage:
 
     def __str__(self) -> str:
         return f"{self.file}:{self.number}: this line of the ledger is damaged and does not count"
-
-
-def ledger_file(agent_dir: str | os.PathLike[str]) -> str:
-    """Return the ledger's path."""
-    return os.path.join(agent_dir, "usage", "ledger.jsonl")
-
-
-def today() -> str:
-    """Return the user's own date, ISO 8601."""
-    return datetime.now().astimezone().date().isoformat()
-
-
-def append_line(file: str, line: Line) -> None:
-    """Append a line; one that a killed process left unfinished ends before it.
-
-    Raises:
-        OSError: It cannot be written.
-    """
-    os.makedirs(os.path.dirname(file), mode=0o700, exist_ok=True)
-    values = asdict(line)
-    values["seconds"] = round(line.seconds, _SECONDS_DIGITS)
-    text = json.dumps(values, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "backslashreplace") + b"\n"
-    descriptor = os.open(file, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
-    try:
-        size = os.fstat(descriptor).st_size
-        if size:
-            os.lseek(descriptor, size - 1, os.SEEK_SET)
-            if os.read(descriptor, 1) != b"\n":
-                text = b"\n" + text
-        while text:
-            text = text[os.write(descriptor, text) :]
-    finally:
-        os.close(descriptor)
 
 
 @define(eq=False)

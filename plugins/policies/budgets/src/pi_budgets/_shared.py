@@ -7,7 +7,8 @@ import threading
 from functools import cache
 from typing import TYPE_CHECKING, TypeVar
 
-from pi_budgets._ledger import Ledger, ledger_file
+from pi_budgets._ledger import Ledger
+from pi_budgets._line import ledger_file
 from pi_budgets._reservations import Reservations
 
 if TYPE_CHECKING:

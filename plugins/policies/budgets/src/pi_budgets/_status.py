@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pi_budgets._account import Account, known_account, member_of
+from pi_budgets._account import Account
 from pi_budgets._amounts import formatted
+from pi_budgets._family import accounts, member_of
 from pi_budgets._limits import read_budgets
 from pi_budgets._shared import shared_in
 from pi_hookspecs import UserError
@@ -26,7 +27,7 @@ def show_budgets(_args: str, ctx: PiContext) -> None:
     except OSError as error:
         raise UserError(f"The ledger cannot be read: {error}") from error
     member = member_of(ctx)
-    account = known_account(member.root) or Account(member.project)
+    account = accounts().get(member.root) or Account(member.project)
     lines = [f"This session has used ${ctx.totals.cost.total:.2f}."]
     lines += [_line(limit, account, ledger) for limit in budgets.limits]
     lines += (

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import define
 
-from pi_budgets._ledger import Ledger, ledger_file
+from pi_budgets._ledger import Ledger
+from pi_budgets._line import ledger_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 from functools import cache
 from typing import TYPE_CHECKING
 
-from pi_budgets._account import known_account, member_of
-from pi_budgets._ledger import Line, append_line, ledger_file, today
+from pi_budgets._family import accounts, member_of
+from pi_budgets._line import append_line, ledger_file, today
 
 if TYPE_CHECKING:
     from pi_budgets._account import Account
@@ -19,33 +19,30 @@ __all__ = ["record_usage", "write_left"]
 def record_usage(event: ModelUsageEvent, ctx: PiContext) -> None:
     """Append the ledger's line of a request, then release what was reserved for it."""
     member = member_of(ctx)
-    account = known_account(member.root)
-    agent_dir = str(ctx.settings.agent_dir)
-    seconds, calls, day = event.duration_ms / 1000, 0, today()
-    reservation = None
+    account = accounts().get(member.root)
+    used, seconds, calls, day = event.usage, event.duration_ms / 1000, 0, today()
     if account is not None:
         seconds, calls = account.take_unposted(seconds)
-        reservation = account.reserved.get(event.request_id)
         day = max(day, account.latest_day)
-    used = event.usage
-    line = Line(
-        id=event.request_id,
-        at=datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
-        day=day,
-        session=ctx.session.id,
-        project=member.project,
-        plugin=event.plugin,
-        agent=member.agent,
-        purpose=event.purpose,
-        model=event.model.reference,
-        input=used.input,
-        output=used.output,
-        cacheRead=used.cache_read,
-        cacheWrite=used.cache_write,
-        dollars=used.cost.total,
-        seconds=seconds,
-        toolCalls=calls,
-    )
+    line = {
+        "id": event.request_id,
+        "at": datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        "day": day,
+        "session": ctx.session.id,
+        "project": member.project,
+        "plugin": event.plugin,
+        "agent": member.agent,
+        "purpose": event.purpose,
+        "model": event.model.reference,
+        "input": used.input,
+        "output": used.output,
+        "cacheRead": used.cache_read,
+        "cacheWrite": used.cache_write,
+        "dollars": used.cost.total,
+        "seconds": round(seconds, 3),
+        "toolCalls": calls,
+    }
+    agent_dir = str(ctx.settings.agent_dir)
     problem = None
     try:
         append_line(ledger_file(agent_dir), line)
@@ -53,12 +50,7 @@ def record_usage(event: ModelUsageEvent, ctx: PiContext) -> None:
         problem = f"What requests use cannot be written down: {error}"
     if account is not None:
         account.unwritten += [line] if problem is not None else []
-        turns = reservation.amounts.get("turns", 0) if reservation is not None else 0
-        account.settle(event.request_id, line.names, {**line.amounts, "turns": turns})
-    if reservation is not None and reservation.is_shared:
-        from pi_budgets._shared import shared_in
-
-        shared_in(agent_dir).reservations.release(request=event.request_id)
+        _settle(account, event, seconds, agent_dir, member.agent)
     if problem is not None and problem not in _reported():
         _reported().add(problem)
         ctx.ui.notify(problem, "warning")
@@ -73,6 +65,21 @@ def write_left(account: Account, agent_dir: str) -> None:
     while account.unwritten:
         append_line(ledger_file(agent_dir), account.unwritten[0])
         del account.unwritten[0]
+
+
+def _settle(account: Account, event: ModelUsageEvent, seconds: float, agent_dir: str, agent: str | None) -> None:
+    """Count a request for its budgets, and release what was reserved for it."""
+    from pi_budgets._account import used_in
+    from pi_budgets._ledger import names_of
+
+    reservation = account.reserved.get(event.request_id)
+    turns = reservation.amounts.get("turns", 0) if reservation is not None else 0
+    amounts = {**used_in(event.usage), "requests": 1, "seconds": seconds, "turns": turns}
+    account.settle(event.request_id, names_of(event.plugin, agent), amounts)
+    if reservation is not None and reservation.is_shared:
+        from pi_budgets._shared import shared_in
+
+        shared_in(agent_dir).reservations.release(request=event.request_id)
 
 
 @cache

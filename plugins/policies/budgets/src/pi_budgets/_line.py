@@ -1,0 +1,53 @@
+"""Appends to the ledger: ``usage/ledger.jsonl`` in the agent directory, one line per request.
+
+All processes of a user write it. A line is one ``write`` to a file opened for appending, so that lines of several
+processes do not mix. It has numbers and names, nothing of what was asked or answered. Every session does this, most
+without any budget: what reads the ledger is in a module of its own.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["append_line", "ledger_file", "today"]
+
+
+def ledger_file(agent_dir: str | os.PathLike[str]) -> str:
+    """Return the ledger's path."""
+    return os.path.join(agent_dir, "usage", "ledger.jsonl")
+
+
+def today() -> str:
+    """Return the user's own date, ISO 8601."""
+    return datetime.now().astimezone().date().isoformat()
+
+
+def append_line(file: str, line: Mapping[str, Any]) -> None:
+    """Append a line; one that a killed process left unfinished ends before it.
+
+    Args:
+        file: The ledger.
+        line: The fields of ``Line`` in ``_ledger.py``.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    os.makedirs(os.path.dirname(file), mode=0o700, exist_ok=True)
+    text = json.dumps(line, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "backslashreplace") + b"\n"
+    descriptor = os.open(file, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
+    try:
+        size = os.fstat(descriptor).st_size
+        if size:
+            os.lseek(descriptor, size - 1, os.SEEK_SET)
+            if os.read(descriptor, 1) != b"\n":
+                text = b"\n" + text
+        while text:
+            text = text[os.write(descriptor, text) :]
+    finally:
+        os.close(descriptor)
