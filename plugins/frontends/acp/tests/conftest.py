@@ -23,7 +23,8 @@ import asyncio
 import json
 import os
 
-from pi_hookspecs import Command, FormField, MessageBuilder, Model, ProviderInfo, ToolContext, Usage, hookimpl, tool
+from pi_hookspecs import Command, FormField, MessageBuilder, Model, ProviderInfo, ToolAnnotations, ToolContext, Usage
+from pi_hookspecs import hookimpl, tool
 
 
 class Fake:
@@ -88,7 +89,7 @@ async def hang_on(ctx: ToolContext) -> str:
     return "went on"
 
 
-@tool
+@tool(namespace="sights", annotations=ToolAnnotations(read_only=True))
 async def look(ctx: ToolContext) -> str:
     """Return the folder."""
     return str(ctx.cwd)

