@@ -122,6 +122,8 @@ class Keyboard:
             taken = completions.taken(app.editor)
             is_command = taken.text.text.startswith("/") and " " not in taken.text.text.rstrip()
             completions.close()
+            if taken.text.text.rstrip() == app.editor.text.text.rstrip():
+                return False  # it is complete: send it
             app.set_editor(taken, complete=not is_command)
             if is_command:
                 app.submit()

@@ -1,0 +1,78 @@
+"""The snake moves, eats, grows and dies; the best score is the session's."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from pi_hookspecs import CustomEntry
+
+pytestmark = pytest.mark.pi(screen=True)
+
+
+@pytest.fixture
+async def playing(pi_session, fake_ui):
+    """Start a game, and return it with the command that plays; the clock is the test's."""
+    fake_ui.leaves_open()
+    command = asyncio.ensure_future(pi_session.prompt("/snake"))
+    screen = await fake_ui.opened_custom()
+    game = screen.component.component
+    game.timer.cancel()
+    yield game, screen, command
+    screen.done()
+    await command
+
+
+def move(game, screen, *keys):
+    for key in keys:
+        screen.press(key)
+        game.tick()
+        game.timer.cancel()
+
+
+async def test_arrows_and_letters_lead_it(playing):
+    game, screen, _ = playing
+
+    move(game, screen, "up", "l", "down", "left")
+
+    assert (game.snake[0], game.over) == ((12, 6), False)
+
+
+async def test_it_cannot_turn_back(playing):
+    game, screen, _ = playing
+
+    move(game, screen, "left")
+
+    assert game.snake[0] == (13, 6)
+
+
+async def test_it_grows_with_what_it_eats(playing):
+    game, screen, _ = playing
+    game.food = (13, 6)
+
+    move(game, screen, "right", "right")
+
+    assert (len(game.snake), game.score) == (3, 10)
+    assert " 10 · best 10" in screen.rows[0]
+
+
+async def test_the_wall_ends_the_game_and_the_best_score_is_kept(playing, pi_session, fake_ui):
+    game, screen, command = playing
+    game.food = (13, 6)
+    move(game, screen, *["right"] * 12)
+
+    over = screen.rows[-1]
+    screen.press("enter")
+    await command
+
+    assert over == "game over · enter"
+    kept = [each.data for each in pi_session.session_manager.get_branch() if isinstance(each, CustomEntry)]
+    assert kept == [10]
+    assert fake_ui.notices[-1].message == "New best score: 10"
+
+
+async def test_all_rows_fit(playing):
+    _, screen, _ = playing
+
+    assert {len(row) for row in screen.rows[1:14]} == {50}
