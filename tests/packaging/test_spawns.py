@@ -34,6 +34,7 @@ EXCEPTIONS = {
     "plugins/policies/sandbox/src/pi_sandbox/_subcommand.py": "the user's own command, in the sandbox itself",
     "pi_core/src/pi_core/host/installers.py": "installs what plugins need, before plugins are loaded",
     "pi_core/src/pi_core/host/trial.py": "tries whether a plugin can be loaded, before plugins are loaded",
+    "plugins/frontends/cli/src/pi_cli/_worktree.py": "git, for the user's own ``pi -w``, before plugins are loaded",
     "plugins/frontends/cli/src/pi_cli/line/editing.py": "the user's own editor, at the user's own terminal",
     "plugins/frontends/tui/src/pi_tui/screen/outside.py": "as above",
     "plugins/kits/client/src/pi_client/_client.py": "starts pi itself, from a program in which no plugin runs",

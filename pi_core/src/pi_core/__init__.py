@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pi_core.base.json_file import change_text
     from pi_core.base.process.signals import OrderlyEnd
     from pi_core.base.terminal_text import clean_text, hidden_characters, one_line
+    from pi_core.base.worktrees import worktree_folder
     from pi_core.conversation import AgentSession
     from pi_core.conversation.answer import Answer
     from pi_core.conversation.model_selection import ScopedModel
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "base.json_file": "change_text",
+    "base.worktrees": "worktree_folder",
     "agent.agent": "Agent AgentState",
     "conversation": "AgentSession",
     "conversation.model_selection": "ScopedModel",
@@ -153,6 +155,7 @@ __all__ = [  # literal, because type checkers read it
     "parse_frontmatter",
     "prompt_element",
     "run",
+    "worktree_folder",
 ]
 
 

@@ -83,7 +83,7 @@ class ProjectTrust(Value):
         is_trusted: bool | None = None
         why, remedy = "it has not been decided yet", _DECIDE
         try:
-            saved = TrustStore(agent_dir).decision(folder, environ)
+            saved = TrustStore(agent_dir).decision(folder, environ) or _of_repository(folder, agent_dir, environ)
         except UserError as error:  # it may contain a refusal, so the default is not used either
             why, remedy = str(error), _REPAIR
         else:
@@ -238,6 +238,16 @@ def project_resources(cwd: Path, environ: Mapping[str, str] | None = None) -> It
             yield skills
         if os.path.lexists(each / ".git"):
             return
+
+
+def _of_repository(folder: Path, agent_dir: str | Path, environ: Mapping[str, str] | None) -> tuple[Path, bool] | None:
+    """Return the decision of the repository whose files a folder has, in one of pi's worktrees."""
+    if "worktrees" not in folder.parts:
+        return None
+    from pi_core.base.worktrees import repository_folder
+
+    origin = repository_folder(folder, agent_dir)
+    return TrustStore(agent_dir).decision(origin, environ) if origin is not None else None
 
 
 def _comparable(folder: str | Path) -> str:

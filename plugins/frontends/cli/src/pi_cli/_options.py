@@ -65,6 +65,7 @@ class Options(Value):
         session_id: Id of the session of this folder to continue, or of the new session.
         fork: Path or id of a session to continue in a copy.
         name: The session's name.
+        worktree: Name of the git worktree to work in.
         export: Path or id of a session to write as a document, instead of a run.
         exclude_tools: Names and patterns from ``--exclude-tools``, and pi's own with ``--no-builtin-tools``.
         thinking: The level that ``--thinking`` names.
@@ -104,6 +105,7 @@ class Options(Value):
     session_id: str | None = None
     fork: str | None = None
     name: str | None = None
+    worktree: str | None = None
     export: str | None = None
     disabled: tuple[str, ...] = ()
     approve: bool | None = None

@@ -59,6 +59,10 @@ def start(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
     # Before the first plugin is imported; a plugin's subcommand restores it.
     keep_stdout(when=reserves_stdout(early) or (early.mode is None and not _may_interact(early)))
     text = word.text if word is not None else None
+    if early.worktree is not None and not (early.help or early.version):
+        from pi_cli._worktree import enter_worktree
+
+        cwd = enter_worktree(early.worktree, cwd, environ)
     host = open_host(cwd, environ, early, disabled, text, interactive=_may_talk(early), on_load=_log_of_loads(environ))
     sources = partial(find_sources, host, cwd, early, environ)
     if early.help or early.version:

@@ -5,18 +5,18 @@ The user's index, stash and HEAD are never touched. ``refs/pi/base/ID`` is where
 
 from __future__ import annotations
 
-import hashlib
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from attrs import define, frozen
 
 from pi_agents._git import git_in, repository_of
+from pi_core import worktree_folder
 from pi_hookspecs import UserError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
+    from pathlib import Path
 
     from pi_agents._git import Exec, Git
     from pi_agents._member import Member
@@ -29,7 +29,6 @@ __all__ = [
     "changes",
     "drop",
     "find",
-    "folder_for",
     "kept_worktrees",
     "prepared",
     "worktree",
@@ -73,12 +72,6 @@ class Kept:
         return f"pi/{self.id}"
 
 
-def folder_for(agent_dir: Path, top: Path) -> Path:
-    """Return the folder for the worktrees of a repository."""
-    mark = hashlib.sha256(str(top).encode(errors="surrogateescape")).hexdigest()[:8]
-    return agent_dir.resolve() / "worktrees" / f"{top.name}-{mark}"
-
-
 @asynccontextmanager
 async def worktree(run: Exec, member: Member, ctx: PiContext) -> AsyncIterator[Worktree]:
     """Make a worktree for an agent; afterwards remove it if nothing was changed, else commit what was.
@@ -88,7 +81,7 @@ async def worktree(run: Exec, member: Member, ctx: PiContext) -> AsyncIterator[W
     """
     git = await repository_of(run, ctx.cwd)
     name = f"pi/{member.id}"
-    path = folder_for(Path(ctx.settings.agent_dir), git.folder.path) / member.id
+    path = worktree_folder(ctx.settings.agent_dir, git.folder.path) / member.id
     base = await _base(git)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -113,7 +106,7 @@ async def worktree(run: Exec, member: Member, ctx: PiContext) -> AsyncIterator[W
 
 async def kept_worktrees(git: Git, agent_dir: Path) -> list[Kept]:
     """Return the worktrees of a repository that pi made, those of ``pi -w`` included."""
-    folder = folder_for(agent_dir, git.folder.path)
+    folder = worktree_folder(agent_dir, git.folder.path)
     bases = await git("for-each-ref", "--format=%(refname) %(objectname)", "refs/pi/base/")
     found = (line.split(" ") for line in bases.splitlines())
     names = [(name.removeprefix("refs/pi/base/"), commit) for name, commit in found]
