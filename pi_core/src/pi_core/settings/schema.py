@@ -372,6 +372,7 @@ class SettingsSchema(PackageSettings):
         "transcript", "What the full screen leaves in the terminal when it ends"
     )
     fullscreen_mouse: bool = _setting(True, "Take the mouse in the full screen; off leaves it to the terminal")
+    fullscreen_copy_on_select: bool = _setting(True, "Copy what is selected with the mouse in the full screen at once")
     output_pad: int = _setting(1, "Empty columns on both sides of answers", at_least=0)
     hide_thinking_block: bool = _setting(False, "Hide the model's thinking")
     show_hardware_cursor: bool = _setting(False, "Show the terminal's own cursor, for input methods")

@@ -9,7 +9,7 @@ from pi_tui.commands.table import Command
 if TYPE_CHECKING:
     from pi_tui.screen.talk import Talk
 
-__all__ = ["COMMANDS", "copy_answer", "copy_text"]
+__all__ = ["COMMANDS"]
 
 
 async def _name(talk: Talk, argument: str) -> None:
@@ -30,33 +30,19 @@ async def _compact(talk: Talk, argument: str) -> None:
 
 
 async def _copy(talk: Talk, _argument: str) -> None:
-    copy_answer(talk)
-
-
-def copy_answer(talk: Talk) -> None:
-    """Hand the last answer to the terminal's clipboard."""
+    clipboard = talk.screen.clipboards
+    if clipboard.copy_selection():
+        return
     text = talk.port.last_answer()
     if text is None:
         talk.notice("There is no answer yet.")
     else:
-        copy_text(talk, text)
-
-
-def copy_text(talk: Talk, text: str) -> None:
-    """Hand a text to the terminal's clipboard."""
-    from pi_terminal_kit.clipboard import clipboard_sequence
-
-    sequence = clipboard_sequence(text)
-    if sequence is None:
-        talk.notice(f"{len(text):,} characters are too many for the terminal's clipboard.", "warning")
-        return
-    talk.screen.write_terminal(sequence)
-    talk.notice(f"Sent {len(text):,} characters to the terminal's clipboard.")
+        clipboard.copy(text)
 
 
 COMMANDS = {
     "name": Command("Show the session's name, or set it: /name NAME", _name),
     "session": Command("Show file, size and cost of the session", _session),
     "compact": Command("Replace the older part of the conversation by a summary: /compact WHAT MATTERS", _compact),
-    "copy": Command("Copy the last answer to the clipboard", _copy),
+    "copy": Command("Copy what is selected, or else the last answer, to the clipboard", _copy),
 }

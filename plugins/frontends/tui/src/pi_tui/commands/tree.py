@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from pi_tui.commands.chosen import choose, choose_while
-from pi_tui.commands.conversation import copy_text
 from pi_tui.commands.table import Command
 from pi_tui.selectors.picks import Option, Pick
 from pi_tui.selectors.tree import EntryCopied, LabelChanged, TreeSelector
@@ -48,7 +47,7 @@ async def _tree(talk: Talk, argument: str) -> None:
         if isinstance(outcome, LabelChanged):
             lists.set_label(outcome.entry_id, outcome.label)
         else:
-            copy_text(talk, outcome.text)
+            talk.screen.clipboards.copy(outcome.text)
 
     chosen: str | None = None
     while (outcome := await choose_while(talk, TreeSelector(lists.tree(), wanted, chosen), carry_out)) is not None:

@@ -6,8 +6,11 @@ not visible.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
+from attrs import evolve
+
+from pi_hookspecs import Line
 from pi_tui.lines.cache import LayoutCache
 from pi_tui.lines.heights import estimated_height
 from pi_tui.lines.layout import FixedRows
@@ -15,12 +18,14 @@ from pi_tui.lines.layout import FixedRows
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pi_hookspecs import Line
     from pi_tui.lines.layout import Rows
     from pi_tui.lines.look import Look
     from pi_tui.view.state import State
 
-__all__ = ["Anchor"]
+__all__ = ["Anchor", "Place"]
+
+Place: TypeAlias = tuple[str, int]
+"""A row: the id of its block, which is empty for the header, and its number there."""
 
 _HEAD = ""
 """The id of the header, which comes before the first block."""
@@ -35,13 +40,15 @@ class Anchor:
     Attributes:
         cache: The rows of blocks.
         head: The header, which scrolls with the blocks.
+        toggled: Blocks that are displayed in full where others are not, and the other way round.
     """
 
     def __init__(self, state: State) -> None:
         self._state = state
         self.cache = LayoutCache()
         self.head: Rows = FixedRows([])
-        self._top: tuple[str, int] | None = None
+        self.toggled: set[str] = set()
+        self._top: Place | None = None
         self._heights: dict[str, tuple[int, Look, int]] = {}
 
     @property
@@ -103,15 +110,65 @@ class Anchor:
         before, total = sum(heights[:index]) + line, max(sum(heights), 1)
         return min(before / total, 1.0), min((before + height) / total, 1.0)
 
-    def block_at(self, row: int, height: int, look: Look) -> str | None:
-        """Return the id of the block that a visible row belongs to."""
+    def to_share(self, share: float, height: int, look: Look) -> None:
+        """Display the rows from a part of the whole on, by estimated heights."""
+        heights = [self._estimated(number, look) for number in range(len(self._state.blocks) + 1)]
+        wanted = int(sum(heights) * share)
+        index = 0
+        while index < len(heights) - 1 and wanted >= heights[index]:
+            wanted -= heights[index]
+            index += 1
+        self._move(index, wanted, height, look)
+
+    def show(self, place: Place, height: int, look: Look) -> None:
+        """Display a row, in the middle unless it is visible anyway."""
+        if place not in self.places(height, look):
+            index = self.index(place[0])
+            self._top = (self._id(index or 0), place[1])
+            self.scroll(-(height // 2), height, look)
+
+    # Rows by their places
+
+    def index(self, block_id: str) -> int | None:
+        """Return the number of a block, where 0 is the header; None if it is gone."""
+        if block_id == _HEAD:
+            return 0
+        number = self._state.number(block_id)
+        return None if number is None else number + 1
+
+    def places(self, height: int, look: Look) -> list[Place]:
+        """Return the places of the visible rows."""
         index, line = self._at(height, look)
-        while index <= len(self._state.blocks):
-            count = len(self._rows(index, look)) - line
-            if row < count:
-                return self._id(index) or None
-            row, index, line = row - count, index + 1, 0
-        return None
+        found: list[Place] = []
+        while len(found) < height and index <= len(self._state.blocks):
+            last = min(len(self._rows(index, look)), line + height - len(found))
+            found += [(self._id(index), number) for number in range(line, last)]
+            index, line = index + 1, 0
+        return found
+
+    def row(self, place: Place, look: Look) -> Line:
+        """Return a row; a blank one where there is none."""
+        index = self.index(place[0])
+        rows = [] if index is None else self._rows(index, look).window(place[1], place[1] + 1)
+        return rows[0] if rows else Line()
+
+    def block_rows(self, block_id: str, look: Look) -> list[Line]:
+        """Return all rows of a block."""
+        index = self.index(block_id)
+        rows = None if index is None else self._rows(index, look)
+        return [] if rows is None else rows.window(0, len(rows))
+
+    def rows_between(self, first: Place, last: Place, look: Look) -> list[Line]:
+        """Return the rows from one place to another."""
+        begin, end = self.index(first[0]), self.index(last[0])
+        if begin is None or end is None:
+            return []
+        found: list[Line] = []
+        for number in range(begin, end + 1):
+            rows = self._rows(number, look)
+            stop = last[1] + 1 if number == end else len(rows)
+            found += rows.window(first[1] if number == begin else 0, stop)
+        return found
 
     def forget(self, *block_ids: str) -> None:
         """Drop the rows of blocks that are gone."""
@@ -123,6 +180,7 @@ class Anchor:
         """Drop all rows, and follow the end: the conversation is another one."""
         self.cache.clear()
         self._heights.clear()
+        self.toggled.clear()
         self._top = None
 
     def _move(self, index: int, line: int, height: int, look: Look) -> None:
@@ -133,8 +191,7 @@ class Anchor:
         if self._top is None:
             return self._end(height, look)
         block_id, line = self._top
-        number = self._state.number(block_id)
-        index = 0 if block_id == _HEAD else None if number is None else number + 1
+        index = self.index(block_id)
         if index is None:
             self._top = None
             return self._end(height, look)
@@ -154,7 +211,10 @@ class Anchor:
         return self._state.blocks[index - 1].id if index else _HEAD
 
     def _rows(self, index: int, look: Look) -> Rows:
-        return self.cache.rows(self._state.blocks[index - 1], look) if index else self.head
+        if index == 0:
+            return self.head
+        block = self._state.blocks[index - 1]
+        return self.cache.rows(block, evolve(look, expanded=not look.expanded) if block.id in self.toggled else look)
 
     def _estimated(self, index: int, look: Look) -> int:
         if index == 0:

@@ -112,10 +112,16 @@ class ScreenApp(Controls, Life, App[int]):
         self.typed_filters = TypedFilters()
         self._title_written = ""
         self.interface = Interface(self)
-        self.start_controls(session_dir)
+        self.start_controls(session_dir, environ)
         self.start_life()
         self.frames = Frames(self._draw)
-        self.transcript = Transcript(self.state, self.painter, self.look, lambda: self.hint("tui.altScreen.bottom"))
+        self.transcript = Transcript(
+            self.state,
+            self.painter,
+            self.look,
+            lambda: self.hint("tui.altScreen.bottom"),
+            self.clipboards.copy_on_select,
+        )
         self.board, self.overlays = Board(self), Overlays(self)
         self.above = Clickable(self.painter, name="above", mouse=partial(self.board.mouse, "aboveEditor"))
         self.below = Clickable(self.painter, name="below", mouse=partial(self.board.mouse, "belowEditor"))

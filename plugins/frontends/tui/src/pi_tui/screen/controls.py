@@ -13,6 +13,7 @@ from pi_tui.editor.complete.words import WordSource
 from pi_tui.editor.state import Editor
 from pi_tui.keys.actions import ACTIONS
 from pi_tui.keys.hints import key_hint
+from pi_tui.screen.clipboard import Clipboard, Images
 from pi_tui.screen.completion import Completions
 from pi_tui.screen.talk import Talk, Typed
 from pi_tui.view.local_events import NoticeShown
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from pi_tui.plugins_ui.overlays import Overlays
     from pi_tui.port.protocol import Port
     from pi_tui.screen.themes import Themes
+    from pi_tui.screen.transcript import Transcript
 
     _App = App[int]
 else:
@@ -60,22 +62,26 @@ class Controls(_App):
         thinking_hidden: Whether reasoning is one line.
         dialogs: Open dialogs; the first is displayed.
         history: Keeps what was sent; None keeps nothing.
+        clipboards: Copies and pastes.
+        images: Images that were pasted.
         first_problems: What is wrong with files of the front end.
     """
 
     port: Port
+    transcript: Transcript
     bindings: Bindings
     themes: Themes
     overlays: Overlays
     interface: Interface
 
-    def start_controls(self, session_dir: str | None) -> None:
+    def start_controls(self, session_dir: str | None, environ: Mapping[str, str]) -> None:
         """Begin with an empty editor."""
         self.editor = Editor()
         self.expanded = False
         self.thinking_hidden = self.port.settings.get_bool("hideThinkingBlock", default=False)
         self.dialogs: list[Dialog[Any]] = []
         self.history: PromptFile | None = None
+        self.clipboards, self.images = Clipboard(self, environ), Images()
         self.first_problems: list[str] = []
         self.talk = Talk(self.port, self, self.interface, session_dir)
         self.completions = Completions(self.talk, self.draw_editor)
@@ -138,6 +144,9 @@ class Controls(_App):
         elif dialog is not None:
             dialog.paste(text)
             self.draw_dialog()
+        elif self.transcript.search is not None:
+            self.transcript.search.paste(text, *self.transcript.room)
+            self.transcript.update_rows()
         else:
             self.set_editor(self.editor.pasted(text))
 
@@ -185,7 +194,8 @@ class Controls(_App):
         if self.history is not None:
             self.history.append(text)
         self.transcript_to_end()
-        self.talk.send(Typed(text, follow_up))
+        self.transcript.selection.clear()
+        self.talk.send(Typed(text, follow_up, self.images.of(text)))
         self.draw_editor()
 
     def run_command(self, name: str) -> None:
@@ -231,6 +241,7 @@ class Controls(_App):
         """Display all of every block, or its beginning."""
         if expanded != self.expanded:
             self.expanded = expanded
+            self.transcript.anchored.toggled.clear()
             self.notice(f"Tool output: {'expanded' if expanded else 'collapsed'}")
             self.draw_all()
 

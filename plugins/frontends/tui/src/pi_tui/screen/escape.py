@@ -54,7 +54,9 @@ class Ladders:
         """Stop a command of the user, or clear the editor; twice, end."""
         app = self._app
         before, self._cleared = self._cleared, self._clock()
-        if app.port.is_bash_running:
+        if app.clipboards.copy_selection():
+            self._cleared = -_AGAIN_SECONDS
+        elif app.port.is_bash_running:
             app.port.abort_bash()
         elif self._clock() - before < _AGAIN_SECONDS:
             app.leave()

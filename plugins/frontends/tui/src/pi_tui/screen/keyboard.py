@@ -1,7 +1,7 @@
 """Which part of the screen takes a key, and what it does there.
 
-The order: an overlay of a plugin, an open dialog, the completion list, what replaces the editor, keys that cannot be
-overridden, plugins' keys, actions of the application and of the transcript, the editor.
+The order: an overlay of a plugin, an open dialog, the search, the completion list, what replaces the editor, keys that
+cannot be overridden, plugins' keys, actions of the application and of the transcript, the editor.
 """
 
 from __future__ import annotations
@@ -65,6 +65,8 @@ class Keyboard:
             "tui.altScreen.lineDown": lambda: app.transcript.scroll_rows(1),
             "tui.altScreen.previousPrompt": lambda: app.transcript.show_prompt(-1),
             "tui.altScreen.nextPrompt": lambda: app.transcript.show_prompt(1),
+            "tui.altScreen.search": app.transcript.open_search,
+            "app.clipboard.pasteImage": app.clipboards.paste,
             "tui.altScreen.top": app.transcript.show_top,
             "tui.altScreen.bottom": app.transcript.show_end,
         }
@@ -72,20 +74,12 @@ class Keyboard:
     def press(self, key: Key) -> None:
         """Do what a key does."""
         app = self._app
-        if app.overlays.press(key, app.bindings):
-            return
-        if app.dialog is not None:
-            app.dialog.key(key, app.bindings)
-            app.draw_dialog()
-            return
-        if app.completions.menu is not None and self._complete(key):
+        if self._in_front(key):
             return
         actions = app.bindings.actions(key.name, "main")
         if app.editor.jumping and key.text:
             actions = ()
-        if self._editor_component(key, actions):
-            return
-        if RESERVED.isdisjoint(actions) and self._plugin(key):
+        if self._editor_component(key, actions) or (RESERVED.isdisjoint(actions) and self._plugin(key)):
             return
         for action in actions:
             if self._does(action):
@@ -94,6 +88,19 @@ class Keyboard:
         edited = press(app.editor, key, app.bindings, width=text_width(app.size.width), page=app.editor_page)
         if edited is not None:
             app.set_editor(edited)
+
+    def _in_front(self, key: Key) -> bool:
+        """Pass a key to what is in front of the editor; False if it is the editor's or the application's."""
+        app = self._app
+        if app.overlays.press(key, app.bindings):
+            return True
+        if app.dialog is not None:
+            app.dialog.key(key, app.bindings)
+            app.draw_dialog()
+            return True
+        if app.transcript.search is not None and self._search(key):
+            return True
+        return app.completions.menu is not None and self._complete(key)
 
     def _does(self, action: str) -> bool:
         """Whether an action is the application's now: some keys are the editor's as long as something is typed."""
@@ -107,6 +114,17 @@ class Keyboard:
         if action == "tui.altScreen.bottom":
             return not self._app.transcript.anchored.follows
         return action in self._actions
+
+    def _search(self, key: Key) -> bool:
+        """Take a key of the search; False for one that is none of it, such as those that scroll."""
+        pane, bindings = self._app.transcript, self._app.bindings
+        if bindings.does(key.name, "tui.altScreen.searchClose") or bindings.does(key.name, "tui.altScreen.search"):
+            pane.close_search()
+            return True
+        if pane.search is None or not pane.search.press(key, bindings, *pane.room):
+            return False
+        pane.update_rows()
+        return True
 
     def _complete(self, key: Key) -> bool:
         """Take a key of the completion list; False for one that is none of it."""

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pi_tui.dialogs.base import Dialog
     from pi_tui.keys.bindings import Bindings
     from pi_tui.port.protocol import Known, Port
+    from pi_tui.screen.clipboard import Clipboard
     from pi_tui.screen.themes import Themes
 
 __all__ = ["Screen", "Talk", "Typed"]
@@ -82,6 +83,11 @@ class Screen(Protocol):
 
     def draw_dialog(self) -> None:
         """Draw the open dialog again: something in it changed."""
+        ...
+
+    @property
+    def clipboards(self) -> Clipboard:
+        """Copies and pastes."""
         ...
 
     def drawn(self) -> list[str]:

@@ -1,0 +1,97 @@
+"""The clipboards: the terminal's, which may be on another computer, and that of the desktop that pi runs on."""
+
+from __future__ import annotations
+
+import sys
+from base64 import b64encode
+from typing import TYPE_CHECKING
+
+from pi_hookspecs import ImageContent
+from pi_terminal_kit.clipboard import clipboard_sequence
+from pi_terminal_kit.desktop_clipboard import DesktopClipboard
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pi_tui.screen.controls import Controls
+
+__all__ = ["Clipboard", "Images"]
+
+
+class Images:
+    """Images that the user has pasted, each as a text in the editor; those are sent whose texts are still there."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, ImageContent] = {}
+
+    def add(self, image: ImageContent) -> str:
+        """Keep an image and return the text that stands for it."""
+        name = f"[image #{len(self._known) + 1}]"
+        self._known[name] = image
+        return name
+
+    def of(self, text: str) -> tuple[ImageContent, ...]:
+        """Return the images of a text, in the order in which they were pasted."""
+        return tuple(image for name, image in self._known.items() if name in text)
+
+
+class Clipboard:
+    """Copies and pastes.
+
+    Args:
+        app: The application.
+        environ: The environment, which says which desktop there is.
+    """
+
+    def __init__(self, app: Controls, environ: Mapping[str, str]) -> None:
+        self._app = app
+        self._desktop = DesktopClipboard(sys.platform, environ)
+
+    def copy(self, text: str) -> None:
+        """Hand a text to the clipboards."""
+        self._app.start(self._copy(text))
+
+    async def _copy(self, text: str) -> None:
+        sequence = clipboard_sequence(text)
+        if sequence is not None:
+            self._app.write_terminal(sequence)
+        many = f"{len(text):,} character{'' if len(text) == 1 else 's'}"
+        if await self._desktop.write_text(text):
+            self._app.notice(f"Copied {many}.")
+        elif sequence is not None:
+            self._app.notice(f"Sent {many} to the terminal's clipboard.")
+        else:
+            self._app.notice(f"{many} are too many for the terminal's clipboard.", "warning")
+
+    def copy_on_select(self) -> None:
+        """Copy what was just selected with the mouse, unless the user wants to do that with a key."""
+        pane = self._app.transcript
+        if self._app.port.settings.get_bool("fullscreenCopyOnSelect", default=True):
+            self.copy(pane.selection.text(pane.room[1]))
+
+    def copy_selection(self) -> bool:
+        """Copy what is selected, and select nothing any more; False if nothing was selected."""
+        pane = self._app.transcript
+        text = pane.selection.text(pane.room[1])
+        pane.selection.clear()
+        pane.update_rows()
+        if text:
+            self.copy(text)
+        return bool(text)
+
+    def paste(self) -> None:
+        """Insert the image that was copied, or else the text."""
+        self._app.start(self._paste())
+
+    async def _paste(self) -> None:
+        app = self._app
+        image = await self._desktop.read_image()
+        if image is not None:
+            data = b64encode(image.data).decode("ascii")
+            app.take_paste(f"{app.images.add(ImageContent(data, image.mime_type))} ")
+            return
+        text = await self._desktop.read_text()
+        if text:
+            app.take_paste(text)
+        else:
+            app.notice("There is no image and no text in this computer's clipboard, or no program that reads it.")

@@ -1,0 +1,134 @@
+"""The search in the conversation: in the text of all blocks, also of those that were never laid out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from pi_hookspecs import Line, Run
+from pi_tui.lines.line import cells, cut
+from pi_tui.screen.marking import found_cells, marked
+from pi_tui.selectors.field import Field
+from pi_tui.view.texts import text_of_block
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pi_tui.keys.bindings import Bindings
+    from pi_tui.keys.events import Key
+    from pi_tui.lines.look import Look
+    from pi_tui.screen.anchor import Anchor, Place
+    from pi_tui.view.state import State
+
+__all__ = ["Search"]
+
+_WIDTH = 40
+"""Cells of the box."""
+
+
+class _Match(NamedTuple):
+    """A place: the block, and which one it is of those in the block."""
+
+    block: str
+    number: int
+
+
+class Search:
+    """An open search.
+
+    Args:
+        state: The conversation.
+        anchor: Its rows.
+    """
+
+    def __init__(self, state: State, anchor: Anchor) -> None:
+        self._state, self._anchor = state, anchor
+        self._field = Field()
+        self._matches: list[_Match] = []
+        self._current = -1
+        self._searched: tuple[str, int] = "", 0
+
+    @property
+    def _wanted(self) -> str:
+        return self._field.text.lower()
+
+    def press(self, key: Key, bindings: Bindings, height: int, look: Look) -> bool:
+        """Take a key; return whether it was one of the search."""
+        if bindings.does(key.name, "tui.altScreen.searchNext"):
+            self._go(1, height, look)
+        elif bindings.does(key.name, "tui.altScreen.searchPrevious"):
+            self._go(-1, height, look)
+        elif self._field.press(key, bindings):
+            self._begin(height, look)
+        else:
+            return bool(key.text)
+        return True
+
+    def paste(self, text: str, height: int, look: Look) -> None:
+        """Insert a text into what is searched for."""
+        self._field.paste(text)
+        self._begin(height, look)
+
+    def _begin(self, height: int, look: Look) -> None:
+        """Search for what is typed now, and display the last match: it is what one has read last."""
+        self._current = -1
+        self._search()
+        self._go(-1, height, look)
+
+    def _search(self) -> None:
+        """Find all matches, where the text or the conversation is another one."""
+        newest = self._state.blocks[-1].revision if self._state.blocks else 0
+        searched = self._wanted, len(self._state.blocks) * 1_000_000 + newest
+        if searched == self._searched:
+            return
+        self._searched = searched
+        self._matches = [
+            _Match(block.id, number)
+            for block in self._state.blocks
+            for number in range(text_of_block(block).lower().count(self._wanted) if self._wanted else 0)
+        ]
+
+    def _go(self, step: int, height: int, look: Look) -> None:
+        self._search()
+        if not self._matches:
+            self._current = -1
+            return
+        self._current = (self._current + step if self._current >= 0 else min(step, 0)) % len(self._matches)
+        place = self._place(look)
+        self._anchor.show(place, height, look)
+
+    def _place(self, look: Look) -> Place:
+        """Return where the current match is drawn; a block that hides it is displayed in full."""
+        match = self._matches[self._current]
+        lines = self._lines(match.block, look)
+        if match.number >= len(lines) and match.block not in self._anchor.toggled and not look.expanded:
+            self._anchor.toggled.add(match.block)
+            lines = self._lines(match.block, look)
+        return match.block, lines[min(match.number, len(lines) - 1)] if lines else 0
+
+    def _lines(self, block: str, look: Look) -> list[int]:
+        """Return the rows of a block with what is searched for, a row with several of it as often."""
+        rows = self._anchor.block_rows(block, look)
+        return [number for number, row in enumerate(rows) for _ in found_cells(str(row), self._wanted)]
+
+    def marked(self, rows: Sequence[Line], places: Sequence[Place], look: Look) -> list[Line]:
+        """Return visible rows with what was found, and the box at the top right."""
+        current = self._place(look) if 0 <= self._current < len(self._matches) else None
+        drawn = []
+        for row, place in zip(rows, places, strict=True):
+            line = row
+            for first, last in found_cells(str(row), self._wanted):
+                is_current = place == current
+                background = "searchMatchBg" if is_current else "selectedBg"
+                line = marked(line, first, last, background, "searchMatchText" if is_current else None)
+            drawn.append(line)
+        return [self._with_box(drawn[0] if drawn else Line(), look.width), *drawn[1:]]
+
+    def _with_box(self, row: Line, width: int) -> Line:
+        count = f" {self._current + 1}/{len(self._matches)} " if self._wanted else " "
+        room = min(_WIDTH, width)
+        typed = cut(self._field.line(max(room - cells(count), 1), " Search: "), max(room - cells(count), 1))
+        gap = room - cells(str(typed)) - cells(count)
+        left = cut(row, width - room, "")
+        runs = [*left.runs, Run(" " * (width - room - cells(str(left))))]
+        box = [*typed.runs, Run(" " * max(gap, 0)), Run(count, "muted")]
+        return Line.of(*runs, *(run._replace(background="selectedBg") for run in box))

@@ -1,0 +1,145 @@
+"""The mouse selects, copies, expands and scrolls; a search finds what is not displayed, too."""
+
+from __future__ import annotations
+
+import base64
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pi_hookspecs import Line, Run, ToolResult
+from pi_terminal_kit.clipboard import clipboard_sequence
+from pi_terminal_kit.desktop_clipboard import ClipboardImage
+from pi_testing import make_tool, text, tool_call
+from pi_tui.lines.line import cells
+from pi_tui.screen.marking import found_cells, marked, word_cells
+
+if TYPE_CHECKING:
+    from pi_testing import ScriptedProvider
+
+ANSWER = "The tide is high at six and low at noon, says the harbour master of the old town by the sea.\n\n- one\n- two"
+LOGBOOK = make_tool("logbook", result=ToolResult.text("\n".join(f"entry {number}" for number in range(60))))
+
+
+@pytest.fixture
+def written(monkeypatch):
+    """What was written to the terminal besides the picture."""
+    sequences: list[str] = []
+    monkeypatch.setattr("pi_tui.screen.app.ScreenApp.write_terminal", lambda _app, sequence: sequences.append(sequence))
+    return sequences
+
+
+async def drag(user, start: tuple[int, int], end: tuple[int, int]) -> None:
+    pilot = user.pilot
+    await pilot.mouse_down("#transcript", offset=start)
+    await pilot.hover("#transcript", offset=end)
+    await pilot.mouse_up("#transcript", offset=end)
+    await pilot.pause()
+
+
+def at(user, wanted: str) -> tuple[int, int]:
+    row = next(number for number, each in enumerate(user.rows) if wanted in each)
+    return user.rows[row].index(wanted), row
+
+
+async def test_what_is_dragged_over_is_copied_without_the_breaks_of_rows(
+    desk, script: ScriptedProvider, written: list[str]
+) -> None:
+    script.turn(text(ANSWER))
+
+    async with desk((40, 24)) as user:
+        await user.type("How is the tide?", "enter")
+        await user.sees("- two")
+        (x, y), (_, last) = at(user, "tide is high"), at(user, "- one")
+        await drag(user, (x, y), (39, last - 2))
+        await user.sees("Sent")
+
+    assert clipboard_sequence(ANSWER[4:].split("\n", maxsplit=1)[0]) in written
+
+
+async def test_a_double_click_takes_a_word_and_ctrl_c_copies_and_clears_nothing_typed(
+    desk, script: ScriptedProvider, written: list[str], pi_session
+) -> None:
+    pi_session.settings.set("fullscreenCopyOnSelect", value=False)
+    script.turn(text(ANSWER))
+
+    async with desk((100, 24)) as user:
+        await user.type("How is the tide?", "enter")
+        await user.sees("- two")
+        await user.type("half a prompt")
+        await user.pilot.click("#transcript", offset=at(user, "harbour"), times=2)
+        assert clipboard_sequence("harbour") not in written
+        await user.press("ctrl+c")
+
+        await user.sees("half a prompt", "Sent 7 characters")
+    assert clipboard_sequence("harbour") in written
+
+
+@pytest.mark.pi(tools=[LOGBOOK])
+async def test_a_click_expands_one_tool(desk, script: ScriptedProvider) -> None:
+    script.turn(tool_call("logbook"))
+    script.turn(text("Read."))
+
+    async with desk((80, 40)) as user:
+        await user.type("Read it", "enter")
+        await user.sees("Read.")
+        assert "entry 59" not in user.text
+        await user.pilot.click("#transcript", offset=at(user, "logbook"))
+
+        await user.sees("entry 59")
+
+
+@pytest.mark.pi(tools=[LOGBOOK])
+async def test_a_search_goes_to_what_is_not_displayed(desk, script: ScriptedProvider) -> None:
+    script.turn(tool_call("logbook"))
+    script.turn(text("Read."))
+
+    async with desk((80, 20)) as user:
+        await user.type("Read it", "enter")
+        await user.sees("Read.")
+        await user.press("ctrl+shift+f")
+        await user.type("ENTRY 4", "shift+enter")
+
+        await user.sees("10/11", "entry 48")
+        await user.press("escape")
+        await user.when(lambda: "Search:" not in user.text)
+
+
+async def test_a_pasted_image_is_sent_with_the_text_that_names_it(desk, script, monkeypatch, pi_session) -> None:
+    async def image(_self):
+        return ClipboardImage(b"\x89PNG\r\n\x1a\n", "image/png")
+
+    monkeypatch.setattr("pi_terminal_kit.desktop_clipboard.DesktopClipboard.read_image", image)
+    script.turn(text("A tide table."))
+
+    async with desk() as user:
+        await user.press("ctrl+v")
+        await user.sees("[image #1]")
+        await user.type("what is this?", "enter")
+        await user.sees("A tide table.")
+
+    (message,) = [each for each in pi_session.messages if each.role == "user"]
+    assert base64.b64decode(message.content[-1].data) == b"\x89PNG\r\n\x1a\n"
+
+
+texts = st.text("ab漢é ─", max_size=20)
+
+
+@given(texts, st.integers(0, 30), st.integers(0, 30))
+def test_a_marked_row_has_the_same_text(one: str, first: int, last: int) -> None:
+    line = Line.of(Run(one[:5]), Run(one[5:], "accent"))
+
+    assert str(marked(line, first, last, "selectedBg")) == one
+
+
+@given(texts, st.integers(0, 30))
+def test_a_word_contains_the_cell_that_was_clicked(one: str, cell: int) -> None:
+    first, last = word_cells(one, cell)
+
+    assert first <= cell < last or cell >= cells(one)
+
+
+def test_a_text_is_found_whatever_its_case_and_how_wide_letters_are() -> None:
+    assert [*found_cells("漢Tide tide", "tide")] == [(2, 6), (7, 11)]
