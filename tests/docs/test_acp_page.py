@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +15,10 @@ import pytest
 from pi_core.settings.schema import SettingsSchema
 
 PAGE = (Path(__file__).parents[2] / "docs" / "acp.md").read_text(encoding="utf-8")
-(SETTINGS,) = re.findall(r"^```json\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
+ZED, JETBRAINS = (
+    json.loads(each)["agent_servers"]["pi"]
+    for each in re.findall(r"^```json\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
+)
 (PROGRAM,) = re.findall(r"^```python\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
 
 
@@ -28,8 +32,16 @@ def environ(tmp_path: Path) -> dict[str, str]:
     return {**kept, "PATH": path, "HOME": str(tmp_path), "PI_CODING_AGENT_DIR": str(agent_dir)}
 
 
+def test_all_editors_start_the_same_command():
+    (neovim,) = re.findall(r'pi = \{ command = "(.*?)", args = \{ "(.*?)" \} \}', PAGE)
+    (toad,) = re.findall(r'`toad acp "(.*?)"`', PAGE)
+
+    commands = [[each["command"], *each["args"]] for each in (ZED, JETBRAINS)]
+    assert [*commands, [*neovim], shlex.split(toad)] == [["pi", "acp"]] * 4
+
+
 def test_the_command_of_the_settings_answers_an_editor(tmp_path, environ):
-    pi = json.loads(SETTINGS)["agent_servers"]["pi"]
+    pi = ZED
     hello = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": 1}}
 
     done = subprocess.run(

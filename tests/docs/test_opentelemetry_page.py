@@ -26,6 +26,26 @@ def test_the_program_records_below_its_own_span(tmp_path):
     assert output == printed
 
 
+def test_the_commands_of_the_page_switch_it_on(tmp_path):
+    console, always = re.findall(r"^(OTEL_TRACES_EXPORTER=.*?|pi config set .*?) +#", PAGE, re.MULTILINE)
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("OTEL_", "PI_", "TRACE"))}
+    path = f"{Path(sys.executable).parent}{os.pathsep}{kept['PATH']}"
+    lines = f"{always} && pi config get otel.enabled && {console.replace('pi -p', 'pi --model offline/rules -p')}"
+
+    done = subprocess.run(
+        ["bash", "-c", lines],
+        cwd=tmp_path,
+        env={**kept, "PATH": path, "HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+
+    assert done.stdout.startswith("true")
+    assert '"name": "invoke_agent pi"' in done.stderr
+
+
 def test_the_table_has_every_setting_and_its_default():
     rows = dict(re.findall(r"^\| `(otel\.\w+)` \| `(\w+)` \|", PAGE, re.MULTILINE))
 
