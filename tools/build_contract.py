@@ -39,7 +39,7 @@ IMPLEMENTED = frozenset(
     | {"EditOperations", "Exporter", "FileOperations", "FindOperations", "GrepOperations", "Launcher", "Login"}
     | {"LsOperations", "MarkdownTransform", "Mode", "ModelDiscovery", "ProcessKeeper", "Provider", "ReadOperations"}
     | {"Renderer", "ResourceKind", "Retrier", "SearchableStore", "SessionStore", "StoredSession", "ToolOperations"}
-    | {"ToolRenderer", "TraceContext", "WriteOperations"}
+    | {"TextRedactor", "ToolRenderer", "TraceContext", "WriteOperations"}
 )
 """Protocols that plugins implement: a new member of one breaks the plugins that are there."""
 

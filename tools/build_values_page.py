@@ -63,7 +63,7 @@ IMPLEMENTED |= {
     "ToolOperations",
 }
 IMPLEMENTED |= {"FileOperations", "CommandOperations", "Launcher", "ProcessKeeper", "Processes", "ManagedProcess"}
-IMPLEMENTED |= {"Component", "ScreenHandle", "OverlayHandle", "TraceContext"}
+IMPLEMENTED |= {"Component", "ScreenHandle", "OverlayHandle", "TextRedactor", "TraceContext"}
 
 MODES = """\
 ## What a mode gets: options

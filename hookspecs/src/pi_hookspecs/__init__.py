@@ -156,7 +156,7 @@ _HOMES: dict[str, str] = {
     "renderers": "MarkdownTransform RenderToolCall RenderToolResult ToolRenderer",
     "resource_files": "Resource ResourceContent ResourceFile ResourceProblem ResourceScope Shadowed",
     "resources": "ResourceKind ResourceLoader ResourceRequest ResourceSet",
-    "secrets": "KnownSecret SecretValues",
+    "secrets": "KnownSecret SecretValues TextStream is_secret_name",
     "screen": (
         "Component ComponentFactory MouseEvent Overlay OverlayAnchor OverlayHandle ScreenHandle ScreenKind ScreenSize"
     ),
@@ -165,7 +165,8 @@ _HOMES: dict[str, str] = {
         "CompactionReason CompactionRequest RetryDecision SpawnRequest"
     ),
     "services": (
-        "BranchSummarizer CommandRunner Compactor Launcher ProcessKeeper Retrier Service ToolOperations TraceContext"
+        "BranchSummarizer CommandRunner Compactor Launcher ProcessKeeper Retrier Service TextRedactor "
+        "ToolOperations TraceContext"
     ),
     "shapes": "Shape UnsupportedAnnotation shape_of",
     "session_context": "ModelChoice SessionContext",

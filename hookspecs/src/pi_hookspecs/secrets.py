@@ -11,7 +11,40 @@ from pi_hookspecs.values import Value
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["KnownSecret", "SecretValues"]
+__all__ = ["KnownSecret", "SecretValues", "TextStream", "is_secret_name"]
+
+_PARTS = ("api_key", "apikey", "passw", "passphrase", "credential", "authorization")
+_WORDS = frozenset(
+    ("auth", "cookie", "key", "keys", "pass", "pat", "private", "pwd", "secret", "secrets", "token", "tokens")
+)
+_ENDS = ("key", "secret", "token")
+_HARMLESS = frozenset(("count", "limit", "max", "min", "monkey", "num"))
+_PLACES = frozenset(("dir", "file", "path", "sock"))
+
+
+def is_secret_name(name: str) -> bool:
+    """Return whether the value of a variable, a field or a header of this name is a secret.
+
+    ``GITHUB_TOKEN``, ``PGPASSWORD``, ``apiKey`` and ``X-Auth`` are such names; ``GIT_AUTHOR_NAME``, ``MAX_TOKENS`` and
+    ``SSH_AUTH_SOCK`` are not.
+    """
+    lowered = name.lower().replace("-", "_")
+    words = [word.rstrip("0123456789") for word in lowered.split("_")]
+    if lowered == "pwd" or words[-1] in _PLACES or not _HARMLESS.isdisjoint(words):
+        return False
+    return words[-1].endswith(_ENDS) or not _WORDS.isdisjoint(words) or any(part in lowered for part in _PARTS)
+
+
+class TextStream(Protocol):
+    """Takes secrets out of a text that comes in pieces, cut anywhere; see ``SecretValues.stream``."""
+
+    def feed(self, piece: str) -> str:
+        """Return what may be written by now; the rest is held back, because a secret may begin in it."""
+        ...
+
+    def end(self) -> str:
+        """Return the rest."""
+        ...
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -39,6 +72,21 @@ class SecretValues(Protocol):
 
     def redact(self, text: str) -> str:
         """Return a text with each known secret replaced by ``[redacted]``; nothing else is changed."""
+        ...
+
+    def clean(self, text: str) -> str:
+        """Return a text as it may be written somewhere: to a file, an export, telemetry, a log, an index.
+
+        Secrets are replaced as the plugins of ``TextRedactor`` do it, known ones and those that look like one, unless
+        the user turned that off. Without such a plugin it is ``redact``.
+
+        Raises:
+            PiError: Such a plugin failed; do not write the text.
+        """
+        ...
+
+    def stream(self) -> TextStream:
+        """Return what does the same with a text that comes in pieces; it may be used from another thread."""
         ...
 
     def add(self, secret: str) -> None:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pi_hookspecs.operations import CommandOperations, SomeFileOperations
     from pi_hookspecs.processes import Processes
     from pi_hookspecs.rare_messages import BashExecutionMessage
+    from pi_hookspecs.secrets import SecretValues
     from pi_hookspecs.service_values import (
         BranchSummary,
         BranchSummaryRequest,
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
         RetryDecision,
         SpawnRequest,
     )
+    from pi_hookspecs.views import SettingsView
 
 __all__ = [
     "BranchSummarizer",
@@ -35,6 +37,7 @@ __all__ = [
     "ProcessKeeper",
     "Retrier",
     "Service",
+    "TextRedactor",
     "ToolOperations",
     "TraceContext",
 ]
@@ -165,7 +168,34 @@ class TraceContext(Protocol):
         ...
 
 
+@runtime_checkable
+class TextRedactor(Protocol):
+    """Takes secrets out of texts that are written somewhere; ``ctx.secrets.clean`` asks it.
+
+    All providers are asked in load order, each for what the one before returned. One that raises makes the call fail,
+    and the text is not written.
+    """
+
+    def redact(self, text: str, settings: SettingsView, secrets: SecretValues) -> str:
+        """Return the text without secrets; the same object where it has none. It is called in any thread.
+
+        Args:
+            text: Any text: a whole one, or the part of a stream that may be written by now.
+            settings: The user's settings.
+            secrets: The secrets that pi knows.
+        """
+        ...
+
+
 Service = (
-    Compactor | BranchSummarizer | Retrier | CommandRunner | ToolOperations | Launcher | ProcessKeeper | TraceContext
+    Compactor
+    | BranchSummarizer
+    | Retrier
+    | CommandRunner
+    | ToolOperations
+    | Launcher
+    | ProcessKeeper
+    | TextRedactor
+    | TraceContext
 )
 """Types that ``register_services`` may return."""

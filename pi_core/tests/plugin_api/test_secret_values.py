@@ -8,10 +8,19 @@ from hypothesis import strategies as st
 
 from pi_core import ModelRegistry, PluginHost, Settings
 from pi_core.models.auth_storage import AuthStorage
+from pi_core.plugin_api.clean_stream import CleanStream
 from pi_core.plugin_api.secrets import PluginSecrets
-from pi_hookspecs import PluginError, SecretValues, UserError
+from pi_hookspecs import PiError, PluginError, SecretValues, UserError, hookimpl
 
 LOGIN = {"type": "oauth", "access": "access-of-login", "refresh": "refresh-of-login", "expires": 1}
+
+
+def secrets_of(auth, *plugins):
+    settings = Settings.in_memory()
+    host = PluginHost(settings, installed=False)
+    for number, plugin in enumerate(plugins):
+        host.add(plugin, f"plugin{number}")
+    return PluginSecrets(auth, host, settings)
 
 
 @pytest.fixture
@@ -26,7 +35,7 @@ def auth():
 
 @pytest.fixture
 def secrets(auth):
-    return PluginSecrets(auth)
+    return secrets_of(auth)
 
 
 @pytest.mark.parametrize(
@@ -114,7 +123,7 @@ async def test_keys_and_secret_headers_of_requests_are_known_and_other_headers_a
 
     text = "key-of-command key-in-header token-in-header version-header"
 
-    assert PluginSecrets(auth).redact(text) == "[redacted] [redacted] [redacted] version-header"
+    assert secrets_of(auth).redact(text) == "[redacted] [redacted] [redacted] version-header"
 
 
 SECRET, OTHER = st.text("xyz", min_size=6, max_size=12), st.text("xyz ", max_size=8)
@@ -122,9 +131,88 @@ SECRET, OTHER = st.text("xyz", min_size=6, max_size=12), st.text("xyz ", max_siz
 
 @given(st.lists(SECRET, max_size=5), st.lists(OTHER, min_size=6, max_size=6))
 def test_no_secret_is_left_in_a_text_made_of_secrets(values, between):
-    secrets = PluginSecrets(AuthStorage.in_memory(environ={}))
+    secrets = secrets_of(AuthStorage.in_memory(environ={}))
     for value in values:
         secrets.add(value)
     redacted = secrets.redact("".join(a + b for a, b in zip(between, [*values, ""], strict=False)))
 
     assert not [value for value in values if value in redacted]
+
+
+class Stars:
+    """Replaces a word by stars."""
+
+    def __init__(self, word):
+        self.word = word
+
+    @hookimpl
+    def register_services(self):
+        return [self]
+
+    def redact(self, text, settings, secrets):
+        return text.replace(self.word, "*" * len(self.word))
+
+
+class Fails(Stars):
+    def redact(self, text, settings, secrets):
+        raise ValueError(text)
+
+
+class AnswersNothing(Stars):
+    def redact(self, text, settings, secrets):
+        return None
+
+
+def test_clean_asks_every_plugin_that_takes_secrets_out():
+    secrets = secrets_of(AuthStorage.in_memory(environ={}), Stars("one"), Stars("two"))
+
+    assert secrets.clean("one and two") == "*** and ***"
+
+
+def test_clean_replaces_known_secrets_without_such_a_plugin(auth):
+    text = "nothing secret"
+
+    assert secrets_of(auth).clean("it is key-of-acme") == "it is [redacted]"
+    assert secrets_of(auth).clean(text) is text
+
+
+@pytest.mark.parametrize("plugin", [Fails(""), AnswersNothing("")])
+def test_a_plugin_that_fails_keeps_the_text_from_being_written(plugin):
+    secrets = secrets_of(AuthStorage.in_memory(environ={}), plugin)
+
+    with pytest.raises(PiError, match="Plugin 'plugin0' failed to take secrets out of a text") as failure:
+        secrets.clean("my secret")
+    assert "my secret" not in str(failure.value)
+
+
+SECRETS = (
+    "ghp_" + "a1B2" * 9,
+    "word one two",
+    "x" * 900,
+    "-----BEGIN KEY-----\n" + "ab12\n" * 300 + "-----END KEY-----",
+)
+WORDS = st.sampled_from([*SECRETS, " ", "\n", "plain", "of words ", "é" * 30 + " ", "w " * 150])
+
+
+@given(st.lists(WORDS, max_size=12), st.randoms())
+def test_no_secret_passes_a_stream_wherever_it_is_cut(parts, chance):
+    def clean(text):
+        for secret in SECRETS:
+            text = text.replace(secret, "[secret]")
+        return text
+
+    whole, stream, written = "".join(parts), CleanStream(clean), ""
+    while whole:
+        cut = chance.choice((1, 7, 150, 5000))
+        written += stream.feed(whole[:cut])
+        whole = whole[cut:]
+    written += stream.end()
+
+    assert written == clean("".join(parts))
+
+
+def test_a_stream_holds_back_little():
+    stream = CleanStream(str)
+    written = "".join(stream.feed("some words and ") for _ in range(1000))
+
+    assert 15 * 1000 - 300 < len(written) < 15 * 1000

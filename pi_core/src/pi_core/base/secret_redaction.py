@@ -7,16 +7,18 @@ import re
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from pi_hookspecs.errors import PiError
+from pi_hookspecs.secrets import is_secret_name
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
-__all__ = ["SHORTEST", "SecretRedaction", "is_secret_name", "secrets_in"]
+__all__ = ["SHORTEST", "SecretRedaction", "secrets_in"]
 
 _REDACTED = "[redacted]"
 SHORTEST = 6
 """Minimal length of a known secret; shorter values would match ordinary words."""
-_NAMES = ("key", "token", "secret", "passw", "credential", "auth", "cookie")
 _QUERY = r"(?i)(\bhttps?://[^\s?#\"'<>]*)[?#][^\s\"'<>]*"
 _USER = r"(?i)(\bhttps?://)[^\s/@\"'<>]*@"
 _FORMS = (
@@ -33,10 +35,14 @@ class SecretRedaction:
     Args:
         environ: Environment variables; the values of those with a name such as ``..._KEY`` are known secrets.
         stored: auth.json; its texts under such names are known secrets.
+
+    Attributes:
+        more: Takes further secrets out of a text, as plugins do; the identity by default.
     """
 
     def __init__(self, environ: Mapping[str, str], stored: Path | None = None) -> None:
         self._known: set[str] = set()
+        self.more: Callable[[str], str] = str
         for name, value in environ.items():
             if is_secret_name(name):
                 self.add(value)
@@ -66,6 +72,8 @@ class SecretRedaction:
 
     def redact(self, text: str) -> str:
         """Return a text with secrets redacted, and its URLs without user and query."""
+        with suppress(PiError):  # of a plugin; what follows does not depend on it
+            text = self.more(text)
         text = self.redact_known(text)
         text = re.sub(_USER, r"\1", re.sub(_QUERY, r"\1", text))
         return re.sub(_FORMS, _REDACTED, text)
@@ -74,11 +82,6 @@ class SecretRedaction:
 def secrets_in(content: object) -> Iterator[str]:
     """Yield the texts in the content of auth.json, or of an object with variables, that count as secrets."""
     return (text for text in _texts(content) if len(text) >= SHORTEST)
-
-
-def is_secret_name(name: str) -> bool:
-    """Return whether the value of a variable or key of this name is a secret."""
-    return any(part in name.lower() for part in _NAMES)
 
 
 def _texts(content: object, name: str = "") -> Iterator[str]:

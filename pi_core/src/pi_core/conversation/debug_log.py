@@ -122,6 +122,7 @@ class DebugLog:
     def observed(self, session: AgentSession) -> AgentSession:
         """Log what happens in a session from now on, and return it."""
         session.models.on_secret = self._redaction.add
+        self._redaction.more = session.ctx.secrets.clean
         current = self._begun(session)
         for problem in session.host.problems:
             self.host.warning("plugin %s, %s: %s", problem.plugin, problem.step, problem.message)

@@ -45,6 +45,8 @@ class Exporter:
         runtime = self._runtime
         host, state = runtime.host, runtime.agent.state
         host.find_all("register_exporters")  # load the plugins here, not concurrently in worker threads
+        if "TextRedactor" in host.service_kinds:
+            host.services("TextRedactor")  # as above
         renderers = runtime.registrations.find_all("register_renderers")
         return await asyncio.to_thread(
             export_session,
@@ -57,6 +59,7 @@ class Exporter:
             tools=state.tools,
             themes=await self._themes(),
             renderers=custom_renderers(renderers),
+            clean=runtime.ctx.secrets.clean,
         )
 
     async def export_html(self, path: str | Path | None = None) -> Path:

@@ -225,6 +225,7 @@ _SERVICES = (
     "ToolOperations",
     "Launcher",
     "ProcessKeeper",
+    "TextRedactor",
     "TraceContext",
 )
 _TOOL_DATA = (

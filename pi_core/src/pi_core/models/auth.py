@@ -185,7 +185,7 @@ class ModelAuth:
 
     def _keep_header(self, name: str, value: str) -> None:
         """Keep a header that may hold a secret; others, such as versions, would be redacted wherever they are named."""
-        from pi_core.base.secret_redaction import is_secret_name
+        from pi_hookspecs.secrets import is_secret_name
 
         if is_secret_name(name):
             self._storage.add_secret(value.partition(" ")[2] or value, _USED)

@@ -265,7 +265,8 @@ class PluginContext(CommandContext):
         """The known keys, tokens and passwords."""
         from pi_core.plugin_api.secrets import PluginSecrets
 
-        return PluginSecrets(self._session.models.auth)
+        session = self._session
+        return PluginSecrets(session.models.auth, session.host, session.settings)
 
     @property
     def sessions(self) -> StoredSessions:

@@ -6,12 +6,15 @@ from typing import TYPE_CHECKING
 
 from pi_core.base.secret_redaction import SHORTEST
 from pi_core.hooks.acting import acting_plugin
-from pi_hookspecs import KnownSecret, PluginError
+from pi_hookspecs import KnownSecret, PiError, PluginError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from pi_core.host import PluginHost
     from pi_core.models.auth_storage import AuthStorage
+    from pi_core.plugin_api.clean_stream import CleanStream
+    from pi_hookspecs import SettingsView
 
 __all__ = ["PluginSecrets"]
 
@@ -24,10 +27,14 @@ class PluginSecrets:
 
     Args:
         auth: The stored keys, and those of this process.
+        host: The plugins, of which some take secrets out of texts.
+        settings: The settings that those get.
     """
 
-    def __init__(self, auth: AuthStorage) -> None:
+    def __init__(self, auth: AuthStorage, host: PluginHost, settings: SettingsView) -> None:
         self._auth = auth
+        self._host = host
+        self._settings = settings
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {len(self.known())} secrets>"
@@ -36,6 +43,30 @@ class PluginSecrets:
         """Return a text with the known secrets replaced."""
         redacted: str = self._auth.redaction().redact_known(text)
         return redacted
+
+    def clean(self, text: str) -> str:
+        """Return a text without what the ``TextRedactor`` services take out of it, or without one, known secrets.
+
+        Raises:
+            PiError: One cannot be loaded, or failed; the message does not contain the text.
+        """
+        if "TextRedactor" not in self._host.service_kinds:
+            return self.redact(text)
+        for provider in self._host.services("TextRedactor"):
+            try:
+                cleaned = provider.thing.redact(text, self._settings, self)
+            except Exception as error:  # noqa: BLE001 - of a plugin
+                raise PiError(_failure(provider.plugin, type(error).__name__)) from None  # it may contain the text
+            if not isinstance(cleaned, str):
+                raise PiError(_failure(provider.plugin, f"it returned a {type(cleaned).__name__}"))
+            text = cleaned
+        return text
+
+    def stream(self) -> CleanStream:
+        """Return what cleans a text that comes in pieces."""
+        from pi_core.plugin_api.clean_stream import CleanStream
+
+        return CleanStream(self.clean)
 
     def add(self, secret: str) -> None:
         """Add a secret, in the name of the plugin whose code runs."""
@@ -56,3 +87,7 @@ class PluginSecrets:
         if found is not None and value.startswith("!"):
             self.add(found)
         return found
+
+
+def _failure(plugin: str, why: str) -> str:
+    return f"Plugin {plugin!r} failed to take secrets out of a text, which was not written: {why}"

@@ -13,7 +13,7 @@ from pi_hookspecs.errors import PiError, UserError
 from pi_hookspecs.exports import ExportRequest
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from pi_core.host import PluginHost
     from pi_core.host.registry import Registered
@@ -43,6 +43,7 @@ def export_session(
     tools: Sequence[Tool] | None = None,
     themes: Mapping[str, Theme] | None = None,
     renderers: Mapping[str, Renderer] | None = None,
+    clean: Callable[[str], str] = str,
 ) -> Path:
     """Write a session into a file and return its path.
 
@@ -57,6 +58,7 @@ def export_session(
         tools: See ``ExportRequest``.
         themes: Themes by name, which take precedence over those of plugins.
         renderers: Renderers for the messages and entries of plugins; the plugins' own when None.
+        clean: Returns a text without secrets; the text itself by default.
 
     Raises:
         UserError: There is nothing to export, no plugin writes the format, or the file cannot be written.
@@ -66,7 +68,7 @@ def export_session(
     export_format = export_format or _format_of_suffix(path, host)
     if export_format == JSONL:
         opened = session.open_session
-        return export_jsonl(opened, _resolve_path(path or f"pi-session-{opened.header.id}.jsonl", cwd))
+        return export_jsonl(opened, _resolve_path(path or f"pi-session-{opened.header.id}.jsonl", cwd), clean)
     exporter = _exporter(host, export_format)
     _check_exportable(session, exporter.name)
     assert host is not None  # noqa: S101 - an exporter was found
@@ -74,8 +76,16 @@ def export_session(
     if renderers is None:
         renderers = custom_renderers(host.find_all("register_renderers"))
     request = ExportRequest(system_prompt=system_prompt, tools=tools, light=light, dark=dark, renderers=renderers)
-    document = _run_exporter(exporter, session, request)
+    document = _cleaned(_run_exporter(exporter, session, request), clean)
     return write_whole(_resolve_path(path or _default_name(session, exporter), cwd), [document])
+
+
+def _cleaned(document: bytes, clean: Callable[[str], str]) -> bytes:
+    """Return a document without secrets; one that is no text stays as it is."""
+    try:
+        return clean(document.decode()).encode()
+    except UnicodeDecodeError:
+        return document
 
 
 def _format_of_suffix(path: str | Path | None, host: PluginHost | None) -> str:

@@ -16,7 +16,7 @@ from pi_core.session.tree import DAMAGED
 from pi_hookspecs.errors import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from pi_core.session.open_session import OpenSession
     from pi_core.session.stores import ChosenStore
@@ -27,15 +27,20 @@ __all__ = ["NOTHING_TO_EXPORT", "export_jsonl", "import_jsonl", "write_whole"]
 NOTHING_TO_EXPORT = "Nothing to export yet - start a conversation first"
 
 
-def export_jsonl(session: OpenSession, path: str | Path) -> Path:
+def export_jsonl(session: OpenSession, path: str | Path, clean: Callable[[str], str] = str) -> Path:
     """Write header and branch as lines of JSON, atomically.
+
+    Args:
+        session: The session.
+        path: The file.
+        clean: Returns a text without secrets.
 
     Raises:
         UserError: There is nothing to export yet, or the file cannot be written.
     """
     if not any(True for _ in session.get_branch().of_type("message")):
         raise UserError(NOTHING_TO_EXPORT)
-    return write_whole(path, _lines(session))
+    return write_whole(path, _lines(session, clean))
 
 
 def write_whole(path: str | Path, parts: Iterable[bytes]) -> Path:
@@ -59,7 +64,8 @@ def write_whole(path: str | Path, parts: Iterable[bytes]) -> Path:
     return target
 
 
-def _lines(session: OpenSession) -> Iterator[bytes]:
+def _lines(session: OpenSession, clean: Callable[[str], str]) -> Iterator[bytes]:
+    from pi_core.base.mapped_texts import mapped
     from pi_core.wire.converter import dumps
 
     yield dumps(session.header) + b"\n"
@@ -69,7 +75,7 @@ def _lines(session: OpenSession) -> Iterator[bytes]:
             continue
         # An entry whose parent is missing becomes a root.
         chained = entry if entry.parent_id == parent else evolve(entry, parent_id=parent)
-        yield dumps(chained) + b"\n"
+        yield dumps(mapped(chained, clean)) + b"\n"
         parent = entry.id
 
 

@@ -58,3 +58,14 @@ def test_what_cannot_be_kept_is_reported_once(tmp_path: Path) -> None:
 
     assert warnings == [f"What you type cannot be kept in {str(tmp_path)!r}: Is a directory."]
     assert file.read() == []
+
+
+def test_what_is_kept_is_without_secrets_or_not_kept_at_all(tmp_path):
+    def clean(text):
+        return None if "broken" in text else text.replace("hunter2", "[secret]")
+
+    history = PromptFile(tmp_path / "history.jsonl", str, clean)
+    history.append("my password is hunter2")
+    history.append("broken hunter2")
+
+    assert history.read() == ["my password is [secret]"]

@@ -10,7 +10,7 @@ from pi_core.session.exporting import export_session
 from pi_hookspecs import PiError, UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from pi_cli._options import Options
@@ -32,7 +32,7 @@ def export(options: Options, host: PluginHost, cwd: Path, environ: Mapping[str, 
     for notice in session.notices:
         warn(notice)
     try:
-        path = export_session(session, *options.messages, host=host, cwd=cwd)
+        path = export_session(session, *options.messages, host=host, cwd=cwd, clean=_cleaner(host))
     except PiError:
         for problem in host.problems:  # the missing exporter may be of a plugin that failed to load
             warn(problem)
@@ -41,3 +41,11 @@ def export(options: Options, host: PluginHost, cwd: Path, environ: Mapping[str, 
         session.close()
     print_lines(str(path))
     return 0
+
+
+def _cleaner(host: PluginHost) -> Callable[[str], str]:
+    """Return what takes secrets out of a text, without a conversation that has it."""
+    from pi_core.models.registry import ModelRegistry
+    from pi_core.plugin_api.secrets import PluginSecrets
+
+    return PluginSecrets(ModelRegistry.create(host=host).auth, host, host.settings).clean

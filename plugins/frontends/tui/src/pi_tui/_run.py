@@ -83,7 +83,7 @@ def make_app(port: LocalPort, terminal: Terminal, *, session_dir: str | None) ->
         driver_class=ScreenDriver,
     )
     app.first_problems = problems
-    app.read_history(port.settings.agent_dir / "prompt-history.jsonl")
+    app.read_history(port.settings.agent_dir / "prompt-history.jsonl", port.clean)
     return app
 
 

@@ -21,10 +21,12 @@ class PromptFile:
     Args:
         file: The file. Several processes may append to it.
         warn: Called once, when what was typed cannot be kept.
+        clean: Returns a text without secrets; None for one that must not be kept.
     """
 
-    def __init__(self, file: Path, warn: Callable[[str], object]) -> None:
+    def __init__(self, file: Path, warn: Callable[[str], object], clean: Callable[[str], str | None] = str) -> None:
         self._file = file
+        self._clean = clean
         self._warn: Callable[[str], object] | None = warn
 
     def read(self) -> list[str]:
@@ -38,8 +40,11 @@ class PromptFile:
         return [text for line in lines[-_KEPT:] if (text := _string(line)) is not None]
 
     def append(self, text: str) -> None:
-        """Keep what was typed."""
-        line = json.dumps(text).encode("ascii") + b"\n"
+        """Keep what was typed, without secrets."""
+        cleaned = self._clean(text)
+        if cleaned is None:
+            return
+        line = json.dumps(cleaned).encode("ascii") + b"\n"
         try:
             self._file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             descriptor = os.open(self._file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)

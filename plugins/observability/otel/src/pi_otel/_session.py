@@ -140,7 +140,7 @@ class Observed:
         if self._options.content:
             from pi_otel._content import messages_json, text_json
 
-            redact = ctx.secrets.redact
+            redact = ctx.secrets.clean
             with suppress(Exception):  # a message of an unknown form: this hook would refuse the request if it failed
                 content = {
                     names.SYSTEM_INSTRUCTIONS: text_json(event.system_prompt, redact),
@@ -175,7 +175,7 @@ class Observed:
             from pi_otel._content import output_json
 
             with suppress(Exception):
-                content = {names.OUTPUT_MESSAGES: output_json(event.answer, ctx.secrets.redact)}
+                content = {names.OUTPUT_MESSAGES: output_json(event.answer, ctx.secrets.clean)}
         self._note(lambda to: to.request_ended(at, event, content))
 
     def _message_end(self, event: Any) -> None:
@@ -191,7 +191,7 @@ class Observed:
         if self._options.content:
             from pi_otel._content import plain_json
 
-            content = {names.TOOL_ARGUMENTS: plain_json(event.args, ctx.secrets.redact)}
+            content = {names.TOOL_ARGUMENTS: plain_json(event.args, ctx.secrets.clean)}
         self._note(lambda to: to.tool_began(at, event.tool_call_id, event.tool_name, content))
 
     def _tool_end(self, event: Any, ctx: PiContext) -> None:
@@ -199,7 +199,7 @@ class Observed:
         if self._options.content:
             from pi_otel._content import parts_json
 
-            result = parts_json(event.result.content, ctx.secrets.redact)
+            result = parts_json(event.result.content, ctx.secrets.clean)
         error = "tool_error" if event.is_error else None
         self._note(lambda to: to.tool_ended(at, event.tool_call_id, error, result))
 

@@ -12,6 +12,7 @@ from pi_guardrails._files import READERS
 from pi_guardrails._script import read_script
 from pi_guardrails._trail import printed
 from pi_guardrails._words import UNKNOWN
+from pi_hookspecs.secrets import is_secret_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -35,7 +36,7 @@ _ADDRESS = re.compile(r"\w+://|[\w.-]+@[\w.-]+:")
 _REROUTED = ("--resolve", "--connect-to", "--proxy", "--socks", "--preproxy", "--doh-url")
 
 _SUBSTITUTION = re.compile(r"\$\((?!\()|`|[<>]\(")
-_SECRET = re.compile(r"\$\{?(\w*(?:KEY|TOKEN|SECRET|PASS|CREDENTIAL|AUTH(?!OR)|PRIVATE)\w*)", re.IGNORECASE)
+_NAMED = re.compile(r"\$\{?([A-Za-z_]\w*)")
 _VALUE_BEFORE = {
     "curl": re.compile(
         r"-[a-zA-Z]*[AbcDdeEFHKmoPTuwXy]|--(data|form|header|output|user|cookie|request|json|upload|cert|key|cacert|max"
@@ -140,8 +141,8 @@ def _carried(call: Call, word: Word) -> str | None:
 
 @lru_cache(maxsize=64)
 def _carried_in(source: str) -> str | None:
-    if (secret := _SECRET.search(source)) is not None:
-        return f"what may be a secret, ${secret[1]},"
+    if (secret := next(filter(is_secret_name, _NAMED.findall(source)), None)) is not None:
+        return f"what may be a secret, ${secret},"
     return "the output of a command" if _SUBSTITUTION.search(source) and not _says_nothing(source) else None
 
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from pi_hookspecs import hookimpl
 
 if TYPE_CHECKING:
-    from pi_hookspecs import Command, PiAPI, PiContext, SessionStartEvent, Subcommand
+    from pi_hookspecs import Command, PiAPI, PiContext, Service, SessionStartEvent, Subcommand
 
-__all__ = ["activate", "register_commands", "register_subcommands"]
+__all__ = ["activate", "register_commands", "register_services", "register_subcommands"]
 
 
 @hookimpl
@@ -19,6 +19,14 @@ def register_commands() -> list[Command]:
     from pi_redact._status import show_status
 
     return [Command("redact", handler=show_status, description="Show which secrets are kept out of what is stored")]
+
+
+@hookimpl
+def register_services() -> list[Service]:
+    """Take secrets out of texts that pi and plugins write."""
+    from pi_redact._service import Funnel
+
+    return [Funnel()]
 
 
 @hookimpl

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pi_redact._values import mapped
+from pi_core.base.mapped_texts import mapped
 
 if TYPE_CHECKING:
     from pi_hookspecs import (

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import html
+import json
 import re
 from typing import TYPE_CHECKING
 
@@ -36,6 +38,7 @@ class Redactor:
         self._patterns = patterns
         self._strict = strict
         self._known: dict[str, str] = {}
+        self._written: dict[str, str] = {}
         self._pattern: re.Pattern[str] | None = None
         self._secrets: dict[str, str] = {}
 
@@ -44,7 +47,8 @@ class Redactor:
         fresh = {value: source for source, value in values if len(value) >= LEAST and value not in self._known}
         if fresh:
             self._known |= fresh
-            longest_first = sorted(self._known, key=len, reverse=True)
+            self._written |= {form: value for value in fresh for form in _forms(value)}
+            longest_first = sorted({*self._known, *self._written}, key=len, reverse=True)
             self._pattern = re.compile("|".join(map(re.escape, longest_first)))
 
     def redact(self, text: str) -> str:
@@ -54,7 +58,8 @@ class Redactor:
             return text
         parts, at = [], 0
         for begin, end, name in spans:
-            parts += [text[at:begin], self.mark(name, text[begin:end])]
+            found = text[begin:end]
+            parts += [text[at:begin], self.mark(name, self._written.get(found, found))]
             at = end
         return "".join((*parts, text[at:]))
 
@@ -72,7 +77,7 @@ class Redactor:
     def _spans(self, text: str) -> Sequence[tuple[int, int, str]]:
         """Return the secrets in order; those that overlap become one, named by what is known or begins first."""
         known = self._pattern.finditer(text) if self._pattern is not None else ()
-        found = [(match.start(), 0, match.end(), self._known[match[0]]) for match in known]
+        found = [(match.start(), 0, match.end(), self._source(match[0])) for match in known]
         found += [(begin, rank, end, name) for rank, (begin, end, name) in enumerate(self._guesses(text), 1)]
         spans: list[tuple[int, int, str]] = []
         for begin, _, end, name in sorted(found):
@@ -83,9 +88,18 @@ class Redactor:
                 spans.append((begin, end, name))
         return spans
 
+    def _source(self, found: str) -> str:
+        return self._known.get(found) or self._known[self._written[found]]
+
     def _guesses(self, text: str) -> Iterator[tuple[int, int, str]]:
         yield from matches(text)
         for name, pattern in self._patterns:
             yield from ((*match.span(), name) for match in pattern.finditer(text) if match[0])
         if self._strict:
             yield from named_values(text)
+
+
+def _forms(value: str) -> Iterator[str]:
+    """Yield how a value is written in JSON and HTML, where that is different."""
+    forms = (json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1], html.escape(value))
+    yield from (form for form in forms if form != value)

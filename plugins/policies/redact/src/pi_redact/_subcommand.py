@@ -8,10 +8,11 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pi_core.base.mapped_texts import mapped
+from pi_hookspecs.secrets import is_secret_name
 from pi_redact._key import mark_key
 from pi_redact._options import Options, read_options
 from pi_redact._redactor import Redactor
-from pi_redact._values import mapped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,7 +51,7 @@ def _files(names: list[str], host: Any) -> list[Path]:
 def _each(files: list[Path], host: Any, *, clean: bool) -> int:
     options = read_options(host.settings) or Options()
     redactor = Redactor(mark_key(host.settings.agent_dir), patterns=options.patterns, strict=options.strict)
-    redactor.know((name, value) for name, value in os.environ.items() if _is_key_name(name))
+    redactor.know((name, value) for name, value in os.environ.items() if is_secret_name(name))
     found = 0
     for file in files:
         try:
@@ -67,10 +68,6 @@ def _each(files: list[Path], host: Any, *, clean: bool) -> int:
     verb = "replaced" if clean else "found"
     sys.stdout.write(f"{found} secrets {verb} in {len(files)} files\n")
     return 1 if found and not clean else 0
-
-
-def _is_key_name(name: str) -> bool:
-    return name.upper().endswith(("_KEY", "_TOKEN", "_SECRET", "_PASSWORD"))
 
 
 def _redacted(text: str, redactor: Redactor) -> tuple[str, list[tuple[int, str]]]:

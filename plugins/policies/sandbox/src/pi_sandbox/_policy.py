@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-import re
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from attrs import frozen
+
+from pi_hookspecs.secrets import is_secret_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -67,7 +68,6 @@ _SOCKETS = (
     "XAUTHORITY",
 )
 _PROXIES = ("http_proxy", "https_proxy", "all_proxy", "ftp_proxy", "no_proxy")
-_KEY_LIKE = re.compile(r"(?i)(^|_)(api_?key|key|token|secret|passw(or)?d|credentials?|auth)s?($|_)|^AWS_|_PAT$")
 
 
 @frozen
@@ -139,7 +139,7 @@ class Policy:
 
 def is_key_like(name: str) -> bool:
     """Whether a variable's name says that it holds a key, or leads to a helper that has one."""
-    return name in _SOCKETS or _KEY_LIKE.search(name) is not None
+    return name in _SOCKETS or name.startswith("AWS_") or is_secret_name(name)
 
 
 def make_policy(options: Options, *, cwd: str, temp: str, home: str, agent_dir: str, env: Mapping[str, str]) -> Policy:

@@ -105,7 +105,7 @@ async def _run(
     cap = setting(ctx, "bash.maxOutputFileBytes", options and options.max_output_file_bytes, DEFAULT_FILE_CAP)
     if not isinstance(cap, int | float):
         raise ToolFailure(f"Setting bash.maxOutputFileBytes is {cap!r}, which is no number of bytes. Change it.")
-    output = Output(as_count(cap, DEFAULT_FILE_CAP))
+    output = Output(as_count(cap, DEFAULT_FILE_CAP), ctx.secrets.stream())
     updates = _Updates(output, on_update)
     code, verdict = None, ""
     try:

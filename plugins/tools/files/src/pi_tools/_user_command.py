@@ -35,7 +35,7 @@ class ShellRunner:
 
         options = BashOptions(operations=request.operations)
         spawn = await prepare(request.command, request.cwd, ctx, options, purpose="user_bash")
-        output, decoder = Output(), _TextDecoder(request.on_output)
+        output, decoder = Output(clean=ctx.secrets.stream()), _TextDecoder(request.on_output)
         code: int | None = None
         cancelled = False
 

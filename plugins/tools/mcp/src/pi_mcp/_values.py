@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from pi_hookspecs import UserError
+from pi_hookspecs.secrets import is_secret_name
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 __all__ = ["MissingVariable", "expand", "resolve_entry"]
 
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
-_SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL|AUTH", re.IGNORECASE)
 _EXPANDED = ("command", "cwd", "url")
 
 
@@ -63,7 +63,7 @@ async def resolve_entry(server: Server, environ: Mapping[str, str], secrets: Sec
     for key in ("env", "headers"):
         found[key] = await _resolved_map(config.get(key) or {}, resolve)
         for name, value in found[key].items():
-            if _SECRET_NAME.search(name):
+            if is_secret_name(name):
                 secrets.add(value)
     oauth = dict(config.get("oauth") or {})
     if isinstance(oauth.get("clientSecret"), str):

@@ -19,6 +19,7 @@ from pi_cli.line.conversation import Conversation
 from pi_cli.line.history import PromptHistory
 from pi_cli.line.plain import Around, PlainLine
 from pi_cli.line.plugin_keys import PluginKeys
+from pi_hookspecs import PiError
 from pi_terminal_kit.prompt_history import PromptFile
 from pi_terminal_kit.streams import StrayLines
 
@@ -74,11 +75,20 @@ def _keys() -> LineInput | None:
     return LineInput(sys.stdin, os.environ.get("TERM", ""))
 
 
+def _cleaned(session: AgentSession, text: str) -> str | None:
+    """Return a text without secrets; None where a plugin fails to take them out."""
+    try:
+        return session.ctx.secrets.clean(text)
+    except PiError:
+        return None
+
+
 def _line(conversation: Conversation, keys: LineInput | None, around: Above | Around) -> Line:
     session = conversation.session
     plugin_keys = PluginKeys(session.press_key, conversation.warn)
+    kept = session.settings.agent_dir / "prompt-history.jsonl"
     parts: dict[str, Any] = {
-        "history": PromptHistory(PromptFile(session.settings.agent_dir / "prompt-history.jsonl", conversation.warn)),
+        "history": PromptHistory(PromptFile(kept, conversation.warn, lambda text: _cleaned(session, text))),
         "completer": line_completer(
             conversation.known_commands,
             lambda name, typed: complete_argument(conversation, name, typed),

@@ -6,7 +6,7 @@ import os
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal
 
-from pi_hookspecs import AgentBusy, UserMessage
+from pi_hookspecs import AgentBusy, PiError, UserMessage
 from pi_tui.port.protocol import Known
 
 if TYPE_CHECKING:
@@ -48,6 +48,13 @@ class LocalPort:
         from pi_tui.port.local_lists import LocalLists
 
         return LocalLists(self.session)
+
+    def clean(self, text: str) -> str | None:
+        """Return a text without secrets, as it may be written to a file; None where a plugin fails to take them out."""
+        try:
+            return self.session.ctx.secrets.clean(text)
+        except PiError:
+            return None
 
     @property
     def about(self) -> About:

@@ -143,11 +143,11 @@ class Life(_App):
             running.cancel()
             await asyncio.wait([running], timeout=_END_SECONDS)
 
-    def read_history(self, file: Path) -> None:
-        """Read what was sent in earlier runs, and keep what is sent in this one."""
+    def read_history(self, file: Path, clean: Callable[[str], str | None] = str) -> None:
+        """Read what was sent in earlier runs, and keep what is sent in this one, without secrets."""
         from pi_terminal_kit.prompt_history import PromptFile
 
-        self.history = PromptFile(file, lambda problem: self.notice(problem, "warning"))
+        self.history = PromptFile(file, lambda problem: self.notice(problem, "warning"), clean)
         self.editor = self.editor._replace(history=History.of(self.history.read()))
 
     def warn(self, *problems: str) -> None:

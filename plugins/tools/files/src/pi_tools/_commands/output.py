@@ -6,10 +6,13 @@ import os
 import threading
 from typing import TYPE_CHECKING, Any
 
+from pi_hookspecs import PiError
 from pi_tools._truncate import MAX_BYTES, MAX_LINES, format_size, truncate_tail
 
 if TYPE_CHECKING:
     from typing import BinaryIO
+
+    from pi_hookspecs import TextStream
 
 __all__ = ["DEFAULT_FILE_CAP", "Output"]
 
@@ -23,9 +26,11 @@ class Output:
 
     Args:
         file_cap: Bytes at which the file stops growing.
+        clean: Takes secrets out of what is written to the file; None leaves them.
     """
 
-    def __init__(self, file_cap: int = DEFAULT_FILE_CAP) -> None:
+    def __init__(self, file_cap: int = DEFAULT_FILE_CAP, clean: TextStream | None = None) -> None:
+        self._clean = _CleanBytes(clean) if clean is not None else None
         self._feeding = threading.Lock()
         self._lock = threading.Lock()  # never held during disk writes, because the event loop takes it, too
         self._tail = bytearray()
@@ -74,15 +79,22 @@ class Output:
         self._write(bytes(self._tail))
 
     def _write(self, chunk: bytes) -> None:
+        """Write a piece of the output to the file, if there is one."""
         if self._file is None:
             return
+        whole = self.size + len(chunk)
         try:
+            chunk = chunk if self._clean is None else self._clean.feed(chunk)
             self._write_some(memoryview(chunk)[: max(self._cap - self._written, 0)])
         except OSError as error:
             self._file_error = _reason(error)
             self._close_file()
             return
-        if self._written >= self._cap and self._written < self.size + len(chunk):
+        except PiError as error:  # the plugin that takes secrets out failed
+            self._file_error = str(error)
+            self._close_file()
+            return
+        if self._written >= self._cap and self._written < whole:
             self._file_error = f"it was cut at {format_size(self._cap)}"
             self._close_file()
 
@@ -92,6 +104,14 @@ class Output:
             count = self._file.write(view)
             self._written += count
             view = view[count:]
+
+    def _write_rest(self) -> None:
+        """Write what was held back."""
+        if self._file is not None and self._clean is not None:
+            try:
+                self._write_some(memoryview(self._clean.end())[: max(self._cap - self._written, 0)])
+            except (OSError, PiError) as error:
+                self._file_error = _reason(error) if isinstance(error, OSError) else str(error)
 
     def _close_file(self) -> None:
         if self._file is not None:
@@ -103,6 +123,7 @@ class Output:
         with self._feeding:
             if self.path is None and self._record()["truncated"]:
                 self._open()  # invalid UTF-8, whose replacements are longer than the limit
+            self._write_rest()
             self._close_file()
 
     def tail(self) -> bytes:
@@ -143,6 +164,23 @@ class Output:
         else:
             shown = f"Showing lines {first}-{last} of {last} ({format_size(MAX_BYTES)} limit)"
         return f"{record['content']}\n\n[{shown}. Full output: {place}]", details
+
+
+class _CleanBytes:
+    """Takes secrets out of bytes in pieces; what is no UTF-8 stays."""
+
+    def __init__(self, stream: TextStream) -> None:
+        from codecs import getincrementaldecoder
+
+        self._stream = stream
+        self._decoder = getincrementaldecoder("utf-8")("surrogateescape")
+
+    def feed(self, chunk: bytes) -> bytes:
+        return self._stream.feed(self._decoder.decode(chunk)).encode("utf-8", "surrogateescape")
+
+    def end(self) -> bytes:
+        rest = self._stream.feed(self._decoder.decode(b"", final=True)) + self._stream.end()
+        return rest.encode("utf-8", "surrogateescape")
 
 
 def _reason(error: OSError) -> str:
