@@ -8,7 +8,7 @@ import pytest
 
 from pi_core import create_agent_session
 from pi_core.hooks.dispatcher import HookRefused
-from pi_hookspecs import PluginError, ToolCallEvent, UserBashEvent, hookimpl
+from pi_hookspecs import PluginError, ToolCallEvent, UserBashEvent, UserError, hookimpl
 from pi_hookspecs.specs import tools
 from pi_testing import make_tool, text, tool_call
 
@@ -177,8 +177,23 @@ async def test_a_version_that_can_be_asked_opens_the_gate_of_the_one_before(bare
     assert await refusal(bare_host) is None
 
 
-async def test_the_model_reads_why_its_call_was_refused(site, guard, script, tmp_path):
+def start(host, folder):
+    """Make a session, as a program does."""
+    return create_agent_session(cwd=folder, host=host, settings=host.settings, model="offline/rules")
+
+
+async def test_no_session_starts_without_a_guard_unless_it_is_disabled_for_the_run(site, guard, tmp_path):
     fail(guard)
+
+    with pytest.raises(UserError, match=r"'guard' decides about tool_call, user_bash.*gone bad.*--disable guard"):
+        start(site.host(), tmp_path)
+
+    with pytest.raises(UserError, match="offline"):  # it gets as far as that
+        start(site.host("guard"), tmp_path)
+
+
+async def test_the_model_reads_why_its_call_was_refused(site, script, tmp_path):
+    site.install("guard", f"@hookimpl\ndef tool_call(evt): pass\n\n{LISTENS}")
     script.turn(tool_call("ls")).turn(text("too bad"))
     host = site.host()
     host.add(script, "script")
@@ -188,7 +203,7 @@ async def test_the_model_reads_why_its_call_was_refused(site, guard, script, tmp
         result = session.messages[-2]
 
     assert result.is_error
-    assert "plugin 'guard' implements tool_call and cannot be asked: RuntimeError: gone bad" in result.text
+    assert "plugin 'guard' implements tool_call and cannot be asked: tool_call takes evt" in result.text
 
 
 # Services that refuse

@@ -11,14 +11,14 @@ from pi_core.host.discovery import find_plugins, fingerprint, unchanged
 from pi_core.host.guarded import LOAD_SECONDS
 from pi_core.host.index import IndexFile
 from pi_core.host.loader import Loader
-from pi_core.host.records import DEFAULT_PLUGINS, PluginRecord, Problem
+from pi_core.host.records import PluginRecord, Problem, in_load_order, required_plugins
 from pi_core.host.registrar import Registrar
 from pi_core.host.registry import Registered, Registry
 from pi_core.host.waiting import WaitingPlugins
 from pi_hookspecs import PluginError, UnknownName
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
     from pi_core.hooks.dispatcher import HookDispatcher
@@ -56,7 +56,10 @@ class PluginHost:
 
             settings = Settings.load()
         self.settings = settings
-        self.disabled = frozenset(disabled) | frozenset(settings.get_str_list("plugins.disabled"))
+        self.disabled_for_run = frozenset(disabled)
+        self.disabled = self.disabled_for_run | frozenset(settings.get_str_list("plugins.disabled"))
+        self.left_out: dict[str, str] = {}
+        """Disabled plugins that the user's policy leaves out, each with the reason."""
         self.problems: list[Problem] = []
         self._installed = installed
         self._index = IndexFile(settings.agent_dir)
@@ -91,7 +94,8 @@ class PluginHost:
         stored = self._index.read(marks)
         records, problems = stored if stored is not None else self._find()
         by_name = {record.name: record for record in records}
-        self.__dict__["records"] = _in_load_order(by_name, self.settings.get_str_list("plugins.order"))
+        self._apply_policy(by_name)
+        self.__dict__["records"] = in_load_order(by_name, self.settings.get_str_list("plugins.order"))
         enabled = {each.name: each for each in records if each.name not in self.disabled}
         excluded = self._loader.exclude_crashing(enabled)
         stale = [record for record in records if self._is_stale(record)]
@@ -106,6 +110,17 @@ class PluginHost:
                 self.problems += record.problems
         self._check_disabled()
         return self.__dict__["records"]  # type: ignore[no-any-return]
+
+    def _apply_policy(self, records: Mapping[str, PluginRecord]) -> None:
+        if any(map(self.settings.each, ("plugins.allow", "packages.deny", "packages"))):
+            from pi_core.host.policy import left_out  # most users have none of these
+
+            self.left_out = left_out(records, self.settings)
+            self.disabled |= self.left_out.keys()
+
+    absent_guards = forward("_registrar", Registrar.absent_guards)
+
+    is_loaded = forward("_registrar", Registrar.is_loaded)
 
     def indexed(self) -> list[PluginRecord]:
         """Return the enabled plugins whose records in the index are up to date, without importing or writing."""
@@ -372,20 +387,10 @@ class PluginHost:
         self.__dict__.pop("service_kinds", None)
 
     def _check_disabled(self) -> None:
-        for name in sorted(self.disabled - set(self.records)):
+        for name in sorted(self.disabled - set(self.records) - required_plugins(self.settings)):
             self._report("(settings)", "plugins.disabled", str(UnknownName("plugin", name, self.records)))
 
     def _report(self, plugin: str, step: str, message: str) -> None:
         problem = Problem(plugin, step, message)
         if not any(problem.same_as(known) for known in self.problems):  # known from the index
             self.problems.append(problem)
-
-
-def _in_load_order(records: dict[str, PluginRecord], order: Sequence[str]) -> dict[str, PluginRecord]:
-    """Return default plugins first, then others, each by name; those in ``order`` swap places."""
-    names = sorted(records, key=lambda name: (name not in DEFAULT_PLUGINS, name))
-    wanted = [name for name in dict.fromkeys(order) if name in records]
-    places = sorted(names.index(name) for name in wanted)
-    for place, name in zip(places, wanted, strict=True):
-        names[place] = name
-    return {name: records[name] for name in names}

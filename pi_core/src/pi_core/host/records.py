@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from attrs import define, field, frozen
 
 from pi_hookspecs.values import ReprMixin, Value
 
-__all__ = ["DEFAULT_PLUGINS", "PluginRecord", "Problem"]
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pi_core.settings import Settings
+
+__all__ = ["DEFAULT_PLUGINS", "PluginRecord", "Problem", "in_load_order", "required_plugins"]
 
 DEFAULT_PLUGINS = frozenset(
     {
@@ -136,6 +141,22 @@ class PluginRecord(ReprMixin):
                 message = f"{name} of a plugin must be {expected}, not {getattr(record, name)!r:.60}"
                 raise TypeError(message)
         return record
+
+
+def in_load_order(records: dict[str, PluginRecord], order: Sequence[str]) -> dict[str, PluginRecord]:
+    """Return default plugins first, then others, each by name; those in ``order`` swap places."""
+    names = sorted(records, key=lambda name: (name not in DEFAULT_PLUGINS, name))
+    wanted = [name for name in dict.fromkeys(order) if name in records]
+    places = sorted(names.index(name) for name in wanted)
+    for place, name in zip(places, wanted, strict=True):
+        names[place] = name
+    return {name: records[name] for name in names}
+
+
+def required_plugins(settings: Settings) -> frozenset[str]:
+    """Return the plugins without which no session starts: those of the user, and those of a trusted project."""
+    lists = [value for _, value in settings.each("plugins.required") if isinstance(value, list)]
+    return frozenset(name for value in lists for name in value if isinstance(name, str))
 
 
 _SHAPE: dict[str, type | tuple[type, ...]] = {

@@ -11,7 +11,7 @@ from pi_core.host.kinds import KINDS
 from pi_core.host.plugin_manager import PluginManager
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Container, Sequence
     from contextlib import AbstractContextManager
 
     from pi_core.host.breadcrumbs import Breadcrumbs
@@ -90,6 +90,19 @@ class Registrar:
         if record is not None and describe:
             record.guards += guarded_services(record.names("register_services"))
         return True
+
+    def is_loaded(self, name: str) -> bool:
+        """Whether a plugin's object is registered."""
+        return self.manager.get_plugin(name) is not None
+
+    def absent_guards(self, installed: Container[str]) -> dict[str, list[str]]:
+        """Return, for each of the installed plugins that has no registered object, the hooks that refuse for it."""
+        found: dict[str, list[str]] = {}
+        for hook, plugins in self.gates.refusing.items():
+            for name in plugins:
+                if name in installed and not self.is_loaded(name):
+                    found.setdefault(name, []).append(hook)
+        return found
 
     def withdraw(self, name: str) -> object | None:
         """Remove a plugin and its registrations; return the object, if it was registered."""

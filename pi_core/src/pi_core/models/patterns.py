@@ -103,7 +103,7 @@ def _similar(words: Sequence[str], pool: Sequence[Model]) -> list[Model]:
         prefixed = {each for each in known if each.startswith(part)}
         if part.isdigit():
             return prefixed
-        return prefixed.union(get_close_matches(part, known, n=len(known), cutoff=_CLOSE))
+        return prefixed.union(get_close_matches(part, known, n=max(len(known), 1), cutoff=_CLOSE))
 
     searched_for = [("".join(_parts(word)), [similar_parts(part) for part in _parts(word)]) for word in words]
 

@@ -22,6 +22,7 @@ from pi_cli._own_stdout import keep_stdout, reserves_stdout
 from pi_cli._project import open_host
 from pi_cli._report import warn
 from pi_cli._subcommands import help_of_subcommand, options_for, refuse_as_prompt, run_subcommand
+from pi_core.host.records import required_plugins
 from pi_hookspecs import UnknownName, UserError
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ def _prompt(options: Options, host: PluginHost, cwd: Path, environ: Mapping[str,
 
 def _check_disabled(early: Options, host: PluginHost, extensions: Callable[[], list[ExtensionSource]]) -> None:
     for name in early.disabled:
-        if name in host.records:
+        if name in host.records or name in required_plugins(host.settings):
             continue
         local = [source.name for source in extensions()]
         if name not in local:

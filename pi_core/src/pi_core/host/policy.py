@@ -1,0 +1,116 @@
+"""The user's policy on plugins: which may be loaded at all, and which must be there.
+
+It is checked before a plugin is imported. The user's own file decides; a project's can only deny more.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pi_core.host.overlay import current_generation, describe_generation, project_root, user_root
+from pi_core.host.records import DEFAULT_PLUGINS, required_plugins
+from pi_hookspecs import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from pi_core.host import PluginHost
+    from pi_core.host.records import PluginRecord
+    from pi_core.settings import Settings
+
+__all__ = ["check_presence", "left_out"]
+
+
+def left_out(records: Mapping[str, PluginRecord], settings: Settings) -> dict[str, str]:
+    """Return the plugins that the settings leave out, each with the reason; pi's own need no permission."""
+    found: dict[str, str] = {}
+    for origin, patterns in _lists(settings, "plugins.allow"):
+        for name in records:
+            if name not in DEFAULT_PLUGINS and not any(fnmatchcase(name, each) for each in patterns):
+                found[name] = f"plugins.allow in {origin} does not name it"
+    for origin, patterns in _lists(settings, "packages.deny"):
+        for name, record in records.items():
+            distribution = re.sub(r"[-_.]+", "-", record.distribution).lower()
+            if any(
+                fnmatchcase(each, pattern) for each in (distribution, f"pypi:{distribution}") for pattern in patterns
+            ):
+                found[name] = f"packages.deny in {origin} names {distribution}"
+    found.update((name, "packages leaves it out") for name in _filtered(settings) if name in records)
+    return found
+
+
+def _lists(settings: Settings, key: str) -> Iterator[tuple[str, list[str]]]:
+    settings.get_str_list(key)  # reports a value of a wrong type
+    for origin, value in settings.each(key):
+        if isinstance(value, list):
+            yield origin, [each for each in value if isinstance(each, str)]
+        elif value is not None and key == "plugins.allow":  # what cannot be read permits nothing
+            yield origin, []
+
+
+def _filtered(settings: Settings) -> Iterator[str]:
+    """Yield the plugins that entries of ``packages`` leave out by their filter ``plugins``."""
+    for origin, entries in settings.each("packages"):
+        filters = [each for each in entries if isinstance(each, dict) and isinstance(each.get("plugins"), list)]
+        if not filters:
+            continue
+        folder = Path(origin).parent
+        root = user_root(settings.agent_dir)
+        if os.path.normpath(folder) != os.path.normpath(settings.agent_dir):
+            root = project_root(settings.agent_dir, folder.parent)
+        packages = describe_generation(root, current_generation(root)).get("packages", ())
+        for entry in filters:
+            yield from _not_picked(entry, packages)
+
+
+def _not_picked(entry: Mapping[str, Any], packages: Any) -> Iterator[str]:
+    patterns = [each for each in entry["plugins"] if isinstance(each, str)]
+    for package in packages:
+        if package["source"] == entry.get("source"):
+            yield from (
+                name for name in package.get("plugins", ()) if not any(fnmatchcase(name, each) for each in patterns)
+            )
+
+
+def check_presence(host: PluginHost) -> None:
+    """Refuse a session without a plugin that is required, or that is known to decide what tools may do.
+
+    A guard that has vanished must not open its gate, however it came to be missing.
+
+    Raises:
+        UserError: There is one; the message names it and the way out.
+    """
+    for name in sorted(required_plugins(host.settings) - host.disabled_for_run):
+        reason = _why_absent(host, name)
+        if reason is not None:
+            raise UserError(
+                f"No session starts, because plugins.required names {name!r}, and {reason}."
+                f" Repair it, or go on without it with --disable {name}"
+            )
+    for name, hooks in host.absent_guards(host.records).items():
+        raise UserError(
+            f"No session starts, because plugin {name!r} decides about {', '.join(hooks)}, and {_problem(host, name)}."
+            f" Repair it, or go on without it with --disable {name}"
+        )
+
+
+def _why_absent(host: PluginHost, name: str) -> str | None:
+    if name in host.added():
+        return None
+    if name not in host.records:
+        return "it is not installed"
+    if name in host.disabled:
+        return host.left_out.get(name) or "it is disabled in the settings"
+    if not host.is_wanted(host.records[name]):
+        return None
+    host.load(name)
+    return None if host.is_loaded(name) else _problem(host, name)
+
+
+def _problem(host: PluginHost, name: str) -> str:
+    causes = [each.message for each in host.problems if (each.plugin, each.step) == (name, "import")]
+    return causes[-1].removeprefix("not loaded: ") if causes else "it cannot be loaded"
