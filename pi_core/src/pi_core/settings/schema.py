@@ -112,6 +112,9 @@ class TerminalSettings:
 
     show_images: bool = _setting(True, "Show images if the terminal supports them")
     clear_on_shrink: bool = _setting(False, "Clear lines that are left over when the content shrinks")
+    show_terminal_progress: bool = _setting(
+        False, "Show in the terminal's tab, where it can (OSC 9;4), that pi works; for the full screen"
+    )
 
 
 @frozen(kw_only=True)

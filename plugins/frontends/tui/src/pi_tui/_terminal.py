@@ -12,13 +12,16 @@ from pi_hookspecs import UserError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["ENTER", "LEAST_HEIGHT", "LEAST_WIDTH", "LEAVE", "Terminal"]
+__all__ = ["ENTER", "LEAST_HEIGHT", "LEAST_WIDTH", "LEAVE", "PROGRESS_OFF", "PROGRESS_ON", "Terminal"]
 
 LEAST_WIDTH, LEAST_HEIGHT = 20, 6
 """Cells, below which the line mode is used."""
 
 ENTER = "\x1b[22;0t\x1b[?1049h\x1b[?25l"
 """Keeps the window's title, switches to the alternate screen, hides the cursor."""
+
+PROGRESS_ON, PROGRESS_OFF = "\x1b]9;4;3;0\x07", "\x1b]9;4;0;0\x07"
+"""Display in the terminal's tab that something is done whose end is not known (OSC 9;4), and that nothing is."""
 
 _MODES_OFF = (
     "\x1b[?2026l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1015l\x1b[?1004l\x1b[?2004l\x1b[?2048l\x1b[<u"
@@ -37,6 +40,7 @@ class Terminal:
 
     Attributes:
         is_taken: Whether it is raw, on the alternate screen.
+        shows_progress: Whether its tab says that pi works.
         settings: Those of before, as ``termios`` has them; None while it is not taken.
         shows_cursor: Whether its own cursor is visible, for input methods.
     """
@@ -45,6 +49,7 @@ class Terminal:
         self.environ = environ
         self.is_taken = False
         self.shows_cursor = False
+        self.shows_progress = False
         self.settings: list[Any] | None = None
         self._in, self._out = sys.__stdin__, sys.__stdout__
 
@@ -97,7 +102,7 @@ class Terminal:
         if not self.is_taken:
             return
         self.is_taken = False
-        self.write(LEAVE)
+        self.write(f"{PROGRESS_OFF}{LEAVE}" if self.shows_progress else LEAVE)
         self.restore_settings()
 
     def restore_settings(self) -> None:

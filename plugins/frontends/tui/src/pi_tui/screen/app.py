@@ -13,7 +13,7 @@ from pi_tui._driver import TerminalReply
 from pi_tui._first_frame import version
 from pi_tui.keys.events import Key
 from pi_tui.keys.hints import action_hint
-from pi_tui.lines.footer import footer_rows, window_title
+from pi_tui.lines.footer import footer_rows
 from pi_tui.lines.header import header_rows
 from pi_tui.lines.look import Look
 from pi_tui.lines.queue import queue_rows
@@ -32,6 +32,7 @@ from pi_tui.screen.life import Life
 from pi_tui.screen.painted import Painted
 from pi_tui.screen.spinner import Spinner, is_working
 from pi_tui.screen.strips import Painter
+from pi_tui.screen.tab import Tab
 from pi_tui.screen.themes import Themes
 from pi_tui.screen.transcript import Transcript
 from pi_tui.screen.typed_filters import TypedFilters
@@ -110,7 +111,7 @@ class ScreenApp(Controls, Life, App[int]):
         self.spinner = Spinner(self.set_interval, self._on_tick)
         self.thinking_label: str | None = None
         self.typed_filters = TypedFilters()
-        self._title_written = ""
+        self.tab = Tab(self.write_terminal, port.settings, terminal)
         self.interface = Interface(self)
         self.start_controls(session_dir, environ)
         self.start_life()
@@ -289,8 +290,7 @@ class ScreenApp(Controls, Life, App[int]):
             self.draw_footer()
         if parts & {"work", "footer"}:
             self.draw_editor()
-        if "title" in parts:
-            self._draw_title()
+        self.tab.show(self.state)
         self.spinner.turn_while(working=is_working(self.state))
 
     @property
@@ -357,12 +357,6 @@ class ScreenApp(Controls, Life, App[int]):
         named = {key: does for key, does in hints.items() if key}
         self.transcript.anchored.set_head(header_rows(version(), named, self.width))
         self.transcript.draw_again()
-
-    def _draw_title(self) -> None:
-        title = self.state.title or window_title(self.state.footer)
-        if title != self._title_written:
-            self._title_written = title
-            self.write_terminal(f"\x1b]0;{title}\x07")
 
     def transcript_to_end(self) -> None:
         """Follow the end: what was sent is to be seen."""

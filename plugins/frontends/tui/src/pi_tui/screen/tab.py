@@ -1,0 +1,46 @@
+"""What the terminal's tab displays: the title, and, where the user wants it, that something is being done (OSC 9;4)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pi_tui._terminal import PROGRESS_OFF, PROGRESS_ON
+from pi_tui.lines.footer import window_title
+from pi_tui.screen.spinner import is_working
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pi_hookspecs import SettingsView
+    from pi_tui._terminal import Terminal
+    from pi_tui.view.state import State
+
+__all__ = ["Tab"]
+
+
+class Tab:
+    """Writes what has changed.
+
+    Args:
+        write: Writes an escape sequence to the terminal.
+        settings: Say whether progress is displayed.
+        terminal: Removes the progress when it is restored; None where there is none, as in tests.
+    """
+
+    def __init__(self, write: Callable[[str], object], settings: SettingsView, terminal: Terminal | None) -> None:
+        self._write, self._settings, self._terminal = write, settings, terminal
+        self._title = ""
+        self._working = False
+
+    def show(self, state: State) -> None:
+        """Display the title and the progress of a state."""
+        title = state.title or window_title(state.footer)
+        if title != self._title:
+            self._title = title
+            self._write(f"\x1b]0;{title}\x07")
+        working = is_working(state) and self._settings.get_bool("terminal.showTerminalProgress", default=False)
+        if working != self._working:
+            self._working = working
+            self._write(PROGRESS_ON if working else PROGRESS_OFF)
+            if self._terminal is not None:
+                self._terminal.shows_progress = working
