@@ -49,16 +49,16 @@ def telling(pi):
 @pytest.mark.parametrize(
     ("arguments", "answer"),
     [
-        (["--model", "telling/one"], "one medium [read,bash,edit,write]"),
-        (["--model", "telling/one", "--thinking", "high"], "one high [read,bash,edit,write]"),
-        (["--model", "telling/one:low"], "one low [read,bash,edit,write]"),
-        (["--model", "telling/one:low", "--thinking", "off"], "one None [read,bash,edit,write]"),
+        (["--model", "telling/one"], "one medium [read,bash,edit,write,process]"),
+        (["--model", "telling/one", "--thinking", "high"], "one high [read,bash,edit,write,process]"),
+        (["--model", "telling/one:low"], "one low [read,bash,edit,write,process]"),
+        (["--model", "telling/one:low", "--thinking", "off"], "one None [read,bash,edit,write,process]"),
         (["--model", "telling/one", "-t", "grep,ls"], "one medium [grep,ls]"),
-        (["--model", "telling/one", "--tools", "+grep,-bash"], "one medium [read,edit,write,grep]"),
-        (["--model", "telling/one", "-xt", "bash,write"], "one medium [read,edit]"),
+        (["--model", "telling/one", "--tools", "+grep,-bash"], "one medium [read,edit,write,process,grep]"),
+        (["--model", "telling/one", "-xt", "bash,write"], "one medium [read,edit,process]"),
         (["--model", "telling/one", "-nt"], "one medium []"),
         (["--model", "telling/one", "-nbt"], "one medium []"),
-        (["--models", "telling/tw*:high,telling/three"], "two high [read,bash,edit,write]"),
+        (["--models", "telling/tw*:high,telling/three"], "two high [read,bash,edit,write,process]"),
     ],
 )
 def test_what_is_chosen_reaches_the_request(telling, arguments, answer):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 THEME = '{"name": "sea", "colors": {"accent": "#00f"}}'
 
 THEMED = """
@@ -17,6 +19,13 @@ def register_themes():
 def resources_discover(event, ctx):
     return ResourcesDiscoverResult(theme_paths=[event.cwd + "/brought"])
 """
+
+
+@pytest.fixture
+def pi(pi):
+    """pi without its screen, which brings themes of its own."""
+    (pi.agent_dir / "settings.json").write_text('{"plugins": {"disabled": ["tui"]}}')
+    return pi
 
 
 def theme(folder, name="sea.json"):

@@ -14,11 +14,11 @@ from pi_tools import _HOMES
 ACTIVE = ["read", "bash", "edit", "write"]
 
 
-def test_seven_tools_are_registered_and_four_are_active():
+def test_eight_tools_are_registered_and_five_are_active():
     tools = pi_tools.register_tools()
 
-    assert [tool.name for tool in tools] == [*ACTIVE, "grep", "find", "ls"]
-    assert [tool.name for tool in tools if tool.default_active] == ACTIVE
+    assert [tool.name for tool in tools] == [*ACTIVE, "grep", "find", "ls", "process"]
+    assert [tool.name for tool in tools if tool.default_active] == [*ACTIVE, "process"]
     assert all(tool.prompt_snippet for tool in tools)
 
 

@@ -34,7 +34,7 @@ __all__ = [
     "written",
 ]
 
-_BUILTIN_TOOLS = ("read", "bash", "edit", "write", "grep", "find", "ls")
+_BUILTIN_TOOLS = ("read", "bash", "edit", "write", "grep", "find", "ls", "process")
 
 _HINT = "--help lists them; a message that starts with a dash goes after --"
 

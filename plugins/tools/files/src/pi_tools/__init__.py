@@ -1,5 +1,5 @@
 # ruff: noqa: F403 - imports for the type checker alone; a test compares the names
-"""The seven tools of pi: read, bash, edit, write, grep, find and ls.
+"""The seven tools of pi, read, bash, edit, write, grep, find and ls, and process for what bash leaves running.
 
 The factories (``create_read_tool(cwd)``, ``create_coding_tools(cwd)`` ...), their options and the
 operations that a plugin may replace are importable from here, and loaded on first use.
@@ -15,7 +15,7 @@ from pi_hookspecs.lazy import lazy_exports
 if TYPE_CHECKING:  # what a type checker sees; ``_HOMES`` says the same at run time, a test compares them
     from collections.abc import Sequence
 
-    from pi_hookspecs import PiContext, Service, SessionShutdownEvent, Tool
+    from pi_hookspecs import Command, PiContext, Service, SessionShutdownEvent, Tool
     from pi_tools._commands.local import LocalBashOperations as LocalBashOperations
     from pi_tools._factories import *
     from pi_tools._failure import ToolFailure as ToolFailure
@@ -53,7 +53,9 @@ _HOMES = {
     "_truncate": "truncate_head truncate_line truncate_tail",
 }
 
-__all__ = sorted([*" ".join(_HOMES.values()).split(), "register_services", "register_tools", "session_shutdown"])  # noqa: PLE0605 - a name is written once
+_HOOKS = ["register_commands", "register_services", "register_tools", "session_shutdown"]
+
+__all__ = sorted([*" ".join(_HOMES.values()).split(), *_HOOKS])  # noqa: PLE0605 - a name is written once
 
 
 __getattr__ = lazy_exports(__name__, _HOMES)
@@ -61,10 +63,18 @@ __getattr__ = lazy_exports(__name__, _HOMES)
 
 @hookimpl
 def register_tools() -> Sequence[Tool]:
-    """Add the seven tools; grep, find and ls are not active by default."""
+    """Add the tools; grep, find and ls are not active by default."""
     from pi_tools._factories import session_tools
 
     return session_tools()
+
+
+@hookimpl
+def register_commands() -> Sequence[Command]:
+    """Add ``/processes``."""
+    from pi_tools._processes_command import processes_command
+
+    return [processes_command()]
 
 
 @hookimpl

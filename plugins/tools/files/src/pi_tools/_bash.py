@@ -33,13 +33,21 @@ _PARAMETERS = {
     "required": ["command"],
 }
 
+_BACKGROUND = {
+    "background": {
+        "type": "boolean",
+        "description": "Return at once and leave it running, for a server or a watcher; the tool process watches it",
+    },
+    "name": {"type": "string", "description": "What to call it in the background"},
+}
+
 _MAX_TIMEOUT = 2147483.647
 _UPDATE_EVERY = 0.1
 """Seconds between two updates of a command that keeps writing."""
 
 
 def bash_tool(cwd: str | None = None, options: BashOptions | None = None) -> Tool:
-    """Return the tool; without ``cwd`` it works where the session does."""
+    """Return the tool; without ``cwd`` it works where the session does, and starts background processes of it."""
 
     async def execute(
         _call_id: str, params: dict[str, Any], signal: AbortSignal, on_update: ToolUpdate, ctx: ToolContext
@@ -47,6 +55,8 @@ def bash_tool(cwd: str | None = None, options: BashOptions | None = None) -> Too
         timeout = _timeout(params.get("timeout"))
         if signal.aborted:
             raise ToolFailure("Command aborted")
+        if params.get("background"):
+            return await _start(params, options, signal=signal, ctx=ctx)
         spawn = await prepare(clean(params["command"]), cwd or str(ctx.cwd), ctx, options, purpose="bash")
         return await _run(spawn, timeout, signal=signal, on_update=on_update, ctx=ctx, options=options)
 
@@ -57,12 +67,34 @@ def bash_tool(cwd: str | None = None, options: BashOptions | None = None) -> Too
             "together. Of long output the last 2000 lines or 50KB are shown, whichever is less, and all of it is in "
             "a file that is named. The command gets no input and no terminal. timeout is in seconds."
         ),
-        parameters=_PARAMETERS,
+        parameters=_PARAMETERS if cwd is not None else _with_background(_PARAMETERS),
         execute=execute,
         annotations=ToolAnnotations(read_only=False, destructive=True, open_world=True),
         prompt_snippet="Run bash commands",
         constrained_sampling="prefer",
     )
+
+
+def _with_background(parameters: dict[str, Any]) -> dict[str, Any]:
+    return {**parameters, "properties": {**parameters["properties"], **_BACKGROUND}}
+
+
+async def _start(params: dict[str, Any], options: BashOptions | None, *, signal: AbortSignal, ctx: Any) -> ToolResult:
+    """Start the command in the background.
+
+    Raises:
+        ToolFailure: It has a timeout, or is to run where nothing can be left running.
+    """
+    if params.get("timeout") is not None:
+        raise ToolFailure("A command in the background has no timeout; the tool process stops it.")
+    if command_operations(ctx, options) is not None or getattr(ctx, "processes", None) is None:
+        raise ToolFailure(
+            "Nothing can be left running where this session's commands run. Run the command without background."
+        )
+    from pi_tools._commands.watched import start
+
+    command = _runnable(params["command"], ctx, options)
+    return await start(ctx, command, params.get("name") or clean(params["command"]), signal)
 
 
 def _timeout(value: float | None) -> float | None:
@@ -80,14 +112,24 @@ async def prepare(command: str, cwd: str, ctx: Any, options: BashOptions | None,
     from pi_tools._commands.shell import environment
     from pi_tools._operations import SpawnContext
 
-    if "\0" in command:
-        raise ToolFailure("Invalid command: it contains a NUL character, which no program can be given.")
-    prefix = setting(ctx, "shellCommandPrefix", options and options.command_prefix)
+    command = _runnable(command, ctx, options)
     env, ask = environment(ctx), getattr(ctx, "child_environment", None)
     if ask is not None:
         env = await ask(env, purpose=purpose, command=command)
-    spawn = SpawnContext(f"{prefix}\n{command}" if prefix else command, cwd, env)
+    spawn = SpawnContext(command, cwd, env)
     return spawn if options is None or options.spawn_hook is None else options.spawn_hook(spawn)
+
+
+def _runnable(command: str, ctx: Any, options: BashOptions | None) -> str:
+    """Return a command with what the settings put before it.
+
+    Raises:
+        ToolFailure: It contains a NUL.
+    """
+    if "\0" in command:
+        raise ToolFailure("Invalid command: it contains a NUL character, which no program can be given.")
+    prefix = setting(ctx, "shellCommandPrefix", options and options.command_prefix)
+    return f"{prefix}\n{clean(command)}" if prefix else clean(command)
 
 
 async def _run(

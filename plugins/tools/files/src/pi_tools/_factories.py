@@ -11,6 +11,7 @@ from pi_tools._edit import edit_tool
 from pi_tools._find import find_tool
 from pi_tools._grep import grep_tool
 from pi_tools._ls import ls_tool
+from pi_tools._process import process_tool
 from pi_tools._read import read_tool
 from pi_tools._write import write_tool
 
@@ -70,8 +71,8 @@ _READ_ONLY = ("read", "grep", "find", "ls")
 
 
 def session_tools() -> list[Tool]:
-    """Return the seven tools for the directory of the session that calls them."""
-    return [make(None, None) for make in _MAKERS.values()]
+    """Return the seven tools for the directory of the session that calls them, and the one for its processes."""
+    return [*(make(None, None) for make in _MAKERS.values()), process_tool()]
 
 
 def _several(names: Iterable[str], cwd: _Path, options: ToolsOptions | None) -> dict[str, Tool]:
