@@ -64,7 +64,11 @@ async def test_what_is_always_allowed_is_asked_once_for_each_file(run_acp, work)
         for name in ("a.txt", "a.txt", "b.txt"):
             await editor.say(session, call("write", path=name, content="x\n"))
 
-        assert len(editor.asked["session/request_permission"]) == 2
+        first, second = editor.asked["session/request_permission"]
+        assert [first["options"][1]["name"], second["options"][3]["name"]] == [
+            "Always allow write a.txt",
+            "Always reject write b.txt",
+        ]
         assert (work / "b.txt").read_text() == "x\n"
 
 

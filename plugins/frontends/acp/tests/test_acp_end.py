@@ -55,6 +55,19 @@ async def test_cancel_ends_the_prompt_and_those_that_wait(run_acp, work):
         assert "never sent" not in editor.text(session)
 
 
+async def test_a_cancelled_prompt_says_what_it_used(run_acp, work):
+    async with run_acp() as editor:
+        await editor.start()
+        session = await new(editor, work)
+        prompt = asyncio.create_task(editor.say(session, 'call bash {"command": "echo waiting; sleep 60"}'))
+        await editor.until(lambda: "waiting\\n" in json.dumps(editor.of("tool_call_update")))
+
+        await editor.agent.cancel(session_id=session)
+
+        answer = await prompt
+        assert (answer.stop_reason, answer.usage.total_tokens) == ("cancelled", 110)
+
+
 async def test_a_cancelled_request_is_answered_and_its_prompt_aborted(run_acp, work):
     async with run_acp() as editor:
         await editor.start()

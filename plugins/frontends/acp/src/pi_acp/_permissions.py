@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -91,7 +92,8 @@ class Permissions:
         self, event: ToolCallEvent, about: str, diffs: list[dict[str, Any]], signal: AbortSignal | None
     ) -> str | None:
         """Return the id of the chosen option; None without an answer."""
-        button = about if len(about) <= 80 else about[:79] + "…"  # noqa: PLR2004 - a button
+        button = about.removeprefix(f"{self.cwd}{os.sep}")
+        button = button if len(button) <= 80 else button[:79] + "…"  # noqa: PLR2004 - a button
         always = f"{event.tool_name} {button}".strip()
         call = {
             "toolCallId": event.tool_call_id,

@@ -126,8 +126,10 @@ class EditorSession:
             await asyncio.wait((work, stop), return_when=asyncio.FIRST_COMPLETED)
             if not work.done():
                 await asyncio.wait([work], timeout=_GRACE)
-            if stop.done() or not work.done():
+            if not work.done():
                 return _CANCELLED
+            if stop.done():
+                return _CANCELLED if work.exception() is not None else {**work.result(), **_CANCELLED}
             return work.result()
         except asyncio.CancelledError:
             self._stop(stop)

@@ -147,7 +147,9 @@ class Updates:
         self._timer = None
         partial, self._partial = self._partial, {}
         for call_id, result in partial.items():
-            self.send("tool_call_update", toolCallId=call_id, **output_fields(result.content))
+            fields = output_fields(result.content)
+            if fields["content"]:
+                self.send("tool_call_update", toolCallId=call_id, **fields)
 
     def _on_call_end(self, event: Any) -> None:
         self._partial.pop(event.tool_call_id, None)
