@@ -131,7 +131,7 @@ async def test_the_entry_of_a_failed_child_names_the_owner_of_its_usage(session,
 
     (entry,) = usage_entries(session)
     assert (entry.kind, entry.usage.total_tokens) == ("agent:scout", 30)
-    assert entry.extra == {"childSession": session.children[0].id}
+    assert entry.extra == {"purpose": "agent:scout", "childSession": session.children[0].id}
     assert '"childSession"' in session.session_file.read_text()
 
 

@@ -162,16 +162,17 @@ class Children:
         info, model = child.info, child.model
         if not (info.usage.total_tokens or info.usage.cost.total):
             return
+        purpose = f"agent:{info.label}" if info.label else "agent"
         self._runtime.manager.append_entry(
             pi_hookspecs.UsageEntry(
                 id="",
                 parent_id=None,
                 timestamp="",
-                kind=f"agent:{info.label}" if info.label else "agent",
+                kind=purpose,
                 provider=model.provider if model is not None else "",
                 model=model.id if model is not None else "",
                 usage=info.usage,
-                extra={"childSession": info.id},
+                extra={"purpose": purpose, "childSession": info.id},  # by the name that hooks and budgets have for it
             )
         )
 

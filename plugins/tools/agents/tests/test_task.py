@@ -60,7 +60,7 @@ async def test_the_parent_stores_one_usage_entry_with_the_agents_name(pi_session
 
     entries = [each for each in pi_session.ctx.session.entries() if isinstance(each, UsageEntry)]
     assert [(each.kind, each.usage.total_tokens) for each in entries] == [("agent:scout", 30)]
-    assert entries[0].extra == {"childSession": pi_session.children[0].id}
+    assert entries[0].extra == {"purpose": "agent:scout", "childSession": pi_session.children[0].id}
 
 
 async def test_the_child_is_listed_with_its_agent_and_its_task(pi_session, script, pi_agent_dir):

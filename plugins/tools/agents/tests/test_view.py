@@ -1,0 +1,128 @@
+"""``/agents`` on the screen: the list, what can be done from it, and the view of one agent."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+import pi_agents
+from pi_agents._view import AgentView
+from pi_hookspecs import AssistantMessage, TextContent
+from pi_testing import stall, text, tool_call
+from pi_testing.fake_screen import RecordingScreen
+
+pytestmark = pytest.mark.pi(
+    plugins={"agents": pi_agents}, tools=["task"], screen=True, settings={"agents": {"enabled": True}}
+)
+
+
+def notices(ui):
+    return [each.message for each in ui.notices]
+
+
+async def started(session, script):
+    """Start an agent that hangs; return the running prompt and the agent's id."""
+    script.turn(tool_call("task", prompt="Look around", description="Looking")).turn(text("Thinking"), stall())
+    script.turn(text("Done."))
+    prompt = asyncio.create_task(session.prompt("begin"))
+    await script.stalled()
+    await session.prompt("/agents list")
+    return prompt, session.ui.notices.pop().message.split()[0]
+
+
+async def test_without_agents_the_list_says_so(pi_session, fake_ui):
+    await pi_session.prompt("/agents")
+
+    assert notices(fake_ui) == ["No agent has worked in this conversation yet."]
+
+
+@pytest.mark.pi(settings={})
+async def test_a_session_without_agents_says_how_to_get_them(pi_session, fake_ui):
+    await pi_session.prompt("/agents")
+
+    assert notices(fake_ui)[0].startswith("There are no agents here. pi agents new NAME makes one;")
+
+
+async def test_a_running_agent_is_chosen_and_stopped(pi_session, script, fake_ui):
+    prompt, member_id = await started(pi_session, script)
+    line = f"{member_id}  general  running  0 turns  $0.0000  Looking"
+    fake_ui.answers(line, "Stop it")
+    await pi_session.prompt("/agents")
+    await prompt
+
+    assert [dialog.options for dialog in fake_ui.asked] == [(line,), ("Look at it", "Stop it")]
+    assert notices(fake_ui)[-1].startswith(f"Stopped. [agent {member_id}, ")
+
+
+async def test_the_view_shows_what_an_agent_does_and_stops_it(pi_session, script, fake_ui):
+    prompt, member_id = await started(pi_session, script)
+    fake_ui.leaves_open()
+    viewing = asyncio.create_task(pi_session.prompt(f"/agents open {member_id}"))
+    screen = await fake_ui.opened_custom()
+    before = screen.rows
+    screen.press("s")
+    await prompt
+    screen.press("escape")
+    await viewing
+
+    assert before[0].startswith(f"{member_id}  general  running")
+    assert before[1] == "> Look around"
+    assert before[-1].endswith("s: stop the agent")
+    assert screen.is_done
+
+
+@pytest.mark.pi(screen=False, stored=True, entry_points=["session-jsonl"])
+async def test_an_agent_that_has_ended_is_read_from_its_session(pi_session, script, fake_ui):
+    script.turn(tool_call("task", prompt="Look around")).turn(text("I see.\nNothing.")).turn(text("Done."))
+    await pi_session.prompt("begin")
+    await pi_session.prompt("/agents list")
+    summary = notices(fake_ui)[-1]
+    await pi_session.prompt(f"/agents open {summary.split()[0]}")
+
+    assert notices(fake_ui)[-1] == f"{summary}\n> Look around\nI see.\nNothing."
+
+
+def test_the_view_scrolls_and_follows_the_end():
+    answer = "\n".join(f"line {number}" for number in range(50))
+    messages = [AssistantMessage(content=(TextContent(answer),), api="a", provider="p", model="m")]
+    screen = RecordingScreen(lambda screen: AgentView(screen, lambda: "title", lambda: messages, None), height=14)
+    follows = screen.rows
+    screen.press("up")
+    above = screen.rows
+    for _ in range(20):
+        screen.press("pageup")
+    top = screen.rows
+    screen.press("down")
+
+    assert (follows[0], follows[1], follows[6]) == ("title", "line 44", "line 49")
+    assert above[6] == "line 48"
+    assert top[1] == "line 0"
+    assert screen.rows[1] == "line 1"
+
+
+@pytest.mark.parametrize(
+    ("typed", "message"),
+    [
+        ("/agents stop", "/agents stop needs the id of one agent"),
+        ("/agents list all", "/agents list takes nothing more"),
+        ("/agents sop 1", "Unknown word after /agents: sop. Did you mean stop?"),
+        ("/agents open 1234", "Unknown agent id: 1234"),
+    ],
+)
+async def test_wrong_words_are_explained(pi_session, recorder, typed, message):
+    pi_session.subscribe(recorder, "extension_error")
+    await pi_session.prompt(typed)
+
+    assert message in recorder.events[0].error
+
+
+async def test_words_and_ids_are_completed(pi_session, script):
+    prompt, member_id = await started(pi_session, script)
+    words = await pi_session.complete_arguments("agents", "s")
+    ids = await pi_session.complete_arguments("agents", "stop ")
+    await pi_session.abort()
+    await prompt
+
+    assert [each.value for each in words] == ["stop"]
+    assert [each.value for each in ids] == [f"stop {member_id}"]
