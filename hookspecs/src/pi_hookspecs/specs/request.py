@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pi_hookspecs._markers import OnFailure, Rule, answers, hookspec
+from pi_hookspecs._markers import Deadline, OnFailure, Rule, answers, hookspec
 
 if TYPE_CHECKING:
     from pi_hookspecs.context import PiContext
@@ -39,7 +39,7 @@ async def context(event: ContextEvent, ctx: PiContext) -> ContextResult | None:
 
 
 @hookspec
-@answers(block=Rule.VETO, on_failure=OnFailure.REFUSE)
+@answers(block=Rule.VETO, on_failure=OnFailure.REFUSE, deadline=Deadline.LONG)
 async def before_model_request(event: BeforeModelRequestEvent, ctx: PiContext) -> BeforeModelRequestResult | None:
     """Refuse a request to a model before it costs anything: one of the conversation or one of a plugin.
 
