@@ -32,7 +32,7 @@ class Account:
         start: What was used since pi was started, by name; other conversations of the same pi share it.
         spent: What was used in the run and in the session, by name in ``budgets.by`` (None: everything) and scope.
         reserved: What the requests that are being made may use, by request.
-        noticed: Settings of the limits that the user was notified of.
+        noticed: The limits that the user was notified of.
         extra: What the user allowed on top of a limit, by setting.
         lifted: Settings of the limits that the user switched off for this session.
         declined: Settings of the limits at which the user chose to stop, in this run.
@@ -46,7 +46,7 @@ class Account:
     start: dict[str | None, Amounts] = field(factory=dict)
     spent: dict[tuple[str | None, str], Amounts] = field(factory=dict)
     reserved: dict[str, Reservation] = field(factory=dict)
-    noticed: set[str] = field(factory=set)
+    noticed: set[Limit] = field(factory=set)
     extra: dict[str, float] = field(factory=dict)
     lifted: set[str] = field(factory=set)
     declined: set[str] = field(factory=set)
@@ -95,7 +95,7 @@ class Account:
         self.declined.clear()
         for key in [key for key in self.spent if key[1] == "run"]:
             del self.spent[key]
-        self.noticed = {setting for setting in self.noticed if ".run." not in setting}
+        self.noticed = {limit for limit in self.noticed if limit.scope != "run"}
 
     def call_tool(self, names: tuple[str | None, ...]) -> None:
         """Count a tool call."""

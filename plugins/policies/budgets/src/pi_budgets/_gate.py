@@ -207,7 +207,7 @@ class Gate:
             allowed = reached.used + more
             account.extra[limit.setting] = (allowed if limit.measure == "dollars" else ceil(allowed)) - limit.amount
         if reached.used < account.allowed(limit):
-            account.noticed.add(limit.setting)  # the question was a notice
+            account.noticed.add(limit)  # the question was a notice
             return True
         account.declined.add(limit.setting)
         return False
@@ -227,10 +227,10 @@ class Gate:
 
     def _give_notices(self) -> None:
         for limit in self.budgets.limits:
-            if limit.who in self.names and limit.setting not in self.account.noticed and limit.measure != "turns":
+            if limit.who in self.names and limit not in self.account.noticed and limit.measure != "turns":
                 used, allowed = used_of(limit, self.account, self.shared.ledger), self.account.allowed(limit)
                 if used >= _NOTICE_AT * allowed:
-                    self.account.noticed.add(limit.setting)
+                    self.account.noticed.add(limit)
                     sentence = described(limit, used, allowed)
                     self.ctx.ui.notify(f"{sentence} ({limit.setting}).", "warning")
 

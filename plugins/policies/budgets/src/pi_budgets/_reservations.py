@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 __all__ = ["Reservation", "Reservations"]
 
 _WAIT_SECONDS = 10.0
+_RELEASE_SECONDS = 1.0
+"""How long the lock is waited for where the event loop waits, too."""
+
 _LEASE_SECONDS = 3600.0
 """A request that takes longer than that is not reserved any more, in case that its process hangs."""
 
@@ -66,15 +69,15 @@ class Reservations:
         self._host = platform.node()
 
     @contextmanager
-    def changing(self) -> Iterator[sqlite3.Connection]:
+    def changing(self, wait_seconds: float = _WAIT_SECONDS) -> Iterator[sqlite3.Connection]:
         """Hold the file's lock: no other process reserves or releases anything inside the block.
 
         Raises:
-            OSError: The file cannot be used, or another process has held the lock for ten seconds.
+            OSError: The file cannot be used, or another process has held the lock for ``wait_seconds``.
         """
         try:
             os.makedirs(os.path.dirname(self._file), mode=0o700, exist_ok=True)
-            with closing(self._connect()) as connection:
+            with closing(self._connect(wait_seconds)) as connection:
                 connection.execute("BEGIN IMMEDIATE")
                 connection.execute(_TABLE)
                 yield connection
@@ -118,12 +121,12 @@ class Reservations:
         """
         if not os.path.exists(self._file):
             return
-        with suppress(OSError), self.changing() as connection:
+        with suppress(OSError), self.changing(_RELEASE_SECONDS) as connection:
             connection.execute("DELETE FROM reservations WHERE id = ? OR session = ?", (request, session))
 
-    def _connect(self) -> sqlite3.Connection:
+    def _connect(self, wait_seconds: float) -> sqlite3.Connection:
         # autocommit; no fsync: what a crash of the system loses here is of processes that it ended, too
-        connection = sqlite3.connect(self._file, timeout=_WAIT_SECONDS, isolation_level=None)
+        connection = sqlite3.connect(self._file, timeout=wait_seconds, isolation_level=None)
         connection.execute("PRAGMA synchronous = OFF")
         return connection
 

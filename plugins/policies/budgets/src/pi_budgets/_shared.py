@@ -48,6 +48,7 @@ class Shared:
         Raises:
             OSError: The ledger or the reservations cannot be read or written.
         """
+        self.read()  # all but the latest lines, before others have to wait for the lock
         with self._lock, self.reservations.changing() as connection:
             others = [each for each in self.reservations.others(connection) if each.id != new.id]
             self.ledger.refresh()

@@ -34,6 +34,7 @@ def record_usage(event: ModelUsageEvent, ctx: PiContext) -> None:
         "agent": member.agent,
         "purpose": event.purpose,
         "model": event.model.reference,
+        "responseId": event.answer.response_id if event.answer is not None else None,
         "input": used.input,
         "output": used.output,
         "cacheRead": used.cache_read,
