@@ -1,8 +1,8 @@
 """What safety costs: ``uv run python bench/safety.py``.
 
 A command in each engine of the sandbox that works here, and the same command without one; redaction of Python's library
-and of installed packages; the hash chain of a request of 1 MB; and a whole ``pi -p`` with the policies idle, and one
-without them.
+and of installed packages; an answer of 20,000 deltas, stored, with a policy and without; the hash chain of a request of
+1 MB; and a whole ``pi -p`` with the policies idle, and one without them.
 """
 
 from __future__ import annotations
@@ -21,9 +21,15 @@ from pathlib import Path
 from typing import Any
 
 from _measure import show
+from stream import Burst
 
+import pi_cache_lint
+import pi_redact
+import pi_session_jsonl
 from pi_cache_lint._chain import Digests, chain_of
-from pi_hookspecs import SpawnRequest
+from pi_core import PluginHost, Settings, create_agent_session
+from pi_core.session import SessionManager
+from pi_hookspecs import Model, SpawnRequest
 from pi_process_kit import start_child
 from pi_redact._redactor import MARK, Redactor
 from pi_sandbox._engine import Engine, find_engine, try_engine
@@ -31,6 +37,8 @@ from pi_sandbox._options import Options
 from pi_sandbox._policy import Policy, make_policy
 
 COMMANDS = 60
+DELTAS = 20_000
+BURST = Model(id="burst", name="Burst", api="burst", provider="burst")
 COMMAND = ("/bin/sh", "-c", "true")
 POLICIES = "sandbox,redact,guardrails,cache-lint"
 
@@ -92,6 +100,37 @@ def redaction_rows() -> list[tuple[str, float, float | None]]:
     return rows
 
 
+def delta_rows(rounds: int) -> list[tuple[str, float, float | None]]:
+    """Return the CPU time of an answer of 20,000 deltas, stored in a file: with a policy, of one without."""
+    policies: dict[str, dict[str, object]] = {
+        "none": {},
+        "redact": {"redact": pi_redact},
+        "cache-lint": {"cache-lint": pi_cache_lint},
+    }
+    best: dict[str, float] = {}
+    for _ in range(rounds):
+        for name, plugins in policies.items():
+            best[name] = min(best.get(name, 1e9), asyncio.run(_answer({"burst": Burst(DELTAS), **plugins})))
+    rows: list[tuple[str, float, float | None]] = [("20,000 deltas without, s", best["none"], None)]
+    return rows + [(f"with {name}, of that", best[name] / best["none"], 1.1) for name in ("redact", "cache-lint")]
+
+
+async def _answer(plugins: dict[str, object]) -> float:
+    """Return the CPU seconds of the second of two prompts."""
+    with tempfile.TemporaryDirectory() as folder:
+        host = PluginHost(Settings.in_memory({}, agent_dir=folder), installed=False)
+        host.add(pi_session_jsonl, "session-jsonl")
+        for name, plugin in plugins.items():
+            host.add(plugin, name)
+        manager = SessionManager.create(folder, folder, host=host)
+        options: dict[str, Any] = {"settings": host.settings, "host": host, "model": BURST, "cwd": folder}
+        async with create_agent_session(session_manager=manager, **options) as session:
+            await session.prompt("go")
+            started = time.process_time()
+            await session.prompt("go")
+            return time.process_time() - started
+
+
 def cache_rows() -> list[tuple[str, float, float | None]]:
     """Return milliseconds of CPU for the chain of a request of 1 MB: the first of a session, and each that follows."""
     payload = _payload(1_000_000)
@@ -144,6 +183,7 @@ def main() -> None:
     chosen = parser.parse_args()
     show("Sandbox", "ms", sandbox_rows())
     show("Redaction", "", redaction_rows())
+    show("A long answer", "", delta_rows(chosen.rounds))
     show("Cache", "ms", cache_rows())
     show("Start", "ratio", start_rows(chosen.rounds))
 
