@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import hashlib
 import importlib.util
 import json
 from pathlib import Path
@@ -113,6 +114,32 @@ async def test_a_user_signs_in_and_the_next_process_refreshes_the_token(started,
     assert ("token-1" in stored, mode) == (True, 0o600)
     assert [each["grant_type"] for each in server.grants] == ["authorization_code", "refresh_token"]
     assert "token-1" not in json.dumps([each.message for each in fake_ui.notices])
+
+
+def keep_expired_sign_in(agent_dir: Path, url: str) -> Path:
+    """Write the sign-in of an earlier process whose token has expired."""
+    tokens = {"access_token": "token-1", "token_type": "Bearer", "expires_at": 1, "refresh_token": "refresh-1"}
+    metadata = {"issuer": f"{url}/", "authorization_endpoint": f"{url}/authorize", "token_endpoint": f"{url}/grant"}
+    client = {"client_id": "client-1", "redirect_uris": ["http://127.0.0.1/callback"]}
+    key = f"web {hashlib.sha256(f'{url}/mcp'.encode()).hexdigest()[:16]}"
+    file = agent_dir / "mcp-auth.json"
+    file.write_text(json.dumps({key: {"tokens": tokens, "metadata": metadata, "client": client}}))
+    return file
+
+
+async def test_a_refresh_at_the_end_of_the_session_is_not_lost(started, script, pi_host) -> None:
+    with http_server("auth", "slow") as server:
+        file = keep_expired_sign_in(pi_host.settings.agent_dir, server.url)
+        session = await started({"web": {"url": f"{server.url}/mcp"}})
+        while not server.grants:  # noqa: ASYNC110 - a server in a thread
+            await asyncio.sleep(0.02)
+        ending = asyncio.create_task(session.dispose())
+        await asyncio.sleep(0.1)
+        server.may_grant.set()
+        await ending
+
+    (kept,) = json.loads(file.read_text()).values()
+    assert (kept["tokens"]["access_token"], kept["tokens"]["refresh_token"]) == ("token-2", "refresh-2")
 
 
 async def test_a_client_of_the_users_own_signs_in_as_configured(started, script, fake_ui) -> None:

@@ -29,6 +29,9 @@ class HttpServer(ThreadingHTTPServer):
         self.refusals = 2 if "busy" in faults else 0
         self.token = "token-1"
         self.grants: list[dict[str, str]] = []
+        self.may_grant = threading.Event()
+        if "slow" not in faults:
+            self.may_grant.set()
         self.asked: list[dict[str, list[str]]] = []
 
 
@@ -85,8 +88,9 @@ class Handler(BaseHTTPRequestHandler):
             self.server.grants.append({**given, "authorization": self.headers["Authorization"] or ""})
             if given["grant_type"] == "refresh_token":
                 self.server.token = "token-2"
+                self.server.may_grant.wait(5)
             token = {"access_token": self.server.token, "token_type": "Bearer", "expires_in": 3600}
-            self.reply(200, {**token, "refresh_token": "refresh-1"})
+            self.reply(200, {**token, "refresh_token": self.server.token.replace("token", "refresh")})
         elif "auth" in self.server.faults and self.headers["Authorization"] != f"Bearer {self.server.token}":
             where = f'Bearer resource_metadata="{self.server.url}/.well-known/oauth-protected-resource"'
             self.reply(401, {}, WWW_Authenticate=where)
@@ -132,9 +136,10 @@ class Handler(BaseHTTPRequestHandler):
 
 @contextmanager
 def http_server(*faults: str) -> Iterator[HttpServer]:
-    """Run a server; ``busy`` answers twice with 503, ``huge`` sends 20 MB, ``auth`` wants a sign-in.
+    """Run a server with these faults.
 
-    ``misled`` names another server for the sign-in, ``rights`` wants more of them for calls,
+    ``busy`` answers twice with 503, ``huge`` sends 20 MB, ``auth`` wants a sign-in, ``misled`` names another server for
+    it, ``rights`` wants more of them for calls, ``slow`` answers a refresh only after ``may_grant`` is set, and
     ``forgets`` does not know the first session any more when a tool is called.
     """
     server = HttpServer({*faults})

@@ -41,15 +41,19 @@ class NotSignedIn(Exception):
 
 
 @asynccontextmanager
-async def sign_in(spec: dict[str, Any], ask: Callable[[dict[str, Any]], Awaitable[Any]]) -> AsyncIterator[Any]:
-    """Return the SDK's authentication for a server; None where its headers authorise it already.
+async def sign_in(
+    spec: dict[str, Any], ask: Callable[[dict[str, Any]], Awaitable[Any]]
+) -> AsyncIterator[tuple[Any, Any]]:
+    """Return the SDK's authentication for a server, and what keeps an answer with tokens that it did not see.
+
+    Both are None where the server's headers authorise it already.
 
     Args:
         spec: What pi says of the server; ``login``: the user wants to sign in now.
         ask: Asks the user through pi to open a page.
     """
     if any(name.lower() == "authorization" for name in spec.get("headers") or {}):
-        yield None
+        yield None, None
         return
     oauth, login = spec.get("oauth") or {}, bool(spec.get("login"))
     tokens = _Tokens(spec, oauth, login=login)
@@ -77,7 +81,7 @@ async def sign_in(spec: dict[str, Any], ask: Callable[[dict[str, Any]], Awaitabl
         tokens.context = provider.context
         if login and oauth.get("authServerMetadataUrl"):
             await provider.use_metadata(oauth["authServerMetadataUrl"])
-        yield provider
+        yield provider, tokens.keep
     finally:
         if server is not None:
             server.close()
@@ -226,6 +230,20 @@ class _Tokens:
         if self.context.oauth_metadata is not None:
             self._file.put("metadata", self.context.oauth_metadata.model_dump(mode="json", exclude_none=True))
         self._file.put("tokens", values)
+
+    async def keep(self, content: bytes) -> None:
+        """Keep the answer to a refresh whose call was cancelled."""
+        try:
+            tokens = OAuthToken.model_validate_json(content)
+        except ValueError:
+            return
+        before = self.context.current_tokens
+        if before is not None:  # what an answer leaves out has not changed
+            tokens.scope = tokens.scope or before.scope
+            tokens.refresh_token = tokens.refresh_token or before.refresh_token
+        self.context.current_tokens = tokens
+        self.context.update_token_expiry(tokens)
+        await self.set_tokens(tokens)
 
     async def get_client_info(self) -> OAuthClientInformationFull | None:
         if self._oauth.get("clientId"):

@@ -6,6 +6,7 @@ import asyncio
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, Self
 
+import anyio
 import httpx2
 from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
@@ -24,6 +25,7 @@ ERROR_LIMIT = 8 << 10
 """Bytes of an error's body that are read."""
 _TIMEOUT = httpx2.Timeout(30.0, read=300.0)
 """Seconds; a server may keep the stream of an answer open for long."""
+_REFRESH_WAIT = 3.0
 _SESSION = "mcp-session-id"
 _WAITS = (0.25, 1.0)
 _AGAIN = {408, 429, 500, 502, 503, 504}
@@ -61,9 +63,40 @@ class _Careful(httpx2.AsyncBaseTransport):
     def __init__(self, trouble: Trouble) -> None:
         self._inner = httpx2.AsyncHTTPTransport()
         self._trouble = trouble
+        self._refreshing: set[asyncio.Task[None]] = set()
         self.may_repeat = True
+        self.keep_tokens: Callable[[bytes], Awaitable[None]] | None = None
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        if self.keep_tokens is not None and _is_refresh(request):
+            return await self._refresh(request)
+        return await self._send(request)
+
+    async def _refresh(self, request: httpx2.Request) -> httpx2.Response:
+        """Return the answer to a refresh of tokens, which goes on when the call that caused it is cancelled.
+
+        The server has replaced the refresh token by then: losing the new one would cost the sign-in.
+        """
+        answered: asyncio.Future[httpx2.Response] = asyncio.get_running_loop().create_future()
+        task = asyncio.create_task(self._refresh_to_end(request, answered))
+        self._refreshing.add(task)
+        task.add_done_callback(self._refreshing.discard)
+        return await answered
+
+    async def _refresh_to_end(self, request: httpx2.Request, answered: asyncio.Future[httpx2.Response]) -> None:
+        try:
+            response = await self._send(request)
+            content = await response.aread()
+        except httpx2.HTTPError as error:
+            if not answered.done():
+                answered.set_exception(error)
+            return
+        if not answered.done():
+            answered.set_result(response)
+        elif response.is_success and self.keep_tokens is not None:
+            await self.keep_tokens(content)
+
+    async def _send(self, request: httpx2.Request) -> httpx2.Response:
         for wait in (*_WAITS, None):
             try:
                 response = await self._inner.handle_async_request(request)
@@ -89,7 +122,15 @@ class _Careful(httpx2.AsyncBaseTransport):
         return response
 
     async def aclose(self) -> None:
+        if self._refreshing:
+            with anyio.CancelScope(shield=True):
+                await asyncio.wait(self._refreshing, timeout=_REFRESH_WAIT)
         await self._inner.aclose()
+
+
+def _is_refresh(request: httpx2.Request) -> bool:
+    is_form = request.headers.get("content-type") == "application/x-www-form-urlencoded"
+    return is_form and b"grant_type=refresh_token" in request.read()
 
 
 @asynccontextmanager
@@ -109,7 +150,7 @@ async def http_transport(
     def client_of(headers: Any = None, timeout: Any = None, auth: Any = None) -> httpx2.AsyncClient:
         return httpx2.AsyncClient(headers=headers, timeout=timeout or _TIMEOUT, auth=auth, transport=careful)
 
-    async with sign_in(spec, ask) as auth:
+    async with sign_in(spec, ask) as (auth, careful.keep_tokens):
         if spec["transport"] == "sse":
             async with sse_client(spec["url"], headers=headers, auth=auth, httpx_client_factory=client_of) as streams:
                 yield checked(streams[0]), streams[1]
