@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
+import re
 import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +66,37 @@ async def test_garbage_and_one_invalid_tool_cost_only_themselves(started, script
     assert not [name for name in offered(script) if "broken" in name]
 
 
+async def test_odd_names_are_names_that_a_model_can_call(started, script, fault) -> None:
+    session = await started({"fault": fault("odd-names", exposure="direct")})
+    script.turn(text("ok"))
+    await session.prompt("go")
+    (spaced,) = [each for each in session.toolbox.all() if each.label == "fault/with space"]
+
+    result = await result_of(session, script, spaced.name)
+
+    assert result.text == "no tool with space"  # the server got the name that it had given
+    assert all(re.fullmatch(r"[A-Za-z0-9_-]{1,64}", name) for name in offered(script))
+    assert len([name for name in offered(script) if name.startswith("mcp__fault__with_space")]) == 2
+
+
+async def test_a_list_without_an_end_is_read_up_to_a_limit(started, script, fault) -> None:
+    session = await started({"fault": fault("endless-pages", exposure="deferred")})
+    script.turn(text("ok"))
+    await session.prompt("go")
+
+    assert len([each for each in session.toolbox.all() if each.name.startswith("mcp__fault__page")]) == 100
+
+
+async def test_a_question_without_a_user_is_cancelled(started, script, fault) -> None:
+    session = await started({"fault": fault()}, ui=None)
+
+    asked = await result_of(session, script, "mcp__fault__ask")
+    sampled = await result_of(session, script, "mcp__fault__sample")
+
+    assert "not supported" in asked.text
+    assert "not supported" in sampled.text
+
+
 async def test_a_flood_of_notifications_does_not_stop_the_calls(started, script, fault) -> None:
     result = await result_of(await started({"fault": fault("flood")}), script, "mcp__fault__echo", text="dry")
 
@@ -112,3 +147,43 @@ async def test_servers_end_when_the_sidecar_is_killed(started, script, fault, tm
 
     await gone(pids)
     assert len(pids.read_text().split()) == 2
+
+
+async def test_a_server_ends_when_its_entry_is_changed_and_reloaded(started, script, fault, tmp_path) -> None:
+    pids = tmp_path / "pids"
+    session = await started({"fault": fault("daemon", env={"PID_FILE": str(pids)})})
+    await result_of(session, script, "mcp__fault__echo", text="x")
+    (session.settings.agent_dir / "mcp.json").write_text("{}")
+
+    await session.reload()
+
+    await gone(pids)
+    assert len(pids.read_text().split()) == 2
+
+
+ENDINGS = {"end of input": None, **{each: getattr(signal, each) for each in ("SIGINT", "SIGTERM", "SIGHUP", "SIGKILL")}}
+SLOW = [pytest.param(each, marks=pytest.mark.slow) for each in ENDINGS if each != "SIGKILL"]
+
+
+@pytest.mark.parametrize("ending", [*SLOW, "SIGKILL"])
+async def test_a_deaf_server_and_its_daemon_end_with_pi(fault, tmp_path, ending) -> None:
+    pids = tmp_path / "pids"
+    entry = fault("daemon", "deaf", start="eager", env={"PID_FILE": str(pids)})
+    (tmp_path / "mcp.json").write_text(json.dumps({"mcpServers": {"fault": entry}}))
+    command = [Path(sys.executable).with_name("pi"), "--mode", "rpc", "--model", "offline/rules"]
+    environ = {**os.environ, "PI_CODING_AGENT_DIR": str(tmp_path)}
+    pi = subprocess.Popen(  # noqa: ASYNC220 - nothing else runs in the loop
+        command, env=environ, cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL
+    )
+    while not pids.exists() or len(pids.read_text().split()) < 2:  # noqa: ASYNC110 - a file
+        await asyncio.sleep(0.02)
+
+    assert pi.stdin is not None
+    if ENDINGS[ending] is None:
+        pi.stdin.close()
+    else:
+        pi.send_signal(ENDINGS[ending])
+
+    await gone(pids)
+    pi.stdin.close()
+    pi.wait()

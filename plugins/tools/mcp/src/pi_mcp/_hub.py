@@ -78,6 +78,7 @@ class Hub:
         for notice in found.notices:
             self._ctx.ui.notify(notice)
         await self._use(found)
+        await self._link.close_unclaimed()
         self._apply()
 
     async def change(self) -> None:

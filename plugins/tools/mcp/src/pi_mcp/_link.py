@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from pi_mcp._hub import Hub
+    from pi_mcp._remote import Remote
     from pi_process_kit import Child
 
 __all__ = ["Link", "RequestFailed", "link_of"]
@@ -70,8 +72,8 @@ class Link:
 
     def __init__(self, agent_dir: Path) -> None:
         self.agent_dir = agent_dir
-        self.remotes: dict[str, Any] = {}
-        self.users: set[object] = set()
+        self.remotes: dict[str, Remote] = {}
+        self.users: set[Hub] = set()
         self._child: Child | None = None
         self._reader: asyncio.Task[None] | None = None
         self._starting = asyncio.Lock()
@@ -120,15 +122,32 @@ class Link:
 
     def rest(self) -> None:
         """End the sidecar after a while, unless it is needed again."""
-        if self._idle is None and not any(each.is_open for each in self.remotes.values()):
+        unclaimed = self._unclaimed()
+        if self._idle is None and not any(each.is_open for each in self.remotes.values() if each not in unclaimed):
             self._idle = asyncio.get_running_loop().call_later(IDLE, self._end_idle)
+
+    def _unclaimed(self) -> list[Remote]:
+        """Return the connections that no session uses: their servers are not configured any more."""
+        claimed = {remote for user in self.users for remote in user.remotes.values()}
+        return [remote for remote in self.remotes.values() if remote not in claimed]
+
+    async def close_unclaimed(self) -> None:
+        """Close the connections that no session uses."""
+        for remote in self._unclaimed():
+            del self.remotes[remote.key]
+            with suppress(PiError):
+                await remote.close()
 
     def _end_idle(self) -> None:
         self._idle = None
+        task = asyncio.get_running_loop().create_task(self._stop_unless_used())
+        self._asking.add(task)
+        task.add_done_callback(self._asking.discard)
+
+    async def _stop_unless_used(self) -> None:
+        await self.close_unclaimed()
         if not self._waiting and not any(each.is_open for each in self.remotes.values()):
-            task = asyncio.get_running_loop().create_task(self.stop())
-            self._asking.add(task)
-            task.add_done_callback(self._asking.discard)
+            await self.stop()
 
     async def stop(self) -> None:
         """End the sidecar, and with it all servers."""
