@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
+from pi_hookspecs import Shortcut, hookimpl
 from pi_testing import text, thinking
 from pi_tui.screen.typed_filters import TypedFilters
 
@@ -122,6 +125,29 @@ async def test_a_provider_of_a_plugin_completes_the_word(desk, draws) -> None:
         await user.press("tab")
 
         assert user.typed.strip() == "#123"
+
+
+class Keys:
+    """A plugin with keys that are those of actions."""
+
+    @hookimpl
+    def register_shortcuts(self) -> list[Shortcut]:
+        return [
+            Shortcut("ctrl+o", handler=lambda ctx: ctx.ui.notify("mine now")),
+            Shortcut("escape", handler=lambda ctx: ctx.ui.notify("never")),
+        ]
+
+
+@pytest.mark.pi(plugins=[Keys()])
+async def test_keys_of_plugins_come_before_actions_but_for_those_that_are_reserved(desk, pi_session) -> None:
+    async with desk((120, 24)) as user:
+        await pi_session.reload()
+        await user.sees("takes ctrl+o from", "'escape' does nothing")
+        await user.press("ctrl+o", "escape")
+        await user.sees("mine now")
+
+        assert "never" not in user.text
+        assert not user.app.expanded
 
 
 def thinks(script: Any) -> None:

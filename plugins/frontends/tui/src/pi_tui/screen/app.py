@@ -157,6 +157,7 @@ class ScreenApp(Controls, Life, App[int]):
             self.refresh_facts()
         if event.type == "session_start":
             self.load_themes()
+            self.warn(*self.shortcut_problems())
 
     def load(self) -> None:
         """Read the conversation again: it is another one, or goes on from another place."""

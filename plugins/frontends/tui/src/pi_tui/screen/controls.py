@@ -12,6 +12,7 @@ from pi_hookspecs import PiError
 from pi_tui.editor.complete.words import WordSource
 from pi_tui.editor.state import Editor
 from pi_tui.keys.actions import ACTIONS
+from pi_tui.keys.conflicts import find_shortcut_conflicts
 from pi_tui.keys.hints import key_hint
 from pi_tui.screen.clipboard import Clipboard, Images
 from pi_tui.screen.completion import Completions
@@ -263,6 +264,11 @@ class Controls(_App):
     def _keys_row(self, action: Action) -> tuple[str, str] | None:
         keys = "/".join(key_hint(key, self.bindings.platform) for key in self.bindings.keys(action.id))
         return (keys, action.description) if keys else None
+
+    def shortcut_problems(self) -> list[str]:
+        """Return which keys of plugins are keys of actions, too."""
+        names = [each.name for each in self.port.shortcuts()]
+        return [str(each) for each in find_shortcut_conflicts(self.bindings, names)]
 
     def add_words(self, provider: AutocompleteProvider) -> Callable[[], None]:
         """Ask a provider for completions, too."""
