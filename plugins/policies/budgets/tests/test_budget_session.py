@@ -10,7 +10,20 @@ import pytest
 from attrs import evolve
 
 import pi_budgets
-from pi_hookspecs import Context, ModelCost, PiContext, ProviderInfo, SideRequest, UserMessage, hookimpl, tool
+from pi_hookspecs import (
+    Context,
+    Cost,
+    ModelCost,
+    PiContext,
+    ProviderInfo,
+    SideRequest,
+    TextContent,
+    ToolResult,
+    Usage,
+    UserMessage,
+    hookimpl,
+    tool,
+)
 from pi_testing import error, text, tool_call, usage
 
 if TYPE_CHECKING:
@@ -173,7 +186,7 @@ async def test_max_cost_ends_the_run(pi_session: AgentSession, script: ScriptedP
     answer = await pi_session.prompt("go")
 
     assert answer is not None
-    assert answer.error_message == "Budget: this pi has used $0.60 of $0.50. Raise --max-cost to go on."
+    assert answer.error_message == "Budget: pi has used $0.60 of $0.50 since it was started. Raise --max-cost to go on."
     assert pi_session.exit_code == 4
 
 
@@ -185,7 +198,7 @@ async def test_max_turns_counts_answers_of_the_conversation(pi_session: AgentSes
     answer = await pi_session.prompt("more")
 
     assert answer is not None
-    assert answer.error_message == "Budget: this pi has used 2 of 2 turns. Raise --max-turns to go on."
+    assert answer.error_message == "Budget: pi has used 2 of 2 turns since it was started. Raise --max-turns to go on."
 
 
 @pytest.mark.parametrize(
@@ -274,6 +287,26 @@ async def test_the_command_shows_every_limit(
         "budgets.run.dollars: $0.00 of $2.00",
         "budgets.by.agent:scout.day.requests: 0 of 3 requests",
     ]
+
+
+# Tools
+
+
+@tool
+async def consult() -> ToolResult:
+    """Ask a service that costs something."""
+    return ToolResult(content=(TextContent("ok"),), usage=Usage(input=5, cost=Cost(total=0.6)))
+
+
+@alone(session={"dollars": 1})
+@pytest.mark.pi(tools=[consult])
+async def test_what_a_tool_reports_counts(pi_session: AgentSession, script: ScriptedProvider) -> None:
+    script.turn(tool_call("consult"), tool_call("consult"))
+
+    answer = await pi_session.prompt("go")
+
+    assert answer is not None
+    assert "this session has used $1.20 of $1.00" in (answer.error_message or "")
 
 
 # Prices

@@ -148,7 +148,7 @@ async def test_with_the_clock_set_back_the_latest_day_goes_on(
     answer = await pi_session.prompt("go")
 
     assert answer is not None
-    assert "2 of 2 requests are used today" in (answer.error_message or "")
+    assert "all sessions of today have used 2 of 2 requests" in (answer.error_message or "")
     assert [line.day for line in Ledger(file).new_lines()] == ["2999-12-31"] * 2
 
 

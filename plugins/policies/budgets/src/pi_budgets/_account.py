@@ -80,7 +80,8 @@ class Account:
 
     def reserved_for(self, limit: Limit) -> float:
         """Return what the requests of this family that are being made may use of a limit."""
-        return sum(each.amounts.get(limit.measure, 0.0) for each in self.reserved.values() if limit.who in each.names)
+        reserved = tuple(self.reserved.values())  # other threads add to it
+        return sum(each.amounts.get(limit.measure, 0.0) for each in reserved if limit.who in each.names)
 
     def begin_run(self) -> None:
         """Start the clock."""
@@ -123,7 +124,7 @@ class Account:
         self._post(names, used)
 
     def count_before(self, entries: Iterable[SessionEntry]) -> None:
-        """Count what a session used before: an answer that stands in it twice counts once."""
+        """Count what a session used before: an answer that it has twice counts once."""
         seen: set[str] = set()
         total: Amounts = {}
         for entry in entries:

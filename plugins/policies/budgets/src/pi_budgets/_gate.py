@@ -33,6 +33,7 @@ _ASKING_SECONDS = 20.0
 """How long a tool call waits for an answer to the question of another one; its hook's deadline is 30 seconds."""
 
 _PAUSE_SECONDS = 0.1
+_STATUS = "budgets"
 _NOTICE_AT = 0.8
 _MORE = 0.25
 
@@ -41,10 +42,10 @@ _STOP, _SOME_MORE, _NO_LIMIT = "Stop", "Allow 25 % more", "No limit in this sess
 _SUBJECTS = {
     "run": "this run has used {}",
     "session": "this session has used {}",
-    "start": "this pi has used {}",
-    "day": "{} are used today",
-    "project": "{} are used in this project",
-    "total": "{} are used in total",
+    "start": "pi has used {} since it was started",
+    "day": "all sessions of today have used {}",
+    "project": "all sessions of this project have used {}",
+    "total": "all sessions have used {}",
 }
 
 
@@ -110,12 +111,18 @@ class Gate:
         Raises:
             OSError: The ledger cannot be read, or nothing can be reserved.
         """
-        end = time.monotonic() + _WAIT_SECONDS
-        while (reached := await self._reserve(new, wait=time.monotonic() < end)) is not None:
-            if reached.may_pass:
-                await asyncio.sleep(_PAUSE_SECONDS)
-            elif (reason := await self._settled_with_user(reached)) is not None:
-                return reason
+        end, has_status = time.monotonic() + _WAIT_SECONDS, False
+        try:
+            while (reached := await self._reserve(new, wait=time.monotonic() < end)) is not None:
+                if reached.may_pass:
+                    self.ctx.ui.set_status(_STATUS, f"Waiting for requests that may reach {reached.limit.setting}")
+                    has_status = True
+                    await asyncio.sleep(_PAUSE_SECONDS)
+                elif (reason := await self._settled_with_user(reached)) is not None:
+                    return reason
+        finally:
+            if has_status:
+                self.ctx.ui.set_status(_STATUS)
         self._give_notices()
         return None
 
@@ -133,15 +140,15 @@ class Gate:
 
     async def _reserve(self, new: Reservation, *, wait: bool) -> Reached | None:
         def decide(ledger: Ledger, others: Sequence[Reservation]) -> Reached | None:
-            return self._reached(("dollars", "tokens", "requests", "seconds", "turns"), ledger, others, wait=wait)
+            reached = self._reached(("dollars", "tokens", "requests", "seconds", "turns"), ledger, others, wait=wait)
+            if reached is None:
+                self.account.reserved[new.id] = new  # before another session of the family decides
+            return reached
 
-        if self.budgets.are_shared:  # the lock may have to be waited for
-            reached = await asyncio.to_thread(self.shared.reserve, new, decide)
-            self.account.latest_day = self.shared.ledger.latest_day
-        else:
-            reached = decide(self.shared.ledger, ())
-        if reached is None:
-            self.account.reserved[new.id] = new
+        if not self.budgets.are_shared:
+            return decide(self.shared.ledger, ())
+        reached = await asyncio.to_thread(self.shared.reserve, new, decide)  # the lock may have to be waited for
+        self.account.latest_day = self.shared.ledger.latest_day
         return reached
 
     def _reached(

@@ -13,7 +13,7 @@ from pi_budgets._prices import has_prices, most
 from pi_budgets._reservations import Reservation
 from pi_budgets._shared import shared_in
 from pi_budgets._usage import write_left
-from pi_hookspecs import BeforeModelRequestResult, ToolCallResult, ToolResultMessage, UserError
+from pi_hookspecs import BeforeModelRequestResult, PiError, ToolCallResult, ToolResultMessage, UserError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,7 +59,8 @@ class Hooks:
         self._pi = pi
         self._off: list[Callable[[], None]] = []
         self._start: dict[str | None, Amounts] = {}
-        self._told: set[str] = set()
+        self._notices: set[str] = set()
+        self._free: dict[str, bool] = {}
 
     def start(self, ctx: PiContext, *, wanted: bool) -> None:
         """Add the handlers where a limit may be set; report what is wrong with it now, not at the first request."""
@@ -76,7 +77,7 @@ class Hooks:
                 ctx.ui.notify(f"Every request is refused: {error}", "error")
             return
         for sentence in budgets.ignored:
-            self._tell_once(sentence, ctx)
+            self._notify_once(sentence, ctx)
 
     async def before_model_request(
         self, event: BeforeModelRequestEvent, ctx: PiContext
@@ -110,9 +111,7 @@ class Hooks:
         if not isinstance(message, ToolResultMessage) or message.usage is None:
             return
         call = message.tool_call_id
-        if not any(
-            each.parent_call in (call, None) or each.parent_call.startswith(f"{call}/") for each in ctx.children
-        ):
+        if not any(f"{each.parent_call}/".startswith(f"{call}/") for each in ctx.children):
             member, account = self._account(ctx)
             account.settle("", names_of(None, member.agent), used_in(message.usage))
 
@@ -170,7 +169,7 @@ class Hooks:
         )
         reason = await self._gate(account, budgets, ctx, names).request(new)
         for damage in shared_in(agent_dir).ledger.damages[:_DAMAGES_SHOWN]:
-            self._tell_once(str(damage), ctx)
+            self._notify_once(str(damage), ctx)
         return reason
 
     def _account(self, ctx: PiContext) -> tuple[Member, Account]:
@@ -185,28 +184,27 @@ class Hooks:
         limit = next((limit for limit in budgets.limits if limit.measure == "dollars"), None)
         if limit is None or budgets.unknown_price == "ignore" or has_prices(event.model):
             return None
-        if await _is_free(event.model.provider, ctx):
+        if await self._is_free(event.model.provider, ctx):
             return None
         what = f"The prices of {event.model.reference} are not known, so {limit.setting} cannot limit it"
         if budgets.unknown_price == "refuse":
             return f"{what}. Add its prices to models.json, or set budgets.unknownPrice to tokens or ignore."
-        self._tell_once(f"{what}; limits of tokens and requests hold.", ctx)
+        self._notify_once(f"{what}; limits of tokens and requests hold.", ctx)
         return None
 
-    def _tell_once(self, sentence: str, ctx: PiContext) -> None:
-        if sentence not in self._told:
-            self._told.add(sentence)
+    async def _is_free(self, provider: str, ctx: PiContext) -> bool:
+        """Return whether a provider needs no key, as servers on this computer: nothing is paid there."""
+        if provider not in self._free:
+            try:
+                self._free[provider] = await ctx.models.get_api_key(provider) is None
+            except PiError:
+                return False
+        return self._free[provider]
+
+    def _notify_once(self, sentence: str, ctx: PiContext) -> None:
+        if sentence not in self._notices:
+            self._notices.add(sentence)
             ctx.ui.notify(sentence, "warning")
-
-
-async def _is_free(provider: str, ctx: PiContext) -> bool:
-    """Return whether a provider needs no key, as servers on this computer: nothing is paid there."""
-    from pi_hookspecs import PiError
-
-    try:
-        return await ctx.models.get_api_key(provider) is None
-    except PiError:
-        return False
 
 
 def _refused(reason: str, exit_code: int = _EXIT_CODE) -> BeforeModelRequestResult:
