@@ -47,6 +47,22 @@ async def test_the_model_still_works_with_them(pi_session, script, keys):
     assert keys["github"] in str(script.requests[1].messages)
 
 
+async def test_an_entry_is_searched_once_however_many_sessions_there_were(pi_session, script):
+    def searched():
+        return sum(each.calls for each in pi_session.hooks.counters() if each.hook == "session_before_append")
+
+    for _ in range(2):
+        script.turn(text("ok"))
+        await pi_session.prompt("hi")
+        await pi_session.new_session()
+    script.turn(text("ok"))
+    await pi_session.prompt("hi")
+    before = searched()
+    pi_session.session_manager.append_custom_entry("notes", {"a": "b"})
+
+    assert searched() - before == 1
+
+
 async def test_values_that_pi_knows_are_replaced_whatever_they_look_like(pi_session, script, monkeypatch):
     monkeypatch.setenv("ACME_TOKEN", "a plain sentence")
     script.turn(text("it is a plain sentence"))

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from pi_hookspecs import hookimpl
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pi_hookspecs import Command, PiAPI, PiContext, Service, SessionStartEvent, Subcommand
 
 __all__ = ["activate", "register_commands", "register_services", "register_subcommands"]
@@ -41,12 +43,14 @@ def register_subcommands() -> list[Subcommand]:
 @hookimpl
 def activate(pi: PiAPI) -> None:
     """Add the handlers of a session; what they need is imported when the first entry is stored."""
+    off: list[Callable[[], None]] = []
 
     @pi.on("session_start")
     def start(_event: SessionStartEvent, ctx: PiContext) -> None:
+        while off:  # those of the session before
+            off.pop()()
         if ctx.settings.get("redact.enabled") is False:
             return
         from pi_redact._session import handlers
 
-        for name, handler in handlers(ctx).items():
-            pi.on(name, handler)
+        off.extend(pi.on(name, handler) for name, handler in handlers(ctx).items())
