@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import pi_agents
-from pi_core import create_agent_session
+from pi_core import SessionManager, create_agent_session
 from pi_hookspecs import CustomEntry, Usage, UsageEntry
 from pi_testing import error, stall, text, tool_call, usage
 
@@ -141,6 +141,51 @@ async def test_an_agent_with_an_unknown_tool_is_not_offered_and_its_file_is_name
     assert f"{file}: the agent 'scout' is not offered: Unknown tool: reed" in result
     assert "<agents>" not in script.requests[0].system_prompt
     assert [str(file) in notice.message for notice in fake_ui.notices] == [True]
+
+
+async def test_a_model_family_that_is_not_there_becomes_the_sessions_model(pi_session, script, pi_agent_dir):
+    agent_file(pi_agent_dir / "agents", "scout", model="sonnet")
+    result, failed = await ask(pi_session, script, text("Found it."), agent="scout")
+
+    assert not failed
+    assert result.startswith("Found it.\n\n(No model 'sonnet' can be used; the agent worked with scripted/model.)\n\n[")
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("model", "acme/none", "model 'acme/none' of the agent 'scout' cannot be used: "),
+        ("skills", "writing", "there is no skill 'writing'. There are: none"),
+    ],
+)
+async def test_what_a_file_asks_for_and_is_not_there_is_an_error(pi_session, script, pi_agent_dir, key, value, message):
+    agent_file(pi_agent_dir / "agents", "scout", **{key: value})
+    result, failed = await ask(pi_session, script, agent="scout")
+
+    assert failed
+    assert f"{pi_agent_dir / 'agents' / 'scout.md'}: {message}" in result
+
+
+async def test_an_agent_of_an_earlier_run_is_listed_and_its_answer_read(pi_host, tmp_path, script, fake_ui):
+    pi_host.add(script, "script")
+
+    def session_of(manager):
+        return create_agent_session(
+            cwd=tmp_path, host=pi_host, settings=pi_host.settings, model=script.model, session_manager=manager
+        )
+
+    async with session_of(SessionManager.create(tmp_path, host=pi_host)) as first:
+        result, _ = await ask(first, script, text("Found it."))
+        file = first.session_file
+    member_id = re.search(r"\[agent (\w+),", result)[1]
+    async with session_of(SessionManager.open(file, host=pi_host)) as second:
+        second.ui = fake_ui
+        script.turn(tool_call("task_output", id=member_id)).turn(text("Done."))
+        await second.prompt("and?")
+        await second.prompt("/agents list")
+
+        assert result_of(second) == ("Found it.", False)
+    assert fake_ui.notices[-1].message.startswith(f"{member_id}  general  done  1 turns")
 
 
 async def test_an_agent_without_an_answer_is_an_error_and_is_paid_for(pi_session, script):
