@@ -111,11 +111,17 @@ async def test_a_session_without_a_prompt_imports_no_sdk_at_its_end(seen, tmp_pa
 
 
 RUN = """
-import asyncio, sys
+import asyncio, os, sys
 from pi_core import create_agent_session
 
+def ask(pi):
+    @pi.on("agent_end")
+    async def end(event, ctx):
+        assert await ctx.trace_context() == {}
+
 async def main():
-    async with create_agent_session(model="offline/rules", cwd=sys.argv[1]) as session:
+    plugins = [ask] if "ASK" in os.environ else []
+    async with create_agent_session(model="offline/rules", cwd=sys.argv[1], extension_factories=plugins) as session:
         await session.prompt("Hi")
 
 asyncio.run(main())
@@ -142,6 +148,7 @@ def test_nothing_is_imported_when_off(imports):
 
     assert imports() == "[]"
     assert "opentelemetry" not in imports(OTEL_TRACES_EXPORTER="none")
+    assert imports(ASK="for the trace context") == "['pi_otel']"
 
 
 def test_every_name_of_the_conventions_is_one():
