@@ -10,7 +10,7 @@ from opentelemetry.trace import SpanKind, StatusCode
 
 import pi_otel
 from pi_core import create_agent_session
-from pi_hookspecs import Context, SideRequest, UserMessage, hookimpl, tool
+from pi_hookspecs import Context, SideRequest, Tool, ToolResult, UserMessage, hookimpl, tool
 from pi_testing import error, failing_hook, raises, slow_hook, stall, text, tool_call, usage
 
 pytestmark = pytest.mark.usefixtures("seen")
@@ -154,6 +154,25 @@ async def test_a_prompt_that_fails_says_so(pi_session, script, seen):
     agent = await seen.named("invoke_agent pi")
     assert (agent.status.status_code, agent.attributes["error.type"]) == (StatusCode.ERROR, "_OTHER")
     assert agent.attributes["pi.stop_reason"] == "error"
+
+
+async def mcp__tides__depth(call_id, params, signal, on_update, ctx):
+    details = {"server": "tides", "tool": "depth", "transport": "stdio", "protocol": "2025-11-25"}
+    return ToolResult.text("6 m", details=details)
+
+
+DEPTH = Tool(name="mcp__tides__depth", description="Depth", parameters={"type": "object"}, execute=mcp__tides__depth)
+
+
+@pytest.mark.pi(tools=[DEPTH])
+async def test_a_call_to_an_mcp_server_says_how_it_was_made(pi_session, script, seen):
+    script.turn(tool_call("mcp__tides__depth")).turn(text("Six."))
+
+    await pi_session.prompt("How deep is it?")
+
+    call = (await seen.named("execute_tool mcp__tides__depth")).attributes
+    assert call["mcp.method.name"] == "tools/call"
+    assert (call["mcp.protocol.version"], call["network.transport"]) == ("2025-11-25", "pipe")
 
 
 class Refuses:

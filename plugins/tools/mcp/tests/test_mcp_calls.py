@@ -35,6 +35,12 @@ async def test_the_model_is_offered_a_servers_tools_and_calls_one(started, scrip
 
     assert "mcp__fault__echo" in offered(script)
     assert result.text == "high water"
+    assert {name: result.details[name] for name in ("server", "tool", "transport", "protocol")} == {
+        "server": "fault",
+        "tool": "echo",
+        "transport": "stdio",
+        "protocol": "2025-11-25",
+    }
 
 
 async def test_an_error_of_a_tool_is_an_error_and_references_in_schemas_are_kept(started, script, fault) -> None:

@@ -51,6 +51,8 @@ SERVER_ADDRESS = "server.address"
 SERVER_PORT = "server.port"
 HTTP_STATUS = "http.response.status_code"
 MCP_METHOD = "mcp.method.name"
+MCP_PROTOCOL = "mcp.protocol.version"
+TRANSPORT = "network.transport"
 
 TOKEN_USAGE = "gen_ai.client.token.usage"  # noqa: S105 - a metric
 OPERATION_DURATION = "gen_ai.client.operation.duration"

@@ -263,13 +263,16 @@ class Recorder:
         self._tools[call_id] = span, at, name
         self._contexts[call_id] = trace.set_span_in_context(span)
 
-    def tool_ended(self, at: int, call_id: str, error: str | None, result: str | None) -> None:
-        """End the span of a tool call."""
+    def tool_ended(
+        self, at: int, call_id: str, error: str | None, result: str | None, more: Mapping[str, str] | None = None
+    ) -> None:
+        """End the span of a tool call; ``more`` attributes are those of a call to an MCP server."""
         found = self._tools.pop(call_id, None)
         if found is None:
             return
         span, started, name = found
         common = {names.OPERATION: "execute_tool", names.TOOL_NAME: name}
+        span.set_attributes(more or {})
         if result is not None:
             span.set_attribute(names.TOOL_RESULT, result)
         if error is not None:

@@ -32,6 +32,10 @@ _ASKED = {
 """Fields of a request in the APIs, and their attributes."""
 
 
+_TRANSPORTS = {"stdio": "pipe"}
+"""Transports of MCP servers that the conventions call otherwise; the others are HTTP."""
+
+
 class Observed:
     """A session that is observed."""
 
@@ -201,7 +205,8 @@ class Observed:
 
             result = parts_json(event.result.content, ctx.secrets.clean)
         error = "tool_error" if event.is_error else None
-        self._note(lambda to: to.tool_ended(at, event.tool_call_id, error, result))
+        more = _of_server(event)
+        self._note(lambda to: to.tool_ended(at, event.tool_call_id, error, result, more))
 
     async def _child_environment(self, event: Any, ctx: PiContext) -> dict[str, str | None] | None:
         if ctx.is_idle():
@@ -238,6 +243,19 @@ class Observed:
             self._note(lambda to: to.hook_called(trace))
         else:  # the settings, which the recorder is made with, are read when the session starts
             self._early.append(trace)
+
+
+def _of_server(event: Any) -> dict[str, str]:
+    """Return how a tool of an MCP server was called, by the details of its result."""
+    details = event.result.details
+    if not event.tool_name.startswith("mcp__") or not isinstance(details, dict):
+        return {}
+    transport = details.get("transport")
+    found = {
+        names.MCP_PROTOCOL: details.get("protocol"),
+        names.TRANSPORT: _TRANSPORTS.get(transport, "tcp") if isinstance(transport, str) else None,
+    }
+    return {name: value for name, value in found.items() if isinstance(value, str)}
 
 
 def _write_warning(text: str) -> None:

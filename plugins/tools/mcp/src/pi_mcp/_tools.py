@@ -91,7 +91,7 @@ async def _call(
     on_update: Callable[[ToolResult], None],
     ctx: ToolContext,
 ) -> ToolResult:
-    details: dict[str, Any] = {"server": remote.server.name, "tool": tool}
+    details: dict[str, Any] = {"server": remote.server.name, "tool": tool, "transport": remote.server.transport}
     about = {"tool": tool, "arguments": params, "meta": dict(await ctx.trace_context())}
     calling = asyncio.ensure_future(
         remote.request("call", ctx, **about, on_progress=lambda text: on_update(ToolResult.text(text)))
@@ -110,6 +110,7 @@ async def _call(
     finally:
         aborted.cancel()
         calling.cancel()
+    details["protocol"] = remote.about.get("protocol")
     content = tuple(
         ImageContent(data=each["data"], mime_type=each["mimeType"])
         if each["type"] == "image"
