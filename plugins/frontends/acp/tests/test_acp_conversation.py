@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 
 
@@ -40,6 +41,32 @@ async def test_an_edit_is_asked_about_and_displayed_as_a_diff(run_acp, work):
         assert updates[1]["locations"] == [{"path": str(work / "tide.py")}]
         assert updates[3]["content"] == [diff]
         assert (work / "tide.py").read_text() == diff["newText"]
+
+
+async def test_a_whole_conversation(run_acp, work):
+    """Every message of it is validated by the schema when the editor ends."""
+    async with run_acp() as editor:
+        await editor.start()
+        session = (await editor.agent.new_session(cwd=str(work), mcp_servers=[])).session_id
+
+        edited = await editor.say(session, EDIT)
+        stalled = asyncio.create_task(editor.say(session, "stall"))
+        await editor.until(lambda: "stall" in editor.text(session))
+        await editor.agent.cancel(session_id=session)
+        cancelled = await stalled
+        displayed = [each["content"][0]["type"] for each in editor.of("tool_call_update")[-1:]]
+        editor.updates.clear()
+        await editor.agent.load_session(cwd=str(work), session_id=session, mcp_servers=[])
+        forked = (await editor.agent.fork_session(session_id=session, cwd=str(work))).session_id
+        answer = await editor.say(forked, "on the fork")
+
+        assert [each.stop_reason for each in (edited, cancelled, answer)] == ["end_turn", "cancelled", "end_turn"]
+        assert len(editor.asked["session/request_permission"]) == 1
+        assert displayed == ["diff"]
+        replayed = [each["content"]["text"] for each in editor.of("user_message_chunk", session)]
+        assert replayed == [EDIT, "stall"]
+        assert editor.of("tool_call_update", session)[0]["content"][0]["type"] == "diff"
+        assert editor.text(forked) == "on the fork"
 
 
 async def test_a_rejected_call_is_not_carried_out(run_acp, work):

@@ -25,6 +25,8 @@ async def test_edits_see_unsaved_text_and_land_in_the_editor(run_acp, work):
         await editor.say(session, EDIT)
         await editor.say(session, call("read", path="tide.py"))
 
+        (diff,) = editor.asked["session/request_permission"][0]["toolCall"]["content"]
+        assert (diff["oldText"], diff["newText"]) == ("return 1\n", "return 2\n")
         assert editor.files[str(file)] == "return 2\n"
         assert "return 0" in file.read_text()
         assert "return 2" in json.dumps(editor.of("tool_call_update")[-1]["content"])

@@ -65,14 +65,19 @@ class EditorFiles:
             await asyncio.to_thread(os.stat, path)  # raises if it is not there
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
 
-    async def read_file(self, path: str) -> bytes:
-        """Return the text in the editor, which may not be saved."""
+    async def unsaved(self, path: str) -> str | None:
+        """Return the text in the editor, which may not be saved; None where it has none."""
         try:
             content = (await self._client.request("fs/read_text_file", path=path)).get("content")
         except RpcError:
-            content = None
-        if isinstance(content, str):
-            return content.encode(errors="surrogatepass")
+            return None
+        return content if isinstance(content, str) else None
+
+    async def read_file(self, path: str) -> bytes:
+        """Return the text in the editor, else in the file."""
+        text = await self.unsaved(path)
+        if text is not None:
+            return text.encode(errors="surrogatepass")
         return await asyncio.to_thread(Path(path).read_bytes)
 
     async def mkdir(self, path: str) -> None:

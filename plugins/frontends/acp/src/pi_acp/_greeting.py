@@ -74,10 +74,11 @@ def greet(stdin: int, stdout: int, version: str) -> Greeted:
     """Wait for the first line on a descriptor, and answer it on the other if it is a request for ``initialize``."""
     read = _first_bytes(stdin)
     line, newline, rest = read.partition(b"\n")
-    params = _params(line) if newline else None
-    if params is None:
+    request = _request(line) if newline else None
+    if request is None:
         return Greeted(version, {}, read)
-    answer = {"jsonrpc": "2.0", "id": json.loads(line)["id"], "result": greeting(params, version)}
+    params = request.get("params", {})
+    answer = {"jsonrpc": "2.0", "id": request["id"], "result": greeting(params, version)}
     try:
         os.write(stdout, json.dumps(answer).encode() + b"\n")  # fits into any pipe, and is the first that is in it
     except OSError:  # closed already: who writes next notices
@@ -98,16 +99,15 @@ def _first_bytes(stdin: int) -> bytes:
     return read
 
 
-def _params(line: bytes) -> dict[str, Any] | None:
-    """Return the parameters of a request for ``initialize``; None for every other line."""
+def _request(line: bytes) -> dict[str, Any] | None:
+    """Return a valid request for ``initialize``; None for every other line."""
     try:
         message = json.loads(line)
     except (ValueError, RecursionError):
         return None
     if not isinstance(message, dict) or message.get("method") != "initialize" or "id" not in message:
         return None
-    params = message.get("params", {})
-    return params if isinstance(params, dict) else None
+    return message if isinstance(message.get("params", {}), dict) else None
 
 
 def _object(given: Mapping[str, Any], name: str) -> Mapping[str, Any]:

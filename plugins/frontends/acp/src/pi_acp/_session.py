@@ -199,20 +199,28 @@ class EditorSession:
     # Tools
 
     async def _permit(self, event: ToolCallEvent, signal: AbortSignal | None) -> str | None:
-        diffs = await asyncio.to_thread(diffs_of, event.tool_name, event.input, self.cwd)
+        path, files = path_of(event.input, self.cwd), self._files_for(event.tool_name)
+        if files is not None and path is not None and not await asyncio.to_thread(is_for_editor, path, self._folders):
+            files = None
+        shows_text = files is not None and event.tool_name != "read" and self.client.can.reads_files
+        unsaved = await files.unsaved(str(path)) if files is not None and shows_text else None
+        diffs = await asyncio.to_thread(diffs_of, event.tool_name, event.input, self.cwd, unsaved)
         reason = await self.permissions.refusal(event, diffs, signal)
         if reason is None:
             self.updates.begun(event.tool_call_id, diffs)
-            path = path_of(event.input, self.cwd)
-            if path is not None and await asyncio.to_thread(is_for_editor, path, self._folders):
+            if files is not None:
                 self._for_editor.add(event.tool_call_id)
         return reason
 
     def files_of(self, call_id: str, tool: str) -> EditorFiles | None:
-        """Return the editor's files if it can do what a call needs; else the call works on the disk."""
+        """Return the editor's files if a call is to work on them; else it works on the disk."""
+        return self._files_for(tool) if call_id in self._for_editor else None
+
+    def _files_for(self, tool: str) -> EditorFiles | None:
+        """Return the editor's files if it can do what a tool needs."""
         can = self.client.can
         able = {"read": can.reads_files, "write": can.writes_files, "edit": can.reads_files and can.writes_files}
-        return EditorFiles(self.client) if able.get(tool, False) and call_id in self._for_editor else None
+        return EditorFiles(self.client) if able.get(tool, False) else None
 
     def terminals(self, call_id: str) -> EditorTerminals | None:
         """Return the editor's terminals for a call, which displays them; None if it has none."""

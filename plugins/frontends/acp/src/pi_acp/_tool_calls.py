@@ -104,15 +104,21 @@ def output_fields(
     return fields
 
 
-def diffs_of(tool: str, arguments: Mapping[str, Any], cwd: Path) -> list[dict[str, Any]]:
-    """Return what a call of ``edit`` or ``write`` is going to change; reads the file.
+def diffs_of(tool: str, arguments: Mapping[str, Any], cwd: Path, unsaved: str | None = None) -> list[dict[str, Any]]:
+    """Return what a call of ``edit`` or ``write`` is going to change.
 
     Where the whole new text cannot be known, each replacement is a difference of its own.
+
+    Args:
+        tool: Its name.
+        arguments: Those of the call.
+        cwd: Where relative paths begin.
+        unsaved: The present text of the file; the file is read when None.
     """
     path = path_of(arguments, cwd)
     if path is None or tool not in ("edit", "write"):
         return []
-    old = _text_of(path)
+    old = _text_of(path) if unsaved is None else unsaved
     changed = None if old is None or tool == "write" else _replaced(old, _replacements(arguments))
     return [_diff(path, old, changed)] if changed is not None else _diffs_without_file(tool, arguments, path, old)
 
