@@ -42,6 +42,22 @@ def test_files_of_the_project_can_be_changed_and_others_cannot(policy_of, places
     assert "be changed below" in policy.refused_write(str(places / "project2"))
 
 
+def test_a_session_in_a_worktree_of_pi_can_change_that_and_nothing_else_of_pi(places):
+    worktrees = places / "agent" / "worktrees" / "project"
+    for name in ("one", "two"):
+        (worktrees / name).mkdir(parents=True)
+    (places / "agent" / "settings.json").touch()
+    folders = {"temp": str(places / "temp"), "home": str(places / "home"), "agent_dir": str(places / "agent")}
+    policy = make_policy(Options(mode="auto", write=(str(places),)), cwd=str(worktrees / "one"), env={}, **folders)
+    alone = make_policy(Options(mode="auto"), cwd=str(worktrees / "one"), env={}, **folders)
+
+    assert policy.refused_write(str(worktrees / "one" / "a.py")) is None
+    assert "protects" in policy.refused_write(str(places / "agent" / "settings.json"))
+    assert alone.refused_write(str(worktrees / "one" / "a.py")) is None
+    assert "be changed below" in alone.refused_write(str(worktrees / "two" / "a.py"))
+    assert "be changed below" in alone.refused_write(str(places / "agent" / "new.json"))
+
+
 @pytest.mark.parametrize(
     "name", [".git/hooks/pre-commit", ".git/config", ".pi/settings.json", "AGENTS.md", ".mcp.json"]
 )

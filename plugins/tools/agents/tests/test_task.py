@@ -185,7 +185,7 @@ async def test_an_agent_of_an_earlier_run_is_listed_and_its_answer_read(pi_host,
         await second.prompt("/agents list")
 
         assert result_of(second) == ("Found it.", False)
-    assert fake_ui.notices[-1].message.startswith(f"{member_id}  general  done  1 turns")
+    assert fake_ui.notices[-1].message.startswith(f"{member_id}  general  done  1 turn  ")
 
 
 async def test_an_agent_without_an_answer_is_an_error_and_is_paid_for(pi_session, script):

@@ -63,12 +63,15 @@ async def test_the_view_shows_what_an_agent_does_and_stops_it(pi_session, script
     before = screen.rows
     screen.press("s")
     await prompt
+    after = screen.rows
     screen.press("escape")
     await viewing
 
     assert before[0].startswith(f"{member_id}  general  running")
     assert before[1] == "> Look around"
     assert before[-1].endswith("s: stop the agent")
+    assert after[0].startswith(f"{member_id}  general  stopped")
+    assert after[-1].endswith("escape: close")
     assert screen.is_done
 
 
@@ -86,7 +89,9 @@ async def test_an_agent_that_has_ended_is_read_from_its_session(pi_session, scri
 def test_the_view_scrolls_and_follows_the_end():
     answer = "\n".join(f"line {number}" for number in range(50))
     messages = [AssistantMessage(content=(TextContent(answer),), api="a", provider="p", model="m")]
-    screen = RecordingScreen(lambda screen: AgentView(screen, lambda: "title", lambda: messages, None), height=14)
+    screen = RecordingScreen(
+        lambda screen: AgentView(screen, lambda: "title", lambda: messages, lambda: None), height=14
+    )
     follows = screen.rows
     screen.press("up")
     above = screen.rows

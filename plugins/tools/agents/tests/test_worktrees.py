@@ -229,13 +229,35 @@ async def test_outside_a_repository_isolation_is_refused(pi_session, script, tmp
     assert pi_session.children == ()
 
 
-async def test_a_worktree_that_cannot_be_made_is_an_error(repository, pi_session, script, pi_agent_dir):
-    (pi_agent_dir / "worktrees").write_text("in the way")
+async def test_of_a_worktree_that_cannot_be_made_nothing_is_left(
+    repository, pi_session, script, pi_agent_dir, monkeypatch
+):
+    monkeypatch.setattr("pi_agents._member.token_hex", lambda _: "0badcafe")
+    (pi_agent_dir / "worktrees").mkdir()
+    before = state(repository)
+    script.turn(tool_call("task", prompt="Work", isolation="worktree")).turn(bash("pwd")).turn(text("a")).turn(
+        text("b")
+    )
+    await pi_session.prompt("find out where it would be")
+    (folder,) = (pi_agent_dir / "worktrees").iterdir()
+    (folder / "0badcafe").mkdir()
+    (folder / "0badcafe" / "file").touch()
     result, failed, _ = await work(pi_session, script)
 
     assert failed
-    assert "cannot be made: Not a directory: " in result
-    assert pi_session.children == ()
+    assert f"The worktree {folder / '0badcafe'} cannot be made: git worktree failed" in result
+    assert len(pi_session.children) == 1
+    assert state(repository) == before
+    assert git(repository, "branch", "--list", "pi/*") == ""
+    assert git(repository, "for-each-ref", "refs/pi") == ""
+
+
+async def test_an_agent_that_removes_its_worktree_still_answers(repository, pi_session, script):
+    result, failed, _ = await work(pi_session, script, bash('rm -rf "$PWD"'))
+
+    assert not failed
+    assert result.startswith("Worked.\n\nIts changes are kept in ")
+    assert "git add failed in " in result
 
 
 async def test_a_repository_without_commits_can_have_worktrees(tmp_path, pi_session, script):

@@ -165,7 +165,7 @@ def make_policy(options: Options, *, cwd: str, temp: str, home: str, agent_dir: 
     protected = {os.path.join(folder, name) for folder in write for name in PROTECTED}
     protected |= {os.path.join(folder, name) for folder in git for name in _GIT_PROTECTED}
     protected |= {os.path.join(here, ".git", name) for name in _GIT_PROTECTED if not os.path.isfile(f"{here}/.git")}
-    protected |= {os.path.realpath(agent_dir)}
+    protected |= _own_files(os.path.realpath(agent_dir), here)
     return Policy(
         cwd=here,
         temp=os.path.realpath(temp),
@@ -177,6 +177,16 @@ def make_policy(options: Options, *, cwd: str, temp: str, home: str, agent_dir: 
         env=frozenset(options.env),
         programs=_resolved(_program_folders(env), here, home),
     )
+
+
+def _own_files(agent_dir: str, cwd: str) -> set[str]:
+    """Return what is protected of pi's own directory: all of it, but for the worktree that the session works in."""
+    worktrees = os.path.join(agent_dir, "worktrees")
+    if not _is_below(cwd, worktrees):
+        return {agent_dir}
+    with suppress(OSError):
+        return {os.path.join(agent_dir, name) for name in os.listdir(agent_dir)} - {worktrees}
+    return set()
 
 
 def _program_folders(env: Mapping[str, str]) -> list[str]:

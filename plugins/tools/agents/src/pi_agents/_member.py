@@ -112,8 +112,9 @@ class Member:
 def summary_of(record: Mapping[str, Any]) -> str:
     """Return one line about an agent's record."""
     kept = "  (worktree)" if record.get("worktree") else ""
+    turns = "1 turn" if record["turns"] == 1 else f"{record['turns']} turns"
     return (
-        f"{record['id']}  {record['agent']}  {record['status']}  {record['turns']} turns  {price(record['dollars'])}"
+        f"{record['id']}  {record['agent']}  {record['status']}  {turns}  {price(record['dollars'])}"
         f"  {record['description']}{kept}"
     )
 

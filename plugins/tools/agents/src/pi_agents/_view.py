@@ -31,7 +31,7 @@ class AgentView:
         screen: Where it is drawn.
         title: Returns its first line.
         messages: Returns the conversation.
-        stop: Stops the agent; None for one that has ended.
+        stop: Returns what stops the agent; None for one that has ended.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class AgentView:
         screen: ScreenHandle,
         title: Callable[[], str],
         messages: Callable[[], Sequence[Any]],
-        stop: Callable[[], object] | None,
+        stop: Callable[[], Callable[[], object] | None],
     ) -> None:
         self._screen = screen
         self._title = title
@@ -54,7 +54,7 @@ class AgentView:
         lines = [line for message in self._messages() for line in _lines(message, width)]
         self._above = min(self._above, max(0, len(lines) - room))
         end = len(lines) - self._above
-        keys = "up, down, page up, page down: scroll   escape: close" + ("   s: stop the agent" if self._stop else "")
+        keys = "up, down, page up, page down: scroll   escape: close" + ("   s: stop the agent" if self._stop() else "")
         return [
             Line.of(Run(self._title()[:width], role="accent", bold=True)),
             *lines[max(0, end - room) : end],
@@ -67,8 +67,8 @@ class AgentView:
         moves = {"up": 1, "down": -1, "pageup": page, "pagedown": -page}
         if key in ("escape", "q", "enter"):
             self._screen.done()
-        elif key == "s" and self._stop is not None:
-            self._stop()
+        elif key == "s" and (stop := self._stop()) is not None:
+            stop()
         elif key in moves:
             self._above = max(0, self._above + moves[key])
         else:
@@ -104,13 +104,16 @@ async def open_view(crew: Crew, member_id: str, ctx: PiContext) -> None:
         lines = [str(line) for message in messages() for line in _lines(message, 80)]
         ui.notify("\n".join([title(), *lines[-_FALLBACK:]]))
 
+    def stopping() -> Callable[[], object] | None:
+        running = member if member is not None and member.is_active else None
+        return None if running is None else lambda: running.stop("The user stopped it")
+
     forget: list[Callable[[], object]] = []
 
     def make(screen: ScreenHandle) -> AgentView:
         if session is not None:
             forget.append(session.subscribe(lambda _event: screen.refresh(), "message_end", "tool_execution_end"))
-        stop = member.stop if member is not None and member.is_active else None
-        return AgentView(screen, title, messages, None if stop is None else lambda: stop("The user stopped it"))
+        return AgentView(screen, title, messages, stopping)
 
     try:
         await ctx.ui.custom(make, fallback=fallback)

@@ -80,28 +80,44 @@ async def worktree(run: Exec, member: Member, ctx: PiContext) -> AsyncIterator[W
         UserError: The folder is in no git repository, or git cannot make the worktree.
     """
     git = await repository_of(run, ctx.cwd)
-    name = f"pi/{member.id}"
     path = worktree_folder(ctx.settings.agent_dir, git.folder.path) / member.id
-    base = await _base(git)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UserError(f"The worktree {path} cannot be made: {error.strerror}: {error.filename!r}") from error
-    await git("worktree", "add", "--quiet", "-b", name, str(path), base)
-    kept = Kept(member.id, path, base)
-    await git("update-ref", _ref(member.id), base)
-    inside = await git_in(run, path, git.folder.common)
-    place = Worktree(path, path / git.folder.below, name)
+    kept = Kept(member.id, path, await _base(git))
+    inside = await _make(git, kept)
+    place = Worktree(path, path / git.folder.below, kept.branch)
     place.cwd.mkdir(parents=True, exist_ok=True)  # a folder without files that git knows
     try:
         yield place
     finally:
-        tree = await inside.tree()
-        if tree == await git.resolve(f"{base}^{{tree}}") and await inside.resolve("HEAD") == base:
-            await drop(git, kept)
-        else:
-            await _commit(inside, tree, name, f"{member.name}: {member.description}")
-            place.stat = await git.diff("--stat=80", base, tree)
+        try:
+            place.stat = await _keep_or_drop(git, inside, kept, f"{member.name}: {member.description}")
+        except UserError as error:  # the agent's answer must not be lost for it
+            place.stat = f" {error}"
+
+
+async def _make(git: Git, kept: Kept) -> Git:
+    """Make a worktree and return git for it; where that fails nothing is left of it."""
+    path = kept.path
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        await git("worktree", "add", "--quiet", "-b", kept.branch, str(path), kept.base)
+        await git("update-ref", _ref(kept.id), kept.base)
+        return await git_in(git.run, path, git.folder.common)
+    except (OSError, UserError) as error:
+        await git.attempt("worktree", "prune")
+        await _forget(git, kept)
+        raise UserError(
+            f"The worktree {path} cannot be made: {error}. In a sandbox git needs {path.parent.parent} in sandbox.write"
+        ) from error
+
+
+async def _keep_or_drop(git: Git, inside: Git, kept: Kept, message: str) -> str:
+    """Commit what was changed in a worktree and return its diffstat; remove the worktree if nothing was."""
+    tree = await inside.tree()
+    if tree == await git.resolve(f"{kept.base}^{{tree}}") and await inside.resolve("HEAD") == kept.base:
+        await drop(git, kept)
+        return ""
+    await _commit(inside, tree, kept.branch, message)
+    return await git.diff("--stat=80", kept.base, tree)
 
 
 async def kept_worktrees(git: Git, agent_dir: Path) -> list[Kept]:
@@ -110,7 +126,7 @@ async def kept_worktrees(git: Git, agent_dir: Path) -> list[Kept]:
     bases = await git("for-each-ref", "--format=%(refname) %(objectname)", "refs/pi/base/")
     found = (line.split(" ") for line in bases.splitlines())
     names = [(name.removeprefix("refs/pi/base/"), commit) for name, commit in found]
-    return [Kept(name, folder / name, commit) for name, commit in names if (folder / name).is_dir()]
+    return [Kept(name, folder / name, commit) for name, commit in names if (folder / name / ".git").is_file()]
 
 
 async def find(git: Git, agent_dir: Path, wanted: str) -> Kept:
@@ -205,6 +221,11 @@ async def drop(git: Git, kept: Kept) -> None:
     removed = await git.attempt("worktree", "remove", "--force", "--force", str(kept.path))
     if removed.code and kept.path.exists():
         raise UserError(f"git cannot remove {kept.path}: {removed.stderr.strip()}")
+    await _forget(git, kept)
+
+
+async def _forget(git: Git, kept: Kept) -> None:
+    """Remove what git knows of a worktree whose folder is gone."""
     await git.attempt("branch", "-D", kept.branch)
     await git.attempt("update-ref", "-d", _ref(kept.id))
 
