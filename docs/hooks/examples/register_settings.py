@@ -6,18 +6,18 @@ PER_DAY = {"type": "number", "minimum": 0}
 
 
 async def per_day(args, ctx):
-    await ctx.settings.set("budgets.perDay", float(args))
-    ctx.ui.notify(f"At most {ctx.settings.get('budgets.perDay'):g} dollars a day")
+    await ctx.settings.set("deploys.perDay", float(args))
+    ctx.ui.notify(f"At most {ctx.settings.get('deploys.perDay'):g} deployments a day")
 
 
 @hookimpl
 def register_settings():
-    return [PluginSetting("budgets.perDay", schema=PER_DAY, description="Dollars for one day", protected=True)]
+    return [PluginSetting("deploys.perDay", schema=PER_DAY, description="Deployments in one day", protected=True)]
 
 
 @hookimpl
 def register_commands():
-    return [Command("per-day", handler=per_day, description="Set the dollars for one day")]
+    return [Command("per-day", handler=per_day, description="Set the deployments of one day")]
 
 
 # Shown by
@@ -26,5 +26,5 @@ def register_commands():
 async def shown(pi_session, fake_ui):
     await pi_session.prompt("/per-day 5")
 
-    assert pi_session.settings.get("budgets.perDay") == 5
-    assert [notice.message for notice in fake_ui.notices] == ["At most 5 dollars a day"]
+    assert pi_session.settings.get("deploys.perDay") == 5
+    assert [notice.message for notice in fake_ui.notices] == ["At most 5 deployments a day"]

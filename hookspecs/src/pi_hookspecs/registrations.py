@@ -57,7 +57,7 @@ class PluginSetting(Value):
     """A setting of a plugin in ``settings.json``, so that it can be validated and changed (``ctx.settings.set``).
 
     Attributes:
-        name: Its dotted name; the first part is best the plugin's: ``budgets.perDay``.
+        name: Its dotted name; the first part is best the plugin's: ``deploys.perDay``.
         schema: JSON schema (2020-12) of its values.
         description: One line, for lists.
         protected: Only the user, and this plugin, may change it: a setting that another plugin could switch a guard
