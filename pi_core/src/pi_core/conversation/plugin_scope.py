@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pi_core.plugin_api.context import PluginContext, ToolCallContext
 from pi_core.plugin_api.deprecated_use import noting_context
@@ -33,13 +33,21 @@ class PluginScope:
     def open(self, port: SessionPort) -> None:
         """Let plugins use a session through a port."""
         self.port = port
-        self._tool_context = noting_context(ToolCallContext)
-        self.ctx = noting_context(PluginContext)(port)
+        self._tool_context = self._class_of(ToolCallContext)
+        self._context = self._class_of(PluginContext)
+        self.ctx = self._context(port)
+
+    def _class_of(self, cls: type) -> Any:
+        if not self.port.host.held:
+            return noting_context(cls)
+        from pi_core.plugin_api.held import held_context  # few plugins have grants
+
+        return held_context(noting_context(cls), self.port.host)
 
     def renew(self, reason: str) -> None:
         """Retire what plugins hold, with the text of the error that its use raises, and give them a new ``ctx``."""
         self.handles.retire(reason)
-        self.ctx = noting_context(PluginContext)(self.port)
+        self.ctx = self._context(self.port)
 
     def for_tool_call(
         self, call: ToolCall, update: ToolUpdate, signal: AbortSignal, tool: Tool | None = None

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["IndexFile"]
 
-FORMAT = 5
+FORMAT = 6
 
 
 class IndexFile:

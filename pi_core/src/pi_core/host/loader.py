@@ -6,10 +6,10 @@ import sys
 import time
 from functools import reduce
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pi_core.host.discovery import find_origin, source_files
-from pi_core.host.records import Problem
+from pi_core.host.records import DEFAULT_PLUGINS, Problem
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -68,6 +68,7 @@ class Loader:
         before = len(self._problems())
         record.problems, record.rejected, record.registers, record.hooks = [], [], {}, []
         self._loaded.add(record.name)
+        record.grants = self._read_grants(record)
         record.loads = self._requirements_met(record) and self._load(record, describe=True)
         if not record.loads:
             self._refuse_hooks(record)
@@ -141,6 +142,16 @@ class Loader:
                 record.when = condition_of(plugin)
             except ValueError as error:
                 self._report(record.name, "index", str(error))
+
+    def _read_grants(self, record: PluginRecord) -> dict[str, Any] | None:
+        """Return what a plugin says that it uses; nothing is granted by a file that cannot be read."""
+        if record.name in DEFAULT_PLUGINS:
+            return None
+        from pi_core.host.grants import read_grants  # only imported while indexing
+
+        with self._registrar.guarded(record.name, "index", "reading pi_plugin.json"):
+            return read_grants(record.distribution, record.value)
+        return {}
 
     def _requirements_met(self, record: PluginRecord) -> bool:
         """Whether a plugin is for this version of pi; reported where it is not."""

@@ -39,7 +39,7 @@ class PluginHost:
 
     Args:
         settings: Order, preferences, disabled plugins and timeouts; those of the current directory when None.
-        disabled: Names of further plugins to leave out.
+        disabled: Names of further plugins to leave out. ``left_out`` has those of the user's policy, with reasons.
         installed: False ignores entry points; there are only the plugins that are added by ``add``.
     """
 
@@ -59,7 +59,6 @@ class PluginHost:
         self.disabled_for_run = frozenset(disabled)
         self.disabled = self.disabled_for_run | frozenset(settings.get_str_list("plugins.disabled"))
         self.left_out: dict[str, str] = {}
-        """Disabled plugins that the user's policy leaves out, each with the reason."""
         self.problems: list[Problem] = []
         self._installed = installed
         self._index = IndexFile(settings.agent_dir)
@@ -117,6 +116,11 @@ class PluginHost:
 
             self.left_out = left_out(records, self.settings)
             self.disabled |= self.left_out.keys()
+
+    @property
+    def held(self) -> dict[str, dict[str, Any]]:
+        """The grants of the plugins that are held to some, by plugin."""
+        return {name: each.grants for name, each in self.records.items() if each.grants is not None}
 
     absent_guards = forward("_registrar", Registrar.absent_guards)
 

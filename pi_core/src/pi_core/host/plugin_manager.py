@@ -31,6 +31,8 @@ class PluginManager(pluggy.PluginManager):
 
     def __init__(self, report: Callable[[str, str], None]) -> None:
         super().__init__("pi")
+        self.granted: Callable[[str], bool] | None = None
+        """Whether an implementation of a hook counts, of the plugin that is registered next; None counts all."""
         self._report = report
         for module in spec_modules():
             self.add_hookspecs(module)
@@ -49,6 +51,8 @@ class PluginManager(pluggy.PluginManager):
             if options is None:
                 return None
             hook = options.get("specname") or name
+            if self.granted is not None and not self.granted(hook):
+                return None
             problem = self._problem(getattr(plugin, name), hook, options)
         except Exception as error:  # noqa: BLE001 - reading a plugin's attribute may raise anything
             self._report(name, f"cannot be looked at: {format_exception(error)}")

@@ -90,6 +90,7 @@ class PluginRecord(ReprMixin):
         indexed: Whether the record is complete. False while the plugin is disabled and was never imported, or if its
             module cannot be found: then it is searched for at every start.
         when: The files, variables and settings of ``pi_when``, one of which its hooks need to be loaded.
+        grants: What its ``pi_plugin.json`` says that it uses, to which it is held; None without such a file.
         files: Files whose change makes this record stale, with their modification times in nanoseconds.
     """
 
@@ -106,6 +107,7 @@ class PluginRecord(ReprMixin):
     loads: bool = True
     indexed: bool = True
     when: dict[str, list[str]] = field(factory=dict)
+    grants: dict[str, Any] | None = None
     files: dict[str, int] = field(factory=dict)
 
     def names(self, hook: str) -> list[str]:
@@ -128,6 +130,7 @@ class PluginRecord(ReprMixin):
             "loads": self.loads,
             "indexed": self.indexed,
             "when": self.when,
+            "grants": self.grants,
             "files": self.files,
         }
 
@@ -165,4 +168,5 @@ _SHAPE: dict[str, type | tuple[type, ...]] = {
     **dict.fromkeys(("registers", "when", "files"), dict),
     **dict.fromkeys(("loads", "indexed"), bool),
     "load_ms": (int, float),
+    "grants": (dict, type(None)),
 }

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from pi_core.agent.safe_text import safe_repr
 from pi_core.host.gates import Gates, guarded_hooks, guarded_services
+from pi_core.host.grants import hook_filter, is_granted, not_granted
 from pi_core.host.guarded import guarded
 from pi_core.host.kinds import KINDS
 from pi_core.host.plugin_manager import PluginManager
@@ -69,7 +70,9 @@ class Registrar:
             self._report(name, "import", problem)
             return False
         hooks: list[str] | None = None
+        grants = record.grants if record is not None else None
         with self.guarded(name, "import", "looking for its hooks"):
+            self.manager.granted = hook_filter(grants) if grants is not None else None
             self.manager.register(plugin, name)
             hooks = [caller.name for caller in self.manager.get_hookcallers(plugin) or ()]
         if hooks is None:
@@ -162,6 +165,9 @@ class Registrar:
             self._report(name, hook, problem)
             return
         key = kind.key_of(thing)
+        if hook == "register_tools" and record is not None and not is_granted(record.grants, "tools", key):
+            self._report(name, hook, f"tool {key!r} {not_granted('tools', key)}")
+            return
         if record is not None and not describe and f"{hook}:{key}" in record.rejected:
             return
         if record is not None and describe and not self._describe(hook, name, thing, record):

@@ -64,7 +64,7 @@ def register_providers(host: PluginHost, models: ModelRegistry) -> int:
 
 def _prepare(host: PluginHost, plugin: str, activate: Callable[..., Any]) -> ActivatedPlugin:
     if plugin not in host.activated:
-        host.activated[plugin] = pi = noting_api(PluginAPI)(plugin)
+        host.activated[plugin] = pi = _api_class(host, plugin)(plugin)
         _activate(host, pi, activate, partial(host.report, plugin, "activate"))
     return host.activated[plugin]
 
@@ -96,7 +96,7 @@ class Activations:
     def activate(self, plugin: str, activate: Callable[..., Any]) -> str | None:
         """Activate one plugin; return its error, already reported, or None. Registrations before the error stay."""
         session, problems = self._session, []
-        pi = noting_api(PluginAPI)(plugin)
+        pi = _api_class(session.host, plugin)(plugin)
 
         def report(message: str) -> None:
             problems.append(message)
@@ -122,6 +122,16 @@ class Activations:
         pi.bind(self._session)
         started, seconds, failed = pi.activation
         self._session.hooks.activated(pi.plugin, started, seconds, failed=failed)
+
+
+def _api_class(host: PluginHost, plugin: str) -> Any:
+    cls = noting_api(PluginAPI)
+    record = host.records.get(plugin)
+    if record is None or record.grants is None:
+        return cls
+    from pi_core.plugin_api.held import held_api  # few plugins have grants
+
+    return held_api(cls, host, plugin)
 
 
 def _activate(host: PluginHost, pi: PluginAPI, activate: Callable[..., Any], report: Callable[[str], None]) -> None:

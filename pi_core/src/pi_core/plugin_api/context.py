@@ -332,9 +332,14 @@ class ToolCallContext(PluginContext):
 
     async def complete(self, context: Context, request: SideRequest) -> AssistantMessage:
         """Ask the model outside the conversation, in the name of the tool's plugin."""
-        tools = {each.name: each.plugin for each in self._session.get_all_tools()}
-        with acting(tools.get(self.tool_name)):
+        with acting(self.tool_owner):
             return await self._session.complete(context, request)
+
+    @property
+    def tool_owner(self) -> str | None:
+        """The plugin of the running tool; None for a tool of the program."""
+        tools = {each.name: each.plugin for each in self._session.get_all_tools()}
+        return tools.get(self.tool_name)
 
     def update(self, partial: ToolResult | str) -> None:
         """Emit a partial result."""

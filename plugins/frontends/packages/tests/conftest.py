@@ -77,6 +77,13 @@ class Bench:
             self.wheels, f"pluggypi-{name}", version, files=files, requires=requires, plugins={name: module}
         )
 
+    def held_plugin(self, version, grants):
+        """Write a wheel of the plugin ``tides`` with these grants; None for none."""
+        files = {"pi_tides/__init__.py": PLUGIN}
+        if grants is not None:
+            files["pi_tides/pi_plugin.json"] = json.dumps({"grants": grants})
+        return write_wheel(self.wheels, "pluggypi-tides", version, files=files, plugins={"tides": "pi_tides"})
+
     def library(self, name, version="1.0", requires=()):
         """Write the wheel of a distribution that is no plugin."""
         files = {f"{name}.py": f"version = {version!r}\n"}

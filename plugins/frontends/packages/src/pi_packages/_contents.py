@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from importlib.metadata import Distribution, distributions
 from pathlib import Path, PurePosixPath
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from packaging.utils import canonicalize_name
 
+from pi_core.host.grants import FILE, parse_grants
 from pi_core.host.overlay import read_pth
 from pi_hookspecs import UserError
 
@@ -84,24 +84,16 @@ def grants_of(found: Distribution, folder: Path) -> dict[str, Any] | None:
     if file is None:
         return None
     try:
-        grants = json.loads(file.read_text(encoding="utf-8")).get("grants", {})
-    except (OSError, ValueError, AttributeError) as error:
-        raise UserError(f"pi_plugin.json of {found.metadata['Name']} cannot be read: {error}") from error
-    if not isinstance(grants, dict) or not all(_is_valid(value) for value in grants.values()):
-        name = found.metadata["Name"]
-        raise UserError(f"grants in pi_plugin.json of {name} must be an object of lists of names, or true or false")
-    return grants
-
-
-def _is_valid(value: Any) -> bool:
-    return isinstance(value, bool) or (isinstance(value, list) and all(isinstance(each, str) for each in value))
+        return parse_grants(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise UserError(f"{FILE} of {found.metadata['Name']} cannot be used: {error}") from error
 
 
 def _manifests(found: Distribution, folder: Path) -> Iterator[Path]:
-    yield from (folder / file for file in found.files or () if PurePosixPath(file).name == "pi_plugin.json")
+    yield from (folder / file for file in found.files or () if PurePosixPath(file).name == FILE)
     for path in read_pth(str(folder))[0]:  # an editable one has its files elsewhere
         for value in plugins_of(found).values():
-            manifest = Path(path, value.partition(":")[0].partition(".")[0], "pi_plugin.json")
+            manifest = Path(path, value.partition(":")[0].partition(".")[0], FILE)
             if manifest.is_file():
                 yield manifest
 

@@ -170,14 +170,19 @@ def _row(new: Mapping[str, Any] | None, old: Mapping[str, Any] | None, after: Ma
         publisher=(new or {}).get("publisher"),
         former_publisher=(old or {}).get("publisher") if new is not None else None,
         grants=grants,
-        asks=[each for each in _names(grants or {}) if each not in before] if _stated_before(old) else [],
+        asks=_more(grants, before) if _stated_before(old) and new is not None else [],
         notes=list(package.get("notes", ())) if new is not None else [],
     )
 
 
+def _more(grants: Mapping[str, Any] | None, before: set[str]) -> list[str]:
+    """Return what a package states to use and did not before; without a statement it may use everything."""
+    return ["everything"] if grants is None else [each for each in _names(grants) if each not in before]
+
+
 def _stated_before(old: Mapping[str, Any] | None) -> bool:
     """Whether a package was held to a statement so far: without one, all was allowed."""
-    return old is None or old.get("grants") is not None
+    return old is not None and old.get("grants") is not None
 
 
 def _needed(name: str, before: str | None, after: str | None, sha256: list[str]) -> Row:
