@@ -64,6 +64,23 @@ async def test_files_below_the_writable_folder_can_be_made_changed_and_removed(r
     assert [path.name for path in own.iterdir()] == ["a"]
 
 
+async def test_folders_that_were_made_anew_since_the_last_command_are_meant(run, own, tmp_path):
+    late = tmp_path / "late"
+    writable = {"write": [str(own), str(late), "/dev/null"]}
+    first = await run("echo 1 > one; echo x > ../late/file", **writable)
+    shutil.rmtree(own)
+    own.mkdir()
+    late.mkdir()
+    second = await run("echo 2 > two && echo x > ../late/file && cat two", **writable)
+    late.rename(tmp_path / "moved")
+    third = await run("echo x > ../moved/file", **writable)
+
+    assert first[0] != 0
+    assert second == (0, "2\n")
+    assert third[0] != 0
+    assert [path.name for path in own.iterdir()] == ["two"]
+
+
 @pytest.mark.parametrize(
     "script",
     [

@@ -64,8 +64,9 @@ def activate(pi: PiAPI) -> None:
     @pi.on("session_start")
     def start(_event: SessionStartEvent, ctx: PiContext) -> None:
         nonlocal hooks
-        asked = ctx.get_flag("sandbox"), ctx.settings.get("sandbox"), ctx.settings.unread("sandbox")
-        if hooks is None and asked != (None, None, None):
+        from pi_sandbox._asked import is_asked_for
+
+        if hooks is None and is_asked_for(ctx):
             from pi_sandbox._hooks import Hooks
 
             hooks = Hooks(pi)

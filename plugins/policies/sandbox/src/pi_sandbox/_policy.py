@@ -38,7 +38,7 @@ _SECRET_PLACES = (
     ".local/share/keyrings",
 )
 """Below the home directory."""
-_OWN_SECRETS = ("auth.json", "mcp-auth.json", "prompt-history.jsonl", "sessions")
+_OWN_SECRETS = ("auth.json", "mcp-auth.json", "prompt-history.jsonl", "redact.key", "sessions")
 """Below pi's agent directory."""
 PROTECTED = (
     ".pi",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from attrs import evolve
 
+from pi_sandbox._asked import is_asked_for
 from pi_sandbox._engine import choose_engine
 from pi_sandbox._kept import keep
 from pi_sandbox._options import read_options
@@ -119,9 +120,9 @@ def sandbox_of(ctx: PiContext) -> Sandbox | None:
     Raises:
         PiError: It was asked for and cannot be: the settings are wrong, or no engine works.
     """
-    given = ctx.get_flag("sandbox")
-    if given is None and ctx.settings.get("sandbox") is None and ctx.settings.unread("sandbox") is None:
+    if not is_asked_for(ctx):
         return None
+    given = ctx.get_flag("sandbox")
     options = read_options(ctx.settings, str(given) if given is not None else None)
     if options.mode == "off":
         return None

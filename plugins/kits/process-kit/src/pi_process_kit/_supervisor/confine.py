@@ -23,8 +23,9 @@ import stat
 import struct
 import sys
 from contextlib import suppress
+from functools import cache
 
-__all__ = ["MIN_ABI", "enter", "landlock_abi", "restrict"]
+__all__ = ["MIN_ABI", "Rulesets", "enter", "landlock_abi"]
 
 MIN_ABI = 3
 """Before it, truncating a file could not be refused."""
@@ -39,58 +40,152 @@ _CONNECT, _BIND = 2, 1
 _NET_ABI, _IOCTL_ABI, _SCOPE_ABI = 4, 5, 6
 
 _PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP = 38, 22
+_THIS_PROCESS = struct.pack("Ii", 0x20080522, 0)
+"""The header of capget and capset, of version 3."""
 _FILE_CAPABILITIES = 0b11011  # chown, dac_override, fowner, fsetid; not dac_read_search, which opens files by handle
 
+_FIRST_OPTION = 4
+_PATHS = ("--read", "--write", "--list")
 _OPTIONS = 5
 _SOCKETS = (["none"], ["tcp"], ["all"])
 
 
+@cache
 def landlock_abi() -> int:
     """Return the version of Landlock that the kernel has; 0 for none."""
     version: int = _libc().syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), 1)
     return max(version, 0)
 
 
+@cache
 def _libc() -> ctypes.CDLL:
     return ctypes.CDLL(None, use_errno=True)
 
 
-def enter(argv: list[bytes]) -> list[bytes]:
+class Ruleset:
+    """What the options of a command allow, as a ruleset of the kernel.
+
+    A rule is about the file that a path led to when it was made, and keeps that file from being freed; ``fits`` says
+    whether the paths still lead there.
+
+    Args:
+        options: The words between ``confine.py`` and ``--``.
+
+    Attributes:
+        descriptor: The ruleset's; a program that is run does not inherit it.
+        sockets: ``none``, ``tcp`` or ``all``.
+
+    Raises:
+        OSError: The options are wrong, or the kernel cannot do it.
+    """
+
+    def __init__(self, options: list[bytes]) -> None:
+        self.options = options
+        given = _parsed(options)
+        self.sockets = given["--sockets"][0]
+        ports = [int(port) for port in given["--port"] if port.isdecimal()]
+        self._places = [(path, _place(path)) for kind in _PATHS for path in given[kind]]
+        read, write, names = (given[kind] for kind in _PATHS)
+        self.descriptor = _ruleset(read, write, names, ports if self.sockets == "tcp" else None)
+
+    def fits(self, options: list[bytes]) -> bool:
+        """Return whether it does for a command with these options."""
+        return self.options == options and all(_place(path) == place for path, place in self._places)
+
+    def close(self) -> None:
+        """Free it."""
+        os.close(self.descriptor)
+
+
+class Rulesets:
+    """Keeps the latest ruleset: most commands have the options of the one before, and it takes half a millisecond."""
+
+    def __init__(self) -> None:
+        self._latest: Ruleset | None = None
+
+    def prepare(self, argv: list[bytes]) -> None:
+        """Make the ruleset of a command, if it is this module's own, and load what else ``enter`` needs."""
+        options = _options(argv)
+        if options is None or (self._latest is not None and self._latest.fits(options)):
+            return
+        if self._latest is not None:
+            self._latest.close()
+            self._latest = None
+        with suppress(OSError, ValueError):  # the child fails with it, too, and reports it
+            self._latest = Ruleset(options)
+            _capabilities()
+            _program(self._latest.sockets)
+
+    def of(self, options: list[bytes]) -> Ruleset:
+        """Return the ruleset for options, in the child that was forked after ``prepare``.
+
+        Raises:
+            OSError: It cannot be made.
+        """
+        known = self._latest
+        return known if known is not None and known.options == options else Ruleset(options)
+
+
+def enter(argv: list[bytes], rulesets: Rulesets | None = None) -> list[bytes]:
     """Restrict this process if the command is this module's own, and return the program that is to be run then.
 
     Raises:
         OSError: The restrictions cannot be applied; the program must not be run.
     """
-    if argv[1:3] != [b"-I", b"-S"] or argv[3:4] != [os.fsencode(__file__)]:
+    options = _options(argv)
+    if options is None:
         return argv
-    given: dict[str, list[str]] = {"--read": [], "--write": [], "--list": [], "--sockets": [], "--port": []}
-    end = argv.index(b"--") if b"--" in argv else 0
-    for word in argv[4:end]:
+    program = argv[_FIRST_OPTION + len(options) + 1 :]
+    if not program:
+        raise OSError(errno.EINVAL, "wrong options")
+    _check(_libc().prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "prctl")
+    ruleset = (rulesets or Rulesets()).of(options)
+    _drop_capabilities()
+    _check(_libc().syscall(_RESTRICT_SELF, ruleset.descriptor, 0), "landlock_restrict_self")
+    ruleset.close()
+    _filter_calls(_program(ruleset.sockets))
+    return program
+
+
+def _options(argv: list[bytes]) -> list[bytes] | None:
+    """Return the options of a command of this module; None for any other command."""
+    if argv[1:3] != [b"-I", b"-S"] or argv[3:_FIRST_OPTION] != [os.fsencode(__file__)]:
+        return None
+    return argv[_FIRST_OPTION : argv.index(b"--") if b"--" in argv else len(argv)]
+
+
+def _parsed(options: list[bytes]) -> dict[str, list[str]]:
+    given: dict[str, list[str]] = {**{kind: [] for kind in _PATHS}, "--sockets": [], "--port": []}
+    for word in options:
         name, _, value = os.fsdecode(word).partition("=")
         given.setdefault(name, []).append(value)
-    if not argv[end + 1 :] or len(given) > _OPTIONS or given["--sockets"] not in _SOCKETS:
+    if len(given) > _OPTIONS or given["--sockets"] not in _SOCKETS:
         raise OSError(errno.EINVAL, "wrong options")
-    ports = [int(port) for port in given["--port"] if port.isdecimal()]
-    restrict(given["--read"], given["--write"], given["--list"], given["--sockets"][0], ports)
-    return argv[end + 1 :]
+    return given
 
 
-def restrict(read: list[str], write: list[str], names: list[str], sockets: str, ports: list[int]) -> None:
-    """Restrict this process for good. Paths that do not exist are left out.
+def _place(path: str) -> tuple[int, int] | None:
+    """Return device and number of the file that a path leads to; None where there is none."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _ruleset(read: list[str], write: list[str], names: list[str], ports: list[int] | None) -> int:
+    """Return the descriptor of a ruleset. Paths that do not exist are left out.
 
     Raises:
         OSError: The kernel cannot do it.
     """
     abi = landlock_abi()
-    if abi < MIN_ABI or (sockets == "tcp" and abi < _NET_ABI):
+    if abi < MIN_ABI or (ports is not None and abi < _NET_ABI):
         raise OSError(errno.ENOSYS, "Landlock is missing or too old")
-    _check(_libc().prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "prctl")
-    _drop_capabilities()
     files = (1 << (16 if abi >= _IOCTL_ABI else 15)) - 1
     rights = [(path, _READ) for path in read] + [(path, _LIST) for path in names]
     rights += [(path, files & _NO_DEVICES & ~(0 if path.startswith("/dev/") else _IOCTL_DEVICE)) for path in write]
-    _landlock(abi, files, rights, ports if sockets == "tcp" else None)
-    _filter_calls(_program(sockets))
+    return _landlock(abi, files, rights, ports)
 
 
 def _check(result: int, what: str) -> int:
@@ -102,20 +197,23 @@ def _check(result: int, what: str) -> int:
 
 def _drop_capabilities() -> None:
     """Keep those over files alone; without new privileges no program gets the others back, root's own neither."""
-    libc = _libc()
-    header = struct.pack("Ii", 0x20080522, 0)  # version 3, this process
+    low = [value & _FILE_CAPABILITIES for value in _capabilities()]
+    _check(_libc().capset(_THIS_PROCESS, struct.pack("6I", *low, 0, 0, 0)), "capset")
+
+
+def _capabilities() -> tuple[int, ...]:
+    """Return the first 32 effective, permitted and inheritable capabilities."""
     data = ctypes.create_string_buffer(24)
-    _check(libc.capget(header, data), "capget")
-    low = [value & _FILE_CAPABILITIES for value in struct.unpack("6I", data.raw)[:3]]
-    _check(libc.capset(header, struct.pack("6I", *low, 0, 0, 0)), "capset")
+    _check(_libc().capget(_THIS_PROCESS, data), "capget")
+    return struct.unpack("6I", data.raw)[:3]
 
 
-def _landlock(abi: int, files: int, rights: list[tuple[str, int]], ports: list[int] | None) -> None:
+def _landlock(abi: int, files: int, rights: list[tuple[str, int]], ports: list[int] | None) -> int:
     libc = _libc()
     net = _CONNECT | _BIND if ports is not None else 0
     scopes = 0b11 if abi >= _SCOPE_ABI else 0
     attributes = struct.pack("QQQ", files, net, scopes)[: 24 if abi >= _SCOPE_ABI else 16 if abi >= _NET_ABI else 8]
-    rules = libc.syscall(_CREATE_RULESET, attributes, ctypes.c_size_t(len(attributes)), 0)
+    rules: int = libc.syscall(_CREATE_RULESET, attributes, ctypes.c_size_t(len(attributes)), 0)
     _check(rules, "landlock_create_ruleset")
     try:
         for path, allowed in rights:
@@ -123,21 +221,24 @@ def _landlock(abi: int, files: int, rights: list[tuple[str, int]], ports: list[i
         for port in ports or ():
             rule = struct.pack("QQ", _CONNECT, port)
             _check(libc.syscall(_ADD_RULE, rules, _PORT, rule, 0), "landlock_add_rule")
-        _check(libc.syscall(_RESTRICT_SELF, rules, 0), "landlock_restrict_self")
-    finally:
+    except BaseException:
         os.close(rules)
+        raise
+    return rules
 
 
 def _allow(libc: ctypes.CDLL, rules: int, path: str, rights: int) -> None:
-    with suppress(FileNotFoundError, NotADirectoryError, PermissionError):
+    try:
         descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
-        try:
-            if not stat.S_ISDIR(os.fstat(descriptor).st_mode):
-                rights &= _BY_FILE
-            rule = struct.pack("=Qi", rights, descriptor)
-            _check(libc.syscall(_ADD_RULE, rules, _PATH, rule, 0), "landlock_add_rule")
-        finally:
-            os.close(descriptor)
+    except (FileNotFoundError, NotADirectoryError, PermissionError):
+        return
+    try:
+        if not stat.S_ISDIR(os.fstat(descriptor).st_mode):
+            rights &= _BY_FILE
+        rule = struct.pack("=Qi", rights, descriptor)
+        _check(libc.syscall(_ADD_RULE, rules, _PATH, rule, 0), "landlock_add_rule")
+    finally:
+        os.close(descriptor)
 
 
 # --- seccomp: the system calls that Landlock does not judge
@@ -168,6 +269,7 @@ _MACHINES = {
 refused calls: kernel keys, bpf, perf_event_open, open_by_handle_at, and io_uring, which opens sockets itself."""
 
 
+@cache
 def _program(sockets: str) -> bytes:
     """Return the filter of system calls, as BPF.
 

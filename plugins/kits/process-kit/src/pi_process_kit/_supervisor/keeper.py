@@ -14,6 +14,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import socket
 
+    from .confine import Rulesets
+
 __all__ = ["IGNORED", "RELEASED", "Keeper"]
 
 RELEASED = b"pi-kept"
@@ -34,10 +36,11 @@ IGNORED = (
 class Keeper:
     """Supervises one command from its start until no descendant is left."""
 
-    def __init__(self, control: socket.socket, drain: int, pi: int) -> None:
+    def __init__(self, control: socket.socket, drain: int, pi: int, rulesets: Rulesets) -> None:
         self._control = control
         self._drain = drain
         self._pi = pi
+        self._rulesets = rulesets
         self._tree = Tree()
         self._released = False
         self._wake = wake_on_child()
@@ -48,7 +51,7 @@ class Keeper:
     ) -> None:
         """Start the program and return when it and all that it started have ended."""
         stdin = os.open("/dev/null", os.O_RDONLY | os.O_CLOEXEC) if stdin is None else stdin
-        stage, number, pid = _start(request, stdin, out, error)
+        stage, number, pid = _start(request, stdin, out, error, self._rulesets)
         os.close(stdin)
         os.close(out)
         os.close(error)
@@ -118,7 +121,7 @@ class Keeper:
 
 
 def _start(
-    request: tuple[list[bytes], bytes, dict[bytes, bytes]], stdin: int, out: int, error: int
+    request: tuple[list[bytes], bytes, dict[bytes, bytes]], stdin: int, out: int, error: int, rulesets: Rulesets
 ) -> tuple[str, int, int]:
     """Fork and run the program; returns where and with which errno it failed, or no errno and the pid."""
     readable, writable = os.pipe2(os.O_CLOEXEC)
@@ -136,7 +139,7 @@ def _start(
                 signal.signal(number, signal.SIG_DFL)
             signal.pthread_sigmask(signal.SIG_SETMASK, ())
             stage = "confine"
-            argv = enter(argv)
+            argv = enter(argv, rulesets)
             stage = "exec"
             os.execve(argv[0], argv, env)  # noqa: S606 - the command's shell, or ripgrep
         except OSError as failure:

@@ -10,6 +10,7 @@ import socket
 import time
 from contextlib import suppress
 
+from .confine import Rulesets
 from .keeper import IGNORED, RELEASED, Keeper
 from .tree import Tree, become_subreaper, continue_stopped, read_all, wake_on_child
 
@@ -69,6 +70,7 @@ class _Supervisor:
         self._guardian = guardian
         self._tree = Tree()
         self._keepers: set[int] = set()
+        self._rulesets = Rulesets()
         self._wake = wake_on_child()
         self._poll = select.poll()
         self._poll.register(requests.fileno(), select.POLLIN)
@@ -145,6 +147,8 @@ class _Supervisor:
             self._tree.end(spare=[*(self._keepers - pids)])
 
     def _fork_keeper(self, body: bytes, descriptors: list[int]) -> int:
+        request = marshal.loads(body)  # noqa: S302 - from pi itself
+        self._rulesets.prepare(request[0])
         pid = os.fork()
         if pid:
             for descriptor in descriptors:
@@ -157,8 +161,8 @@ class _Supervisor:
             become_subreaper(b"pi-keeper")
             control, out, error, drain, *stdin = descriptors
             os.set_blocking(drain, False)
-            keeper = Keeper(socket.socket(fileno=control), drain, self._life)
-            keeper.run(marshal.loads(body), out, error, *stdin)  # noqa: S302 - from pi itself
+            keeper = Keeper(socket.socket(fileno=control), drain, self._life, self._rulesets)
+            keeper.run(request, out, error, *stdin)
             code = 0
         finally:
             os._exit(code)
