@@ -111,7 +111,8 @@ def desk(pi_session: AgentSession):
     @asynccontextmanager
     async def opened(size: tuple[int, int] = (80, 24), environ: Mapping[str, str] | None = None) -> AsyncIterator[Desk]:
         port = LocalPort(pi_session)
-        app = ScreenApp(port, bindings=Bindings("linux"), environ=environ or {"TERM": "xterm-256color"})
+        environ = environ or {"TERM": "xterm-256color"}
+        app = ScreenApp(port, bindings=Bindings("linux"), environ=environ, home=environ.get("HOME", ""))
         port.set_user_interface(app.interface)
         async with app.run_test(size=size) as pilot:
             unsubscribe = port.subscribe(app.take_event)
