@@ -2,7 +2,8 @@
 
 A command in each engine of the sandbox that works here, and the same command without one; redaction of Python's library
 and of installed packages; an answer of 20,000 deltas, stored, with a policy and without; the hash chain of a request of
-1 MB; and a whole ``pi -p`` with the policies idle, and one without them.
+1 MB; the reservation and the ledger's line of a request; and a whole ``pi -p`` with the policies idle, and one without
+them.
 """
 
 from __future__ import annotations
@@ -26,6 +27,9 @@ from stream import Burst
 import pi_cache_lint
 import pi_redact
 import pi_session_jsonl
+from pi_budgets._line import append_line, ledger_file, today
+from pi_budgets._reservations import Reservation
+from pi_budgets._shared import Shared
 from pi_cache_lint._chain import Digests, chain_of
 from pi_core import PluginHost, Settings, create_agent_session
 from pi_core.session import SessionManager
@@ -40,7 +44,7 @@ COMMANDS = 60
 DELTAS = 20_000
 BURST = Model(id="burst", name="Burst", api="burst", provider="burst")
 COMMAND = ("/bin/sh", "-c", "true")
-POLICIES = "sandbox,redact,guardrails,cache-lint"
+POLICIES = "budgets,cache-lint,guardrails,redact,sandbox"
 
 
 def sandbox_rows() -> list[tuple[str, float, float | None]]:
@@ -157,6 +161,27 @@ def _payload(size: int) -> dict[str, Any]:
     return {"model": "large", "system": "s" * 8000, "tools": tools, "messages": messages}
 
 
+def budget_rows() -> list[tuple[str, float, float | None]]:
+    """Return milliseconds of CPU for reserving a request and settling it, with a ledger of 100,000 lines."""
+    line = {"at": "", "day": today(), "session": "s", "project": "/p", "purpose": "conversation", "model": "acme/one"}
+    spent = []
+    with tempfile.TemporaryDirectory() as folder:
+        file, shared = ledger_file(folder), Shared(folder)
+        append_line(file, {"id": "first", **line})
+        with Path(file).open("a") as ledger:
+            ledger.writelines(
+                json.dumps({"id": str(number), "dollars": 0.01, **line}) + "\n" for number in range(100_000)
+            )
+        for number in range(20):
+            started = time.process_time()
+            request = Reservation(id=f"r{number}", session="s", project="/p", names=(None,), amounts={"dollars": 1.0})
+            shared.reserve(request, lambda _ledger, _others: None)
+            append_line(file, {"id": request.id, **line})
+            shared.reservations.release(request=request.id)
+            spent.append((time.process_time() - started) * 1000)
+    return [("first request, which reads 100,000 lines", spent[0], None), ("each that follows", min(spent[1:]), None)]
+
+
 def start_rows(rounds: int) -> list[tuple[str, float, float | None]]:
     """Return how much longer a whole ``pi -p`` takes with the policies installed and idle, in CPU time."""
     with_them, without = [], []
@@ -185,6 +210,7 @@ def main() -> None:
     show("Redaction", "", redaction_rows())
     show("A long answer", "", delta_rows(chosen.rounds))
     show("Cache", "ms", cache_rows())
+    show("Budgets", "ms", budget_rows())
     show("Start", "ratio", start_rows(chosen.rounds))
 
 

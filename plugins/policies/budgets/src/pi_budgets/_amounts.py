@@ -26,7 +26,8 @@ _UNITS = {"toolCalls": "tool calls"}
 def add(total: Amounts, more: Mapping[str, float]) -> None:
     """Add amounts to a total, in place."""
     for measure, amount in more.items():
-        total[measure] = total.get(measure, 0.0) + amount
+        if amount:
+            total[measure] = total.get(measure, 0.0) + amount
 
 
 def tokens_of(usage: Usage) -> int:

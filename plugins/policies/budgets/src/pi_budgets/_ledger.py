@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 import os
 from datetime import date
+from functools import lru_cache
+from math import isfinite
+from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 from attrs import define, field, frozen
@@ -110,9 +113,10 @@ class Ledger:
         """
         for line in self.new_lines():
             self.latest_day = max(self.latest_day, line.day)
+            amounts = line.amounts
             for who in line.names:
                 for key in ((who, "day", line.day), (who, "project", line.project), (who, "total", "")):
-                    add(self._sums.setdefault(key, {}), line.amounts)
+                    add(self._sums.setdefault(key, {}), amounts)
 
     def new_lines(self) -> Iterator[Line]:
         """Yield the lines that were appended, each request once."""
@@ -165,6 +169,7 @@ class Ledger:
 
 
 _TEXTS = ("id", "at", "day", "session", "project", "purpose", "model")
+_NAMES = ("plugin", "agent")
 _NUMBERS = ("input", "output", "cacheRead", "cacheWrite", "dollars", "seconds", "toolCalls")
 
 
@@ -174,14 +179,24 @@ def _line_of(value: Any) -> Line:
     Raises:
         ValueError: It is none.
     """
-    given = {name: value[name] for name in _TEXTS}
-    given |= {name: value.get(name, 0) for name in _NUMBERS}
-    given |= {name: value.get(name) for name in ("plugin", "agent")}
-    if not all(isinstance(given[name], str) for name in _TEXTS):
+    texts = {name: value[name] for name in _TEXTS}
+    numbers = {name: value.get(name, 0) for name in _NUMBERS}
+    names = {name: value.get(name) for name in _NAMES}
+    if {*map(type, texts.values())} != {str} or not {*map(type, names.values())} <= {str, NoneType}:
         raise ValueError("a text is missing")
-    if not all(type(given[name]) in (int, float) and 0 <= given[name] < float("inf") for name in _NUMBERS):
+    if not {*map(type, numbers.values())} <= {int, float} or min(numbers.values()) < 0:
         raise ValueError("a number is missing")
-    if not all(isinstance(given[name], str | None) for name in ("plugin", "agent")):
-        raise ValueError("a name is no text")
-    date.fromisoformat(given["day"])
-    return Line(**given)
+    if not isfinite(sum(numbers.values())):
+        raise ValueError("a number is not finite")
+    _check_day(texts["day"])
+    return Line(**texts, **numbers, **names)
+
+
+@lru_cache(maxsize=8)
+def _check_day(text: str) -> None:
+    """Check that a text is a date.
+
+    Raises:
+        ValueError: It is none.
+    """
+    date.fromisoformat(text)
