@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sys
+from inspect import iscoroutinefunction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import pytest_asyncio
 
 from pi_core import create_agent_session
+from pi_mcp._link import _LINKS, Link
+from pi_testing import text, tool_call
 from pi_testing._session import session_options
 
 if TYPE_CHECKING:
@@ -18,6 +23,17 @@ if TYPE_CHECKING:
     from pi_core import AgentSession, PluginHost
     from pi_testing import FakeTool, FakeUI, ScriptedProvider
     from pi_testing._options import PiOptions
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Give the tests of a module one event loop, which is what a sidecar belongs to."""
+    here = Path(__file__).parent
+    for item in items:
+        if here in item.path.parents and isinstance(item, pytest.Function) and iscoroutinefunction(item.function):
+            item.add_marker(pytest.mark.asyncio(loop_scope="module"), append=False)
+            if "started" in item.fixturenames and "own_sidecar" not in item.fixturenames:
+                item.fixturenames.insert(0, "shared_sidecar")
+
 
 FAULT_SERVER = Path(__file__).parent / "servers" / "fault_server.py"
 
@@ -57,7 +73,36 @@ def session_with(
     return make
 
 
+class _Keeper:
+    """A session that never ends, so that the sidecar does not."""
+
+    def __init__(self) -> None:
+        self.remotes: dict[str, Any] = {}
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def _sidecar(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Link]:
+    link = Link(tmp_path_factory.mktemp("sidecar"))
+    link.users.add(_Keeper())
+    yield link
+    await link.stop()
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def shared_sidecar(_sidecar: Link, pi_host: PluginHost, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[None]:
+    """Use one process for the connections of all tests of a module: its start takes longer than most of them."""
+    _sidecar.agent_dir = pi_host.settings.agent_dir
+    monkeypatch.setitem(_LINKS, asyncio.get_running_loop(), _sidecar)
+    yield
+    await _sidecar.close_unclaimed()
+
+
 @pytest.fixture
+def own_sidecar() -> None:
+    """Use a process of the test's own, which ends with its session."""
+
+
+@pytest_asyncio.fixture(loop_scope="module")
 async def started(session_with: Callable[..., AgentSession]) -> AsyncIterator[Callable[..., Awaitable[AgentSession]]]:
     """Return a function that makes a session with the user's servers and starts it."""
     sessions: list[AgentSession] = []
@@ -77,3 +122,21 @@ async def started(session_with: Callable[..., AgentSession]) -> AsyncIterator[Ca
     for session in sessions:
         await session.dispose()
     assert failed == []
+
+
+@pytest.fixture
+def result_of() -> Callable[..., Awaitable[Any]]:
+    """Return a function that lets the model call a tool, and returns what the model gets of it."""
+
+    async def result_of(session: Any, script: Any, name: str, **arguments: Any) -> Any:
+        script.turn(tool_call(name, **arguments)).turn(text("ok"))
+        await session.prompt("go")
+        return script.requests[-1].tool_results[-1]
+
+    return result_of
+
+
+@pytest.fixture
+def offered() -> Callable[..., list[str]]:
+    """Return a function that returns the names of the tools in a request."""
+    return lambda script, request=0: list(script.requests[request].tools)

@@ -18,17 +18,7 @@ from pi_testing import text, tool_call
 pytestmark = pytest.mark.pi(plugins={"mcp": pi_mcp})
 
 
-async def result_of(session: Any, script: Any, name: str, **arguments: Any) -> Any:
-    script.turn(tool_call(name, **arguments)).turn(text("ok"))
-    await session.prompt("go")
-    return script.requests[-1].tool_results[-1]
-
-
-def offered(script: Any, request: int = 0) -> list[str]:
-    return list(script.requests[request].tools)
-
-
-async def test_the_model_is_offered_a_servers_tools_and_calls_one(started, script, fault) -> None:
+async def test_the_model_is_offered_a_servers_tools_and_calls_one(started, script, fault, result_of, offered) -> None:
     session = await started({"fault": fault()})
 
     result = await result_of(session, script, "mcp__fault__echo", text="high water")
@@ -43,7 +33,9 @@ async def test_the_model_is_offered_a_servers_tools_and_calls_one(started, scrip
     }
 
 
-async def test_an_error_of_a_tool_is_an_error_and_references_in_schemas_are_kept(started, script, fault) -> None:
+async def test_an_error_of_a_tool_is_an_error_and_references_in_schemas_are_kept(
+    started, script, fault, result_of
+) -> None:
     session = await started({"fault": fault("refs")})
 
     result = await result_of(session, script, "mcp__fault__fail")
@@ -76,7 +68,9 @@ def test_nothing_of_the_sdk_is_imported_by_pi(fault, tmp_path) -> None:
     assert {"mcp", "mcp_types", "httpx2", "pydantic", "pi_mcp.sidecar._connection"} & found == set()
 
 
-async def test_a_server_gets_its_own_variables_and_no_keys_of_models(started, script, fault, monkeypatch) -> None:
+async def test_a_server_gets_its_own_variables_and_no_keys_of_models(
+    started, script, fault, monkeypatch, result_of
+) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "key-of-the-model")
     monkeypatch.setenv("TIDE", "spring")
     session = await started({"fault": fault(env={"PORT_NAME": "${TIDE} at ${NOWHERE:-Brest}"})})
@@ -88,7 +82,9 @@ async def test_a_server_gets_its_own_variables_and_no_keys_of_models(started, sc
     assert "OPENAI_API_KEY" not in environment
 
 
-async def test_a_missing_variable_is_named_and_the_other_servers_run(started, script, fake_ui, fault) -> None:
+async def test_a_missing_variable_is_named_and_the_other_servers_run(
+    started, script, fake_ui, fault, result_of
+) -> None:
     session = await started({"bad": fault(env={"A": "${NOT_SET_ANYWHERE}"}), "good": fault()})
 
     result = await result_of(session, script, "mcp__good__echo", text="here")
@@ -97,7 +93,7 @@ async def test_a_missing_variable_is_named_and_the_other_servers_run(started, sc
     assert "'NOT_SET_ANYWHERE' is not set" in " ".join(each.message for each in fake_ui.notices)
 
 
-async def test_a_form_of_a_server_is_filled_in_by_the_user(started, script, fake_ui, fault) -> None:
+async def test_a_form_of_a_server_is_filled_in_by_the_user(started, script, fake_ui, fault, result_of) -> None:
     session = await started({"fault": fault()})
     fake_ui.answers({"harbour": "Brest", "depth": 7})
 
@@ -107,7 +103,7 @@ async def test_a_form_of_a_server_is_filled_in_by_the_user(started, script, fake
     assert "'fault'" in fake_ui.asked[0].title
 
 
-async def test_a_page_is_opened_after_its_host_was_confirmed(started, script, fake_ui, fault) -> None:
+async def test_a_page_is_opened_after_its_host_was_confirmed(started, script, fake_ui, fault, result_of) -> None:
     session = await started({"fault": fault()})
     fake_ui.answers(True)
 
@@ -130,7 +126,7 @@ async def test_the_model_answers_a_server_only_where_the_user_allows_it(started,
     assert answer["content"]["text"] == "Six metres."
 
 
-async def test_a_server_learns_which_folder_is_worked_on(started, script, fault, tmp_path) -> None:
+async def test_a_server_learns_which_folder_is_worked_on(started, script, fault, tmp_path, result_of) -> None:
     result = await result_of(await started({"fault": fault()}), script, "mcp__fault__roots")
 
     assert json.loads(result.text) == {"roots": [{"uri": tmp_path.as_uri()}]}
@@ -146,7 +142,7 @@ async def test_a_server_gets_the_span_that_its_call_belongs_to(started, script, 
     assert json.loads(script.requests[-1].tool_results[-1].text)["traceparent"] == span
 
 
-async def test_progress_is_shown_while_a_call_runs(started, script, recorder, fault) -> None:
+async def test_progress_is_shown_while_a_call_runs(started, script, recorder, fault, result_of) -> None:
     session = await started({"fault": fault()})
     session.subscribe(recorder)
 
@@ -156,7 +152,7 @@ async def test_progress_is_shown_while_a_call_runs(started, script, recorder, fa
     assert "0 of 3" in str(updates[0])
 
 
-async def test_an_aborted_call_ends_at_once_and_the_server_goes_on(started, script, fault) -> None:
+async def test_an_aborted_call_ends_at_once_and_the_server_goes_on(started, script, fault, result_of) -> None:
     session = await started({"fault": fault()})
     await result_of(session, script, "mcp__fault__echo", text="ready")
     script.turn(tool_call("mcp__fault__hang"))

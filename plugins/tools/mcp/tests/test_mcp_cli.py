@@ -91,7 +91,7 @@ def test_a_broken_file_is_not_written_over(run, file) -> None:
     assert file.read_text() == '{"mcpServers": {'
 
 
-def test_list_test_and_tools_connect_and_say_what_failed(run, file) -> None:
+def test_list_and_test_connect_and_say_what_failed(run, file) -> None:
     entries = {
         "fault": {"command": sys.executable, "args": [str(FAULT_SERVER)]},
         "gone": {"command": sys.executable, "args": [str(FAULT_SERVER), "exit"]},
@@ -101,18 +101,14 @@ def test_list_test_and_tools_connect_and_say_what_failed(run, file) -> None:
 
     code, out, _ = run("list", "--json")
     rows = {row.pop("name"): row for row in json.loads(out)}
-    called = run("test", "fault", "echo", '{"text": "ahoy"}')
     failed = run("test", "fault", "fail")
-    tools = run("tools", "fault")
 
     common = {"scope": "user", "transport": "stdio"}
     assert code == 1
     assert rows["fault"] == {"state": "connected", "tools": 19, "error": "", **common}
     assert rows["gone"] == {"state": "failed", "tools": None, "error": "it ended with code 7", **common}
     assert rows["off"]["state"] == "disabled"
-    assert called == (0, "ahoy\n", "")
     assert (failed[0], failed[1]) == (1, "it failed\n")
-    assert "mcp__fault__echo  direct  Repeats a text" in tools[1].splitlines()
 
 
 def test_a_disabled_server_is_used_again_after_enable(run, file) -> None:

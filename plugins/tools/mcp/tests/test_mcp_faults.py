@@ -10,28 +10,19 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import pi_mcp
 from pi_mcp._link import link_of
-from pi_testing import text, tool_call
+from pi_testing import text
 
 pytestmark = pytest.mark.pi(plugins={"mcp": pi_mcp})
 
 
-async def result_of(session: Any, script: Any, name: str, **arguments: Any) -> Any:
-    script.turn(tool_call(name, **arguments)).turn(text("ok"))
-    await session.prompt("go")
-    return script.requests[-1].tool_results[-1]
-
-
-def offered(script: Any, request: int = 0) -> list[str]:
-    return list(script.requests[request].tools)
-
-
-async def test_a_server_that_dies_is_named_with_what_it_printed_and_comes_back(started, script, fault) -> None:
+async def test_a_server_that_dies_is_named_with_what_it_printed_and_comes_back(
+    started, script, fault, result_of
+) -> None:
     session = await started({"fault": fault()})
 
     died = await result_of(session, script, "mcp__fault__die")
@@ -43,21 +34,21 @@ async def test_a_server_that_dies_is_named_with_what_it_printed_and_comes_back(s
     assert again.text == "back"
 
 
-async def test_a_call_without_an_answer_ends_at_its_timeout(started, script, fault) -> None:
+async def test_a_call_without_an_answer_ends_at_its_timeout(started, script, fault, result_of) -> None:
     result = await result_of(await started({"fault": fault(timeout=0.3)}), script, "mcp__fault__hang")
 
     assert result.is_error
     assert "did not answer within 0.3 s" in result.text
 
 
-async def test_a_line_of_200_megabytes_ends_the_server_and_the_call(started, script, fault) -> None:
+async def test_a_line_of_200_megabytes_ends_the_server_and_the_call(started, script, fault, result_of) -> None:
     result = await result_of(await started({"fault": fault()}), script, "mcp__fault__huge")
 
     assert result.is_error
     assert "more than 16 MB" in result.text
 
 
-async def test_garbage_and_one_invalid_tool_cost_only_themselves(started, script, fault) -> None:
+async def test_garbage_and_one_invalid_tool_cost_only_themselves(started, script, fault, result_of, offered) -> None:
     session = await started({"fault": fault("garbage", "invalid-schema")})
 
     result = await result_of(session, script, "mcp__fault__echo", text="fine")
@@ -66,7 +57,7 @@ async def test_garbage_and_one_invalid_tool_cost_only_themselves(started, script
     assert not [name for name in offered(script) if "broken" in name]
 
 
-async def test_odd_names_are_names_that_a_model_can_call(started, script, fault) -> None:
+async def test_odd_names_are_names_that_a_model_can_call(started, script, fault, result_of, offered) -> None:
     session = await started({"fault": fault("odd-names", exposure="direct")})
     script.turn(text("ok"))
     await session.prompt("go")
@@ -87,7 +78,7 @@ async def test_a_list_without_an_end_is_read_up_to_a_limit(started, script, faul
     assert len([each for each in session.toolbox.all() if each.name.startswith("mcp__fault__page")]) == 100
 
 
-async def test_a_question_without_a_user_is_cancelled(started, script, fault) -> None:
+async def test_a_question_without_a_user_is_cancelled(started, script, fault, result_of) -> None:
     session = await started({"fault": fault()}, ui=None)
 
     asked = await result_of(session, script, "mcp__fault__ask")
@@ -97,13 +88,15 @@ async def test_a_question_without_a_user_is_cancelled(started, script, fault) ->
     assert "not supported" in sampled.text
 
 
-async def test_a_flood_of_notifications_does_not_stop_the_calls(started, script, fault) -> None:
+async def test_a_flood_of_notifications_does_not_stop_the_calls(started, script, fault, result_of) -> None:
     result = await result_of(await started({"fault": fault("flood")}), script, "mcp__fault__echo", text="dry")
 
     assert result.text == "dry"
 
 
-async def test_everything_that_a_server_started_ends_with_the_session(session_with, script, fault, tmp_path) -> None:
+async def test_everything_that_a_server_started_ends_with_the_session(
+    session_with, script, fault, tmp_path, result_of
+) -> None:
     pids = tmp_path / "pids"
     session = session_with({"fault": fault("daemon", env={"PID_FILE": str(pids)})})
     await session.start()
@@ -126,7 +119,7 @@ async def gone(file: Path) -> None:
 
 
 async def test_what_a_server_left_in_another_session_ends_with_its_connection(
-    started, script, fake_ui, fault, tmp_path
+    started, script, fake_ui, fault, tmp_path, result_of
 ) -> None:
     pids = tmp_path / "pids"
     session = await started({"fault": fault("daemon", env={"PID_FILE": str(pids)})})
@@ -138,7 +131,7 @@ async def test_what_a_server_left_in_another_session_ends_with_its_connection(
     assert len(pids.read_text().split()) == 2
 
 
-async def test_servers_end_when_the_sidecar_is_killed(started, script, fault, tmp_path) -> None:
+async def test_servers_end_when_the_sidecar_is_killed(own_sidecar, started, script, fault, tmp_path, result_of) -> None:
     pids = tmp_path / "pids"
     session = await started({"fault": fault("daemon", env={"PID_FILE": str(pids)})})
     await result_of(session, script, "mcp__fault__echo", text="x")
@@ -149,7 +142,9 @@ async def test_servers_end_when_the_sidecar_is_killed(started, script, fault, tm
     assert len(pids.read_text().split()) == 2
 
 
-async def test_a_server_ends_when_its_entry_is_changed_and_reloaded(started, script, fault, tmp_path) -> None:
+async def test_a_server_ends_when_its_entry_is_changed_and_reloaded(
+    started, script, fault, tmp_path, result_of
+) -> None:
     pids = tmp_path / "pids"
     session = await started({"fault": fault("daemon", env={"PID_FILE": str(pids)})})
     await result_of(session, script, "mcp__fault__echo", text="x")

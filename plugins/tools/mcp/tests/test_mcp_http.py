@@ -15,7 +15,8 @@ import pytest
 
 import pi_mcp
 from pi_hookspecs import ProviderInfo
-from pi_testing import text, tool_call
+from pi_mcp._link import link_of
+from pi_testing import text
 
 _SPEC = importlib.util.spec_from_file_location("mcp_http_server", Path(__file__).parent / "servers" / "http_server.py")
 assert _SPEC is not None
@@ -27,14 +28,8 @@ http_server = _MODULE.http_server
 pytestmark = pytest.mark.pi(plugins={"mcp": pi_mcp})
 
 
-async def result_of(session: Any, script: Any, name: str, **arguments: Any) -> Any:
-    script.turn(tool_call(name, **arguments)).turn(text("ok"))
-    await session.prompt("go")
-    return script.requests[-1].tool_results[-1]
-
-
 async def test_a_busy_server_is_asked_again_until_it_is_connected_and_a_call_never(
-    started, script, monkeypatch
+    started, script, monkeypatch, result_of
 ) -> None:
     monkeypatch.setenv("TIDES_TOKEN", "token-of-tides")
     with http_server("busy") as server:
@@ -51,7 +46,9 @@ async def test_a_busy_server_is_asked_again_until_it_is_connected_and_a_call_nev
     assert server.headers[-1]["Authorization"] == "Bearer token-of-tides"
 
 
-async def test_a_server_that_has_forgotten_the_session_is_connected_again_and_called(started, script) -> None:
+async def test_a_server_that_has_forgotten_the_session_is_connected_again_and_called(
+    started, script, result_of
+) -> None:
     with http_server("forgets") as server:
         session = await started({"web": {"url": f"{server.url}/mcp"}})
 
@@ -61,7 +58,7 @@ async def test_a_server_that_has_forgotten_the_session_is_connected_again_and_ca
     assert (server.methods.count("initialize"), server.methods.count("tools/call")) == (2, 2)
 
 
-async def test_an_answer_of_20_megabytes_fails_the_call(started, script) -> None:
+async def test_an_answer_of_20_megabytes_fails_the_call(started, script, result_of) -> None:
     with http_server("huge") as server:
         session = await started({"web": {"url": f"{server.url}/mcp", "timeout": 20}})
 
@@ -92,7 +89,7 @@ async def sign_in(session: Any, fake_ui: Any, number: int = 0) -> bytes:
     return page
 
 
-async def test_a_user_signs_in_and_the_next_process_refreshes_the_token(started, script, fake_ui) -> None:
+async def test_a_user_signs_in_and_the_next_process_refreshes_the_token(started, script, fake_ui, result_of) -> None:
     with http_server("auth") as server:
         session = await started({"web": {"url": f"{server.url}/mcp"}})
         script.turn(text("ok"))
@@ -105,6 +102,7 @@ async def test_a_user_signs_in_and_the_next_process_refreshes_the_token(started,
         signed_in["tokens"]["expires_at"] = 1
         kept.write_text(json.dumps(dict.fromkeys(json.loads(stored), signed_in)))
         await session.dispose()
+        await link_of(session.settings.agent_dir).close_unclaimed()
         again = await started()
         second = await result_of(again, script, "mcp__web__echo", text="still")
 
@@ -127,7 +125,7 @@ def keep_expired_sign_in(agent_dir: Path, url: str) -> Path:
     return file
 
 
-async def test_a_refresh_at_the_end_of_the_session_is_not_lost(started, script, pi_host) -> None:
+async def test_a_refresh_at_the_end_of_the_session_is_not_lost(own_sidecar, started, script, pi_host) -> None:
     with http_server("auth", "slow") as server:
         file = keep_expired_sign_in(pi_host.settings.agent_dir, server.url)
         session = await started({"web": {"url": f"{server.url}/mcp"}})
@@ -142,7 +140,7 @@ async def test_a_refresh_at_the_end_of_the_session_is_not_lost(started, script, 
     assert (kept["tokens"]["access_token"], kept["tokens"]["refresh_token"]) == ("token-2", "refresh-2")
 
 
-async def test_a_client_of_the_users_own_signs_in_as_configured(started, script, fake_ui) -> None:
+async def test_a_client_of_the_users_own_signs_in_as_configured(started, script, fake_ui, result_of) -> None:
     with http_server("auth", "misled") as server:
         oauth = {"clientId": "mine", "clientSecret": "my-secret", "scope": "read", "authServerMetadataUrl": server.url}
         oauth["authServerMetadataUrl"] += "/here"
@@ -156,7 +154,7 @@ async def test_a_client_of_the_users_own_signs_in_as_configured(started, script,
     assert server.grants[0]["authorization"] == f"Basic {base64.b64encode(b'mine:my-secret').decode()}"
 
 
-async def test_rights_that_a_call_needs_are_asked_for_by_the_next_sign_in(started, script, fake_ui) -> None:
+async def test_rights_that_a_call_needs_are_asked_for_by_the_next_sign_in(started, script, fake_ui, result_of) -> None:
     with http_server("auth", "rights") as server:
         session = await started({"web": {"url": f"{server.url}/mcp", "oauth": {"scope": "read"}}})
         await sign_in(session, fake_ui)
@@ -170,7 +168,7 @@ async def test_rights_that_a_call_needs_are_asked_for_by_the_next_sign_in(starte
     assert result.text == "now"
 
 
-async def test_a_key_of_pi_signs_in_to_a_server(started, script, monkeypatch) -> None:
+async def test_a_key_of_pi_signs_in_to_a_server(started, script, monkeypatch, result_of) -> None:
     monkeypatch.setenv("TIDES_KEY", "token-1")
     provider = ProviderInfo(id="tides", name="Tides", api="tides", key_variables=("TIDES_KEY",))
     with http_server("auth") as server:

@@ -13,7 +13,6 @@ import pytest
 
 import pi_mcp
 from pi_mcp._link import link_of
-from pi_testing import text, tool_call
 
 FOLDER = Path(__file__).parents[4] / ".mcp-servers"
 NODE, PYTHON = FOLDER / "node" / "node_modules" / ".bin", FOLDER / "python" / "bin"
@@ -36,18 +35,12 @@ def program(file: Path) -> str:
     return str(file)
 
 
-async def result_of(session: Any, script: Any, name: str, **arguments: Any) -> Any:
-    script.turn(tool_call(name, **arguments)).turn(text("ok"))
-    await session.prompt("go")
-    return script.requests[-1].tool_results[-1]
-
-
 def protocol(session: Any) -> str:
     (remote,) = link_of(session.settings.agent_dir).remotes.values()
     return str(remote.about["protocol"])
 
 
-async def test_everything_answers_over_stdio_with_images_resources_and_progress(started, script) -> None:
+async def test_everything_answers_over_stdio_with_images_resources_and_progress(started, script, result_of) -> None:
     session = await started({"all": {"command": program(NODE / "mcp-server-everything"), "args": ["stdio"]}})
 
     echoed = await result_of(session, script, "mcp__all__echo", message="hello")
@@ -66,7 +59,7 @@ def everything_over_http(port: int) -> subprocess.Popen[bytes]:
     return subprocess.Popen(command, env=environ, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)
 
 
-async def test_everything_answers_over_http(started, script, tmp_path) -> None:
+async def test_everything_answers_over_http(started, script, tmp_path, result_of) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -84,7 +77,7 @@ async def test_everything_answers_over_http(started, script, tmp_path) -> None:
     assert "over HTTP" in result.text
 
 
-async def test_memory_keeps_what_the_model_says(started, script, tmp_path) -> None:
+async def test_memory_keeps_what_the_model_says(started, script, tmp_path, result_of) -> None:
     environ = {"MEMORY_FILE_PATH": str(tmp_path / "memory.json")}
     session = await started({"memory": {"command": program(NODE / "mcp-server-memory"), "env": environ}})
     entity = {"name": "Brest", "entityType": "port", "observations": ["six metres"]}
@@ -96,7 +89,7 @@ async def test_memory_keeps_what_the_model_says(started, script, tmp_path) -> No
     assert graph.details["structured"]["entities"][0]["observations"] == ["six metres"]
 
 
-async def test_the_time_server_speaks_the_newest_protocol(started, script) -> None:
+async def test_the_time_server_speaks_the_newest_protocol(started, script, result_of) -> None:
     session = await started(
         {"time": {"command": program(PYTHON / "mcp-server-time"), "args": ["--local-timezone", "UTC"]}}
     )
@@ -107,7 +100,7 @@ async def test_the_time_server_speaks_the_newest_protocol(started, script) -> No
     assert "UTC" in result.text
 
 
-async def test_a_server_of_fastmcp_answers(started, script, tmp_path) -> None:
+async def test_a_server_of_fastmcp_answers(started, script, tmp_path, result_of) -> None:
     (tmp_path / "fast.py").write_text(FAST)
     program(PYTHON / "fastmcp")
     session = await started({"fast": {"command": str(PYTHON / "python"), "args": [str(tmp_path / "fast.py")]}})

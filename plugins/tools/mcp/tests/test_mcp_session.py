@@ -18,14 +18,8 @@ pytestmark = pytest.mark.pi(plugins={"mcp": pi_mcp})
 trusted = pytest.mark.pi(plugins={"mcp": pi_mcp}, trusted=True)
 
 
-async def result_of(session: Any, script: Any, name: str, **arguments: Any) -> Any:
-    script.turn(tool_call(name, **arguments)).turn(text("ok"))
-    await session.prompt("go")
-    return script.requests[-1].tool_results[-1]
-
-
 async def test_known_tools_are_offered_without_a_process_and_the_first_call_starts_one(
-    started, session_with, script, fault
+    own_sidecar, started, session_with, script, fault, result_of
 ) -> None:
     first = await started({"fault": fault()})
     script.turn(text("ok"))
@@ -42,7 +36,9 @@ async def test_known_tools_are_offered_without_a_process_and_the_first_call_star
     assert result.text == "now"
 
 
-async def test_a_sidecar_that_was_killed_is_started_again_once(started, script, fake_ui, fault) -> None:
+async def test_a_sidecar_that_was_killed_is_started_again_once(
+    own_sidecar, started, script, fake_ui, fault, result_of
+) -> None:
     session = await started({"fault": fault()})
     await result_of(session, script, "mcp__fault__echo", text="one")
     link = link_of(session.settings.agent_dir)
@@ -58,7 +54,9 @@ async def test_a_sidecar_that_was_killed_is_started_again_once(started, script, 
     assert (await result_of(session, script, "mcp__fault__echo", text="three")).text == "three"
 
 
-async def test_changed_tools_come_with_the_next_prompt_and_withdrawn_ones_say_so(started, script, fault) -> None:
+async def test_changed_tools_come_with_the_next_prompt_and_withdrawn_ones_say_so(
+    started, script, fault, result_of
+) -> None:
     session = await started({"fault": fault()})
     script.turn(tool_call("mcp__fault__become")).turn(text("ok"))
     await session.prompt("go")
@@ -94,7 +92,7 @@ def in_project(folder: Any, name: str, servers: dict[str, Any]) -> None:
 
 
 @trusted
-async def test_a_server_of_a_project_is_asked_for_once(started, script, fake_ui, fault, tmp_path) -> None:
+async def test_a_server_of_a_project_is_asked_for_once(started, script, fake_ui, fault, tmp_path, result_of) -> None:
     in_project(tmp_path, ".mcp.json", {"fault": fault()})
     fake_ui.answers(True)
 
@@ -110,7 +108,7 @@ async def test_a_server_of_a_project_is_asked_for_once(started, script, fake_ui,
 
 @trusted
 async def test_a_refused_server_is_not_started_and_can_be_approved_later(
-    started, script, fake_ui, fault, tmp_path
+    started, script, fake_ui, fault, tmp_path, result_of
 ) -> None:
     in_project(tmp_path, ".pi/mcp.json", {"fault": fault()})
     fake_ui.answers(False)
@@ -136,7 +134,7 @@ async def test_nothing_of_an_untrusted_project_is_read_or_run(started, script, f
     assert fake_ui.notices == []
 
 
-async def test_no_mcp_starts_nothing(started, script, fault) -> None:
+async def test_no_mcp_starts_nothing(own_sidecar, started, script, fault) -> None:
     session = await started({"fault": fault()}, flags={"no-mcp": True})
     script.turn(text("ok"))
     await session.prompt("go")
@@ -145,7 +143,7 @@ async def test_no_mcp_starts_nothing(started, script, fault) -> None:
     assert link_of(session.settings.agent_dir).pid is None
 
 
-async def test_connections_survive_a_new_session_and_a_reload(started, script, fault) -> None:
+async def test_connections_survive_a_new_session_and_a_reload(started, script, fault, result_of) -> None:
     session = await started({"fault": fault()})
     await result_of(session, script, "mcp__fault__echo", text="one")
     link = link_of(session.settings.agent_dir)
@@ -160,7 +158,7 @@ async def test_connections_survive_a_new_session_and_a_reload(started, script, f
     assert [*link.remotes.values()] == [remote]
 
 
-async def test_the_command_shows_and_switches_servers(started, script, fake_ui, fault) -> None:
+async def test_the_command_shows_and_switches_servers(started, script, fake_ui, fault, result_of) -> None:
     session = await started({"fault": fault()})
     await result_of(session, script, "mcp__fault__echo", text="one")
 
@@ -176,7 +174,7 @@ async def test_the_command_shows_and_switches_servers(started, script, fake_ui, 
     assert json.loads((session.settings.agent_dir / "mcp.json").read_text())["mcpServers"]["fault"]["enabled"] is False
 
 
-async def test_a_plugin_brings_a_server(started, script, fault) -> None:
+async def test_a_plugin_brings_a_server(started, script, fault, result_of) -> None:
     def bring(pi: Any) -> None:
         pi.register_mcp_server("brought", fault())
 
@@ -185,7 +183,9 @@ async def test_a_plugin_brings_a_server(started, script, fault) -> None:
     assert (await result_of(session, script, "mcp__brought__echo", text="hello")).text == "hello"
 
 
-async def test_a_server_that_a_plugin_registers_later_comes_with_the_next_prompt(started, script, fault) -> None:
+async def test_a_server_that_a_plugin_registers_later_comes_with_the_next_prompt(
+    started, script, fault, result_of
+) -> None:
     plugins: list[Any] = []
     session = await started(extension_factories=[plugins.append])
     script.turn(text("ok"))

@@ -195,7 +195,7 @@ def main() -> None:
         sys.stdout.buffer.write(b'Welcome!\n\xff\xfe\x00\n{"half": \n')
         sys.stdout.flush()
     if "flood" in FAULTS:
-        for _ in range(20_000):
+        for _ in range(5_000):
             sys.stdout.write('{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}\n')
     for line in sys.stdin:
         message = json.loads(line)
