@@ -174,6 +174,18 @@ async def test_the_command_shows_and_switches_servers(started, script, fake_ui, 
     assert json.loads((session.settings.agent_dir / "mcp.json").read_text())["mcpServers"]["fault"]["enabled"] is False
 
 
+async def test_a_wrong_command_is_the_users_mistake_and_no_failure_of_the_plugin(started, fake_ui, fault) -> None:
+    session = await started({"fault": fault(enabled=False)})
+
+    await session.prompt("/mcp reconnect fault")
+    await session.prompt("/mcp show nothing")
+
+    assert [each.message for each in fake_ui.notices] == [
+        "fault is disabled; /mcp enable or /mcp approve comes first.",
+        "No MCP server 'nothing' is configured; there are: fault.",
+    ]
+
+
 async def test_a_plugin_brings_a_server(started, script, fault, result_of) -> None:
     def bring(pi: Any) -> None:
         pi.register_mcp_server("brought", fault())

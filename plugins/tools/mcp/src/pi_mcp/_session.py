@@ -67,8 +67,12 @@ class Session:
     async def _command(self, arguments: str, ctx: PiContext) -> None:
         from pi_mcp._command import run_command
 
-        if self._hub is not None:
+        if self._hub is None:
+            return
+        try:
             await run_command(self._hub, arguments, ctx)
+        except pi_hookspecs.PiError as error:  # of the user or a server, and no failure of the plugin
+            ctx.ui.notify(ctx.secrets.redact(str(error)), "error")
 
     def _complete(self, typed: str) -> list[str]:
         from pi_mcp._command import complete
