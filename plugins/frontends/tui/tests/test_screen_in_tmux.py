@@ -134,3 +134,36 @@ def test_a_closed_terminal_ends_pi(tmux: Tmux) -> None:
     while subprocess.run(["kill", "-0", str(process)], check=False, stderr=subprocess.DEVNULL).returncode == 0:
         assert time.monotonic() < end, "pi goes on without a terminal"
         time.sleep(0.02)
+
+
+DRAWS = """
+import asyncio
+
+class Clock:
+    def __init__(self, screen):
+        self.screen, self.ticks = screen, 0
+        asyncio.get_running_loop().call_later(0.05, self.tick)
+
+    def tick(self):
+        self.ticks += 1
+        self.screen.refresh()
+
+    def render(self, width):
+        return [f"{self.ticks} ticks\\x1b]0;owned\\x07 in {width} cells"]
+
+def activate(pi):
+    @pi.on("session_start")
+    def show(ctx):
+        ctx.ui.set_widget("clock", Clock)
+        ctx.ui.on_terminal_input(lambda typed: typed.replace("u", "oo"))
+"""
+
+
+def test_a_plugin_draws_and_reads_what_is_typed_before_the_screen(tmux: Tmux) -> None:
+    (tmux.work / "draws.py").write_text(DRAWS)
+
+    tmux.send(f"{tmux.command} -e draws.py", "Enter")
+    tmux.sees("1 ticks in 90 cells")
+    tmux.send("uber é")
+
+    tmux.sees("oober é")

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pi_testing import stall
+from pi_testing import stall, text, tool_call
 
 EXAMPLES = Path(__file__).parents[5] / "examples"
 if not EXAMPLES.is_dir():
@@ -173,3 +173,60 @@ async def test_a_checklist(desk, pi_session) -> None:
         await user.sees("→ · write")
         await user.press("enter")
         await user.sees("✓ write")
+
+
+@example("message-renderer")
+async def test_a_message_that_a_plugin_draws(desk) -> None:
+    async with desk() as user:
+        await user.type("/status-update warning The tide turns", "enter")
+        await user.sees("[!] The tide turns")
+        await user.press("ctrl+o")
+        await user.sees("    at 20")
+
+
+@example("questionnaire")
+async def test_questions_of_a_tool(desk, script) -> None:
+    questions = [{"id": "when", "prompt": "When?", "options": ["now", "later"]}, {"id": "who", "prompt": "Who?"}]
+    script.turn(tool_call("questionnaire", questions=questions)).turn(text("Noted."))
+
+    async with desk() as user:
+        await user.type("Ask me", "enter")
+        await user.sees("1/2 When?", "→ now")
+        await user.press("down", "enter")
+        await user.sees("2/2 Who?")
+        await user.press(*"ada", "enter")
+        await user.sees("Noted.")
+
+    assert script.requests[1].tool_results[-1].text == "when: later\nwho: ada"
+
+
+@example("todo")
+async def test_a_list_of_the_session(desk, script) -> None:
+    script.turn(tool_call("todo", action="add", text="mend the clock")).turn(text("Noted."))
+
+    async with desk() as user:
+        await user.type("Plan it", "enter")
+        await user.sees("Noted.")
+        await user.type("/todos", "enter")
+
+        await user.sees("[ ] 1 mend the clock")
+
+
+@example("widget-placement")
+async def test_widgets_above_and_below(desk, pi_session) -> None:
+    async with desk() as user:
+        await begin(pi_session)
+        text = await user.sees("Working in", "Nothing said yet")
+
+        assert text.index("Working in") < text.index("─" * 80) < text.index("Nothing said yet")
+
+
+@example("titlebar-spinner")
+async def test_a_title_that_moves(desk, script) -> None:
+    script.turn(stall())
+
+    async with desk() as user:
+        await user.type("Go", "enter")
+        await user.when(lambda: (user.app.state.title or "").startswith("⠙ pi - "))
+        await user.press("escape")
+        await user.when(lambda: (user.app.state.title or "").startswith("pi - "))
