@@ -9,6 +9,7 @@ import subprocess
 import pytest
 
 import pi_agents
+from pi_cli._worktree import enter_worktree
 from pi_core import SessionManager, create_agent_session
 from pi_hookspecs import CustomEntry
 from pi_testing import stall, text, tool_call
@@ -186,6 +187,19 @@ async def test_a_worktree_is_dropped_with_its_branch(repository, pi_session, scr
     assert git(repository, "branch", "--list", "pi/*") == ""
 
 
+async def test_uncommitted_work_of_a_session_with_w_is_applied(
+    repository, pi_session, pi_agent_dir, fake_ui, monkeypatch
+):
+    monkeypatch.chdir(repository)
+    folder = enter_worktree("tide", repository, {"PI_CODING_AGENT_DIR": str(pi_agent_dir)})
+    (folder / "x.txt").write_text("x")
+    fake_ui.answers(True)
+    await pi_session.prompt("/agents apply tide")
+
+    assert (repository / "x.txt").read_text() == "x"
+    assert (repository / "src" / "main.py").read_text() == "main, changed\n"
+
+
 async def test_what_the_agent_committed_elsewhere_is_on_its_branch(repository, pi_session, script):
     command = (
         "git checkout -q -b other; echo 1 > a; git add a; git -c user.name=a -c user.email=a commit -qm a; echo 2 > b"
@@ -235,10 +249,7 @@ async def test_of_a_worktree_that_cannot_be_made_nothing_is_left(
     monkeypatch.setattr("pi_agents._member.token_hex", lambda _: "0badcafe")
     (pi_agent_dir / "worktrees").mkdir()
     before = state(repository)
-    script.turn(tool_call("task", prompt="Work", isolation="worktree")).turn(bash("pwd")).turn(text("a")).turn(
-        text("b")
-    )
-    await pi_session.prompt("find out where it would be")
+    await work(pi_session, script, bash("pwd"))  # makes the folder for worktrees, and leaves nothing in it
     (folder,) = (pi_agent_dir / "worktrees").iterdir()
     (folder / "0badcafe").mkdir()
     (folder / "0badcafe" / "file").touch()
