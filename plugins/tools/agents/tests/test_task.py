@@ -303,10 +303,9 @@ async def test_an_abort_stops_every_agent_and_those_that_wait_never_begin(pi_ses
     await pi_session.abort()
     await prompt
 
-    records = [each.data for each in pi_session.ctx.session.entries() if isinstance(each, CustomEntry)]
     assert [child.status for child in pi_session.children] == ["failed"] * 4
     assert pi_session.ctx.totals.total_tokens == 4 * 6
-    assert [each["status"] for each in records] == ["stopped"] * 6
+    assert [each["status"] for each in records(pi_session)] == ["stopped"] * 6
 
 
 # In the background
@@ -399,6 +398,35 @@ async def test_the_end_of_the_session_stops_agents_in_the_background(pi_session,
     assert '"kind":"agent:general"' in pi_session.session_file.read_text().replace(" ", "")
 
 
+async def test_an_agent_that_is_stopped_while_its_session_starts_asks_no_model(pi_session, script):
+    stopping = []
+
+    async def stop(_event):
+        stopping.append(asyncio.create_task(pi_session.prompt(f"/agents stop {await running_id(pi_session)}")))
+        await asyncio.sleep(0.02)
+
+    pi_session.subscribe(stop, "child_session_start")
+    result, failed = await ask(pi_session, script)
+    await asyncio.gather(*stopping)
+
+    assert failed
+    assert result.startswith("The agent was stopped: The user stopped it")
+    assert len(script.requests) == 2
+
+
+async def test_the_output_of_an_agent_that_could_not_begin_is_the_reason(pi_session, script, pi_agent_dir):
+    agent_file(pi_agent_dir / "agents", "scout", model="acme/none")
+    first = await ask(pi_session, script, agent="scout")
+    (member_id,) = (each["id"] for each in records(pi_session))
+    script.turn(tool_call("task_output", id=member_id)).turn(text("Done."))
+    await pi_session.prompt("and?")
+
+    result, failed = result_of(pi_session)
+    assert (result, failed) == first
+    assert failed
+    assert result.endswith(f"\n\n[agent {member_id}, 0 turns, $0.0000, session -]")
+
+
 @pytest.mark.parametrize("tool", ["task_output", "task_stop"])
 async def test_an_unknown_id_is_an_error(pi_session, script, tool):
     script.turn(tool_call(tool, id="deadbeef")).turn(text("Done."))
@@ -415,6 +443,10 @@ async def until(condition):
             return
         await asyncio.sleep(0.005)
     raise AssertionError("it did not happen in half a minute")
+
+
+def records(session):
+    return [each.data for each in session.ctx.session.entries() if isinstance(each, CustomEntry)]
 
 
 def running(session):

@@ -10,7 +10,7 @@ from pi_agents._kind import KIND
 from pi_agents._member import ENTRY, Member
 from pi_agents._roster import roster
 from pi_agents._settings import max_parallel
-from pi_hookspecs import CustomEntry, CustomMessage, ToolResult, UnknownName, UserError
+from pi_hookspecs import CustomEntry, CustomMessage, PiError, ToolResult, UnknownName, UserError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Crew"]
 
+_ENDS = {"done": "is done", "failed": "has failed", "stopped": "was stopped"}
 _DESCRIPTION = 60
 """Characters of a description that is made of the prompt."""
 
@@ -82,7 +83,7 @@ class Crew:
         member = Member(
             found,
             prompt,
-            description or " ".join(prompt.split())[:_DESCRIPTION],
+            " ".join(description.split()) if description else " ".join(prompt.split())[:_DESCRIPTION],
             isolation or found.data.get("isolation", "none"),
             found.data.get("background", False) if background is None else background,
         )
@@ -151,14 +152,19 @@ class Crew:
     # One agent
 
     async def _work(self, member: Member, ctx: ToolContext) -> ToolResult:
+        """Let an agent work when there is a place for it; what kept it from working is its result, too."""
         from pi_agents._work import work
 
         ctx.signal.on_abort(lambda: member.stop(ctx.signal.reason or "The user aborted"))
         try:
             async with self._place(member, max_parallel(ctx.settings)):
                 member.result = await work(self, member, ctx)
-        except BaseException:
+        except (PiError, OSError) as error:
             member.state = "stopped" if member.stopping.is_set() else "failed"
+            text = f"{error}\n\n{member.last_line()}"
+            member.result = ToolResult.text(text, details=member.record(), is_error=True)
+        except BaseException:
+            member.state = "stopped"  # by a cancellation
             raise
         finally:
             member.ended.set()
@@ -189,13 +195,10 @@ class Crew:
                 self._changed.notify_all()
 
     async def _work_in_background(self, member: Member, ctx: ToolContext) -> None:
-        try:
-            await self._work(member, ctx)
-        except Exception as error:  # noqa: BLE001 - nothing else awaits the task: the model reads it as the result
-            member.result = ToolResult.text(f"{error}\n\n{member.last_line()}", details=member.record(), is_error=True)
+        await self._work(member, ctx)
         if member.why == "The session ended":
             return
-        text = f"The agent {member.id} ({member.name}: {member.description}) is {member.state}."
+        text = f"The agent {member.id} ({member.name}: {member.description}) {_ENDS.get(member.state, 'ended')}."
         ctx.ui.notify(text, "info" if member.state == "done" else "warning")
         notice = CustomMessage(custom_type=KIND, content=f"{text} task_output returns its result.", display=False)
         self.pi.send_message(notice)

@@ -75,7 +75,7 @@ class Offer:
         from pi_agents._roster import roster, section
 
         found = await roster(ctx, self._crew.known_tools())
-        for problem in found.problems:
+        for problem in found.problems.values():
             if problem not in self._reported:
                 self._reported.add(problem)
                 ctx.ui.notify(problem, "warning")

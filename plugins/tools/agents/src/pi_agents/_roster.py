@@ -56,10 +56,10 @@ class Agent:
 
 @frozen
 class Roster:
-    """The agents that can be used, and sentences about those that cannot."""
+    """The agents that can be used, and by name why others cannot."""
 
     agents: tuple[Agent, ...] = ()
-    problems: tuple[str, ...] = ()
+    problems: Mapping[str, str] = field(factory=dict)
 
     def get(self, name: str | None) -> Agent:
         """Return the agent of a name; the general one for None.
@@ -72,29 +72,27 @@ class Roster:
             return found
         if name in (None, GENERAL):
             return Agent(GENERAL)
-        blocked = next((each for each in self.problems if f"agent {name!r}" in each), None)
-        if blocked is not None:
-            raise UserError(blocked)
+        if name in self.problems:
+            raise UserError(self.problems[name])
         known = [*(each.name for each in self.agents), GENERAL]
         raise UserError(f"{UnknownName('agent', str(name), known)} Known are: {', '.join(known)}")
 
 
 async def roster(ctx: PiContext, tools: Sequence[str]) -> Roster:
     """Return the agents of a session whose tools are all there."""
-    agents, problems = [], []
+    agents, problems = [], {}
     for resource in (await ctx.resources.load(KIND)).resources:
-        missing = missing_tools(resource, tools)
+        missing = _missing_tools(resource, tools)
         if missing:
-            problems.append(
-                f"{resource.path}: the agent {resource.name!r} is not offered: "
-                + "; ".join(str(UnknownName("tool", each, tools)) for each in missing)
+            problems[resource.name] = f"{resource.path}: the agent {resource.name!r} is not offered: " + "; ".join(
+                str(UnknownName("tool", each, tools)) for each in missing
             )
         else:
             agents.append(Agent(resource.name, resource.path, resource.description, resource.data))
-    return Roster(tuple(agents), tuple(problems))
+    return Roster(tuple(agents), problems)
 
 
-def missing_tools(resource: Resource, tools: Sequence[str]) -> list[str]:
+def _missing_tools(resource: Resource, tools: Sequence[str]) -> list[str]:
     """Return the tools that an agent needs and that are not installed."""
     return [each for each in resource.data.get("tools", ()) if each not in tools]
 

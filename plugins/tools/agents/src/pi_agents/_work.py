@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import AsyncExitStack, suppress
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,8 @@ from pi_core import UsageLimits, parse_frontmatter
 from pi_hookspecs import PiError, ToolResult, UsageLimitExceeded, UserError
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
     from pi_agents._crew import Crew
     from pi_agents._member import Member
     from pi_agents._roster import Agent
@@ -54,15 +56,9 @@ async def work(crew: Crew, member: Member, ctx: ToolContext) -> ToolResult:
         PiError: It could not begin.
     """
     if member.stopping.is_set():
-        raise PiError(f"The agent had not begun: {member.why}\n\n{member.last_line()}")
+        raise PiError(f"The agent had not begun: {member.why}")
     plan = await _plan(member.agent, ctx, crew.known_tools())
-    async with AsyncExitStack() as stack:
-        if member.isolation == "worktree":
-            from pi_agents._worktree import worktree
-
-            member.worktree = place = await stack.enter_async_context(worktree(crew.pi.exec, member, ctx))
-            plan.options["cwd"] = place.cwd
-            plan.options["append_system_prompt"].append(_WORKTREE.format(place.path))
+    async with _workplace(crew, member, plan, ctx):
         failure, text = await _run(member, plan, ctx)
     member.state = "stopped" if member.stopping.is_set() else "failed" if failure else "done"
     left = _left_behind(member)
@@ -70,18 +66,34 @@ async def work(crew: Crew, member: Member, ctx: ToolContext) -> ToolResult:
     return ToolResult.text("\n\n".join(filter(None, parts)), details=member.record(), is_error=bool(failure))
 
 
+@asynccontextmanager
+async def _workplace(crew: Crew, member: Member, plan: _Plan, ctx: ToolContext) -> AsyncIterator[None]:
+    """Let the agent work in a worktree, if it is to, and forget the worktree if it is not kept."""
+    if member.isolation != "worktree":
+        yield
+        return
+    from pi_agents._worktree import worktree
+
+    try:
+        async with worktree(crew.pi.exec, member, ctx) as place:
+            member.worktree = place
+            plan.options["cwd"] = place.cwd
+            plan.options["append_system_prompt"].append(_WORKTREE.format(place.path))
+            yield
+    finally:
+        if member.worktree is not None and not member.worktree.stat:
+            member.worktree = None
+
+
 def _left_behind(member: Member) -> str:
     """Return what became of the agent's worktree, in words."""
     place = member.worktree
     if place is None:
-        return ""
-    if place.stat:
-        return (
-            f"Its changes are kept in {place.path}, branch {place.branch}; the user applies them with"
-            f" /agents apply {member.id}:\n{place.stat}"
-        )
-    member.worktree = None
-    return "It changed no files; its worktree is removed."
+        return "It changed no files; its worktree is removed." if member.isolation == "worktree" else ""
+    return (
+        f"Its changes are kept in {place.path}, branch {place.branch}; the user applies them with"
+        f" /agents apply {member.id}:\n{place.stat}"
+    )
 
 
 # What the session is made of
@@ -156,20 +168,24 @@ def _model(name: str, agent: Agent, ctx: ToolContext) -> tuple[Model | None, lis
 
 async def _run(member: Member, plan: _Plan, ctx: ToolContext) -> tuple[str, str]:
     """Run the agent's session; return why it has no full answer, empty if it has, and its last text."""
-    async with ctx.create_session(persist=True, label=member.name, **plan.options) as session:
-        member.session, member.state = session, "running"
-        member.file = str(session.session_file) if session.session_file is not None else None
+    session = ctx.create_session(persist=True, label=member.name, **plan.options)
+    member.session, member.state = session, "running"
+    member.file = str(session.session_file) if session.session_file is not None else None
+    async with session:
         session.session_manager.append_session_info(f"{member.name}: {member.description}")
 
         def count(event: MessageEndEvent) -> None:
             member.turns += event.message.role == "assistant"
             _account(member, session, ctx)
 
+        def check(_event: object) -> None:
+            if member.stopping.is_set():  # while the session started: there was no prompt to abort
+                session.request_abort(member.why)
+
         session.subscribe(count, "message_end")
+        session.subscribe(check, "agent_start")
         if not member.background:
             session.subscribe(ctx.relay)
-        if member.stopping.is_set():
-            session.request_abort(member.why)
         try:
             answer = await session.prompt(member.prompt, expand_prompt_templates=False, limits=plan.limits)
             failure = _failure(answer, member)
