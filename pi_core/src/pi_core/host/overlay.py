@@ -23,6 +23,7 @@ __all__ = [
     "join_overlay",
     "join_packages",
     "joined_generations",
+    "leave_overlay",
     "platform_tag",
     "project_root",
     "read_pth",
@@ -112,6 +113,14 @@ def join_overlay(root: Path, ahead_of: Path | None = None) -> str | None:
         if name == former:
             return None
     return None
+
+
+def leave_overlay(root: Path) -> None:
+    """Take what is installed below a root off the import path, before anything was imported from it."""
+    folder = _joined(root)
+    if folder is not None:
+        paths = {folder, *read_pth(folder)[0]}
+        sys.path[:] = [each for each in sys.path if each not in paths]
 
 
 def join_packages(settings: Settings, cwd: Path | None = None) -> None:

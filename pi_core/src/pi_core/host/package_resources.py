@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from pi_core.settings import Settings
 
-__all__ = ["PackageFilter", "PackageResource", "package_resources"]
+__all__ = ["PackageFilter", "PackageResource", "missing_packages", "package_resources"]
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -120,3 +120,22 @@ def _picks(options: Mapping[str, Any], kind: str, base_dir: str, home: str) -> F
     if not isinstance(entries, list) or not entries:
         return _NOTHING
     return PackageFilter.parse([each for each in entries if isinstance(each, str)], base_dir, home)
+
+
+def missing_packages(settings: Settings, cwd: str) -> dict[str, list[str]]:
+    """Return the sources that the settings name and no generation has, by scope: ``user``, ``project``."""
+    found: dict[str, list[str]] = {}
+    lists = {os.path.dirname(origin): entries for origin, entries in settings.each("packages")}  # noqa: PTH120 - as above
+    for scope, folder, root in _scopes(settings, cwd):
+        wanted = _sources(lists.get(folder))
+        if wanted:
+            installed = _sources(describe_generation(root, current_generation(root)).get("entries"))
+            missing = [each for each in wanted if each not in installed]
+            if missing:
+                found[scope] = missing
+    return found
+
+
+def _sources(entries: Any) -> list[str]:
+    sources = (entry.get("source") if isinstance(entry, dict) else entry for entry in entries or ())
+    return [each for each in sources if isinstance(each, str)]

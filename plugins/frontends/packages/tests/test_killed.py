@@ -7,6 +7,7 @@ import random
 import signal
 import subprocess
 import time
+from contextlib import suppress
 
 import pytest
 
@@ -117,7 +118,8 @@ def test_two_hundred_kills_leave_two_hundred_complete_states(bench):
         )
         time.sleep(chance.uniform(0.1, 1.5))
         met += process.poll() is None
-        os.killpg(process.pid, signal.SIGKILL)
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
         process.wait()
         generation = bench.generation()  # complete: its folder and its description are there
         root = next(bench.agent_dir.glob("packages/cp*"), None)

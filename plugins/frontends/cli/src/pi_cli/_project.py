@@ -9,7 +9,7 @@ from pi_cli._report import warn
 from pi_cli._subcommands import is_subcommand
 from pi_core.base.paths import agent_dir
 from pi_core.host import PluginHost
-from pi_core.host.overlay import join_overlay, join_packages, user_root
+from pi_core.host.overlay import join_overlay, join_packages, leave_overlay, user_root
 from pi_core.settings import Settings
 from pi_core.settings.trust import ProjectTrust
 
@@ -50,13 +50,26 @@ def open_host(
     def host(trust: ProjectTrust | Literal[False] | None) -> PluginHost:
         return PluginHost(Settings.load(cwd, environ=environ, trust=trust), disabled=disabled, on_load=on_load)
 
+    def with_packages(opened: PluginHost) -> PluginHost:
+        """Let the plugins that a trusted project has installed be imported, too; install those that are missing."""
+        settings = opened.settings
+        starts = not (early.help or early.version or is_subcommand(word, opened))
+        if starts and settings.get("packages"):
+            from pi_cli._packages import install_missing  # most users have no packages
+
+            if install_missing(settings, cwd, environ, wait=not interactive):
+                leave_overlay(user_root(settings.agent_dir))
+                opened = PluginHost(settings, disabled=disabled, on_load=on_load)
+        join_packages(settings, cwd)
+        return opened
+
     if early.approve is not None:
         why = "--approve was given" if early.approve else "--no-approve was given"
-        return _with_packages(host(ProjectTrust.given(cwd, is_trusted=early.approve, why=why)), cwd)
+        return with_packages(host(ProjectTrust.given(cwd, is_trusted=early.approve, why=why)))
     opened = host(None)
     trust = opened.settings.project_trust
     if not trust.resources or early.help or early.version:
-        return _with_packages(opened, cwd)
+        return with_packages(opened)
     # Plugins are asked before the project's own settings can enable or disable any.
     without = host(trust=False) if trust.is_trusted else opened
     may_ask = interactive and not trust.decided and not is_subcommand(word, without)
@@ -64,13 +77,7 @@ def open_host(
         import asyncio  # takes longer than all that was needed so far
 
         opened = host(asyncio.run(_ask(without, trust, may_ask=may_ask)))
-    return _with_packages(opened, cwd)
-
-
-def _with_packages(host: PluginHost, cwd: Path) -> PluginHost:
-    """Let the plugins that a trusted project has installed be imported, too."""
-    join_packages(host.settings, cwd)
-    return host
+    return with_packages(opened)
 
 
 def _has_opinions(host: PluginHost) -> bool:

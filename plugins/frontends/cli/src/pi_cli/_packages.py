@@ -1,0 +1,74 @@
+"""Packages that the settings name and that are not installed: installed at start, as they are locked.
+
+``pi sync --missing`` does it in a process of its own, which no plugin of this one can disturb. A start never moves a
+version, and never fails because of a package.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+from pi_cli._report import say, warn
+from pi_core.host.installers import is_offline
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from pi_core.settings import Settings
+
+__all__ = ["install_missing"]
+
+_SECONDS = 60.0
+
+
+def install_missing(settings: Settings, cwd: Path, environ: Mapping[str, str], *, wait: bool) -> bool:
+    """Install what is missing; return whether something was installed.
+
+    Args:
+        settings: The settings, with those of a trusted project.
+        cwd: The project's folder.
+        environ: The environment.
+        wait: False leaves it to run on while the user already works; it counts from the next start.
+    """
+    if not settings.get_bool("packages.autoInstall", default=True) or is_offline(environ):
+        return False
+    from pi_core.host.package_resources import missing_packages
+
+    missing = missing_packages(settings, str(cwd))
+    done = [_install(scope, sources, cwd, environ, wait=wait) for scope, sources in missing.items()]
+    return any(done)
+
+
+def _install(scope: str, sources: list[str], cwd: Path, environ: Mapping[str, str], *, wait: bool) -> bool:
+    names = ", ".join(sources)
+    command = [sys.executable, "-P", "-m", "pi_cli", *(["--approve"] if scope == "project" else [])]
+    command += ["sync", "--missing", *(["-l"] if scope == "project" else [])]
+    process = subprocess.Popen(  # noqa: S603 - pi itself
+        command,
+        cwd=cwd,
+        env=dict(environ),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE if wait else subprocess.DEVNULL,
+        text=True,
+        errors="replace",
+        start_new_session=not wait,
+    )
+    if not wait:
+        say(f"Installing {names} in the background, for the next start")
+        return False
+    say(f"Installing {names}")
+    try:
+        _, errors = process.communicate(timeout=_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.communicate()
+        warn(f"{names}: not installed within {_SECONDS:g} s. Run pi sync")
+        return False
+    if process.returncode != 0:
+        reason = " ".join(errors.strip().splitlines()[-1:]) or f"exit code {process.returncode}"
+        warn(f"{names}: not installed. {reason.removeprefix('Error: ')}")
+    return process.returncode == 0

@@ -1,0 +1,59 @@
+"""A start installs what is locked and missing; it never moves a version, and never fails because of a package."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+
+import pytest
+
+SAY = """
+from pi_hookspecs import hookimpl
+
+@hookimpl
+def turn_end(event):
+    print("the tide turns")
+"""
+
+
+@pytest.fixture
+def elsewhere(bench):
+    """A bench whose settings and lock come from another machine."""
+    bench.plugin("tides", "1.0", source=SAY)
+    bench.ok("install", "tides")
+    shutil.rmtree(bench.agent_dir / "packages")
+    bench.plugin("tides", "1.1", source=SAY)
+    return bench
+
+
+def answer(bench, **environ):
+    """Run a prompt; return stderr, to which plugins print."""
+    command = bench.command("--model", "offline/rules", "-p", "hello")
+    done = subprocess.run(
+        command, cwd=bench.cwd, env={**os.environ, **environ}, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stderr
+
+
+def test_what_is_locked_is_installed_before_the_first_prompt(elsewhere):
+    assert "Installing pypi:pluggypi-tides" in answer(elsewhere)
+    assert elsewhere.installed() == {"pluggypi-tides": "1.0"}
+    assert "the tide turns" in answer(elsewhere)
+
+
+def test_what_cannot_be_installed_is_a_warning(elsewhere):
+    (elsewhere.agent_dir / "pylock.pi.toml").unlink()
+
+    assert "Warning: pypi:pluggypi-tides: not installed." in answer(elsewhere)
+    assert elsewhere.installed() == {}
+
+
+@pytest.mark.parametrize("how", ["offline", "setting"])
+def test_nothing_is_installed_if_that_is_switched_off(elsewhere, how):
+    if how == "setting":
+        elsewhere.set("packages.autoInstall", False)
+
+    assert "Installing" not in answer(elsewhere, **({"PI_OFFLINE": "1"} if how == "offline" else {}))
+    assert elsewhere.installed() == {}
