@@ -71,15 +71,15 @@ as an object are migrated.
 ## Trust
 
 A folder may contain files that run code and instruct the model: in `.pi`, the files `settings.json`, `mcp.json`,
-`extensions`, `skills`, `prompts`, `themes`, `SYSTEM.md` and `APPEND_SYSTEM.md`; `.mcp.json`; and `.agents/skills` in
-the folder and in its parents, up to the root of the git repository. They are ignored until the folder is trusted. The
-first of these decides:
+`agents`, `extensions`, `skills`, `prompts`, `themes`, `SYSTEM.md` and `APPEND_SYSTEM.md`; `.mcp.json`;
+`.claude/agents`; and `.agents/skills` in the folder and in its parents, up to the root of the git repository. They are
+ignored until the folder is trusted. The first of these decides:
 
 1. `--approve` (`-a`) or `--no-approve` (`-na`), for one run
 2. a plugin, in the hook `project_trust`
 3. `trust.json` next to the user's own settings, written by `pi trust`: the decision for the folder itself, or else for
    its closest parent. Trust ends where another git repository with such files begins, so a clone inside a trusted
-   folder needs its own decision.
+   folder needs its own decision. A [worktree](agents.md#worktrees) of pi is trusted as its repository is.
 4. the setting `defaultProjectTrust`: `always` or `never`. With `ask`, an interactive front end asks; otherwise the
    answer is no, and a line of output says what was left out.
 

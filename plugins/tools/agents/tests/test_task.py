@@ -10,7 +10,7 @@ import pytest
 
 import pi_agents
 from pi_core import SessionManager, create_agent_session
-from pi_hookspecs import CustomEntry, Usage, UsageEntry
+from pi_hookspecs import CustomEntry, ToolCallResult, Usage, UsageEntry, hookimpl
 from pi_testing import error, stall, text, tool_call, usage
 
 pytestmark = pytest.mark.pi(
@@ -19,6 +19,12 @@ pytestmark = pytest.mark.pi(
     stored=True,
     settings={"agents": {"enabled": True}},
 )
+
+
+class Guard:
+    @hookimpl
+    def tool_call(self, event):
+        return ToolCallResult(block=True, reason="No commands here") if event.tool_name == "bash" else None
 
 
 def result_of(session):
@@ -100,6 +106,25 @@ async def test_what_the_user_excluded_is_excluded_for_agents(pi_session, script,
     await ask(pi_session, script, text("Found it."), agent="scout")
 
     assert script.requests[1].tools == ("read",)
+
+
+@pytest.mark.pi(plugins={"agents": pi_agents, "guard": Guard()})
+async def test_guards_hold_for_agents(pi_session, script):
+    await ask(pi_session, script, tool_call("bash", command="date"), text("It was refused."))
+
+    (refused,) = script.requests[2].tool_results
+    assert "No commands here" in refused.content[0].text
+
+
+@pytest.mark.pi(entry_points=["session-jsonl", "tools", "skills"])
+async def test_an_agent_knows_the_skills_of_its_file(pi_session, script, pi_agent_dir):
+    skill = pi_agent_dir / "skills" / "writing" / "SKILL.md"
+    skill.parent.mkdir(parents=True)
+    skill.write_text("---\nname: writing\ndescription: Writes\n---\nUse short words.\n")
+    agent_file(pi_agent_dir / "agents", "scout", skills="writing")
+    await ask(pi_session, script, text("Found it."), agent="scout")
+
+    assert f"# Skill writing ({skill})\n\nUse short words." in script.requests[1].system_prompt
 
 
 async def test_agents_may_use_agents_which_may_not(pi_session, script):

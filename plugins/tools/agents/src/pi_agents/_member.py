@@ -120,6 +120,5 @@ def summary_of(record: Mapping[str, Any]) -> str:
 
 
 def price(dollars: float) -> str:
-    """Return an amount with as many digits as it needs, four at least: ``$0.0123``."""
-    text = f"{dollars:.4f}" if dollars >= 0.01 or not dollars else f"{dollars:.6f}".rstrip("0")  # noqa: PLR2004 - a cent
-    return f"${text}"
+    """Return an amount of dollars with four decimals."""
+    return f"${dollars:.4f}"
