@@ -7,11 +7,11 @@ import re
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from pi_hookspecs import FormField
 
-__all__ = ["check_fields", "problem_of", "read_text"]
+__all__ = ["check_fields", "entered_values", "problem_of", "read_text"]
 
 
 def check_fields(fields: Sequence[FormField]) -> None:
@@ -48,6 +48,39 @@ def read_text(field: FormField, text: str) -> Any:
         raise ValueError(f"{field.label} is {_KINDS[field.type]}, not {text!r:.60}") from None
 
 
+def entered_values(fields: Sequence[FormField], entered: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
+    """Read what was entered into all fields of a form.
+
+    Args:
+        fields: Those of the form.
+        entered: By the names of the fields: the text of one that is typed, else the value; None, an empty text or an
+            empty list where nothing was entered.
+
+    Returns:
+        The values that fit, without fields that are left out, and what is wrong with the others; by names.
+    """
+    values: dict[str, Any] = {}
+    problems: dict[str, str] = {}
+    for field in fields:
+        value = entered.get(field.name)
+        if value in (None, "", []) and field.default is not None and field.type != "choices":
+            value = field.default
+        elif value in (None, "", []):
+            if field.required:
+                problems[field.name] = f"{field.label} is required"
+            continue
+        try:
+            value = read_text(field, value) if field.type in _TYPED and isinstance(value, str) else value
+            problem = problem_of(field, value)
+        except ValueError as error:
+            problem = str(error)
+        if problem is None:
+            values[field.name] = value
+        else:
+            problems[field.name] = problem
+    return values, problems
+
+
 def problem_of(field: FormField, value: Any) -> str | None:
     """Return what is wrong with a value, as a sentence for the user; None if nothing is."""
     if not _has_type(field, value):
@@ -64,6 +97,8 @@ def problem_of(field: FormField, value: Any) -> str | None:
         return f"{field.label} does not fit {field.pattern}"
     return field.check(value) if field.check is not None else None
 
+
+_TYPED = ("text", "number", "integer")
 
 _KINDS = {
     "text": "a text",

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pi_tui.dialogs.confirm import YES, Confirm
+from pi_tui.dialogs.form import Form
 from pi_tui.dialogs.select import Select
 from pi_tui.dialogs.text import TextDialog
 from pi_tui.view.clean import clean_line
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from pi_tui.screen.app import ScreenApp
 
 __all__ = ["Interface"]
+
+T = TypeVar("T")
 
 
 class Interface:
@@ -65,7 +68,10 @@ class Interface:
         timeout: float | None = None,  # noqa: ASYNC109 - the protocol's
     ) -> str | None:
         """Let the user choose."""
-        return await self._ask(Select(title, options), signal, timeout) if options else None
+        if not options:
+            return None
+        asking = self._ask(Select(title, options), signal, timeout)
+        return await asking
 
     async def confirm(
         self,
@@ -106,12 +112,31 @@ class Interface:
         signal: AbortSignal | None = None,
         timeout: float | None = None,  # noqa: ASYNC109 - the protocol's
     ) -> dict[str, Any] | None:
-        """Ask for the fields of a form, one after the other."""
-        return await self._app.port.ask_fields(
-            self, fields, title=title, message=message, signal=signal, timeout=timeout
-        )
+        """Ask for the fields of a form in one dialog."""
+        form = Form(fields, title, message)
+        checking = asyncio.ensure_future(self._check(form, fields))
+        try:
+            asking = self._ask(form, signal, timeout)
+            asked = asyncio.ensure_future(asking)
+            await asyncio.wait([asked, checking], return_when=asyncio.FIRST_COMPLETED)
+            if checking.done():
+                checking.result()  # a check of the plugin's raised
+            return await asked
+        finally:
+            form.finish(None)
+            checking.cancel()
 
-    async def _ask(self, dialog: Dialog[str], signal: AbortSignal | None, seconds: float | None) -> str | None:
+    async def _check(self, form: Form, fields: Sequence[FormField]) -> None:
+        """Finish a form with what fits, or display what does not."""
+        while not form.result.done():
+            values, problems = self._app.port.form_values(fields, await form.submitted.get())
+            if problems:
+                form.complain(problems)
+                self._app.draw_dialog()
+            else:
+                form.finish(values)
+
+    async def _ask(self, dialog: Dialog[T], signal: AbortSignal | None, seconds: float | None) -> T | None:
         if signal is not None and signal.aborted:
             return None
         forget = signal.on_abort(lambda: dialog.finish(None)) if signal is not None else None

@@ -10,11 +10,11 @@ from pi_hookspecs import AgentBusy, PiError, UserMessage
 from pi_tui.port.protocol import Known
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from pi_core.conversation import AgentSession
     from pi_core.models.sign_in import SignInUI
-    from pi_hookspecs import Completion, FormField, ImageContent, SettingsView, Shortcut, UserInterface
+    from pi_hookspecs import Completion, FormField, ImageContent, SettingsView, Shortcut
     from pi_tui.lines.foreign import Drawings
     from pi_tui.port.about import About
     from pi_tui.port.lists import Lists
@@ -225,11 +225,13 @@ class LocalPort:
         """Return plugins' keys."""
         return self.session.get_shortcuts()
 
-    async def ask_fields(self, ui: UserInterface, fields: Sequence[FormField], **how: Any) -> dict[str, Any] | None:
-        """Ask for the fields of a form one after the other."""
-        from pi_core.plugin_api.form_dialogs import ask_fields
+    def form_values(
+        self, fields: Sequence[FormField], entered: Mapping[str, Any]
+    ) -> tuple[dict[str, Any], dict[str, str]]:
+        """Return the values of a form, and what is wrong with what was entered."""
+        from pi_core.plugin_api.form_values import entered_values
 
-        return await ask_fields(ui, fields, **how)
+        return entered_values(fields, entered)
 
     def acting_plugin(self) -> str | None:
         """Return the plugin that the present task works for."""

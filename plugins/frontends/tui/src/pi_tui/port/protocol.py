@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from pi_hookspecs import Completion, FormField, ImageContent, SettingsView, Shortcut, UserInterface
+    from pi_hookspecs import Completion, FormField, ImageContent, SettingsView, Shortcut
     from pi_tui.lines.foreign import Drawings
     from pi_tui.port.about import About
     from pi_tui.port.lists import Lists
@@ -167,8 +167,10 @@ class Port(Protocol):
         """Return plugins' keys."""
         ...
 
-    async def ask_fields(self, ui: UserInterface, fields: Sequence[FormField], **how: Any) -> dict[str, Any] | None:
-        """Ask for the fields of a form one after the other, as ``FullUserInterface.form`` describes."""
+    def form_values(
+        self, fields: Sequence[FormField], entered: Mapping[str, Any]
+    ) -> tuple[dict[str, Any], dict[str, str]]:
+        """Return the values of a form by the names of its fields, and what is wrong with what was entered."""
         ...
 
     def acting_plugin(self) -> str | None:
