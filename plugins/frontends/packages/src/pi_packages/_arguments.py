@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from pi_hookspecs import UserError
 
@@ -42,6 +42,11 @@ _DESCRIPTIONS = {
 }
 
 
+class _Formatter(RawDescriptionHelpFormatter):
+    def add_usage(self, usage: Any, actions: Any, groups: Any, prefix: str | None = None) -> None:
+        super().add_usage(usage, actions, groups, prefix or "Usage: ")
+
+
 class _Parser(ArgumentParser):
     def error(self, message: str) -> NoReturn:
         error = UserError(f"{message}. See {self.prog} --help")
@@ -60,7 +65,7 @@ def parse_arguments(name: str, arguments: Sequence[str]) -> Namespace | None:
         f"pi {name}",
         description=description,
         epilog=epilog,
-        formatter_class=RawDescriptionHelpFormatter,
+        formatter_class=_Formatter,
         add_help=False,
         allow_abbrev=False,
     )

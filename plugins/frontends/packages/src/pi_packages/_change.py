@@ -181,7 +181,9 @@ class _Attempt:
 
     def _explain(self, reason: str, materials: Sequence[Material]) -> str:
         """Return why nothing fits in terms of pi, with a way out."""
-        named = ", ".join(each.source.label for each in materials if each.requirement is not None)
+        changed = {each.source.identity for each in self._change.put}
+        solved = [each.source for each in materials if each.requirement is not None]
+        named = ", ".join(each.label for each in solved if not changed or each.identity in changed)
         text = f"{named} cannot be installed: {reason.rstrip('.')}"
         in_base = [
             f"{name} {version}" for name, version in self._base.versions.items() if f"{name}=={version}" in reason

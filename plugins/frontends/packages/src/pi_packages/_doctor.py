@@ -99,7 +99,7 @@ def _generation(scope: Scope, before: dict[str, Any], name: str) -> Iterator[Row
     changed = [each for each, version in before.get("base", {}).items() if base.versions.get(each) != version]
     if changed:
         yield _row(name, "note", f"pi's environment has changed since ({len(changed)} distributions)", "Run pi sync")
-    yield _row(name, "ok", f"{len(before['packages'])} installed, with {len(found)} distributions")
+    yield _row(name, "ok", f"installed: {', '.join(sorted(found)) or 'no distributions'}")
 
 
 def _plugins(host: PluginHost) -> Iterator[Row]:
