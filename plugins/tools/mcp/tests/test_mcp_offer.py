@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import base64
+import io
 import json
 import re
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from PIL import Image
 
 from pi_mcp._entries import read_entry
 from pi_mcp._exposure import Exposures
@@ -131,12 +135,58 @@ def test_control_characters_and_half_characters_are_made_harmless() -> None:
     assert found["content"][0]["text"] == r"red \x1b[31m\x07 ? ok"
 
 
-def test_audio_is_saved_and_images_are_passed_on() -> None:
-    picture = {"type": "image", "data": "iVBORw0KGgo=", "mimeType": "image/png"}
-    found = as_result({"content": [picture, {"type": "audio", "data": "UklGRg==", "mimeType": "audio/x-wav"}]})
+def picture(side: int, form: str = "PNG") -> str:
+    out = io.BytesIO()
+    Image.new("RGB", (side, 10), "teal").save(out, form)
+    return base64.b64encode(out.getvalue()).decode()
+
+
+def shown(data: str, mime_type: str, **how: Any) -> tuple[tuple[int, int], str]:
+    (image,) = as_result({"content": [{"type": "image", "data": data, "mimeType": mime_type}]}, **how)["content"]
+    return Image.open(io.BytesIO(base64.b64decode(image["data"]))).size, image["mimeType"]
+
+
+def test_images_are_passed_on_in_a_size_and_a_format_that_models_take() -> None:
+    small = picture(20)
+
+    assert as_result({"content": [{"type": "image", "data": small, "mimeType": "image/png"}]})["content"] == [
+        {"type": "image", "data": small, "mimeType": "image/png"}
+    ]
+    assert shown(picture(4000), "image/png") == ((2000, 5), "image/png")
+    assert shown(picture(20, "BMP"), "image/bmp") == ((20, 10), "image/png")
+
+
+def test_an_image_with_a_wrong_checksum_is_mended() -> None:
+    raw = base64.b64decode(picture(20))
+    at = raw.index(b"IDAT") - 4
+    faulty = base64.b64encode(raw[:at] + b"\0\0\0\0tEXt" + b"\0\0\0\0" + raw[at:]).decode()
+
+    (image,) = as_result({"content": [{"type": "image", "data": faulty, "mimeType": "image/png"}]})["content"]
+
+    assert image["data"] != faulty
+    assert shown(faulty, "image/png") == ((20, 10), "image/png")
+
+
+@pytest.mark.parametrize(
+    ("data", "mime_type", "how"),
+    [
+        ("iVBORw0KGgo=", "image/png", {}),
+        ("<svg/>", "image/svg+xml", {}),
+        (picture(4000), "image/png", {"resize": False}),
+    ],
+)
+def test_what_no_model_takes_as_an_image_is_saved(data: str, mime_type: str, how: dict[str, Any]) -> None:
+    found = as_result({"content": [{"type": "image", "data": data, "mimeType": mime_type}]}, **how)
     path = Path(found["details"]["path"])
 
-    assert found["content"][1] == {"type": "image", "data": "iVBORw0KGgo=", "mimeType": "image/png"}
+    assert found["content"] == [{"type": "text", "text": f"[image {mime_type}, saved to {path}]"}]
+    path.unlink()
+
+
+def test_audio_is_saved() -> None:
+    found = as_result({"content": [{"type": "audio", "data": "UklGRg==", "mimeType": "audio/x-wav"}]})
+    path = Path(found["details"]["path"])
+
     assert path.read_bytes() == b"RIFF"
     path.unlink()
 

@@ -92,9 +92,10 @@ async def _call(
     ctx: ToolContext,
 ) -> ToolResult:
     details: dict[str, Any] = {"server": remote.server.name, "tool": tool, "transport": remote.server.transport}
-    about = {"tool": tool, "arguments": params, "meta": dict(await ctx.trace_context())}
+    about: dict[str, Any] = {"tool": tool, "arguments": params, "meta": dict(await ctx.trace_context())}
+    resize = ctx.settings.get("images.autoResize") is not False
     calling = asyncio.ensure_future(
-        remote.request("call", ctx, **about, on_progress=lambda text: on_update(ToolResult.text(text)))
+        remote.request("call", ctx, **about, resize=resize, on_progress=lambda text: on_update(ToolResult.text(text)))
     )
     aborted = asyncio.ensure_future(ctx.signal.wait())
     try:

@@ -11,14 +11,13 @@ import re
 import tempfile
 from typing import Any
 
+from pi_mcp.sidecar._pictures import fitted
+
 __all__ = ["as_result", "cut", "printable", "resource_text"]
 
 TEXT_LIMIT = 20_000
 """Characters of a result that the model gets."""
-IMAGE_LIMIT = 5 << 20
-"""Characters of an image in base64; a larger one is saved."""
 STRUCTURED_LIMIT = 64 << 10
-IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
@@ -28,13 +27,18 @@ def printable(text: str) -> str:
     return _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
 
 
-def as_result(result: dict[str, Any]) -> dict[str, Any]:
-    """Return a ``CallToolResult`` of the wire as ``content``, ``isError`` and ``details``."""
+def as_result(result: dict[str, Any], *, resize: bool = True) -> dict[str, Any]:
+    """Return a ``CallToolResult`` of the wire as ``content``, ``isError`` and ``details``.
+
+    Args:
+        result: The result.
+        resize: Whether large images are shrunk; else they are saved.
+    """
     texts: list[str] = []
     images: list[dict[str, str]] = []
     details: dict[str, Any] = {}
     for block in result.get("content") or ():
-        _add(block, texts, images, details)
+        _add(block, texts, images, details, resize=resize)
     structured = result.get("structuredContent")
     if structured is not None:
         if not texts and not images:
@@ -48,12 +52,17 @@ def as_result(result: dict[str, Any]) -> dict[str, Any]:
     return {"content": content + images, "isError": bool(result.get("isError")), "details": details}
 
 
-def _add(block: dict[str, Any], texts: list[str], images: list[dict[str, str]], details: dict[str, Any]) -> None:
+def _add(
+    block: dict[str, Any], texts: list[str], images: list[dict[str, str]], details: dict[str, Any], *, resize: bool
+) -> None:
     kind = block.get("type")
+    if kind == "image":
+        picture = fitted(block.get("data", ""), block.get("mimeType", ""), resize=resize)
+        if picture is not None:
+            images.append({"type": "image", "data": picture[0], "mimeType": picture[1]})
+            return
     if kind == "text":
         texts.append(block.get("text", ""))
-    elif kind == "image" and block.get("mimeType") in IMAGES and len(block.get("data", "")) <= IMAGE_LIMIT:
-        images.append({"type": "image", "data": block["data"], "mimeType": block["mimeType"]})
     elif kind in ("image", "audio"):
         path = _save(block.get("data", ""), block.get("mimeType", ""))
         details["path"] = path

@@ -174,7 +174,8 @@ class Requests:
             progress_callback=on_progress,
             meta=request.get("meta") or None,
         )
-        return as_result(result.model_dump(by_alias=True, mode="json", exclude_none=True))
+        found = result.model_dump(by_alias=True, mode="json", exclude_none=True)
+        return await asyncio.to_thread(as_result, found, resize=request.get("resize", True))
 
     async def do_resources(self, message: dict[str, Any], _scope: anyio.CancelScope) -> list[dict[str, Any]]:
         client = await self._connections[message["server"]].client()
