@@ -11,7 +11,7 @@ import os
 import re
 from typing import TYPE_CHECKING, Any
 
-from attrs import frozen
+from attrs import define, field, frozen
 
 from pi_budgets._amounts import MEASURES, SCOPES, SHARED
 from pi_hookspecs import UserError
@@ -90,29 +90,43 @@ def read_budgets(settings: SettingsView, option: Callable[[str], bool | str | No
     """
     if (why := settings.unread("budgets")) is not None:
         raise UserError(f"{why}, in a file that may set budgets")
-    found: dict[tuple[str | None, str, str], Limit] = {}
-    ignored: list[str] = []
-    price = "tokens"
     own = os.path.join(os.fspath(settings.agent_dir), "settings.json")
+    merged = _Merged()
     for origin, value in settings.each("budgets"):
-        layer = _Layer(settings, origin)
         is_project = origin != own and origin.endswith(os.path.join(os.sep, ".pi", "settings.json"))
-        for name, who, scope, measure, amount in layer.amounts(value):
-            known = found.get((who, scope, measure))
+        merged.add(_Layer(settings, origin), value, is_project=is_project)
+    limits = (*merged.limits.values(), *_of_guardrails(settings), *_of_options(option))
+    return Budgets(limits=limits, unknown_price=merged.unknown_price, ignored=tuple(merged.ignored))
+
+
+@define
+class _Merged:
+    """The budgets of all files, the weakest first: a project's count where they are stricter."""
+
+    limits: dict[tuple[str | None, str, str], Limit] = field(factory=dict)
+    unknown_price: str = "tokens"
+    ignored: list[str] = field(factory=list)
+
+    def add(self, layer: _Layer, value: Any, *, is_project: bool) -> None:
+        """Add those of one file."""
+        for limit, amount in layer.limits(value):
+            key = (limit.who, limit.scope, limit.measure)
+            known = self.limits.get(key)
             if is_project and known is not None and (amount is None or amount > known.amount):
                 given = "null" if amount is None else f"{amount:g}"
-                ignored.append(f"{name} {given} does not count: your own is {known.amount:g} ({origin})")
+                self._ignore(f"{limit.setting} {given}", f"{known.amount:g}", layer)
             elif amount is None:
-                found.pop((who, scope, measure), None)
+                self.limits.pop(key, None)
             else:
-                found[who, scope, measure] = Limit(setting=name, scope=scope, measure=measure, amount=amount, who=who)
-        given_price = layer.unknown_price(value)
-        if given_price is not None and is_project and _UNKNOWN_PRICE.index(given_price) < _UNKNOWN_PRICE.index(price):
-            ignored.append(f"budgets.unknownPrice {given_price!r} does not count: your own is {price!r} ({origin})")
-        elif given_price is not None:
-            price = given_price
-    limits = (*found.values(), *_of_guardrails(settings), *_of_options(option))
-    return Budgets(limits=limits, unknown_price=price, ignored=tuple(ignored))
+                self.limits[key] = limit
+        price = layer.unknown_price(value)
+        if price is not None and is_project and _UNKNOWN_PRICE.index(price) < _UNKNOWN_PRICE.index(self.unknown_price):
+            self._ignore(f"budgets.unknownPrice {price!r}", repr(self.unknown_price), layer)
+        elif price is not None:
+            self.unknown_price = price
+
+    def _ignore(self, what: str, own: str, layer: _Layer) -> None:
+        self.ignored.append(f"{what} does not count: your own is {own} ({layer.origin})")
 
 
 @frozen
@@ -122,8 +136,8 @@ class _Layer:
     settings: SettingsView
     origin: str
 
-    def amounts(self, value: Any) -> Iterator[tuple[str, str | None, str, str, float | None]]:
-        """Yield setting, name in ``by``, scope, measure and amount."""
+    def limits(self, value: Any) -> Iterator[tuple[Limit, float | None]]:
+        """Yield each limit with its amount; None takes it away."""
         for name, inside in self._object(("budgets",), value, ("by", "unknownPrice", *SCOPES)):
             if name == "by":
                 for who, scopes in self._object(("budgets", "by"), inside):
@@ -139,13 +153,12 @@ class _Layer:
             raise self._error(("budgets", "unknownPrice"), _must_be(f"one of {', '.join(_UNKNOWN_PRICE)}", given))
         return given
 
-    def _scope(
-        self, steps: tuple[str, ...], measures: Any, who: str | None
-    ) -> Iterator[tuple[str, str | None, str, str, float | None]]:
+    def _scope(self, steps: tuple[str, ...], measures: Any, who: str | None) -> Iterator[tuple[Limit, float | None]]:
         for measure, amount in self._object(steps, measures, MEASURES):
             if amount is not None and not _is_amount(amount):
                 raise self._error((*steps, measure), _must_be("a number of at least 0", amount))
-            yield ".".join((*steps, measure)), who, steps[-1], measure, amount
+            setting = ".".join((*steps, measure))
+            yield Limit(setting=setting, scope=steps[-1], measure=measure, amount=amount or 0, who=who), amount
 
     def _object(
         self, steps: tuple[str, ...], value: Any, known: tuple[str, ...] | None = None
