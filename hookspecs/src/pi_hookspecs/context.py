@@ -321,8 +321,13 @@ class PiContext(CommandActions, StoredActions, Protocol):
         """
         ...
 
-    def abort(self, reason: str = "Operation aborted") -> None:
-        """Abort the run in progress."""
+    def abort(self, reason: str = "Operation aborted", *, exit_code: int | None = None) -> None:
+        """Abort the run in progress.
+
+        Args:
+            reason: Why, for what is aborted.
+            exit_code: Exit code, 1 to 255, of a process that was started for this prompt, as ``pi -p``; 1 when None.
+        """
         ...
 
     def shutdown(self) -> None:

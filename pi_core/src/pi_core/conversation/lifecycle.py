@@ -196,8 +196,15 @@ class Lifecycle:
             runtime.plugins.handles.retire(ENDED)
             self._fork_guard.release()
 
-    def request_abort(self, reason: str = "Operation aborted") -> None:
-        """Abort the current prompt, a compaction and the summary of a branch; queued messages stay."""
+    def request_abort(self, reason: str = "Operation aborted", *, exit_code: int | None = None) -> None:
+        """Abort the current prompt, a compaction and the summary of a branch; queued messages stay.
+
+        Args:
+            reason: Why.
+            exit_code: Exit code of a process that ends after this prompt; 1 when None.
+        """
+        if exit_code is not None:
+            self._runtime.bridge.requests.stop(exit_code)
         self._runtime.gate.abort(reason)
         self._runtime.agent.abort(reason)
         self._parts.abort_summaries()

@@ -62,7 +62,7 @@ class RequestHooks:
     Attributes:
         retries: Returns how often the present request was made before.
         request_id: Id of the latest request, until its answer is complete.
-        refused: Whether a plugin refused the latest request, or failed to decide.
+        refused: Whether a plugin refused the latest request, failed to decide, or aborted the run with an exit code.
         exit_code: Exit code that the plugin chose for that; None if it chose none.
     """
 
@@ -117,6 +117,10 @@ class RequestHooks:
         if answer is not None and answer.block:
             self.refuse(answer.reason, answer.exit_code)
         self.refused = False
+
+    def stop(self, exit_code: int) -> None:
+        """Note that a plugin aborts the run: nothing is repeated, and the exit code is the plugin's."""
+        self.refused, self.exit_code = True, exit_code
 
     def refuse(self, reason: str | None, exit_code: int | None) -> NoReturn:
         """Refuse the request that is being prepared.

@@ -123,7 +123,8 @@ class Runtime(ReprMixin):
     def exit_code(self) -> int:
         """Exit code for a process that ends after the last prompt.
 
-        0 when it was answered, 1 when its answer failed or was aborted, or what a plugin chose that refused a request.
+        0 when it was answered, 1 when its answer failed or was aborted, or what a plugin chose that refused a request
+        or aborted the run.
         """
         answer = self.transcript.last_answer()
         if answer is None or answer.stop_reason not in ("error", "aborted"):

@@ -252,8 +252,8 @@ class SessionPort(ProviderPort, Protocol):
         """Compact the conversation, see ``PiContext.compact``."""
         ...
 
-    def request_abort(self, reason: str = "Operation aborted") -> None:
-        """Stop the prompt that is being answered, without waiting until it has settled."""
+    def request_abort(self, reason: str = "Operation aborted", *, exit_code: int | None = None) -> None:
+        """Stop the prompt that is being answered, without waiting until it has settled, see ``PiContext.abort``."""
         ...
 
     async def wait_for_idle(self) -> None:

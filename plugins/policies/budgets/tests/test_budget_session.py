@@ -24,13 +24,13 @@ from pi_hookspecs import (
     hookimpl,
     tool,
 )
-from pi_testing import error, text, tool_call, usage
+from pi_testing import error, stall, text, tool_call, usage
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from pi_core import AgentSession
-    from pi_testing import EventRecorder, FakeTool, FakeUI, ScriptedProvider
+    from pi_testing import EventRecorder, FakeTool, FakeUI, ScriptedProvider, Step
 
 pytestmark = pytest.mark.pi(plugins={"budgets": pi_budgets})
 
@@ -133,9 +133,10 @@ async def test_an_answer_may_follow_the_last_tool_call(pi_session: AgentSession,
     assert answer.text == "done"
 
 
-@alone(run={"seconds": 0.01})
+@limited(run={"seconds": 0.01})
 @pytest.mark.pi(tools=[nap])
-async def test_time_in_tools_counts(pi_session: AgentSession, script: ScriptedProvider, pi_agent_dir: Path) -> None:
+async def test_time_in_tools_counts(pi_session: AgentSession, script: ScriptedProvider, fake_ui: FakeUI) -> None:
+    fake_ui.answers("Stop")
     script.turn(tool_call("nap"))
 
     answer = await pi_session.prompt("go")
@@ -143,6 +144,30 @@ async def test_time_in_tools_counts(pi_session: AgentSession, script: ScriptedPr
     assert answer is not None
     assert "of 0.01 seconds" in (answer.error_message or "")
     assert len(script.requests) == 1
+
+
+@tool
+async def hang(ctx: PiContext) -> str:
+    """Wait for the end of the run."""
+    assert ctx.signal is not None
+    await ctx.signal.wait()
+    return ""
+
+
+@alone(flags={"max-time": "0.05"})
+@pytest.mark.pi(tools=[hang])
+@pytest.mark.parametrize("step", [tool_call("hang"), stall()], ids=["a tool", "a model"])
+async def test_what_hangs_is_aborted_when_the_time_is_up(
+    pi_session: AgentSession, script: ScriptedProvider, recorder: EventRecorder, step: Step
+) -> None:
+    pi_session.subscribe(recorder)
+    script.turn(step)
+
+    await pi_session.prompt("go")
+
+    assert pi_session.exit_code == 4
+    (event,) = [event for event in recorder.events if event.type == "budget_exceeded"]
+    assert (event.setting, event.measure, event.limit) == ("--max-time", "seconds", 0.05)
 
 
 @alone(by={"summary": {"session": {"requests": 1}}})

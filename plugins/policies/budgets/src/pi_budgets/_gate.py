@@ -24,7 +24,10 @@ if TYPE_CHECKING:
     from pi_budgets._shared import Shared
     from pi_hookspecs import PiContext
 
-__all__ = ["BudgetExceededEvent", "Gate", "Reached", "used_of"]
+__all__ = ["EXIT_CODE", "BudgetExceededEvent", "Gate", "Reached", "used_of"]
+
+EXIT_CODE = 4
+"""Exit code of a process that a budget stops."""
 
 _WAIT_SECONDS = 15.0
 """How long a request waits for others whose cost is not known yet. The hook's own deadline is longer."""
@@ -135,6 +138,24 @@ class Gate:
                 return reason
         self.account.call_tool(self.names)
         return None
+
+    async def end_in_time(self) -> None:
+        """Abort the run when its time is up, whatever is in progress; for sessions without a user to ask."""
+        limits = [
+            limit
+            for limit in self.budgets.limits
+            if limit.measure == "seconds" and limit.who is None and not limit.is_shared
+        ]
+        if not limits:
+            return
+        left = {limit: limit.amount - used_of(limit, self.account, self.shared.ledger) for limit in limits}
+        first = min(limits, key=left.__getitem__)
+        await asyncio.sleep(left[first])
+        reached = Reached(first, used_of(first, self.account, self.shared.ledger))
+        reason = explained(reached, first.amount)
+        await self._announce(reached, reason)
+        self.ctx.ui.notify(reason, "error")
+        self.ctx.abort(reason, exit_code=EXIT_CODE)
 
     # Decisions
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 from pi_budgets._account import account_of, used_in
 from pi_budgets._family import accounts, member_of
-from pi_budgets._gate import Gate
+from pi_budgets._gate import EXIT_CODE, Gate
 from pi_budgets._ledger import names_of
 from pi_budgets._limits import Budgets, read_budgets
 from pi_budgets._prices import has_prices, most
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Hooks"]
 
-_EXIT_CODE = 4
 _DAMAGES_SHOWN = 3
 _NAMES = (
     "before_model_request",
@@ -61,6 +61,7 @@ class Hooks:
         self._start: dict[str | None, Amounts] = {}
         self._notices: set[str] = set()
         self._free: dict[str, bool] = {}
+        self._timer: asyncio.Task[None] | None = None
 
     def start(self, ctx: PiContext, *, wanted: bool) -> None:
         """Add the handlers where a limit may be set; report what is wrong with it now, not at the first request."""
@@ -118,11 +119,16 @@ class Hooks:
     def agent_start(self, _event: AgentStartEvent, ctx: PiContext) -> None:
         """Start the clock of a run; that of a child session is its parent's."""
         member, account = self._account(ctx)
-        if member.root == ctx.session.id:
-            account.begin_run()
+        if member.root != ctx.session.id:
+            return
+        account.begin_run()
+        if not ctx.has_ui and self._timer is None:
+            budgets = self._budgets(ctx)
+            self._timer = asyncio.create_task(self._gate(account, budgets, ctx, (None,)).end_in_time())
 
     def agent_settled(self, _event: AgentSettledEvent, ctx: PiContext) -> None:
         """Release what was reserved for requests that were never made; begin to count anew for the next run."""
+        self._stop_timer()
         member, account = self._account(ctx)
         left = [each.id for each in account.reserved.values() if each.session == ctx.session.id]
         for request in left:
@@ -138,6 +144,7 @@ class Hooks:
 
     def session_shutdown(self, event: SessionShutdownEvent, ctx: PiContext) -> None:
         """Forget what the session used: its entries have it."""
+        self._stop_timer()
         if event.reason != "reload":
             accounts().pop(ctx.session.id, None)
 
@@ -171,6 +178,18 @@ class Hooks:
         for damage in shared_in(agent_dir).ledger.damages[:_DAMAGES_SHOWN]:
             self._notify_once(str(damage), ctx)
         return reason
+
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _budgets(self, ctx: PiContext) -> Budgets:
+        """Return the limits; none where they are wrong, and every request is refused."""
+        try:
+            return read_budgets(ctx.settings, ctx.get_flag)
+        except UserError:
+            return Budgets()
 
     def _account(self, ctx: PiContext) -> tuple[Member, Account]:
         member = member_of(ctx)
@@ -207,5 +226,5 @@ class Hooks:
             ctx.ui.notify(sentence, "warning")
 
 
-def _refused(reason: str, exit_code: int = _EXIT_CODE) -> BeforeModelRequestResult:
+def _refused(reason: str, exit_code: int = EXIT_CODE) -> BeforeModelRequestResult:
     return BeforeModelRequestResult(block=True, reason=reason, exit_code=exit_code)
