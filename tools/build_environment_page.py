@@ -67,6 +67,8 @@ SYSTEM = {
     "DOCKER_HOST": "See `SSH_AUTH_SOCK`",
     "GPG_AGENT_INFO": "See `SSH_AUTH_SOCK`",
     "DBUS_SESSION_BUS_ADDRESS": "See `SSH_AUTH_SOCK`",
+    "PIP_CACHE_DIR": "With the sandbox on, a folder among its temporary files, as that of the next one",
+    "UV_CACHE_DIR": "See `PIP_CACHE_DIR`",
     "HTTP_PROXY": "Proxy of requests to `http://` addresses, in small letters, too, as the next three",
     "HTTPS_PROXY": "Proxy of requests to `https://` addresses",
     "ALL_PROXY": "Proxy of all schemes without a proxy of their own",

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import io
+import json
 import os
 import shutil
 import socket
 import sys
+import tarfile
 import threading
+import zipfile
 from contextlib import suppress
 
 import pytest
@@ -25,6 +29,7 @@ pytestmark = [
 ]
 
 SECRET = "s3cret-of-the-user"
+USER = os.path.expanduser("~")  # noqa: PTH111 - where compilers are installed; tests have a home of their own
 
 CHANGES = {
     "a redirection": "echo x >> {outside}/treasure",
@@ -118,7 +123,7 @@ async def bash(engine, pi_session, script):
 
 def filled(command, **values):
     """Return a command with its placeholders replaced, and no others."""
-    for name, value in {"python": sys.executable, "pid": os.getpid(), **values}.items():
+    for name, value in {"python": sys.executable, "pid": os.getpid(), "user": USER, **values}.items():
         command = command.replace("{" + name + "}", str(value))
     return command
 
@@ -232,17 +237,41 @@ JOBS = {
     "permissions": "touch f && chmod +x f && ln -s f l && readlink l && mkfifo p && stat p",
     "shared memory": "{python} -c 'import multiprocessing.shared_memory as s; m=s.SharedMemory(create=True,size=9);"
     " m.close(); m.unlink()'",
-    "node": "command -v node > /dev/null || exit 0;"
-    ' echo \'require("fs").writeFileSync("n","1")\' > n.js && node n.js && cat n',
+    "node": 'echo \'require("fs").writeFileSync("n","1")\' > n.js && node n.js && cat n',
     "the time": "date && sleep 0.01 && nproc && uname -a && id && hostname",
+    "cargo": "export RUSTUP_HOME={user}/.rustup CARGO_HOME={user}/.cargo;"
+    " cargo init -q --vcs none --name one . && cargo run -q --offline",
+    "go": "printf 'module one\\ngo 1.18\\n' > go.mod && printf 'package main\\nfunc main() { println(1) }\\n' > main.go"
+    " && go build -o one . && ./one",
+    "sqlite3": "sqlite3 a.db 'create table t(x); insert into t values(1); pragma journal_mode=wal; vacuum' &&"
+    " sqlite3 a.db 'select x from t'",
+    "Python's sqlite": '{python} -c \'import sqlite3; c=sqlite3.connect("a.db"); c.execute("create table t(x)");'
+    " c.commit()'",
+    "zip": "echo x > f && zip -q a.zip f && rm f && unzip -q a.zip && cat f",
+    "patch": "echo a > f && cp f g && echo b > g && (diff -u f g > p || true) && patch -s f p && grep -q b f",
+    "perl": 'perl -e \'open(F,">f"); print F 1; close F; system("cat f")\' && perl -pi -e s/1/2/ f && grep -q 2 f',
+    "a virtual environment": "{python} -m venv --without-pip v && v/bin/python -c 'import sys; print(sys.prefix)'",
+    "an event loop": "{python} -c 'import asyncio; print(asyncio.run(asyncio.sleep(0, 1)));"
+    ' asyncio.run(asyncio.create_subprocess_exec("true"))\'',
+    "xargs -P": "seq 1 40 | xargs -P 4 -I@ sh -c 'echo @ > f@' && test $(ls f* | wc -l) = 40",
+    "a clone and a worktree": "mkdir r && cd r && {commit} && cd .. && git clone -q r c && cd c"
+    " && git worktree add -q ../w && git -C ../w log --oneline",
 }
-"""What people do all day."""
+"""What people do all day; with pip and npm, which need the network, they are thirty."""
+
+PROGRAMS = {"a compiler": "gcc", "a clone and a worktree": "git", "xargs -P": "xargs"}
+"""Programs of jobs that do not have their name."""
 
 
-@pytest.mark.parametrize("job", JOBS)
+SLOW = ("cargo", "go")
+"""Jobs that compile a standard library first."""
+
+
+@pytest.mark.parametrize("job", [pytest.param(job, marks=pytest.mark.slow) if job in SLOW else job for job in JOBS])
 async def test_ordinary_work_goes_on(job, bash):
-    if job == "a compiler" and shutil.which("gcc") is None:
-        pytest.skip("there is no gcc")
+    program = PROGRAMS.get(job, job)
+    if program in ("cargo", "gcc", "go", "node", "patch", "perl", "sqlite3", "zip") and shutil.which(program) is None:
+        pytest.skip(f"there is no {program}")
 
     output = await bash(f"( {filled(JOBS[job], commit=COMMIT)} ) && echo all is well")
 
@@ -366,3 +395,62 @@ async def test_the_model_is_told_its_limits(engine, pi_session, script):
 
     assert "Commands run in a sandbox." in script.requests[0].system_prompt
     assert "There is no network." in script.requests[0].system_prompt
+
+
+@pytest.fixture
+async def index(tmp_path_factory):
+    """The address of a package index with the package ``one``, as pip and as npm ask for it."""
+    wheel, package, files = io.BytesIO(), io.BytesIO(), {}
+    with zipfile.ZipFile(wheel, "w") as archive:
+        info = "one-1.0.dist-info"
+        archive.writestr("one.py", "print('one runs')")
+        archive.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\nName: one\nVersion: 1.0\n")
+        archive.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        archive.writestr(f"{info}/RECORD", "")
+    with tarfile.open(fileobj=package, mode="w:gz") as archive:
+        contents = {"package.json": b'{"name": "one", "version": "1.0.0"}', "index.js": b"console.log('one runs')"}
+        for name, content in contents.items():
+            entry = tarfile.TarInfo(f"package/{name}")
+            entry.size = len(content)
+            archive.addfile(entry, io.BytesIO(content))
+
+    async def answer(reader, writer):
+        line, *_ = (await reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
+        kind, body = files.get(line.split()[1], ("text/plain", b""))
+        head = f"HTTP/1.1 {200 if body else 404} X\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n"
+        writer.write(f"{head}Connection: close\r\n\r\n".encode() + body)
+        writer.close()
+
+    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    address = f"http://localhost:{server.sockets[0].getsockname()[1]}"
+    page = f'<a href="{address}/one-1.0-py3-none-any.whl">one-1.0-py3-none-any.whl</a>'
+    versions = {"1.0.0": {"name": "one", "version": "1.0.0", "dist": {"tarball": f"{address}/one-1.0.0.tgz"}}}
+    document = {"name": "one", "dist-tags": {"latest": "1.0.0"}, "versions": versions}
+    files["/simple/one/"] = "text/html", page.encode()
+    files["/one-1.0-py3-none-any.whl"] = "application/octet-stream", wheel.getvalue()
+    files["/one"] = "application/json", json.dumps(document).encode()
+    files["/one-1.0.0.tgz"] = "application/octet-stream", package.getvalue()
+    async with server:
+        yield address
+
+
+INSTALLS = {
+    "pip": "pip install -q --disable-pip-version-check --index-url {index}/simple/ --target d one"
+    " && PYTHONPATH=d {python} -m one",
+    "npm": "npm init -y > /dev/null; npm install -s --no-update-notifier --no-audit --registry {index}/ one"
+    " && node -e 'require(\"one\")'",
+}
+"""What installs packages from a listed host."""
+
+
+@pytest.mark.slow  # each starts an installer, which takes seconds
+@pytest.mark.parametrize("program", INSTALLS)
+async def test_packages_are_installed_from_a_listed_host(program, engine, bash, pi_session, index):
+    if shutil.which(program) is None:
+        pytest.skip(f"there is no {program}")
+    allowed = index.removeprefix("http://")
+    pi_session.settings.set("sandbox", {"mode": engine, "network": "allow", "allow": [allowed]})
+
+    output = await bash(filled(INSTALLS[program], index=index))
+
+    assert "one runs" in output.splitlines()

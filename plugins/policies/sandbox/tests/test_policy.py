@@ -154,3 +154,12 @@ def test_the_proxy_replaces_that_of_the_user(policy_of):
 )
 def test_hosts_are_allowed_by_name_and_port(host, port, allowed):
     assert allowed_host(host, port, ["a.org", "*.wild.org", "ported.org:8080"]) is allowed
+
+
+def test_build_tools_get_caches_of_their_own(policy_of, places):
+    policy = policy_of(Options(mode="auto", env=("GOCACHE",)))
+
+    found = policy.environment({"GOCACHE": "/mine", "UV_CACHE_DIR": "/theirs"})
+
+    assert found["GOCACHE"] == "/mine"
+    assert found["UV_CACHE_DIR"] == str(places["temp"] / "uv")

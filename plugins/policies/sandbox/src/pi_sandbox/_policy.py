@@ -67,6 +67,7 @@ _SOCKETS = (
     "WAYLAND_DISPLAY",
     "XAUTHORITY",
 )
+_CACHES = {"GOCACHE": "go-build", "npm_config_cache": "npm", "PIP_CACHE_DIR": "pip", "UV_CACHE_DIR": "uv"}
 _PROXIES = ("http_proxy", "https_proxy", "all_proxy", "ftp_proxy", "no_proxy")
 
 
@@ -124,9 +125,14 @@ class Policy:
         return None if place is None else f"the sandbox hides {place}"
 
     def environment(self, env: Mapping[str, str], proxy: Way | None = None) -> dict[str, str]:
-        """Return the variables for a program: without keys, and with the way to the proxy instead of the user's."""
+        """Return the variables for a program: without keys, and with the way to the proxy instead of the user's.
+
+        Build tools get caches among the temporary files: they fail without one, and nothing may be put into the user's,
+        which are used outside.
+        """
         kept = {name: value for name, value in env.items() if name in self.env or not is_key_like(name)}
         kept |= {"TMPDIR": self.temp, "TMP": self.temp, "TEMP": self.temp}
+        kept |= {name: os.path.join(self.temp, folder) for name, folder in _CACHES.items() if name not in self.env}
         if self.network == "open":
             return kept
         kept = {name: value for name, value in kept.items() if name.lower() not in _PROXIES}
