@@ -162,4 +162,4 @@ def test_build_tools_get_caches_of_their_own(policy_of, places):
     found = policy.environment({"GOCACHE": "/mine", "UV_CACHE_DIR": "/theirs"})
 
     assert found["GOCACHE"] == "/mine"
-    assert found["UV_CACHE_DIR"] == str(places["temp"] / "uv")
+    assert found["UV_CACHE_DIR"] == str(places / "temp" / "uv")
