@@ -212,14 +212,14 @@ class _PluginUI:
 
     def _contained(self, overlay: Overlay | None) -> Overlay | None:
         """Return an overlay whose functions are contained: a front end calls them while it draws."""
-        if overlay is None or self._session is None:
+        if self._session is None:
             return overlay
         functions: dict[str, Any] = {
             name: self._session.components.contained(function, "overlay")
             for name in ("visible", "on_handle")
-            if (function := getattr(overlay, name)) is not None
+            if (function := getattr(overlay, name, None)) is not None
         }
-        return evolve(overlay, **functions)
+        return evolve(overlay, **functions) if overlay is not None and functions else overlay
 
     def _set_edge(self, method: str, what: str, factory: ComponentFactory | None, placement: WidgetPlacement) -> None:
         if hasattr(self._ui, method):

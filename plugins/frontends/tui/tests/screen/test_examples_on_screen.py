@@ -164,10 +164,8 @@ async def test_completions(desk, pi_session, tmp_path, monkeypatch) -> None:
 async def test_a_checklist(desk, pi_session) -> None:
     async with desk((100, 30)) as user:
         await user.type("/item", "enter")
-        await user.sees("What is to be done")
-        await user.press(*"write", "enter")
-        await user.sees("Who does it")
-        await user.press("enter")
+        await user.sees("What is to be done", "Who does it")
+        await user.press(*"write", "enter", "enter", "enter")
         await user.sees("Checklist", "· write")
         await user.type("/checklist", "enter")
         await user.sees("→ · write")
