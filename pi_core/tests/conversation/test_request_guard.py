@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -17,7 +18,7 @@ from pi_hookspecs import (
     UserMessage,
     hookimpl,
 )
-from pi_testing import error, text
+from pi_testing import error, stall, text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -142,6 +143,24 @@ async def test_a_guard_that_crashes_refuses(pi_session: AgentSession, script: Sc
     assert "plugin 'guard' failed in before_model_request" in answer.error_message
     assert script.requests == []
     assert pi_session.exit_code == 1
+
+
+@pytest.mark.parametrize(("exit_code", "expected"), [(5, 5), (None, 1)])
+async def test_who_aborts_a_run_chooses_the_exit_code(
+    pi_session: AgentSession, script: ScriptedProvider, exit_code: int | None, expected: int
+) -> None:
+    script.turn(stall()).turn(text("done"))
+    prompt = asyncio.create_task(pi_session.prompt("first"))
+    await script.stalled()
+
+    pi_session.ctx.abort("The time is up", exit_code=exit_code)
+    await prompt
+
+    assert pi_session.exit_code == expected
+
+    await pi_session.prompt("second")
+
+    assert pi_session.exit_code == 0
 
 
 async def test_each_attempt_is_asked_about(pi_session: AgentSession, script: ScriptedProvider, guard: Guard) -> None:
