@@ -180,7 +180,7 @@ def test_check_names_unknown_keys_and_unknown_tools(run, tmp_path):
     code, printed, _ = run("check", str(file))
 
     assert code == 1
-    assert f"{file}:1: there is no tool 'reed'" in printed
+    assert f"{file}:4: there is no tool 'reed'" in printed
     assert f"{file}: note: 'color' has no meaning for pi and is ignored" in printed
     assert f"{file}: note: pi has no tool for 'WebSearch'" in printed
 

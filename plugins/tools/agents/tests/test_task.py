@@ -258,6 +258,26 @@ async def test_without_agents_and_the_setting_there_is_no_tool(pi_session, scrip
 
 
 @pytest.mark.pi(settings={"agents": {}})
+async def test_after_the_first_file_a_reload_offers_the_tool(pi_session, script, pi_agent_dir):
+    agent_file(pi_agent_dir / "agents", "scout")
+    await pi_session.reload()
+    script.turn(text("Hello."))
+    await pi_session.prompt("hi")
+
+    assert "task" in script.requests[0].tools
+
+
+@pytest.mark.pi(settings={"agents": {"enabled": False}})
+async def test_the_setting_can_withhold_the_tool(pi_session, script, pi_agent_dir):
+    agent_file(pi_agent_dir / "agents", "scout")
+    await pi_session.reload()
+    script.turn(text("Hello."))
+    await pi_session.prompt("hi")
+
+    assert "task" not in script.requests[0].tools
+
+
+@pytest.mark.pi(settings={"agents": {}})
 @pytest.mark.parametrize(
     "offered", [pytest.param(True, marks=pytest.mark.pi(trusted=True)), pytest.param(False, marks=pytest.mark.pi())]
 )
@@ -363,7 +383,7 @@ async def start_in_background(session, script, turn):
 async def test_an_agent_in_the_background_reports_when_it_is_done(pi_session, script, fake_ui):
     go, answer = held_back()
     member_id = await start_in_background(pi_session, script, answer)
-    before = pi_session.ctx.totals.total_tokens
+    before, status = pi_session.ctx.totals.total_tokens, dict(fake_ui.statuses)
     go.set()
     await until(lambda: fake_ui.notices)
     script.turn(tool_call("task_output", id=member_id)).turn(text("Done."))
@@ -371,6 +391,7 @@ async def test_an_agent_in_the_background_reports_when_it_is_done(pi_session, sc
 
     result, failed = result_of(pi_session)
     assert (before, pi_session.ctx.totals.total_tokens) == (0, 30)
+    assert (status, fake_ui.statuses) == ({"agents": "1 agent in the background"}, {})
     assert fake_ui.notices[0].message == f"The agent {member_id} (general: Look around) is done."
     assert any(f"The agent {member_id}" in str(message.content) for message in script.requests[-1].messages)
     assert result.startswith(f"Found it.\n\n[agent {member_id}, 1 turns, ")

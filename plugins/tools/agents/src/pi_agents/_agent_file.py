@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pi_core import Frontmatter
     from pi_hookspecs import ResourceContent, ResourceFile
 
-__all__ = ["KEYS", "read_agent"]
+__all__ = ["KEYS", "line_of", "read_agent"]
 
 KEYS = (
     "name",
@@ -61,11 +61,11 @@ def read_agent(file: ResourceFile, text: str) -> ResourceContent:
         problems.append(("has no front matter: it must begin with lines '---', 'description: ...', '---'", 1))
     elif not isinstance(description, str) or not description.strip():
         problems.append(
-            ("says nothing about what the agent is for: add 'description: ...'", _line(text, "description"))
+            ("says nothing about what the agent is for: add 'description: ...'", line_of(text, "description"))
         )
     if not isinstance(name, str) or not _NAME.fullmatch(name.strip()):
         problems.append(
-            (f"name {name!r:.80} must be 1 to 64 letters, digits, '-', '_', '.' or ':'", _line(text, "name"))
+            (f"name {name!r:.80} must be 1 to 64 letters, digits, '-', '_', '.' or ':'", line_of(text, "name"))
         )
     for key, value in values.items():
         if key not in KEYS:
@@ -73,7 +73,7 @@ def read_agent(file: ResourceFile, text: str) -> ResourceContent:
         elif value is not None and key not in ("name", "description"):
             message = _take(key, value, data, notes)
             if message is not None:
-                problems.append((message, _line(text, key)))
+                problems.append((message, line_of(text, key)))
     if written.problem is None and not written.body.strip():
         notes.append("there are no instructions after the front matter")
     return pi_hookspecs.ResourceContent(
@@ -159,7 +159,7 @@ def _take_level(key: str, value: Any, data: dict[str, Any]) -> str | None:
     return None
 
 
-def _line(text: str, key: str) -> int | None:
-    """Return the line of a key, from 1."""
+def line_of(text: str, key: str) -> int | None:
+    """Return the line of a key in the front matter, from 1; None where there is none."""
     lines: Iterator[tuple[int, str]] = enumerate(text.split("\n", 200), 1)
     return next((number for number, line in lines if line.startswith(f"{key}:")), None)

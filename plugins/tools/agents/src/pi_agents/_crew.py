@@ -195,13 +195,23 @@ class Crew:
                 self._changed.notify_all()
 
     async def _work_in_background(self, member: Member, ctx: ToolContext) -> None:
-        await self._work(member, ctx)
+        self._show_status(ctx)
+        try:
+            await self._work(member, ctx)
+        finally:
+            self._show_status(ctx)
         if member.why == "The session ended":
             return
         text = f"The agent {member.id} ({member.name}: {member.description}) {_ENDS.get(member.state, 'ended')}."
         ctx.ui.notify(text, "info" if member.state == "done" else "warning")
         notice = CustomMessage(custom_type=KIND, content=f"{text} task_output returns its result.", display=False)
         self.pi.send_message(notice)
+
+    def _show_status(self, ctx: PiContext) -> None:
+        """Display how many agents work in the background."""
+        count = sum(each.background and each.is_active for each in self.members.values())
+        text = f"{count} {'agent' if count == 1 else 'agents'} in the background" if count else None
+        ctx.ui.set_status("agents", text)
 
     async def _earlier(self, ctx: ToolContext, member_id: str) -> ToolResult:
         """Return the last answer of an agent of an earlier run of the program, from its session."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
 
-from pi_agents._agent_file import KEYS, read_agent
+from pi_agents._agent_file import KEYS, line_of, read_agent
 from pi_agents._kind import agent_kind, folders
 from pi_hookspecs import ExecResult, ResourceRequest, UserError
 
@@ -168,7 +168,8 @@ def _check(paths: Sequence[str], host: Any) -> int:
     for each in found:
         problems = [f"{problem.line or 1}: {problem.message}" for problem in each.content.problems]
         unknown = [tool for tool in each.content.data.get("tools", ()) if tool not in tools]
-        problems += [f"1: there is no tool {tool!r}. The agent is not offered" for tool in unknown]
+        line = line_of(_text(each.file.path), "tools") if unknown else 1
+        problems += [f"{line}: there is no tool {tool!r}. The agent is not offered" for tool in unknown]
         failed = failed or bool(problems)
         notes = [f"note: {note}" for note in each.content.data.get("notes", ())]
         if not each.used:
