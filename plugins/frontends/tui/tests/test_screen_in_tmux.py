@@ -117,6 +117,26 @@ def test_a_session_that_cannot_be_made_leaves_the_reason_on_the_shells_screen(tm
     tmux.sees("\nicanon")
 
 
+def test_the_session_of_another_pi_is_displayed_and_ended_with_the_screen(tmux: Tmux) -> None:
+    tmux.send(f"{sys.executable} -P -m pi_cli attach {tmux.command}", "Enter")
+    tmux.sees("0.0%/128k (auto)", "-m pi_cli --model")
+    tmux.send("list the files here", "Enter")
+    tmux.sees("brest.txt", "The files here")
+    tmux.send("/tree", "Enter")
+    tmux.sees("does not work over a connection")
+    tmux.send("C-d")
+
+    tmux.sees("To resume this session")
+    tmux.send(f"clear; {COOKED}; pgrep -fc 'mode [r]pc'", "Enter")
+    tmux.sees("\nicanon\n0")
+
+
+def test_a_program_that_is_no_pi_is_refused_with_what_it_said(tmux: Tmux) -> None:
+    tmux.send(f"{sys.executable} -P -m pi_cli attach sh -c 'echo no harbour here >&2' --", "Enter")
+
+    tmux.sees("cannot be displayed", "no harbour here")
+
+
 def test_a_dumb_terminal_has_the_line_mode_and_the_reason(tmux: Tmux) -> None:
     tmux.send(f"TERM=dumb {tmux.command}", "Enter")
 

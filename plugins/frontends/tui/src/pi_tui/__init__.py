@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pi_hookspecs import hookimpl
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pi_hookspecs import Mode, Theme
+    from pi_hookspecs import Mode, Subcommand, Theme
 
-__all__ = ["register_modes", "register_themes"]
+__all__ = ["register_modes", "register_subcommands", "register_themes"]
 
 
 @hookimpl
@@ -20,6 +20,19 @@ def register_modes() -> Sequence[Mode]:
     from pi_tui._mode import FullScreen
 
     return [FullScreen().mode()]
+
+
+@hookimpl
+def register_subcommands() -> Sequence[Subcommand]:
+    """Add ``pi attach``."""
+    from pi_hookspecs import Subcommand
+
+    def run(arguments: list[str], host: Any) -> int:
+        from pi_tui._attached import attach
+
+        return attach(arguments, host)
+
+    return [Subcommand("attach", run=run, description="Display the session of another pi, as over SSH")]
 
 
 @hookimpl

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, cast
 from pi_hookspecs import Mode, UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from typing import TextIO
 
-    from pi_hookspecs import StartFacts
+    from pi_hookspecs import SettingsView, StartFacts
     from pi_tui._printed import Printed
     from pi_tui._terminal import Terminal
 
@@ -64,10 +64,19 @@ class FullScreen:
             self._terminal = self._printed = None
             printed.end(sys.__stderr__)
 
+    async def run_attached(self, command: Sequence[str], settings: SettingsView) -> int:
+        """Run the application for a session of another program until the user ends it."""
+        from pi_tui._attached import run_attached
+
+        return await run_attached(command, settings, *self._prepared())
+
+    def _prepared(self) -> tuple[Terminal, Printed]:
+        if self._terminal is None or self._printed is None:
+            raise UserError("The mode 'fullscreen' was run without having been prepared")
+        return self._terminal, self._printed
+
     async def run(self, session: Any, options: Any) -> int:
         """Run the application until the user ends it."""
         from pi_tui._run import run_screen
 
-        if self._terminal is None or self._printed is None:
-            raise UserError("The mode 'fullscreen' was run without having been prepared")
-        return await run_screen(session, options, self._terminal, self._printed)
+        return await run_screen(session, options, *self._prepared())

@@ -12,15 +12,16 @@ from pi_tui._signals import orderly_end
 from pi_tui.port.local import LocalPort
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Awaitable, Callable, Iterable, Mapping
 
     from pi_core.conversation import AgentSession
     from pi_tui._printed import Printed
     from pi_tui._terminal import Terminal
     from pi_tui.keys.bindings import Bindings
+    from pi_tui.port.protocol import Port
     from pi_tui.screen.app import ScreenApp
 
-__all__ = ["make_app", "run_screen"]
+__all__ = ["make_app", "run_app", "run_screen"]
 
 
 async def run_screen(session: AgentSession, options: Any, terminal: Terminal, printed: Printed) -> int:
@@ -34,6 +35,29 @@ async def run_screen(session: AgentSession, options: Any, terminal: Terminal, pr
     """
     port = LocalPort(session)
     app = make_app(port, terminal, session_dir=options.session_dir)
+    return await run_app(app, terminal, printed, start=session.start, stop=session.dispose, prompts=options.prompts)
+
+
+async def run_app(
+    app: ScreenApp,
+    terminal: Terminal,
+    printed: Printed,
+    *,
+    start: Callable[[], Awaitable[Any]],
+    stop: Callable[[], Awaitable[Any]],
+    prompts: Iterable[Any] = (),
+) -> int:
+    """Talk until the user ends it; return the exit code.
+
+    Args:
+        app: The application, for a session.
+        terminal: The terminal.
+        printed: What was printed since it is ours.
+        start: Starts the session; called when dialogs can be displayed.
+        stop: Ends it; called when the terminal is the shell's again.
+        prompts: What to send first.
+    """
+    port = app.port
     port.set_user_interface(app.interface)
     terminal.shows_cursor = port.settings.get_bool("showHardwareCursor", default=False)
     code = 1
@@ -46,22 +70,22 @@ async def run_screen(session: AgentSession, options: Any, terminal: Terminal, pr
             app.capture(printed.stream.write)
             app.begin(port.subscribe(app.take_event))
             with app.as_current():
-                await session.start()
-                await app.talk_until_end(options.prompts, running)
+                await start()
+                await app.talk_until_end(prompts, running)
             code = 0
         finally:
             end.cleaning_up()
             await app.close(running)
             printed.keep()
             terminal.restore()
-            await session.dispose()
+            await stop()
             print_exit(app, terminal)
     if app.crash is not None:
         raise app.crash
     return end.exit_code if end.exit_code is not None else code
 
 
-def make_app(port: LocalPort, terminal: Terminal, *, session_dir: str | None) -> ScreenApp:
+def make_app(port: Port, terminal: Terminal, *, session_dir: str | None) -> ScreenApp:
     """Return the application for a session at a terminal."""
     from pi_core import error_text
     from pi_tui._driver import ScreenDriver
@@ -87,7 +111,7 @@ def make_app(port: LocalPort, terminal: Terminal, *, session_dir: str | None) ->
     return app
 
 
-def _bindings(port: LocalPort, environ: Mapping[str, str]) -> tuple[Bindings, list[str]]:
+def _bindings(port: Port, environ: Mapping[str, str]) -> tuple[Bindings, list[str]]:
     from pi_tui.keys.actions import platform_of
     from pi_tui.keys.bindings import Bindings
     from pi_tui.keys.conflicts import find_conflicts
@@ -98,5 +122,5 @@ def _bindings(port: LocalPort, environ: Mapping[str, str]) -> tuple[Bindings, li
     return bindings, [*map(str, read.problems), *map(str, find_conflicts(bindings))]
 
 
-def _mouse(port: LocalPort) -> bool:
+def _mouse(port: Port) -> bool:
     return port.settings.get_bool("fullscreenMouse", default=True) and os.name == "posix"

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from contextlib import asynccontextmanager
+import asyncio
+import os
+from contextlib import asynccontextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pi_client import PiClient
+from pi_client.lines import LineReader
 from pi_hookspecs import Command, hookimpl
+from pi_rpc._outbox import Outbox
+from pi_rpc._server import Server
+from pi_rpc._ui import RpcUI
 from pi_tui.keys.bindings import Bindings
 from pi_tui.port.local import LocalPort
+from pi_tui.port.remote import RemotePort
+from pi_tui.port.remote_ui import Asker
 from pi_tui.screen.app import ScreenApp
 
 if TYPE_CHECKING:
@@ -25,6 +34,16 @@ class Desk:
 
     def __init__(self, app: ScreenApp, pilot: Pilot) -> None:
         self.app, self.pilot = app, pilot
+        self._ending = asyncio.ensure_future(app.port.until_shut_down())
+
+    def leave(self) -> None:
+        """Look no more."""
+        self._ending.cancel()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the session is to be ended."""
+        return self._ending.done()
 
     @property
     def rows(self) -> list[str]:
@@ -104,22 +123,81 @@ def draws() -> Draws:
     return _DRAWS
 
 
+_ONLY_HERE = frozenset(["test_login_asks_in_dialogs_and_stores_what_it_got"])
+"""Tests of what the protocol does not know."""
+
+_QUICK = frozenset(
+    [
+        "test_a_prompt_and_its_answer_are_on_the_screen",
+        "test_escape_stops_the_answer_and_puts_what_is_queued_into_the_editor",
+    ]
+)
+"""Tests that always run over the protocol, too; the others do with the slow ones."""
+
+
+@asynccontextmanager
+async def served(session: AgentSession) -> AsyncIterator[RemotePort]:
+    """Serve a session as ``pi --mode rpc`` does, and return the port of a client of it."""
+    (server_in, to_server), (from_server, server_out) = os.pipe(), os.pipe()
+    loop = asyncio.get_running_loop()
+    reader = asyncio.StreamReader(limit=2**26)
+    reading, _ = await loop.connect_read_pipe(
+        lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(from_server, "rb", 0)
+    )
+    writing, protocol = await loop.connect_write_pipe(asyncio.streams.FlowControlMixin, os.fdopen(to_server, "wb", 0))
+    outbox = Outbox(server_out, lambda: server.end(141))
+    session.ui, session.has_ui = RpcUI(outbox), True
+    server = Server(session, outbox, session.ui)
+    server.reader = LineReader(server_in, server.on_lines, server.on_end_of_input)
+    server.reader.start()
+    serving = asyncio.ensure_future(server.serve())
+    asker = Asker()
+    client = PiClient.over(reader, asyncio.StreamWriter(writing, protocol, reader, loop), asker.answer)
+    port = RemotePort(client, session.settings, asker)
+    await port.begin()
+    try:
+        yield port
+    finally:
+        server.end(0)
+        await asyncio.wait([serving], timeout=10)
+        reading.close()
+        writing.close()
+        os.close(server_out)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run what one does on the screen over the protocol, too."""
+    if "desk" in metafunc.fixturenames and metafunc.module.__name__.endswith("test_talking"):
+        is_here = metafunc.function.__name__ in _ONLY_HERE
+        marks = [] if metafunc.function.__name__ in _QUICK else [pytest.mark.slow]
+        remote = [] if is_here else [pytest.param("remote", marks=marks)]
+        metafunc.parametrize("where", ["here", *remote], indirect=True)
+
+
 @pytest.fixture
-def desk(pi_session: AgentSession):
+def where(request: pytest.FixtureRequest) -> str:
+    """Where the session is: ``here``, or ``remote``."""
+    return getattr(request, "param", "here")
+
+
+@pytest.fixture
+def desk(pi_session: AgentSession, where: str):
     """``async with desk() as user``: a screen of 80x24 over the session."""
 
     @asynccontextmanager
     async def opened(size: tuple[int, int] = (80, 24), environ: Mapping[str, str] | None = None) -> AsyncIterator[Desk]:
-        port = LocalPort(pi_session)
-        environ = environ or {"TERM": "xterm-256color"}
-        app = ScreenApp(port, bindings=Bindings("linux"), environ=environ, home=environ.get("HOME", ""))
-        port.set_user_interface(app.interface)
-        async with app.run_test(size=size) as pilot:
-            unsubscribe = port.subscribe(app.take_event)
-            try:
-                yield Desk(app, pilot)
-            finally:
-                await app.talk.end()
-                unsubscribe()
+        async with served(pi_session) if where == "remote" else nullcontext(LocalPort(pi_session)) as port:
+            environ = environ or {"TERM": "xterm-256color"}
+            app = ScreenApp(port, bindings=Bindings("linux"), environ=environ, home=environ.get("HOME", ""))
+            port.set_user_interface(app.interface)
+            async with app.run_test(size=size) as pilot:
+                unsubscribe = port.subscribe(app.take_event)
+                user = Desk(app, pilot)
+                try:
+                    yield user
+                finally:
+                    user.leave()
+                    await app.talk.end()
+                    unsubscribe()
 
     return opened

@@ -82,20 +82,20 @@ async def test_ctrl_c_clears_the_editor_and_leaves_the_answer_alone(desk, script
         await user.press("escape")
 
 
-async def test_ctrl_c_twice_ends(desk, pi_session: AgentSession) -> None:
+async def test_ctrl_c_twice_ends(desk) -> None:
     async with desk() as user:
         await user.press("ctrl+c", "ctrl+c")
 
-        assert pi_session.shutdown_requested.is_set()
+        assert user.is_over
 
 
-async def test_ctrl_d_ends_only_at_an_empty_editor(desk, pi_session: AgentSession) -> None:
+async def test_ctrl_d_ends_only_at_an_empty_editor(desk) -> None:
     async with desk() as user:
         await user.type("words", "ctrl+d")
-        assert not pi_session.shutdown_requested.is_set()
+        assert not user.is_over
 
         await user.press("ctrl+u", "ctrl+d")
-        assert pi_session.shutdown_requested.is_set()
+        assert user.is_over
 
 
 @pytest.mark.pi(settings={"doubleEscapeAction": "fork"})
@@ -170,13 +170,13 @@ async def test_an_unknown_command_stays_and_enter_sends_it_anyway(desk, script: 
         assert await user.sees("A path.")
 
 
-async def test_commands_are_completed_and_run_with_enter(desk, pi_session: AgentSession) -> None:
+async def test_commands_are_completed_and_run_with_enter(desk) -> None:
     async with desk() as user:
         await user.press("slash", "q", "u", "i")
         await user.sees("→ quit", "End")
         await user.press("enter")
 
-        await user.when(pi_session.shutdown_requested.is_set)
+        await user.when(lambda: user.is_over)
 
 
 async def test_tab_takes_a_completion_and_escape_closes_the_list(desk) -> None:

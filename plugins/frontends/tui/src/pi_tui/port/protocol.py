@@ -271,6 +271,10 @@ class Port(Protocol):
 
     # The end
 
+    def clean(self, text: str) -> str | None:
+        """Return a text without secrets, as it may be written to a file; None where it may not."""
+        ...
+
     def shut_down(self) -> None:
         """End the session as soon as it can be."""
         ...

@@ -1,0 +1,354 @@
+"""A session in another process, maybe on another computer, through the client of pi's RPC protocol.
+
+The front end asks much without waiting, so this keeps what it may ask: it is read at the beginning, after each run, and
+where the conversation is another one. What the protocol cannot ask is refused with a sentence that says so.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from attrs import evolve
+
+from pi_client import PiClientError
+from pi_client.values import Image
+from pi_hookspecs import PiError, UserError
+from pi_hookspecs.events.session import SessionStartEvent
+from pi_tui.port.protocol import Known
+from pi_tui.port.remote_limits import Limits
+from pi_tui.port.remote_lists import RemoteAbout, RemoteLists
+from pi_tui.port.remote_mirror import Mirror
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterable, Sequence
+
+    from pi_client import Event, PiClient
+    from pi_hookspecs import ImageContent, SettingsView
+    from pi_tui.lines.foreign import Drawings
+    from pi_tui.port.remote_ui import Asker
+
+__all__ = ["RemotePort"]
+
+R = TypeVar("R")
+
+
+class RemotePort(Limits):
+    """Implements ``Port``.
+
+    Args:
+        client: The connection; it is closed by the caller.
+        settings: Those of the user here, for how the screen looks.
+        asker: What the client asks the user through.
+        place: Where the session is, for the footer: the protocol does not say in which folder.
+    """
+
+    def __init__(self, client: PiClient, settings: SettingsView, asker: Asker, place: str = "") -> None:
+        self._client = client
+        self._asker = asker
+        self._place = place
+        self._listeners: list[Callable[[Any], object]] = []
+        self._work: set[asyncio.Future[Any]] = set()
+        self._bash_ids: dict[Any, str] = {}
+        self._running_bash: list[str] = []
+        self._over = asyncio.Event()
+        self.mirror = Mirror()
+        self.settings = settings
+        self.drawings: Drawings | None = None
+        self.lists = RemoteLists(self)
+        self.about = RemoteAbout(self)
+        self.cwd = ""
+
+    async def begin(self) -> None:
+        """Read what there is, and listen from now on."""
+        await self.call(self.mirror.read(self._client))
+        self._start(self._listen())
+
+    async def call(self, work: Awaitable[R]) -> R:
+        """Return what a command returns.
+
+        Raises:
+            PiError: It failed, or the other process has ended.
+        """
+        try:
+            return await work
+        except PiClientError as error:
+            raise PiError(str(error)) from error
+
+    @property
+    def client(self) -> PiClient:
+        """The connection."""
+        return self._client
+
+    def _start(self, work: Awaitable[Any]) -> None:
+        """Do something without waiting for it; where the other process has ended, nothing is left to do."""
+
+        async def do() -> None:
+            with suppress(PiError):
+                await self.call(work)
+
+        task = asyncio.ensure_future(do())
+        self._work.add(task)
+        task.add_done_callback(self._work.discard)
+
+    # What is there
+
+    def subscribe(self, listener: Callable[[Any], object]) -> Callable[[], None]:
+        """Call a listener with every event."""
+        self._listeners.append(listener)
+
+        def stop() -> None:
+            if listener in self._listeners:
+                self._listeners.remove(listener)
+
+        return stop
+
+    async def _listen(self) -> None:
+        try:
+            async for event in self._client.events():
+                self._take(event)
+        finally:
+            self._over.set()
+
+    def _take(self, received: Event) -> None:
+        from pi_core.wire.events import event_from_wire
+
+        try:
+            event = event_from_wire(received.data)
+        except PiError:
+            return  # of a newer version, with other fields
+        if event is None:
+            return
+        if event.type == "bash_execution_update":
+            event = evolve(event, id=self._bash_id(event.id))
+        self.mirror.take(event)
+        self._pass_on(event)
+        if event.type in ("agent_settled", "compaction_end", "session_info_changed"):
+            self._start(self._read_again())
+
+    def _bash_id(self, given: Any) -> Any:
+        """Return the id under which the front end knows a command: the protocol has its own."""
+        if given not in self._bash_ids and self._running_bash:
+            self._bash_ids[given] = self._running_bash[-1]
+        return self._bash_ids.get(given, given)
+
+    def _pass_on(self, event: Any) -> None:
+        for listener in [*self._listeners]:
+            listener(event)
+
+    async def _read_again(self) -> None:
+        from pi_tui.view.local_events import FactsChanged
+
+        await self.mirror.read_figures(self._client)
+        self._pass_on(FactsChanged(facts={**self.facts(), **self.usage()}))
+
+    async def _replaced(self) -> None:
+        """Read the other conversation."""
+        await self.call(self.mirror.read(self._client))
+        self._pass_on(SessionStartEvent(reason="resume"))
+
+    def entries(self) -> Iterable[Any]:
+        """Return the entries of the current branch, as they were read last."""
+        return self.mirror.branch
+
+    def facts(self) -> dict[str, Any]:
+        """Return the fields of the footer that no event has."""
+        return {"cwd": self._place, **self.mirror.facts()}
+
+    def usage(self) -> dict[str, Any]:
+        """Return the footer's totals."""
+        return self.mirror.usage()
+
+    # Prompts
+
+    @property
+    def is_streaming(self) -> bool:
+        """Whether a prompt is being answered."""
+        return self.mirror.is_streaming
+
+    @property
+    def is_bash_running(self) -> bool:
+        """Whether a command of the user is running."""
+        return bool(self._running_bash)
+
+    @property
+    def is_retrying(self) -> bool:
+        """Whether the time before a retry is running."""
+        return self.mirror.is_retrying
+
+    @property
+    def is_compacting(self) -> bool:
+        """Whether a compaction is running."""
+        return self.mirror.is_compacting
+
+    async def prompt(
+        self,
+        text: str,
+        images: Sequence[ImageContent] = (),
+        *,
+        follow_up: bool = False,
+        accepted: Callable[[], object] = bool,
+    ) -> None:
+        """Send a prompt, or queue it."""
+        sent = tuple(Image(data=each.data, mime_type=each.mime_type) for each in images)
+        settled = self.mirror.next_settled()
+        how = "followUp" if follow_up else "steer"
+        streaming = how if self.is_streaming else None
+        disposition = await self.call(self._client.prompt(text, sent, streaming_behavior=streaming))  # type: ignore[arg-type]
+        accepted()
+        if disposition == "started":
+            await self._until(settled)
+
+    async def _until(self, settled: asyncio.Future[None]) -> None:
+        over = asyncio.ensure_future(self._over.wait())
+        waited: list[asyncio.Future[Any]] = [settled, over]
+        try:
+            await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            over.cancel()
+
+    def take_queued(self) -> list[str]:
+        """Remove and return the queued messages."""
+        taken = self.mirror.take_queued()
+        if taken:
+            self._start(self._client.clear_queue())
+        return taken
+
+    def abort(self) -> None:
+        """Stop the answer."""
+        self._start(self._client.abort())
+
+    def abort_bash(self) -> None:
+        """Stop commands of the user."""
+        if self._running_bash:
+            self._start(self._client.abort_bash())
+
+    def abort_retry(self) -> None:
+        """Do not repeat the failed request."""
+        self._start(self._client.abort_retry())
+
+    def abort_compaction(self) -> None:
+        """Stop a compaction, as far as that can be asked for: with the run that it belongs to."""
+        if self.is_compacting:
+            self._start(self._client.abort())
+
+    async def bash(self, command: str, command_id: str, *, excluded: bool) -> Any:
+        """Run a command of the user."""
+        self._running_bash.append(command_id)
+        try:
+            return await self.call(self._client.bash(command, exclude_from_context=excluded))
+        finally:
+            self._running_bash.remove(command_id)
+
+    # Commands and completion
+
+    async def commands(self) -> list[Known]:
+        """Return commands of plugins, templates and skills."""
+        found = await self.call(self._client.get_commands())
+        return [Known(each.name, each.description or "", each.source != "extension") for each in found]
+
+    # Changes
+
+    def models(self) -> list[str]:
+        """Return the models that can be used."""
+        return [f"{each['provider']}/{each['id']}" for each in self.mirror.models]
+
+    async def set_model(self, name: str) -> str:
+        """Use a model, by its name or a part of it that no other one has."""
+        wanted = name.lower()
+        exact = [each for each in self.models() if wanted in (each.lower(), each.lower().partition("/")[2])]
+        found = exact or [each for each in self.models() if wanted in each.lower()]
+        if len(found) != 1:
+            several = f"{len(found)} models have {name!r} in their names" if found else f"No model is called {name!r}"
+            raise UserError(f"{several}. /model lists them.")
+        provider, _, model_id = found[0].partition("/")
+        await self.call(self._client.set_model(provider, model_id))
+        await self.call(self._read_again())
+        return found[0]
+
+    async def cycle_model(self, *, forward: bool) -> str | None:
+        """Use the next model and return its name; the protocol knows no way back."""
+        if not forward:
+            raise UserError("Over a connection models are only cycled forward.")
+        changed = await self.call(self._client.cycle_model())
+        await self.call(self._read_again())
+        return None if changed is None else str(changed.model["id"])
+
+    def thinking_levels(self) -> list[str]:
+        """Return the thinking levels of the model."""
+        return [*self.mirror.levels]
+
+    async def set_thinking_level(self, level: str) -> None:
+        """Use one of the thinking levels."""
+        await self.call(self._client.set_thinking_level(level))  # type: ignore[arg-type] # one of those that were offered
+
+    async def cycle_thinking_level(self) -> str | None:
+        """Use the next thinking level."""
+        return await self.call(self._client.cycle_thinking_level())
+
+    async def set_name(self, name: str) -> None:
+        """Name the session."""
+        await self.call(self._client.set_session_name(name))
+
+    async def compact(self, instructions: str | None) -> None:
+        """Replace the older part of the conversation by a summary."""
+        await self.call(self._client.compact(instructions))
+
+    def last_answer(self) -> str | None:
+        """Return the text of the last answer."""
+        return self.mirror.last_answer
+
+    def session_info(self) -> list[str]:
+        """Return lines about the session's file, size and cost."""
+        return self.mirror.session_info()
+
+    # Other conversations
+
+    async def new_session(self) -> bool:
+        """Begin a new session."""
+        return await self._changed(self._client.new_session())
+
+    async def switch_session(self, path: str) -> bool:
+        """Go on with a stored session."""
+        return await self._changed(self._client.switch_session(path))
+
+    async def _changed(self, work: Awaitable[bool]) -> bool:
+        done = await self.call(work)
+        if done:
+            await self._replaced()
+        return done
+
+    def user_messages(self) -> list[tuple[str, str]]:
+        """Return id and text of the messages of the user."""
+        return self.mirror.user_messages
+
+    async def fork(self, entry_id: str) -> str | None:
+        """Go on in a new session that ends before a message of the user."""
+        forked = await self.call(self._client.fork(entry_id))
+        if forked.cancelled:
+            return None
+        await self._replaced()
+        return forked.text
+
+    async def clone(self) -> bool:
+        """Go on in a copy of the session."""
+        return await self._changed(self._client.clone())
+
+    # The end
+
+    def shut_down(self) -> None:
+        """Leave: the other process is ended by closing its input."""
+        self._over.set()
+
+    async def until_shut_down(self) -> None:
+        """Return when the user leaves, or when the other process has ended."""
+        await self._over.wait()
+
+    def set_user_interface(self, ui: Any) -> None:
+        """Let dialogs of plugins be answered here."""
+        self._asker.ui = ui
+
+    def resume_hint(self) -> str | None:
+        """Return the command that goes on with the session, where it is."""
+        return None if self.mirror.session_id is None else f"pi --session {self.mirror.session_id}"

@@ -1,0 +1,94 @@
+"""What cannot be asked of a session in another process: the protocol has no question for it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pi_hookspecs import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from pi_hookspecs import Completion, FormField, Shortcut
+
+__all__ = ["Limits"]
+
+
+class Limits:
+    """The part of ``Port`` that finds nothing, or refuses with a sentence that says where to do it."""
+
+    def problems(self) -> Iterable[str]:
+        """Return nothing: the other process reports its problems itself."""
+        return ()
+
+    async def complete_arguments(self, name: str, typed: str) -> Sequence[Completion]:
+        """Return nothing: the protocol has no question for it."""
+        del name, typed
+        return ()
+
+    async def complete_mention(self, typed: str) -> Sequence[Completion]:
+        """Return nothing, as above."""
+        del typed
+        return ()
+
+    def walk(self, folder: str) -> Iterable[str]:
+        """Yield nothing: the files are in another place."""
+        del folder
+        return ()
+
+    def shortcuts(self) -> Sequence[Shortcut]:
+        """Return nothing: keys of plugins are called in their own process."""
+        return ()
+
+    async def press_key(self, key: str) -> bool:
+        """Call no plugin."""
+        del key
+        return False
+
+    def form_values(
+        self, fields: Sequence[FormField], entered: Mapping[str, Any]
+    ) -> tuple[dict[str, Any], dict[str, str]]:
+        """Return the values of a form, and what is wrong with what was entered."""
+        from pi_core.plugin_api.form_values import entered_values
+
+        return entered_values(fields, entered)
+
+    def clean(self, text: str) -> str | None:
+        """Return None: the plugins that know secrets run in the other process, so nothing is written here."""
+        del text
+        return None
+
+    def acting_plugin(self) -> str | None:
+        """Return None: no plugin runs here."""
+        return None
+
+    def report_drawing(self, plugin: str | None, message: str, stack: str) -> None:
+        """Report nothing: no plugin draws here."""
+
+    async def sign_in(self, provider: str | None) -> None:
+        """Refuse."""
+        del provider
+        raise self.refusal("Signing in")
+
+    async def sign_out(self, provider: str | None) -> None:
+        """Refuse."""
+        del provider
+        raise self.refusal("Signing out")
+
+    def providers(self, *, stored: bool = False) -> list[str]:
+        """Return none."""
+        del stored
+        return []
+
+    async def reload(self) -> None:
+        """Refuse."""
+        raise self.refusal("Loading extensions again")
+
+    def refusal(self, what: str) -> UserError:
+        """Return the error for what the protocol cannot ask."""
+        return UserError(f"{what} does not work over a connection. Do it where the session runs.")
+
+    async def import_session(self, path: str) -> bool:
+        """Refuse."""
+        del path
+        raise self.refusal("Importing a session")
