@@ -12,6 +12,7 @@ from pi_hookspecs.values import ReprMixin, Value
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from pi_hookspecs.completions import Completer
     from pi_hookspecs.resource_files import Resource, ResourceScope
 
 __all__ = ["CommandInfo", "CommandsDiscoverEvent", "CommandsDiscoverResult", "SourceInfo"]
@@ -47,6 +48,8 @@ class CommandInfo(Value):
         location: ``user``, ``project``, or ``path`` where it was given for this run; None for a plugin's command.
         path: Its file; None for a plugin's command.
         argument_hint: The expected arguments, for display.
+        complete: Completes the arguments of a command of ``commands_discover``, as that of a ``Command``; it is not on
+            the wire, and may be another function each time.
     """
 
     name: str
@@ -56,6 +59,7 @@ class CommandInfo(Value):
     path: str | None = None
     source_info: SourceInfo | None = None
     argument_hint: str | None = None
+    complete: Completer | None = field(default=None, eq=False, repr=False, metadata={"wire": False})
 
     @classmethod
     def of_resource(

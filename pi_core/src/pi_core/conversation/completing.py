@@ -32,7 +32,7 @@ class PluginCompletions:
         self._guard = DrawingGuard(runtime.report_plugin_error)
 
     async def arguments(self, name: str, text: str) -> tuple[Completion, ...]:
-        """Return the completions of the arguments of a plugin's command.
+        """Return the completions of the arguments of a plugin's command, or of one that ``commands_discover`` found.
 
         What a plugin raises is reported; it then has none, as it has if it takes longer than 2 seconds.
 
@@ -41,6 +41,8 @@ class PluginCompletions:
             text: The arguments typed so far.
         """
         slot, answer = self._call(name, text)
+        if slot is None:
+            slot, answer = await self._call_discovered(name, text)
         if slot is not None and hasattr(answer, "__await__"):
             answer = await slot.wait(_awaited(answer), _SECONDS)
         return answer or ()
@@ -75,6 +77,17 @@ class PluginCompletions:
             return None, None
         complete = found.thing.complete
         slot = self._guard.named(found.plugin, f"the completion of /{name}", found.thing)
+        return slot, slot.run(lambda: _checked(complete(text)), complete)[1]
+
+    async def _call_discovered(self, name: str, text: str) -> tuple[DrawingSlot | None, Any]:
+        """Do as ``_call``, for a command that no plugin registered but one lists."""
+        from pi_core.conversation.commands import PluginCommands
+
+        found = next((each for each in await PluginCommands(self._runtime).infos() if each.name == name), None)
+        if found is None or found.complete is None:
+            return None, None
+        complete = found.complete
+        slot = self._guard.named("commands_discover", f"the completion of /{name}", self)
         return slot, slot.run(lambda: _checked(complete(text)), complete)[1]
 
 

@@ -8,7 +8,8 @@ import pytest
 
 from pi_core.conversation import completing
 from pi_core.conversation.completing import PluginCompletions
-from pi_hookspecs import Command, CompleteMentionResult, Completion
+from pi_core.wire import to_wire
+from pi_hookspecs import Command, CommandInfo, CommandsDiscoverResult, CompleteMentionResult, Completion
 
 
 def _command(complete):
@@ -130,3 +131,16 @@ async def test_mentions_of_all_plugins_are_offered_in_order(runtime_of, plugin):
 
 async def test_without_a_plugin_no_mention_is_offered(runtime_of):
     assert await PluginCompletions(runtime_of()).mentions("t") == ()
+
+
+async def test_arguments_of_a_command_that_a_plugin_only_lists_are_completed(runtime_of, plugin):
+    async def complete(typed):
+        return [f"{typed}est"]
+
+    listed = CommandInfo(name="tide", source="prompt", complete=complete)
+    found = CommandsDiscoverResult(commands=[listed, CommandInfo(name="plain", source="prompt")])
+    part = PluginCompletions(runtime_of(plugin(commands_discover=lambda event, ctx: found)))
+
+    assert await part.arguments("tide", "Br") == (Completion("Brest"),)
+    assert await part.arguments("plain", "Br") == ()
+    assert to_wire(listed) == {"name": "tide", "source": "prompt"}

@@ -68,3 +68,18 @@ async def test_a_prompt_of_a_server_is_a_command_with_arguments(started, script,
     assert script.requests[2].user_text == "When is high water at Saint Malo tomorrow?"
     assert len(script.requests) == 3
     assert "needs port" in fake_ui.notices[-1].message
+
+
+async def test_arguments_of_a_prompt_are_completed_by_its_server(started, script, fault) -> None:
+    session = await started({"fault": fault()})
+    script.turn(text("ok"))
+    await session.prompt("go")
+
+    async def completed(typed: str) -> list[str]:
+        return [each.value for each in await session.complete_arguments("mcp__fault__tide", typed)]
+
+    assert await completed("") == ["brest", "'st malo'"]
+    assert await completed("br") == ["brest"]
+    assert await completed("brest when") == ["brest 'when brest floods'"]
+    assert await completed("day=to") == ["day=today"]
+    assert await completed("brest today x") == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
@@ -41,10 +42,36 @@ def commands(hub: Hub) -> list[CommandInfo]:
     """Return the prompts as commands."""
     return [
         CommandInfo(
-            name=each.name, description=each.described.get("description"), source="prompt", argument_hint=_hint(each)
+            name=each.name,
+            description=each.described.get("description"),
+            source="prompt",
+            argument_hint=_hint(each),
+            complete=partial(_complete, hub, each) if _completes(hub, each.server) else None,
         )
         for each in _prompts(hub)
     ]
+
+
+def _completes(hub: Hub, server: str) -> bool:
+    """Whether a server completes the arguments of its prompts."""
+    about = hub.offer.listing(server) or {}
+    return (about.get("capabilities") or {}).get("completions") is not None
+
+
+async def _complete(hub: Hub, prompt: _Prompt, typed: str) -> list[str]:
+    """Return what the server offers for the argument that is being typed, after those that are there already."""
+    before, space, word = typed.rpartition(" ")
+    given = _arguments(prompt, before)
+    names = [each["name"] for each in prompt.arguments]
+    name, equals, value = word.partition("=")
+    if not equals or name not in names:
+        name, value = next((each for each in names if each not in given), ""), word
+    if not name:
+        return []
+    about = {"prompt": prompt.described["name"], "argument": name, "value": value, "given": given}
+    found = await hub.request(prompt.server, "complete", **about)
+    named = f"{name}=" if equals and value != word else ""
+    return [f"{before}{space}{named}{shlex.quote(each)}" for each in found]
 
 
 def _hint(prompt: _Prompt) -> str:

@@ -170,7 +170,10 @@ def answer(request: dict) -> None:
         content = {"type": "text", "text": f"When is high water at {given.get('port')} {given.get('day', 'today')}?"}
         result = {"messages": [{"role": "user", "content": content}]}
     elif method == "completion/complete":
-        result = {"completion": {"values": ["brest", "brisbane"]}}
+        given = request["params"].get("context", {}).get("arguments", {})
+        wanted = request["params"]["argument"]
+        values = {"port": ["brest", "st malo"], "day": [f"when {given.get('port')} floods", "today"]}[wanted["name"]]
+        result = {"completion": {"values": [each for each in values if each.startswith(wanted["value"])]}}
     else:
         send({"id": request["id"], "error": {"code": -32601, "message": "Method not found"}})
         return

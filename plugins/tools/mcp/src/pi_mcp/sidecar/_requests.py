@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 from mcp.shared.exceptions import MCPError
-from mcp_types import CONNECTION_CLOSED
+from mcp_types import CONNECTION_CLOSED, PromptReference
 
 from pi_mcp.sidecar._connection import Connection, Lost, reason_of
 from pi_mcp.sidecar._content import as_result, cut, printable, resource_text
@@ -198,6 +198,13 @@ class Requests:
         messages = result.model_dump(by_alias=True, mode="json", exclude_none=True)["messages"]
         whole = as_result({"content": [each["content"] for each in messages]})
         return {"text": "\n".join(each["text"] for each in whole["content"] if each["type"] == "text")}
+
+    async def do_complete(self, message: dict[str, Any], _scope: anyio.CancelScope) -> list[str]:
+        client = await self._connections[message["server"]].client()
+        prompt = PromptReference(type="ref/prompt", name=message["prompt"])
+        argument = {"name": message["argument"], "value": message["value"]}
+        result = await client.complete(prompt, argument, context_arguments=message["given"] or None)
+        return [each for each in result.completion.values if each.isprintable()]
 
     async def _all(self, method: Callable[..., Any], field: str) -> list[dict[str, Any]]:
         """Return all pages of a list; one that repeats a cursor ends it."""
