@@ -18,7 +18,7 @@ def worktree_folder(agent_dir: str | Path, top: Path) -> Path:
 
 
 def repository_folder(folder: Path, agent_dir: str | Path) -> Path | None:
-    """Return the folder of the repository that a folder in one of pi's worktrees stands for; None for other folders.
+    """Return the folder of the repository to which a folder in one of pi's worktrees corresponds; None elsewhere.
 
     Worktree and repository must name each other: a file ``.git`` alone can name any repository.
     """

@@ -234,6 +234,21 @@ async def test_an_aborted_agents_work_is_kept(repository, pi_session, script):
     assert git(repository, "show", f"pi/{record['id']}:x.txt") == "x"
 
 
+@pytest.mark.parametrize("word", ["apply", "drop"])
+async def test_the_worktree_of_an_agent_that_works_is_left_alone(repository, pi_session, script, recorder, word):
+    script.turn(tool_call("task", prompt="Work", isolation="worktree")).turn(text("Thinking"), stall())
+    prompt = asyncio.create_task(pi_session.prompt("begin"))
+    await script.stalled()
+    await pi_session.prompt("/agents list")
+    member_id = pi_session.ui.notices[-1].message.split()[0]
+    pi_session.subscribe(recorder, "extension_error")
+    await pi_session.prompt(f"/agents {word} {member_id}")
+    await pi_session.abort()
+    await prompt
+
+    assert f"The agent {member_id} still works. /agents stop {member_id} stops it" in recorder.events[0].error
+
+
 @pytest.mark.parametrize("background", [False, True])
 async def test_outside_a_repository_isolation_is_refused(pi_session, script, tmp_path, background):
     result, failed, _ = await work(pi_session, script, background=background)

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pi_agents._crew import Crew
-    from pi_agents._git import Exec
+    from pi_agents._git import Exec, Git
+    from pi_agents._worktree import Kept
     from pi_hookspecs import PiContext
 
 __all__ = ["command_options", "explain_none"]
@@ -75,7 +76,7 @@ async def _run(crew: Crew, words: list[str], ctx: PiContext) -> None:
             result = await crew.stop(member_id, "The user stopped it")
             ctx.ui.notify(result.content[0].text)  # type: ignore[union-attr]
         case ["apply", name]:
-            await _apply(crew.pi.exec, name, ctx)
+            await _apply(crew, name, ctx)
         case ["drop", name]:
             await _drop(crew, name, ctx)
         case [word, *_] if word in _WORDS:
@@ -121,9 +122,21 @@ async def worktrees_text(run: Exec, cwd: Path, agent_dir: Path) -> str:
     return "\n".join(parts)
 
 
-async def _apply(run: Exec, name: str, ctx: PiContext) -> None:
-    git = await repository_of(run, ctx.cwd)
-    kept = await find(git, Path(ctx.settings.agent_dir), name)
+async def _kept(crew: Crew, name: str, ctx: PiContext) -> tuple[Git, Kept]:
+    """Return the repository and a worktree in which no agent of this session works.
+
+    Raises:
+        UserError: There is none of this name, or its agent still works.
+    """
+    member = crew.members.get(name)
+    if member is not None and member.is_active:
+        raise UserError(f"The agent {name} still works. /agents stop {name} stops it")
+    git = await repository_of(crew.pi.exec, ctx.cwd)
+    return git, await find(git, Path(ctx.settings.agent_dir), name)
+
+
+async def _apply(crew: Crew, name: str, ctx: PiContext) -> None:
+    git, kept = await _kept(crew, name, ctx)
     async with prepared(git, kept) as (stat, patch):
         if not stat:
             ctx.ui.notify(f"Your files have the work of {name} already. /agents drop {name} removes its worktree.")
@@ -142,11 +155,7 @@ def _preview(patch: Path) -> str:
 
 
 async def _drop(crew: Crew, name: str, ctx: PiContext) -> None:
-    member = crew.members.get(name)
-    if member is not None and member.is_active:
-        raise UserError(f"The agent {name} still works. /agents stop {name} stops it")
-    git = await repository_of(crew.pi.exec, ctx.cwd)
-    kept = await find(git, Path(ctx.settings.agent_dir), name)
+    git, kept = await _kept(crew, name, ctx)
     stat = await changes(git, kept)
     if stat and ctx.has_ui and not await ctx.ui.confirm(f"Remove the worktree {name} with its changes?", stat):
         ctx.ui.notify("Nothing was removed.")
