@@ -40,7 +40,7 @@ from pi_sandbox._engine import Engine, find_engine, try_engine
 from pi_sandbox._options import Options
 from pi_sandbox._policy import Policy, make_policy
 
-COMMANDS = 60
+COMMANDS = 200
 DELTAS = 20_000
 BURST = Model(id="burst", name="Burst", api="burst", provider="burst")
 COMMAND = ("/bin/sh", "-c", "true")

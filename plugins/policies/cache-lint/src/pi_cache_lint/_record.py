@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pi_cache_lint._chain import Chain
 from pi_cache_lint._line import Line, Section
-from pi_hookspecs import CustomEntry, Usage
+from pi_hookspecs import Usage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -45,9 +45,10 @@ def stored_line(entries: Iterable[SessionEntry]) -> tuple[Line | None, dict[str,
     """
     record: dict[str, Any] = {}
     for each in entries:
-        if not isinstance(each, CustomEntry) or each.custom_type != ENTRY or not isinstance(each.data, dict):
+        if each.type != "custom" or getattr(each, "custom_type", None) != ENTRY:  # their class need not be imported
             continue
-        news = each.data.get("chain")
+        data = getattr(each, "data", None)
+        news = data.get("chain") if isinstance(data, dict) else None
         if isinstance(news, dict):
             try:
                 record = _joined(record, news)
