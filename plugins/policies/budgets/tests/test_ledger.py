@@ -136,10 +136,11 @@ def test_the_sums_are_those_of_the_lines(tmp_path_factory: pytest.TempPathFactor
 # Sessions
 
 
-@pytest.mark.pi(settings={"budgets": {"day": {"requests": 2}}}, session={"ui": None})
+@pytest.mark.pi(settings={"budgets": {"day": {"requests": 2}}})
 async def test_with_the_clock_set_back_the_latest_day_goes_on(
-    pi_session: AgentSession, script: ScriptedProvider, pi_agent_dir: Path
+    pi_session: AgentSession, script: ScriptedProvider, fake_ui: FakeUI, pi_agent_dir: Path
 ) -> None:
+    fake_ui.answers("Stop")
     file = ledger_file(pi_agent_dir)
     add(file, evolve(LINE, day="2999-12-31"))
     script.turn(text("ok"))
@@ -150,6 +151,7 @@ async def test_with_the_clock_set_back_the_latest_day_goes_on(
     assert answer is not None
     assert "all sessions of today have used 2 of 2 requests" in (answer.error_message or "")
     assert [line.day for line in Ledger(file).new_lines()] == ["2999-12-31"] * 2
+    assert [notice.message.partition(":")[0] for notice in fake_ui.notices] == ["The clock was set back, or was wrong"]
 
 
 @pytest.mark.pi(settings={"budgets": {"project": {"requests": 1}}}, session={"ui": None})

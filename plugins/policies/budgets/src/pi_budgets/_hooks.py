@@ -10,6 +10,7 @@ from pi_budgets._family import accounts, member_of
 from pi_budgets._gate import EXIT_CODE, Gate
 from pi_budgets._ledger import names_of
 from pi_budgets._limits import Budgets, read_budgets
+from pi_budgets._line import ledger_file, today
 from pi_budgets._prices import has_prices, most
 from pi_budgets._reservations import Reservation
 from pi_budgets._shared import shared_in
@@ -177,6 +178,9 @@ class Hooks:
         reason = await self._gate(account, budgets, ctx, names).request(new)
         for damage in shared_in(agent_dir).ledger.damages[:_DAMAGES_SHOWN]:
             self._notify_once(str(damage), ctx)
+        if account.latest_day > today():
+            sentence = f"The clock was set back, or was wrong: the day {account.latest_day} of the ledger goes on"
+            self._notify_once(f"{sentence} until its lines are removed from {ledger_file(agent_dir)}.", ctx)
         return reason
 
     def _stop_timer(self) -> None:

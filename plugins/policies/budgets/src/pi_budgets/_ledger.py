@@ -71,7 +71,7 @@ class Line:
 
 
 def names_of(plugin: str | None, agent: str | None) -> tuple[str | None, ...]:
-    """Return the names in ``budgets.by`` that a request belongs to; None stands for everything together."""
+    """Return the names in ``budgets.by`` that a request belongs to; None is everything together."""
     return (None, *([plugin] if plugin else []), *([f"agent:{agent}"] if agent else []))
 
 

@@ -175,8 +175,8 @@ class _Layer:
 
     def _error(self, steps: tuple[str, ...], what: str) -> UserError:
         place = self.settings.place(steps)
-        shown = place if place is not None and place.startswith(self.origin) else self.origin
-        return UserError(f"setting {'.'.join(steps)} {what} ({shown})")
+        origin = place if place is not None and place.startswith(self.origin) else self.origin
+        return UserError(f"setting {'.'.join(steps)} {what} ({origin})")
 
 
 def _must_be(wanted: str, value: object) -> str:
