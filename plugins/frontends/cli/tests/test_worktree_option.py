@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 from pathlib import Path
@@ -108,3 +109,27 @@ def test_a_folder_that_only_claims_to_be_a_worktree_is_not_trusted(enter, reposi
     (forged / ".git").write_text((real / ".git").read_text())
 
     assert not ProjectTrust.decide(forged, agent_dir).decided
+
+
+# Through the command line
+
+
+def test_tools_and_session_of_a_run_are_in_the_worktree(fake):
+    git(fake.cwd, "init", "--quiet")
+    git(fake.cwd, "commit", "--quiet", "--allow-empty", "-m", "begin")
+    call = json.dumps([["write", {"path": "new.py", "content": "new\n"}]])
+    done = fake.run("-w", "tide", "-p", "--model", "fake/tools", call)
+
+    (written,) = (fake.agent_dir / "worktrees").glob("*/tide/new.py")
+    (stored,) = (fake.agent_dir / "sessions").rglob("*.jsonl")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(stored.read_text().split("\n")[0])["cwd"] == str(written.parent)
+    assert not (fake.cwd / "new.py").exists()
+
+
+@pytest.mark.parametrize("name", ["", "../tide"])
+def test_a_wrong_name_ends_the_run_before_it_begins(pi, name):
+    done = pi.run("-w", name, "-p", "hi")
+
+    assert done.returncode == 1
+    assert "a worktree's name has up to 64 letters" in done.stderr
