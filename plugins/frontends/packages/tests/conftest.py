@@ -163,14 +163,30 @@ class Bench:
         return done.stdout + (done.stderr if code else "")
 
 
+@pytest.fixture(scope="session")
+def caches(tmp_path_factory):
+    """What uv keeps between runs, and the stubs of pi's environment, which no test changes."""
+    return tmp_path_factory.mktemp("caches")
+
+
 @pytest.fixture
-def bench(tmp_path, monkeypatch, capsys):
+def trusting(monkeypatch):
+    """Take plugins for loadable without a process that tries it: half of the time of an installation."""
+    loads = {"loads": True, "problems": [], "hooks": [], "tools": [], "commands": []}
+    monkeypatch.setattr("pi_packages._change.probe", lambda plugins, *_: {name: dict(loads) for name in plugins})
+
+
+@pytest.fixture
+def bench(tmp_path, monkeypatch, capsys, caches):
     """An empty agent directory, and a folder of wheels that the user's settings name."""
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.delenv("PI_CODING_AGENT_DIR", raising=False)
     monkeypatch.setenv("UV_NO_INDEX", "1")
     monkeypatch.setenv("PIP_NO_INDEX", "1")
-    monkeypatch.setenv("UV_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setenv("UV_CACHE_DIR", str(caches / "uv"))
     bench = Bench(tmp_path, capsys)
+    (bench.agent_dir / "packages" / "work").mkdir(parents=True)
+    (caches / "base").mkdir(exist_ok=True)
+    (bench.agent_dir / "packages" / "work" / "base").symlink_to(caches / "base")
     monkeypatch.chdir(bench.cwd)
     return bench

@@ -43,6 +43,7 @@ def test_what_is_locked_is_installed_before_the_first_prompt(elsewhere):
     assert "the tide turns" in answer(elsewhere)
 
 
+@pytest.mark.slow
 def test_what_cannot_be_installed_is_a_warning(elsewhere):
     (elsewhere.agent_dir / "pylock.pi.toml").unlink()
 
@@ -50,6 +51,7 @@ def test_what_cannot_be_installed_is_a_warning(elsewhere):
     assert elsewhere.installed() == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["offline", "setting"])
 def test_nothing_is_installed_if_that_is_switched_off(elsewhere, how):
     if how == "setting":

@@ -7,7 +7,10 @@ import json
 
 import pytest
 
+quick = pytest.mark.usefixtures("trusting")
 
+
+@quick
 def test_a_bare_name_installs_the_plugin_with_the_prefix_and_what_it_needs(bench):
     bench.library("zztide", "2.0")
     bench.plugin("tides", "1.2", requires=("pluggypi-hookspecs>=1,<2", "zztide"))
@@ -22,6 +25,7 @@ def test_a_bare_name_installs_the_plugin_with_the_prefix_and_what_it_needs(bench
     assert bench.settings["packages"] == ["pypi:pluggypi-tides>=1"]
 
 
+@pytest.mark.slow
 def test_pi_runs_with_an_installed_plugin_until_it_is_removed(bench):
     bench.plugin("tides")
     bench.pi("install", "tides")
@@ -34,6 +38,7 @@ def test_pi_runs_with_an_installed_plugin_until_it_is_removed(bench):
     assert "tides" not in {each["name"] for each in json.loads(bench.pi("plugins", "--json"))}
 
 
+@quick
 def test_a_name_never_means_a_distribution_without_the_prefix(bench):
     bench.library("tides")
 
@@ -43,12 +48,14 @@ def test_a_name_never_means_a_distribution_without_the_prefix(bench):
     assert "write pypi:tides" in error
 
 
+@quick
 def test_a_distribution_that_is_no_plugin_is_refused(bench):
     bench.library("zztide")
 
     assert "zztide 1.0 is no plugin" in bench.fails("install", "pypi:zztide")
 
 
+@quick
 def test_a_conflict_with_the_environment_names_both_sides_and_the_way_out(bench):
     bench.plugin("old", requires=("attrs<20",))
 
@@ -59,6 +66,7 @@ def test_a_conflict_with_the_environment_names_both_sides_and_the_way_out(bench)
     assert "pi update self" in error
 
 
+@quick
 def test_two_plugins_that_do_not_go_together_are_refused_together(bench):
     bench.library("zztide", "1.0")
     bench.library("zztide", "2.0")
@@ -105,6 +113,7 @@ def test_what_a_plugin_prints_while_it_is_tried_does_not_reach_stdout(bench):
     assert json.loads(bench.ok("install", "tides", "--json"))["changed"] is True
 
 
+@quick
 def test_a_module_that_the_environment_has_already_is_refused(bench):
     bench.plugin("tides", **{"attrs.py": "x = 1\n"})
     bench.plugin("waves", **{"attrs/__init__.py": "x = 1\n"})
@@ -113,6 +122,7 @@ def test_a_module_that_the_environment_has_already_is_refused(bench):
     assert "brings the module 'attrs'" in bench.fails("install", "tides")
 
 
+@quick
 def test_a_dry_run_says_what_would_be_done(bench):
     bench.plugin("tides")
     before = bench.state()
@@ -123,6 +133,7 @@ def test_a_dry_run_says_what_would_be_done(bench):
     assert bench.state() == before
 
 
+@quick
 def test_installing_again_changes_nothing(bench):
     bench.plugin("tides")
     bench.ok("install", "tides")
@@ -132,6 +143,7 @@ def test_installing_again_changes_nothing(bench):
     assert bench.state() == before
 
 
+@quick
 def test_another_package_leaves_the_versions_of_the_others(bench):
     bench.plugin("tides", "1.0")
     bench.ok("install", "tides")
@@ -143,6 +155,8 @@ def test_another_package_leaves_the_versions_of_the_others(bench):
     assert bench.installed() == {"pluggypi-tides": "1.0", "pluggypi-waves": "1.0"}
 
 
+@pytest.mark.slow
+@quick
 def test_a_pin_keeps_the_version_through_updates(bench):
     bench.plugin("tides", "1.0")
     bench.ok("install", "tides", "--pin")
@@ -154,6 +168,7 @@ def test_a_pin_keeps_the_version_through_updates(bench):
     assert bench.settings["packages"] == ["pypi:pluggypi-tides==1.0"]
 
 
+@quick
 def test_what_others_wrote_into_the_settings_meanwhile_stays(bench):
     bench.plugin("tides")
     bench.set("theme", "dark")
@@ -166,6 +181,7 @@ def test_what_others_wrote_into_the_settings_meanwhile_stays(bench):
     assert bench.settings["packages"] == [{"source": "npm:left-pad", "skills": []}]
 
 
+@quick
 def test_removing_takes_along_only_what_no_other_package_needs(bench):
     bench.library("zztide")
     bench.plugin("a", requires=("zztide",))
@@ -179,6 +195,7 @@ def test_removing_takes_along_only_what_no_other_package_needs(bench):
     assert "'c' is not among the user's packages" in bench.fails("remove", "c")
 
 
+@quick
 def test_a_rollback_brings_back_versions_lock_and_settings_without_a_solver(bench, monkeypatch):
     bench.plugin("tides", "1.0")
     bench.ok("install", "tides")
@@ -193,10 +210,12 @@ def test_a_rollback_brings_back_versions_lock_and_settings_without_a_solver(benc
     assert bench.state() == before
 
 
+@quick
 def test_there_is_nothing_to_go_back_to_at_first(bench):
     assert "nothing to go back to" in bench.fails("update", "--rollback")
 
 
+@quick
 def test_the_log_says_what_was_installed_and_who_agreed(bench):
     wheel = bench.plugin("tides")
     bench.ok("install", "tides", "-y")
@@ -217,6 +236,7 @@ def test_the_log_says_what_was_installed_and_who_agreed(bench):
         (("-r", "nosuch.txt"), "There is no file"),
     ],
 )
+@quick
 def test_wrong_use_has_exit_code_two(bench, arguments, reason):
     code, error = bench.run("install", *arguments)
 
@@ -224,6 +244,7 @@ def test_wrong_use_has_exit_code_two(bench, arguments, reason):
     assert reason in error
 
 
+@quick
 def test_a_denied_package_is_not_installed(bench):
     bench.plugin("tides")
     bench.set("packages.deny", ["pluggypi-ti*"])
@@ -231,6 +252,7 @@ def test_a_denied_package_is_not_installed(bench):
     assert "denied by the setting packages.deny" in bench.fails("install", "tides")
 
 
+@quick
 def test_offline_nothing_is_fetched_and_the_error_says_so(bench, monkeypatch):
     monkeypatch.delenv("UV_NO_INDEX")
 

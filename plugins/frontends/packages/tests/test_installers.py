@@ -11,6 +11,7 @@ from pi_packages import _installers
 from pi_packages._installers import find_installer
 
 
+@pytest.mark.slow
 def test_without_uv_the_pip_that_python_brings_installs_the_same(bench, monkeypatch):
     bench.library("zztide", "1.0")
     bench.plugin("tides", requires=("zztide", "attrs"))

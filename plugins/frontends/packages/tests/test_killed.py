@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
 import signal
 import subprocess
 import time
@@ -12,6 +13,8 @@ from contextlib import suppress
 import pytest
 
 from pi_packages._store import Store
+
+pytestmark = pytest.mark.usefixtures("trusting")
 
 
 def test_what_a_killed_change_left_undone_is_done_by_the_next_command(bench, monkeypatch):
@@ -54,12 +57,14 @@ def test_a_change_that_ends_before_the_switch_has_changed_nothing(bench, monkeyp
 
 
 def test_a_folder_that_cannot_be_written_is_named(bench):
+    shutil.rmtree(bench.agent_dir / "packages")
     (bench.agent_dir / "packages").write_text("a file")
     bench.plugin("tides")
 
     assert "packages cannot be kept in" in bench.run("install", "tides")[1]
 
 
+@pytest.mark.slow
 def test_two_installs_at_once_are_both_there(bench):
     names = ["tides", "waves", "sand"]
     for name in names:

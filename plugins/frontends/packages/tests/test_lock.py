@@ -12,6 +12,8 @@ from packaging.pylock import Pylock, is_valid_pylock_path
 
 from pi_packages._self_update import command_for
 
+pytestmark = pytest.mark.usefixtures("trusting")
+
 
 @pytest.fixture
 def locked(bench):
@@ -72,11 +74,11 @@ def test_a_file_with_another_hash_is_refused(locked):
     assert locked.installed() == {}
 
 
-def test_a_version_that_has_vanished_is_named(locked):
+def test_a_version_that_has_vanished_is_named(locked, monkeypatch):
     for wheel in locked.wheels.glob("pluggypi_tides-1.0-*"):
         wheel.unlink()
     forget(locked)
-    shutil.rmtree(locked.home.parent / "cache")
+    monkeypatch.setenv("UV_CACHE_DIR", str(locked.home / "cache"))
 
     assert "pluggypi-tides==1.0" in locked.fails("sync")
 
@@ -127,6 +129,7 @@ def test_missing_does_nothing_if_all_is_there(locked):
     assert locked.ok("sync", "--missing") == "Everything is installed.\n"
 
 
+@pytest.mark.slow
 def test_a_lock_file_and_a_list_can_be_installed_elsewhere(locked, tmp_path):
     (tmp_path / "list.json").write_text(locked.ok("list", "--json"))
     shutil.copy(lock_file(locked), tmp_path / "pylock.mine.toml")
@@ -173,6 +176,7 @@ def test_update_check_says_what_is_newer_and_changes_nothing(locked):
     assert locked.state() == before
 
 
+@pytest.mark.slow
 def test_update_check_names_plugins_that_the_newest_pi_leaves_behind(locked):
     locked.plugin("old", requires=("pluggypi-hookspecs<2",))
     locked.ok("install", "old")

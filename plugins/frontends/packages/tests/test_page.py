@@ -7,6 +7,8 @@ import re
 import shlex
 from pathlib import Path
 
+import pytest
+
 from pi_core.host.grants import parse_grants
 from pi_core.settings import Settings
 from pi_core.settings.schema_info import find
@@ -22,6 +24,7 @@ COMMANDS = [
 SETTINGS, GRANTS = re.findall(r"^```json\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
 
 
+@pytest.mark.slow
 def test_the_commands_run_in_the_order_of_the_page(bench):
     bench.plugin("word-count", "1.2")
     for name, *arguments in COMMANDS:

@@ -15,6 +15,8 @@ from pi_core.host.package_resources import package_resources
 from pi_core.settings import Settings
 from pi_packages._trees import MAX_FILES
 
+pytestmark = pytest.mark.usefixtures("trusting")
+
 SKILL = "---\nname: tide-tables\ndescription: Read tide tables\n---\nLook at the moon.\n"
 EXTENSION = "def activate(pi):\n    pi.register_command('ebb', handler=lambda *_: None, description='x')\n"
 
@@ -71,6 +73,7 @@ def found(bench, kind="skills"):
     }
 
 
+@pytest.mark.slow
 def test_a_folder_of_skills_is_used_where_it_lies(bench, skills):
     output = bench.ok("install", skills)
 
@@ -100,6 +103,7 @@ def test_filters_of_an_entry_choose_what_counts(bench, skills):
     assert "ebb" not in found(bench, "prompts")
 
 
+@pytest.mark.slow
 def test_one_python_file_is_an_extension(bench, tmp_path):
     file = tmp_path / "ebb.py"
     file.write_text("from pi_hookspecs import Subcommand\n\ndef activate(pi): pass\n")
@@ -187,6 +191,7 @@ def build_editable(folder, *_):
 """
 
 
+@pytest.mark.slow
 def test_a_project_in_a_folder_is_installed_editable(bench, tmp_path):
     source = "from pi_hookspecs import hookimpl\n@hookimpl\ndef turn_end(): pass\n"
     project = write(tmp_path / "project", pyproject_dot_toml=PROJECT, backend_dot_py=BACKEND, pi_reef_dot_py=source)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+pytestmark = pytest.mark.usefixtures("trusting")
+
 
 def test_the_plan_says_what_a_plugin_states_to_use(bench):
     bench.held_plugin("1.0", {"hooks": ["turn_end"], "network": ["tides.example"], "tools": []})
@@ -65,6 +67,7 @@ def test_a_project_must_be_trusted_first(bench):
     bench.ok("install", "-l", "tides", trust=True)
 
 
+@pytest.mark.slow
 def test_a_projects_plugins_are_used_only_where_it_is_trusted(bench):
     bench.plugin("tides")
     bench.ok("install", "-l", "tides", trust=True)
@@ -85,13 +88,13 @@ def test_nothing_of_an_untrusted_folder_is_read_or_run(bench, tmp_path):
     (bench.cwd / ".pi" / "settings.json").write_text(
         '{"packages": ["pypi:pluggypi-waves"], "packages.findLinks": ["/evil"], "packages.installer": ["/bin/false"]}'
     )
-    bench.pi("sync")
+    bench.ok("sync")
 
-    bench.pi("install", "tides")
+    bench.ok("install", "tides")
 
     assert bench.installed() == {"pluggypi-tides": "1.0"}
     assert not list(bench.agent_dir.glob("packages/projects/*"))
-    assert "waves" not in bench.pi("list")
+    assert "waves" not in bench.ok("list")
 
 
 def test_a_trusted_project_does_not_decide_where_packages_come_from(bench):
