@@ -26,7 +26,7 @@ class StartFacts(ReprMixin):
         cwd: The working directory; that of the session, unless an older session is continued.
         agent_dir: The user's folder of pi.
         settings: The settings, those of a trusted project among them.
-        theme: The setting ``theme``: the name of a theme, or ``light-theme/dark-theme``.
+        theme: What ``--use-theme`` or the setting ``theme`` says: the name of a theme, or ``light-theme/dark-theme``.
         session_name: What ``--name`` says; a stored session's own name is not known yet.
         environ: The environment; use it in place of ``os.environ``.
         flags: Options that plugins registered, by name without the dashes.

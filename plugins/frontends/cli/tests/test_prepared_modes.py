@@ -6,7 +6,9 @@ from contextlib import contextmanager, suppress
 
 import pytest
 
-from pi_cli._preparing import prepared
+from pi_cli._arguments import parse
+from pi_cli._preparing import prepared, start_facts
+from pi_core import PluginHost, Settings
 from pi_hookspecs import Mode, UserError
 
 PAINTING = """
@@ -197,3 +199,14 @@ def test_named_front_end_that_needs_a_terminal_is_refused_without_one(painting):
     assert ended.stderr == (
         "Error: Mode 'small' needs a terminal, and stdin is none. Use -p, which prints the answer\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "theme"), [((), "sea"), (("--use-theme", "light/dark"), "light/dark")], ids=["setting", "option"]
+)
+def test_a_front_end_is_prepared_in_the_theme_of_the_run(tmp_path, arguments, theme):
+    settings = Settings.in_memory({"theme": "sea"}, agent_dir=tmp_path)
+
+    facts = start_facts(parse(arguments), PluginHost(settings, installed=False), tmp_path, {})
+
+    assert facts.theme == theme

@@ -52,6 +52,7 @@ class Options(Value):
         print_only: ``-p`` was given.
         mode: The front end that ``--mode`` names.
         tui_mode: Which of the interactive front ends ``--tui-mode`` names.
+        use_theme: The theme that ``--use-theme`` names, in place of the setting ``theme``.
         json_full: Whether events contain the whole message so far.
         api_key: From ``--api-key``; used in this run and never stored.
         list_models: The search text, ``""`` for no search; None lists none.
@@ -87,6 +88,7 @@ class Options(Value):
     print_only: bool = False
     mode: str | None = None
     tui_mode: str | None = None
+    use_theme: str | None = None
     json_full: bool = False
     model: str | None = None
     provider: str | None = None

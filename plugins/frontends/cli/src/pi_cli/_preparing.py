@@ -29,7 +29,7 @@ def start_facts(options: Options, host: PluginHost, cwd: Path, environ: Mapping[
         cwd=cwd,
         agent_dir=host.settings.agent_dir,
         settings=host.settings,
-        theme=host.settings.get_str("theme", None),
+        theme=options.use_theme or host.settings.get_str("theme", None),
         session_name=options.name,
         environ=environ,
         flags=options.flags,

@@ -34,7 +34,7 @@ async def run_screen(session: AgentSession, options: Any, terminal: Terminal, pr
         printed: What was printed since then.
     """
     port = LocalPort(session)
-    app = make_app(port, terminal, session_dir=options.session_dir)
+    app = make_app(port, terminal, session_dir=options.session_dir, theme=options.use_theme)
     return await run_app(app, terminal, printed, start=session.start, stop=session.dispose, prompts=options.prompts)
 
 
@@ -85,7 +85,7 @@ async def run_app(
     return end.exit_code if end.exit_code is not None else code
 
 
-def make_app(port: Port, terminal: Terminal, *, session_dir: str | None) -> ScreenApp:
+def make_app(port: Port, terminal: Terminal, *, session_dir: str | None, theme: str | None = None) -> ScreenApp:
     """Return the application for a session at a terminal."""
     from pi_core import error_text
     from pi_tui._driver import ScreenDriver
@@ -102,6 +102,7 @@ def make_app(port: Port, terminal: Terminal, *, session_dir: str | None) -> Scre
         environ=environ,
         terminal=terminal,
         session_dir=session_dir,
+        theme=theme,
         home=environ.get("HOME", ""),
         explain=explain,
         driver_class=ScreenDriver,

@@ -71,6 +71,7 @@ class ScreenApp(Controls, Life, App[int]):
         environ: The environment, which says what the terminal can display.
         terminal: The terminal; None where there is none, as in tests.
         session_dir: Folder of sessions, if it is not the usual one.
+        theme: In place of the setting ``theme``.
         home: The user's home directory.
         explain: Returns the sentence to display for the error text of a request.
     """
@@ -94,6 +95,7 @@ class ScreenApp(Controls, Life, App[int]):
         environ: Mapping[str, str],
         terminal: Terminal | None = None,
         session_dir: str | None = None,
+        theme: str | None = None,
         home: str = "",
         explain: Callable[[str], str] = str,
         driver_class: type[Driver] | None = None,
@@ -104,7 +106,7 @@ class ScreenApp(Controls, Life, App[int]):
         self.bindings = bindings
         self.state = State(explain=explain)
         self.themes = Themes(
-            port.lists, port.settings.get_str("theme", None), environ, self._take_palette, self.set_interval
+            port.lists, theme or port.settings.get_str("theme", None), environ, self._take_palette, self.set_interval
         )
         self.painter = Painter(self.themes.palette)
         self._home = home
