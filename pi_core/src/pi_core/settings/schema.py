@@ -219,6 +219,7 @@ class RedactSettings:
 
     enabled: bool = _setting(True, "Keep [secrets](redaction.md) out of what is stored")
     provider: bool = _setting(False, "Replace them in requests, too; tools get them back")
+    output: bool = _setting(False, "Replace them in the output of JSON and RPC mode, too")
     strict: bool = _setting(False, "Also replace values of key-like names that look random; refuse wrong patterns")
     patterns: Names = _setting(list, "Additional secrets, as regular expressions")
 

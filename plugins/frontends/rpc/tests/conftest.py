@@ -15,6 +15,7 @@ import pytest_asyncio
 
 from pi_client.lines import LineReader
 from pi_core import SessionManager, create_agent_session
+from pi_core.plugin_api.clean_lines import CleanLines
 from pi_rpc._outbox import Outbox
 from pi_rpc._server import Server
 from pi_rpc._ui import RpcUI
@@ -91,7 +92,7 @@ async def talk(tmp_path, script, pi_host, pi_options) -> AsyncIterator[Talk]:
     transport, _ = await asyncio.get_running_loop().connect_read_pipe(
         lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(from_server, "rb", 0)
     )
-    outbox = Outbox(server_out, lambda: server.end(141))
+    outbox = Outbox(server_out, lambda: server.end(141), CleanLines.asked_for(session))
     session.ui, session.has_ui = RpcUI(outbox), True
     server = Server(session, outbox, session.ui)
     server.reader = LineReader(server_in, server.on_lines, server.on_end_of_input)

@@ -395,3 +395,20 @@ async def test_a_run_that_a_plugin_cancels_is_reported_with_its_name(talk):
 
     assert event["error"].endswith("The last hook that ran: turn_start of plugin 'cancelling'")
     assert (await talk.call("get_state"))["data"]["isStreaming"] is False
+
+
+@pytest.mark.pi(plugins=[], entry_points=["redact", "tools"], settings={"redact": {"output": True}})
+async def test_with_redacted_output_no_line_has_a_key_that_came_in_pieces(talk, script):
+    key = "ghp_" + "a1B2" * 9
+    script.turn(text(f"take {key} and go", chunks=9), tool_call("bash", command=f"echo {key}")).turn(text("ok"))
+    await talk.call("prompt", message=f"my key is {key}")
+    await talk.event("agent_settled")
+    await talk.call("bash", command=f"echo {key}")
+    await talk.call("get_messages")
+
+    deltas = [line["assistantMessageEvent"] for line in talk.lines if line["type"] == "message_update"]
+    said = "".join(each["delta"] for each in deltas if each["type"] == "text_delta")
+    assert key not in str(talk.lines)
+    assert said.startswith("take [secret:github:")
+    assert said.endswith(" and gook")
+    assert key in str(script.requests[1].messages)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from pi_cli._prompt_run import PromptRun, has_failed
 from pi_cli._screen import Screen
 from pi_core.base.terminal_text import clean_text
+from pi_core.plugin_api.clean_lines import CleanLines
 from pi_core.wire import dumps, is_on_wire, to_wire
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ class _JsonRun(PromptRun):
     def __init__(self, session: AgentSession, options: Options, screen: Screen, descriptor: int) -> None:
         super().__init__(session, options, screen)
         self._descriptor = descriptor
+        self._clean = CleanLines.asked_for(session)
 
     def subscribe(self) -> None:
         """Subscribe to all events."""
@@ -77,7 +79,9 @@ class _JsonRun(PromptRun):
         if event.type == "extension_error":
             self.on_extension_error(event)
         if is_on_wire(event) and not self.screen.broken:
-            self.write(dumps(_whole(event)) if self.options.json_full else dumps(event))
+            line = dumps(_whole(event)) if self.options.json_full else dumps(event)
+            for each in (line,) if self._clean is None else self._clean.of(line):
+                self.write(each)
 
 
 def _whole(event: Any) -> Any:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pi_client.lines import LineReader
 from pi_core.base.process.signals import OrderlyEnd
 from pi_core.base.process.streams import own_streams
+from pi_core.plugin_api.clean_lines import CleanLines
 from pi_rpc._outbox import Outbox
 from pi_rpc._server import Server
 from pi_rpc._ui import RpcUI
@@ -37,7 +38,7 @@ async def run_rpc(session: AgentSession, options: Any) -> int:
         return True
 
     with own_streams() as (stdin, stdout):
-        outbox = Outbox(stdout, lambda: server.end(0))
+        outbox = Outbox(stdout, lambda: server.end(0), CleanLines.asked_for(session))
         session.ui, session.has_ui = RpcUI(outbox), True
         server = Server(session, outbox, session.ui)
         server.reader = LineReader(stdin, server.on_lines, server.on_end_of_input)

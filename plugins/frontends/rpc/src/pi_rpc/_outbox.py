@@ -15,6 +15,7 @@ from pi_core.wire import dumps, to_wire
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Hashable
 
+    from pi_core.plugin_api.clean_lines import CleanLines
     from pi_hookspecs import AbortSignal
 
 __all__ = ["Outbox"]
@@ -35,10 +36,12 @@ class Outbox(LineWriter):
     Args:
         descriptor: Where they are written.
         on_gone: Called once when nothing can be written any more.
+        clean: Takes secrets out of the lines; None writes them as they are.
     """
 
-    def __init__(self, descriptor: int, on_gone: Callable[[], None]) -> None:
+    def __init__(self, descriptor: int, on_gone: Callable[[], None], clean: CleanLines | None = None) -> None:
         super().__init__(descriptor, on_gone)
+        self._clean = clean
         self._late: dict[Hashable, _Waiting] = {}
         self._growing: dict[Hashable, _Waiting] = {}
         self._events = 0
@@ -61,8 +64,11 @@ class Outbox(LineWriter):
             return
         if self._blocked:
             self._replace(key if key is not None else object(), _Waiting(line + b"\n"))
-        else:
+        elif self._clean is None:
             self.write(line)
+        else:
+            for each in self._clean.of(line):
+                self.write(each)
 
     def send_event(self, event: Any, signal: AbortSignal | None) -> Awaitable[None] | None:
         """Send an event; the run that it belongs to waits where the client is too slow, until it is aborted."""
@@ -118,7 +124,10 @@ class Outbox(LineWriter):
             return super()._next()
         late, self._late = self._late, {}
         self._growing.clear()
-        text = b"".join(each.line() for each in late.values())
+        lines = (each.line() for each in late.values())
+        if self._clean is not None:
+            lines = (each + b"\n" for line in lines for each in self._clean.of(line))
+        text = b"".join(lines)
         self._size = len(text)
         return memoryview(text)
 

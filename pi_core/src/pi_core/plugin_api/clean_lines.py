@@ -1,0 +1,140 @@
+"""Takes secrets out of lines of JSON for another program: the events of a session, and answers to commands.
+
+A text that comes in deltas is held back where a secret may begin, so that a cut between two deltas hides none; what is
+held back comes with the next delta, at the latest before the event that ends the text.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Protocol, Self
+
+from pi_core.base.mapped_texts import mapped
+from pi_core.plugin_api.clean_stream import CleanStream
+from pi_core.wire import dumps
+from pi_hookspecs import PiError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from pi_hookspecs import PiContext, SettingsView
+
+__all__ = ["CleanLines"]
+
+_FAILED = "[left out: secrets could not be taken out of it]"
+_GROWING = ("tool_execution_update",)
+"""Events with a result that is not complete: each has the whole text so far."""
+_COMPLETE = ("message_start", "message_end", "response")
+"""Events with all of a text whose deltas are over; the answer to a command ends its output."""
+
+
+class _Session(Protocol):
+    """What is needed of a session."""
+
+    @property
+    def settings(self) -> SettingsView: ...
+
+    @property
+    def ctx(self) -> PiContext: ...
+
+
+class CleanLines:
+    """Takes secrets out of the lines of one session.
+
+    Args:
+        clean: Returns a whole text without secrets.
+    """
+
+    def __init__(self, clean: Callable[[str], str]) -> None:
+        self._plugin = clean
+        self._blocks: dict[tuple[str, Any], _Block] = {}
+
+    @classmethod
+    def asked_for(cls, session: _Session) -> Self | None:
+        """Return what cleans a session's lines, where the settings ask for it (``redact.output``); None elsewhere."""
+        wanted = session.settings.get_bool("redact.output", default=False)
+        return cls(session.ctx.secrets.clean) if wanted else None
+
+    def of(self, line: bytes) -> Iterator[bytes]:
+        """Yield the lines to write instead of one: none while all of it is held back, two where a text ends."""
+        value = json.loads(line)
+        kind = value.get("type") if isinstance(value, dict) else None
+        if kind == "message_update":
+            yield from self._update(value)
+        elif kind == "bash_execution_update":
+            yield from self._delta(value, value, ("bash", value.get("id")))
+        elif kind in _GROWING:
+            yield dumps(mapped(value, self._begun))
+        else:
+            if kind in _COMPLETE:
+                yield from self._end(kind, value)
+            yield dumps(mapped(value, self._clean))
+
+    def _end(self, kind: str, value: dict[str, Any]) -> Iterator[bytes]:
+        """End the texts that an event ends: those of the message, or of the command that a response is for."""
+        for key in [*self._blocks]:
+            if (key[0] == "bash") != (kind == "response") or (key[0] == "bash" and key[1] != value.get("id")):
+                continue
+            block = self._blocks.pop(key)
+            if key[0] == "bash" and (rest := block.stream.end()):
+                yield dumps({**block.event, "delta": rest})
+
+    def _clean(self, text: str) -> str:
+        try:
+            return self._plugin(text)
+        except PiError:
+            return _FAILED
+
+    def _begun(self, text: str) -> str:
+        """Return what may be written of a text that goes on."""
+        return CleanStream(self._clean).feed(text)
+
+    def _update(self, value: dict[str, Any]) -> Iterator[bytes]:
+        inner = value["assistantMessageEvent"]
+        block, _, step = inner["type"].partition("_")
+        key = block, inner.get("contentIndex")
+        if step == "delta":
+            yield from self._delta(value, inner, key)
+            return
+        ended = self._blocks.pop(key, None)
+        if ended is not None and (rest := ended.stream.end()):
+            ended.written += rest
+            yield dumps(self._whole({**value, "assistantMessageEvent": {**ended.event, "delta": rest}}))
+        yield dumps(self._whole(mapped(value, self._clean)))
+
+    def _delta(self, value: dict[str, Any], holder: dict[str, Any], key: tuple[str, Any]) -> Iterator[bytes]:
+        block = self._blocks.get(key)
+        if block is None:
+            block = self._blocks[key] = _Block(CleanStream(self._clean))
+        block.event = {name: each for name, each in holder.items() if name != "delta"}
+        written = block.stream.feed(holder["delta"])
+        if written:
+            block.written += written
+            holder["delta"] = written
+            yield dumps(self._whole(value))
+
+    def _whole(self, value: dict[str, Any]) -> dict[str, Any]:
+        """Return an event whose message so far, where it has one, ends where what was written of its deltas ends."""
+        for holder in (value, value.get("assistantMessageEvent", {})):
+            name = "message" if holder is value else "partial"
+            if isinstance(holder.get(name), dict):
+                holder[name] = mapped(holder[name], self._clean)
+                self._cut(holder[name].get("content"))
+        return value
+
+    def _cut(self, content: Any) -> None:
+        for (kind, index), block in self._blocks.items():
+            if isinstance(content, list) and isinstance(index, int) and index < len(content):
+                if kind == "toolcall":
+                    content[index] = {**content[index], "arguments": {}}
+                else:
+                    content[index] = {**content[index], kind: block.written}
+
+
+class _Block:
+    """A text that comes in deltas: what was written of it, and its latest event without the delta."""
+
+    def __init__(self, stream: CleanStream) -> None:
+        self.stream = stream
+        self.written = ""
+        self.event: dict[str, Any] = {}
