@@ -12,8 +12,9 @@ import pi_cache_lint
 import pi_session_jsonl
 from pi_cache_lint._report import lines_of, summary_of
 from pi_core import create_agent_session
+from pi_core.conversation.offered_tools import OfferedTools
 from pi_core.session import ReadOnlySession, SessionManager
-from pi_hookspecs import Compaction, PromptSection, SystemPromptResult, hookimpl
+from pi_hookspecs import Compaction, PromptSection, SystemPromptResult, hookimpl, tool
 from pi_testing import error, text, thinking, tool_call, usage
 
 CACHED = usage(input=200, cache_read=0, cache_write=60_000)
@@ -173,3 +174,21 @@ async def test_the_report_has_the_form_that_programs_read(with_clock, pi_session
     assert [list(each) for each in summary["breaks"]] == [["request", "kind", "link", "plugin", "hook", "dollars"]]
     assert fake_ui.notices[-1].message.splitlines() == list(lines_of(summary))
     assert "clock lost $0.1625" in fake_ui.notices[-1].message
+
+
+async def test_the_tools_are_listed_once_for_a_request_and_not_once_for_each(pi_session, script, monkeypatch):
+    listed = []
+    infos = OfferedTools.infos
+    monkeypatch.setattr(OfferedTools, "infos", lambda self: listed.append(self) or infos(self))
+
+    def height():
+        """Return how high the tide is."""
+
+    for name in ("high", "low", "ebb", "flood"):
+        pi_session.add_tool(tool(name=name)(height), "tides")
+    script.turn(text("ok"))
+
+    await pi_session.prompt("go")
+
+    assert len(script.requests[0].tools) >= 4
+    assert len(listed) <= 2

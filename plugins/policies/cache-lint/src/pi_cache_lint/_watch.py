@@ -21,7 +21,7 @@ from pi_cache_lint._record import ENTRY, stored_line, to_record
 from pi_hookspecs import hookimpl
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from pi_cache_lint._chain import Chain
     from pi_cache_lint._difference import Difference
@@ -85,7 +85,7 @@ class Watch:
         self._begin(ctx)
         purpose = event.purpose, event.plugin
         digests = self._digests.setdefault(purpose, Digests())
-        chain = None if event.error is not None else chain_of(event.payload, digests, self._declaration)
+        chain = None if event.error is not None else chain_of(event.payload, digests, _declarations(self._pi))
         if chain is None:
             self._payloads.pop(event.request_id, None)
             return
@@ -130,11 +130,6 @@ class Watch:
             else:
                 line.prompt, line.sections = Digests().of(ctx.system_prompt), _sections(ctx)
         return line
-
-    def _declaration(self, name: str) -> Any:
-        """Return description and parameters of a tool."""
-        found = (each for each in self._pi.get_all_tools() if each.name == name)
-        return next(([each.description, each.parameters] for each in found), None)
 
     def _compare(self, before: Line, line: Line, event: ModelUsageEvent, ctx: PiContext) -> None:
         found = first_difference(before.chain, line.chain, messages=event.purpose == _CONVERSATION)
@@ -204,6 +199,18 @@ class Watch:
                 news["messages"] = messages[keep:]
             self._pi.append_entry(ENTRY, {"chain": news})
             self._stored = record
+
+
+def _declarations(pi: PiAPI) -> Callable[[str], Any]:
+    """Return a function that returns description and parameters of a tool; it lists the tools once, if at all."""
+    known: dict[str, Any] = {}
+
+    def declaration(name: str) -> Any:
+        if not known:
+            known.update((each.name, [each.description, each.parameters]) for each in pi.get_all_tools())
+        return known.get(name)
+
+    return declaration
 
 
 def _tools(pi: PiAPI) -> tuple[tuple[tuple[str, str], ...], dict[str, str | None]]:
