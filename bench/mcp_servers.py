@@ -1,7 +1,8 @@
 """What MCP servers cost pi: ``uv run --group dev python bench/mcp_servers.py``.
 
 The first request of ``pi -p`` with five servers of 18 tools each, whose tools are known, next to none, in turns; 200
-calls over pi's path, next to a bare client of the SDK; pi's own memory with five servers connected, and while one sends
+calls over pi's path, next to a bare client of the SDK; the first answer over RPC and the stalls of the event loop while
+five servers are connected; pi's own memory with five servers connected, and while one sends
 200 MB in a line.
 """
 
@@ -22,6 +23,8 @@ from startup import compile_everything, one_run
 SERVER = Path(__file__).parents[1] / "plugins" / "tools" / "mcp" / "tests" / "servers" / "fault_server.py"
 ROUNDS = 9
 CALLS = 200
+CONNECTING = 5.0
+"""Seconds that five servers have to connect."""
 
 
 def entry() -> dict[str, object]:
@@ -50,6 +53,61 @@ def first_request() -> None:
     print(f"{'first request of pi -p':46} {'CPU ms':>10} {'wall ms':>10} {'CPU':>8} {'wall':>8}")
     for what, (cpu, wall) in best.items():
         print(f"{what:46} {cpu:10.1f} {wall:10.1f} {cpu / base[0]:7.2f}x {wall / base[1]:7.2f}x")
+
+
+STALL = """
+import asyncio, time
+from pathlib import Path
+
+def activate(pi):
+    async def tick():
+        last = time.perf_counter()
+        while True:
+            await asyncio.sleep(0.002)
+            now = time.perf_counter()
+            tick.worst, last = max(tick.worst, now - last - 0.002), now
+
+    tick.worst = 0.0
+    pi.on("session_start", lambda event: setattr(tick, "task", asyncio.create_task(tick())))
+    pi.on("session_shutdown", lambda event: Path("stall").write_text(str(tick.worst * 1000)))
+"""
+
+
+def in_the_background() -> None:
+    """The first answer of ``pi --mode rpc``, and the longest stall of its event loop while five servers connect."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "stall.py").write_text(STALL)
+        places = {"no mcp.json": Path(folder, "none"), "5 servers connect meanwhile": Path(folder, "five")}
+        for place in places.values():
+            place.mkdir()
+        servers = {f"s{n}": {**entry(), "env": {"N": str(n)}} for n in range(5)}
+        places["5 servers connect meanwhile"].joinpath("mcp.json").write_text(json.dumps({"mcpServers": servers}))
+        best: dict[str, tuple[float, float]] = {}
+        for number in range(ROUNDS // 2 + 1):
+            for what, place in places.items():
+                took, stall = asyncio.run(one_answer(folder, place))
+                known = best.get(what, (took, stall))
+                if number:  # the first writes the tool lists
+                    best[what] = (min(took, known[0]), min(stall, known[1]))
+    base = best["no mcp.json"]
+    print(f"\n{'first answer of pi --mode rpc':46} {'wall ms':>10} {'longest stall ms':>18} {'wall':>8}")
+    for what, (took, stall) in best.items():
+        print(f"{what:46} {took:10.1f} {stall:18.1f} {took / base[0]:7.2f}x")
+
+
+async def one_answer(folder: str, place: Path) -> tuple[float, float]:
+    """Return the milliseconds from the start of pi to its answer, and those of the longest stall."""
+    from pi_client import PiClient
+
+    command = (str(Path(sys.executable).with_name("pi")),)
+    env = {**os.environ, "PI_CODING_AGENT_DIR": str(place)}
+    options = ("-e", "stall.py", "--no-session", "--model", "offline/rules")
+    started = time.perf_counter()
+    async with PiClient.start(*options, command=command, cwd=folder, env=env, stderr=-3) as pi:
+        await pi.ask("list the files here")
+        took = time.perf_counter() - started
+        await asyncio.sleep(CONNECTING)
+    return took * 1000, float(Path(folder, "stall").read_text())  # noqa: ASYNC240 - all is over
 
 
 def memory() -> float:
@@ -101,6 +159,7 @@ async def over_sdk() -> float:
 def main() -> None:
     compile_everything()
     first_request()
+    in_the_background()
     with tempfile.TemporaryDirectory() as folder:
         ours, connected, huge = asyncio.run(over_pi(Path(folder)))
     bare = asyncio.run(over_sdk())

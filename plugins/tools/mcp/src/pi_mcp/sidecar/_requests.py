@@ -175,7 +175,9 @@ class Requests:
             meta=request.get("meta") or None,
         )
         found = result.model_dump(by_alias=True, mode="json", exclude_none=True)
-        return await asyncio.to_thread(as_result, found, resize=request.get("resize", True))
+        if any(each.get("type") == "image" for each in found.get("content") or ()):  # decoding takes long
+            return await asyncio.to_thread(as_result, found, resize=request.get("resize", True))
+        return as_result(found)
 
     async def do_resources(self, message: dict[str, Any], _scope: anyio.CancelScope) -> list[dict[str, Any]]:
         client = await self._connections[message["server"]].client()
