@@ -8,6 +8,7 @@ from attrs import evolve
 
 import pi_hookspecs
 from pi_core.base.process.forks import exit_forked_children
+from pi_core.host.approved import declared_packages
 from pi_core.plugin_api.context import NoUserInterface
 from pi_core.plugin_api.plugin_ui import plugin_ui
 from pi_core.settings.trust import TrustStore
@@ -82,7 +83,11 @@ async def ask_for_trust(
 
 async def confirm_trust(ui: UserInterface, trust: ProjectTrust) -> ProjectTrustResult | None:
     """Ask the user with a ``select`` dialog; return None when it is dismissed."""
-    title = f"{trust.cwd} has {trust.named_resources}: they can run code and instruct the model. Use them?"
+    title = f"{trust.cwd} has {trust.named_resources}: they can run code and instruct the model."
+    packages = declared_packages(trust.cwd)
+    if packages:
+        title += f" They name packages to install: {', '.join(packages)}."
+    title += " Use them?"
     chosen = await ui.select(title, list(_ANSWERS))
     return pi_hookspecs.ProjectTrustResult(**_ANSWERS[chosen]) if chosen is not None else None
 

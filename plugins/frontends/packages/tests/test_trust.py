@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from pi_core.host.approved import are_packages_approved, declared_packages
+
 pytestmark = pytest.mark.usefixtures("trusting")
 
 
@@ -76,6 +78,21 @@ def test_a_projects_plugins_are_used_only_where_it_is_trusted(bench):
     assert '"tides"' in bench.pi("--approve", "plugins", "--json")
 
 
+def test_a_list_that_changed_since_is_not_installed_at_start(bench):
+    bench.plugin("tides")
+    bench.plugin("waves")
+    bench.ok("install", "-l", "tides", trust=True)
+    assert are_packages_approved(bench.agent_dir, bench.cwd)
+    settings = bench.cwd / ".pi" / "settings.json"
+    settings.write_text(settings.read_text().replace('tides"', 'tides",\n"pypi:pluggypi-waves"'))
+
+    error = bench.pi("--approve", "--model", "nosuch", "-p", "hello", code=1)
+
+    assert "have changed since you agreed to them: pypi:pluggypi-waves are not installed. Run pi sync -l" in error
+    bench.ok("sync", "-l", trust=True)
+    assert are_packages_approved(bench.agent_dir, bench.cwd)
+
+
 def test_nothing_of_an_untrusted_folder_is_read_or_run(bench, tmp_path):
     bench.plugin("tides")
     evil = tmp_path / "evil"
@@ -103,3 +120,11 @@ def test_a_trusted_project_does_not_decide_where_packages_come_from(bench):
     (bench.cwd / ".pi" / "settings.json").write_text('{"packages.installer": ["/bin/false"], "packages.index": "x:y"}')
 
     bench.ok("install", "tides", trust=True)
+
+
+@pytest.mark.parametrize("content", ["{", "[]", '{"packages": "x"}', '{"packages": [1, {"source": 2}]}'])
+def test_a_list_that_cannot_be_read_names_nothing(tmp_path, content):
+    (tmp_path / ".pi").mkdir()
+    (tmp_path / ".pi" / "settings.json").write_text(content)
+
+    assert declared_packages(tmp_path) == []

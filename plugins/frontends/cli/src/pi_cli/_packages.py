@@ -38,8 +38,26 @@ def install_missing(settings: Settings, cwd: Path, environ: Mapping[str, str], *
     from pi_core.host.package_resources import missing_packages
 
     missing = missing_packages(settings, str(cwd))
+    if "project" in missing and not _is_agreed(settings, cwd, missing["project"], may_ask=not wait):
+        del missing["project"]
     done = [_install(scope, sources, cwd, environ, wait=wait) for scope, sources in missing.items()]
     return any(done)
+
+
+def _is_agreed(settings: Settings, cwd: Path, sources: list[str], *, may_ask: bool) -> bool:
+    """Whether the user agrees to the packages of a trusted project, which may have changed since."""
+    from pi_core.host.approved import approve_packages, are_packages_approved
+
+    if not are_packages_approved(settings.agent_dir, cwd):
+        what = f"The packages of {cwd} have changed since you agreed to them: {', '.join(sources)}"
+        if not may_ask:
+            warn(f"{what} are not installed. Run pi sync -l to install them")
+            return False
+        say(f"{what}. Install them? [y/N]")
+        if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+            return False
+    approve_packages(settings.agent_dir, cwd)
+    return True
 
 
 def _install(scope: str, sources: list[str], cwd: Path, environ: Mapping[str, str], *, wait: bool) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import field, frozen
 
+from pi_core.host.approved import approve_packages
 from pi_core.host.guarded import LOAD_SECONDS
 from pi_core.host.overlay import read_pth
 from pi_hookspecs import UserError
@@ -93,6 +94,8 @@ def finish_pending(scope: Scope) -> Callable[[Mapping[str, Any]], None]:
         write_lock(scope.lock_file, pending["lock"])
         if pending["put"] or pending["drop"]:
             change_entries(scope, pending["put"], pending["drop"])
+        if scope.name == "project":  # the user has made this change
+            approve_packages(scope.agent_dir, scope.lock_file.parent.parent)
         append_log(scope.agent_dir, pending["log"])
 
     return finish

@@ -1,0 +1,59 @@
+"""Which packages of a project the user has agreed to: a project that is trusted may change its list later.
+
+A hash of the list and of the lock is kept in the agent directory. The first list that is seen of a trusted project
+counts as agreed to, because it was displayed when trust was asked for; another one needs a new yes.
+"""
+
+from __future__ import annotations
+
+import json
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+from pi_core.base.json_file import UnusableFile, parse_object, read_text
+from pi_core.host.overlay import project_root
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["approve_packages", "are_packages_approved", "declared_packages"]
+
+
+def declared_packages(project: Path) -> list[str]:
+    """Return the sources that a project's settings name, read without trusting it; none if they cannot be read."""
+    found = (entry.get("source") if isinstance(entry, dict) else entry for entry in _list_of(project))
+    return [each for each in found if isinstance(each, str)]
+
+
+def are_packages_approved(agent_dir: Path, project: Path) -> bool:
+    """Whether the user agreed to the present list and lock of a trusted project, or sees the first ones."""
+    try:
+        return _file(agent_dir, project).read_text(encoding="ascii").strip() == _hash_of(project)
+    except (OSError, ValueError):
+        return True
+
+
+def approve_packages(agent_dir: Path, project: Path) -> None:
+    """Keep that the user agreed to the present list and lock."""
+    file = _file(agent_dir, project)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(_hash_of(project) + "\n", encoding="ascii")
+
+
+def _file(agent_dir: Path, project: Path) -> Path:
+    return project_root(agent_dir, project).parent / "approved"
+
+
+def _hash_of(project: Path) -> str:
+    lock = project / ".pi" / "pylock.pi.toml"
+    content = lock.read_bytes() if lock.is_file() else b""
+    return sha256(json.dumps(_list_of(project), sort_keys=True).encode() + b"\0" + content).hexdigest()
+
+
+def _list_of(project: Path) -> list[Any]:
+    file = project / ".pi" / "settings.json"
+    try:
+        found = parse_object(read_text(file) or "", str(file)).get("packages")
+    except UnusableFile:
+        return []
+    return found if isinstance(found, list) else []
