@@ -84,11 +84,16 @@ def package_resources(settings: Settings, kind: str, cwd: str, home: str) -> Ite
             for path in package.get("resources", {}).get(kind, ()):
                 where = os.path.join(root, "gen", str(name), path)  # noqa: PTH118 - an absolute path stays one
                 picks = _picks(entries[package["source"]], kind, os.path.dirname(where), home)  # noqa: PTH120
-                if picks is not _NOTHING:
-                    yield PackageResource(path=where, scope=scope, source=package["source"], picks=picks)
+                yield PackageResource(path=where, scope=scope, source=package["source"], picks=picks)
 
 
-_NOTHING = Filter("", "")
+@frozen(eq=False, repr=False)
+class _Nothing(Filter):
+    """The filter of an empty list."""
+
+    def includes(self, path: str) -> bool:
+        """Return False."""
+        return False
 
 
 def _scopes(settings: Settings, cwd: str) -> Iterator[tuple[str, str, Path]]:
@@ -118,7 +123,7 @@ def _picks(options: Mapping[str, Any], kind: str, base_dir: str, home: str) -> F
     if entries is None:
         return None
     if not isinstance(entries, list) or not entries:
-        return _NOTHING
+        return _Nothing(base_dir, home)
     return PackageFilter.parse([each for each in entries if isinstance(each, str)], base_dir, home)
 
 

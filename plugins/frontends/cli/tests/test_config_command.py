@@ -89,7 +89,7 @@ class TestGet:
         [
             ("theme", "dark\n"),
             ("acme", '{"a.b": [1]}\n'),
-            ("terminal", '{"showImages": true, "clearOnShrink": false}\n'),
+            ("terminal", '{"showImages": true, "clearOnShrink": false, "showTerminalProgress": false}\n'),
             ("images", '{"autoResize": false, "blockImages": false}\n'),
             ("retry.maxRetries", "5\n"),
             ("retry.enabled", "true\n"),
@@ -209,14 +209,17 @@ def test_the_schema_is_printed(settings):
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [([], "pi config needs one of list, get"), (["lst"], "Unknown command of pi config: lst. Did you mean list")],
+    [
+        (["off"], "pi config off needs the name of a plugin"),
+        (["lst"], "Unknown command of pi config: lst. Did you mean list"),
+    ],
 )
 def test_a_command_is_needed(settings, arguments, message):
     assert message in settings.config(*arguments, code=1)
 
 
 def test_help_is_printed(settings):
-    assert settings.config("--help").startswith("Usage: pi config list")
+    assert settings.config("--help").startswith("Usage: pi config [-l]")
 
 
 def test_the_name_of_a_key_cannot_speak_to_the_terminal(pi):

@@ -25,12 +25,18 @@ if TYPE_CHECKING:
 __all__ = ["run_config"]
 
 _USAGE = """\
-Usage: pi config list [--all] [--json]
+Usage: pi config [-l] [--json]
+       pi config on|off NAME ... [-l]
+       pi config list [--all] [--json]
        pi config get KEY
        pi config set KEY VALUE [--project]
        pi config unset KEY [--project]
        pi config schema
 
+Without a word list plugins, and the extensions, skills, prompts and themes of
+packages, with whether they count; at a terminal they can be switched there.
+
+on, off  Switch them by name.
 list     Print every value that is set, and where: a file and its line, an
          environment variable. With --all the defaults of the others, too.
 get      Print the value in force; of an object, all that is in it.
@@ -41,7 +47,7 @@ schema   Print the JSON schema of settings.json.
 KEY is written with dots, retry.maxRetries, and a name that has a dot itself in
 quotes: compaction.modelOverrides."acme/one.5".reserveTokens.
 
-  --project    In .pi/settings.json of this folder, not in the user's own file
+  -l, --project  In .pi/settings.json of this folder, not in the user's own file
   --all        List the settings that are not set, too
   --json       Print a list of objects
   -h, --help   Print this and end
@@ -65,9 +71,9 @@ def run_config(arguments: Sequence[str], host: PluginHost) -> int:
         sys.stdout.write(_USAGE)
         return 0
     action, *words = params["words"] or ("",)
+    if action in ("", "on", "off"):
+        return _choose(host, params, action, words)
     if action not in _ACTIONS:
-        if not action:
-            raise UserError(f"pi config needs one of {', '.join(_ACTIONS)}. pi config --help describes them")
         raise UnknownName("command of pi config", action, _ACTIONS, "pi config --help lists them")
     run, taken, options = _ACTIONS[action]
     if len(words) != len(taken):
@@ -83,11 +89,26 @@ def run_config(arguments: Sequence[str], host: PluginHost) -> int:
     return 0
 
 
+def _choose(host: PluginHost, params: dict[str, Any], action: str, names: Sequence[str]) -> int:
+    from pi_cli._config_choice import choose, switch
+
+    scope: Literal["project", "global"] = "project" if params["project"] else "global"
+    if not action:
+        choose(host, scope, as_json=params["json"])
+    elif not names:
+        raise UserError(
+            f"pi config {action} needs the name of a plugin, or of a part of a package. pi config lists them"
+        )
+    else:
+        switch(host, names, scope, on=action == "on")
+    return 0
+
+
 def _command() -> click.Command:
     return click.Command(
         "pi config",
         params=[
-            click.Option(["--project"], is_flag=True),
+            click.Option(["-l", "--project"], is_flag=True),
             click.Option(["--all"], is_flag=True),
             click.Option(["--json"], is_flag=True),
             *common_options(),
