@@ -95,3 +95,16 @@ def test_what_cannot_be_exported_is_an_error_in_one_line(talked, arguments, mess
     assert done.stdout == ""
     assert message in done.stderr.splitlines()[-1]
     assert not list(talked.cwd.iterdir())
+
+
+@pytest.mark.parametrize("name", ["page.html", "copy.jsonl"])
+def test_keys_of_sessions_from_before_redaction_are_not_exported(talked, name):
+    key = "ghp_" + "a1B2" * 9
+    talked.file.write_text(talked.file.read_text().replace("hello", key))
+
+    done = talked.run("--export", str(talked.file), name)
+
+    exported = (talked.cwd / name).read_text()
+    assert done.returncode == 0, done.stderr
+    assert key not in exported
+    assert "[secret:github:" in exported

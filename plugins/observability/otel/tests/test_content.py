@@ -30,6 +30,17 @@ def redact(value):
     return value.replace(SECRET, "[redacted]")
 
 
+class Numbers:
+    """Takes customers' numbers out of texts."""
+
+    @hookimpl
+    def register_services(self):
+        return [self]
+
+    def redact(self, text, settings, secrets):
+        return text.replace("C-10042", "[customer]")
+
+
 @tool
 async def shelf(name: str) -> str:
     """List a shelf."""
@@ -39,6 +50,17 @@ async def shelf(name: str) -> str:
 @pytest.fixture
 def secret(monkeypatch):
     monkeypatch.setenv("SHOP_TOKEN", "key-1234567890")
+
+
+@pytest.mark.pi(plugins={"otel": pi_otel, "numbers": Numbers()}, settings={"otel": {"content": True}})
+async def test_what_plugins_take_out_of_texts_is_in_no_span(seen, pi_session, script):
+    script.turn(text("C-10042 pays."))
+
+    await pi_session.prompt("What does C-10042 do?")
+
+    spans = str([dict(each.attributes) for each in await seen.spans()])
+    assert "C-10042" not in spans
+    assert spans.count("[customer]") == 2
 
 
 @pytest.mark.pi(tools=[shelf], settings={"otel": {"content": True}})

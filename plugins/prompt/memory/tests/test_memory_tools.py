@@ -41,6 +41,21 @@ async def test_what_the_user_confirms_is_written(
     assert [notice.level for notice in fake_ui.notices] == ["info"]
 
 
+async def test_secrets_are_not_remembered(
+    pi_session: AgentSession,
+    script: ScriptedProvider,
+    fake_ui: FakeUI,
+    pi_agent_dir: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("SHOP_TOKEN", "key-1234567890")
+    fake_ui.answers(True)
+
+    await called(pi_session, script, "remember", text="The shop's key is key-1234567890", section="Preferences")
+
+    assert (pi_agent_dir / "MEMORY.md").read_text().endswith("- The shop's key is [redacted]\n")
+
+
 async def test_what_the_user_refuses_is_not_written(
     pi_session: AgentSession, script: ScriptedProvider, fake_ui: FakeUI, pi_agent_dir: Path
 ) -> None:

@@ -39,7 +39,9 @@ async def remember(
         section: Heading that it belongs under, for example Preferences, Context, Learned Patterns.
         scope: "project" for this project alone, "global" for all; the project if it is trusted when left out.
     """
-    entry, heading = _line("text", text, _LONGEST_ENTRY), _line("section", section.lstrip("# "), _LONGEST_SECTION)
+    clean = ctx.secrets.clean
+    entry = _line("text", clean(text), _LONGEST_ENTRY)
+    heading = _line("section", clean(section.lstrip("# ")), _LONGEST_SECTION)
     path = memory_path(scope, ctx)
     outside = outside_sources(ctx)
     warning = f"\n\nCareful: written after reading from outside the project: {'; '.join(outside)}" if outside else ""
