@@ -183,7 +183,19 @@ def rows_of(lines: Any) -> list[str | Line]:
         if not isinstance(each, str | Line):
             message = f"it returned a row {each!r:.60}, which is neither a text nor a Line"
             raise TypeError(message)
+        if isinstance(each, Line):
+            _check_line(each)
     return rows
+
+
+def _check_line(line: Line) -> None:
+    from pi_hookspecs import Run
+
+    runs: tuple[Any, ...] = line.runs
+    for run in runs:
+        if not (isinstance(run, Run) and all(isinstance(each, str) for each in run[:2])):
+            message = f"it returned a Line with {run!r:.60}, which is no Run of a text and the name of a role"
+            raise TypeError(message)
 
 
 class _Clock:

@@ -302,3 +302,55 @@ async def test_an_overlay_whose_functions_raise_is_displayed(desk, draws) -> Non
         await user.sees("game")
         await user.press("enter")
         await user.when(lambda: draws.results == [[]])
+
+
+WRONG: dict[str, Any] = {
+    "no run": Line(runs=("text",)),  # type: ignore[arg-type]
+    "a number": Line.of(Run(7)),  # type: ignore[arg-type]
+    "a list as role": Line.of(Run("x", ["accent"])),  # type: ignore[arg-type]
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+async def test_a_line_of_wrong_types_is_a_failure_of_the_component(desk, draws, wrong: str) -> None:
+    class Draws(Box):
+        def render(self, width: int) -> list[Any]:
+            return [WRONG[wrong]]
+
+    async with desk((100, 30)) as user:
+        await draws.lets(user, lambda ctx: ctx.ui.set_widget("w", Draws))
+        await user.sees("widget 'w' failed", "TypeError: it returned a Line with")
+        await user.type("hello")
+
+        assert user.typed == "hello"
+
+
+ODD = Run("text", "no-role", bold=[1], link=5, background=["bg"])  # type: ignore[arg-type]
+
+
+async def test_odd_styles_are_drawn_without_them(desk, draws) -> None:
+    async with desk((100, 30)) as user:
+        await draws.lets(user, lambda ctx: ctx.ui.set_widget("lines", [Line((ODD,), fill=7)]))  # type: ignore[arg-type]
+        await user.sees("text")
+        row = user.app.above.painted[0]
+
+        assert (row.runs, row.fill) == ((Run("text", "no-role", bold=True),), None)
+
+
+@pytest.mark.parametrize("wrong", [{"width": 0.5}, {"margin": "2"}, {"offset": None}, {"anchor": 3}], ids=str)
+async def test_an_overlay_of_wrong_types_is_refused(desk, draws, wrong: dict[str, Any]) -> None:
+    async with desk((100, 30)) as user:
+        await draws.lets(user, lambda ctx: ctx.ui.custom(Kept("game"), overlay=Overlay(**wrong)))
+        await user.sees("Plugin 'draws' failed in command /draw: TypeError")
+        await user.type("hello")
+
+        assert user.typed == "hello"
+        assert user.app.overlays.focused is None
+
+
+@pytest.mark.parametrize("seconds", [0, -1, 1e9, float("nan"), float("inf")])
+async def test_the_indicator_turns_neither_too_fast_nor_never(desk, draws, seconds: float) -> None:
+    async with desk() as user:
+        await draws.lets(user, lambda ctx: ctx.ui.set_working_indicator(["a", "b"], seconds))
+
+        assert 0.03 <= user.app.spinner._seconds <= 60

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-from pi_hookspecs import Line
+from pi_hookspecs import Line, Run
 from pi_tui.lines.ansi import styled
 from pi_tui.lines.line import cut
 from pi_tui.view.clean import clean_output
@@ -12,7 +12,7 @@ from pi_tui.view.clean import clean_output
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from pi_hookspecs import Run, ToolResult
+    from pi_hookspecs import ToolResult
 
 __all__ = ["Drawings", "foreign_rows"]
 
@@ -49,12 +49,19 @@ def foreign_rows(rows: Iterable[str | Line], width: int) -> list[Line]:
 def _safe(row: str | Line) -> Line:
     if isinstance(row, str):
         return Line(styled(_one_row(row)))
-    return Line(tuple([part for run in row.runs for part in _safe_runs(run)]), row.fill)
+    return Line(tuple([part for run in row.runs for part in _safe_runs(run)]), _name(row.fill))
 
 
 def _safe_runs(run: Run) -> tuple[Run, ...]:
-    link = run.link if run.link and run.link.isprintable() else None
-    return styled(_one_row(run.text), run._replace(link=link))
+    """Return a run in parts, whatever its fields hold: they are hashed and drawn where nothing contains an error."""
+    link = run.link if isinstance(run.link, str) and run.link and run.link.isprintable() else None
+    bold, dim, italic, underline, reverse = map(bool, run[2:7])
+    style = Run("", _name(run.role) or "text", bold, dim, italic, underline, reverse, link, _name(run.background))
+    return styled(_one_row(str(run.text)), style)
+
+
+def _name(role: object) -> str | None:
+    return role if isinstance(role, str) else None
 
 
 def _one_row(text: str) -> str:

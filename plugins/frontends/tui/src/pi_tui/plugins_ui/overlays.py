@@ -36,6 +36,7 @@ class OpenOverlay:
     """
 
     def __init__(self, app: ScreenApp, overlay: Overlay, done: Callable[[Any], object]) -> None:
+        region_of(overlay, ScreenSize(*app.size), 1)  # raises here, for the plugin, if a value is of a wrong type
         self.overlay = overlay
         self.hidden = False
         self.place = Place(app, app.board, self.draw, done, asks=True)

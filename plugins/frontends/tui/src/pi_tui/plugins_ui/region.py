@@ -45,9 +45,8 @@ def region_of(overlay: Overlay, size: ScreenSize, rows: int) -> Region:
     margin = max(overlay.margin, 0)
     x = _placed(across, size.width, width, margin) + overlay.offset[0]
     y = _placed(down, size.height, height, margin) + overlay.offset[1]
-    return Region(
-        min(max(x, 0), max(size.width - width, 0)), min(max(y, 0), max(size.height - height, 0)), width, height
-    )
+    x, y = min(x, size.width - width), min(y, size.height - height)
+    return Region(max(int(x), 0), max(int(y), 0), int(width), int(height))
 
 
 def _placed(part: float, room: int, length: int, margin: int) -> int:

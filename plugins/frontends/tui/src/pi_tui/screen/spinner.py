@@ -18,7 +18,7 @@ _FRAMES = tuple("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")
 
 _SECONDS = 0.1
 
-_LEAST_SECONDS = 0.03
+_LEAST_SECONDS, _MOST_SECONDS = 0.03, 60.0
 
 _CELLS = 10
 """Characters of a frame."""
@@ -51,7 +51,7 @@ class Spinner:
     def set_frames(self, frames: Sequence[str] | None, seconds: float) -> None:
         """Use other frames, or none at all, each for some seconds; None uses the screen's own."""
         self._frames = _FRAMES if frames is None else [clean_line(each)[:_CELLS] for each in frames] or [""]
-        self._seconds = _SECONDS if frames is None else max(seconds, _LEAST_SECONDS)
+        self._seconds = _SECONDS if frames is None else min(max(_LEAST_SECONDS, seconds), _MOST_SECONDS)
         if self._timer is not None:
             self._stop()
             self._start()

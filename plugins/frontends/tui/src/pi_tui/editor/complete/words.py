@@ -33,6 +33,9 @@ class WordSource:
         found = self._provider(text, cursor)
         values = await found if isawaitable(found) else found
         items = tuple(each if isinstance(each, Completion) else Completion(each) for each in values or ())
+        for each in items:
+            if not all(isinstance(text, str) for text in (each.value, each.description, each.label or "")):
+                raise TypeError(f"a provider offers {each!r:.60}, which is no text")
         word = _WORD.search(text[:cursor])
         start = cursor if word is None else word.start()
         return Offer(start, cursor, items) if items else None
