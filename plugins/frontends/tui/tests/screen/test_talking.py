@@ -9,6 +9,7 @@ import pytest
 
 from pi_hookspecs import hookimpl
 from pi_testing import make_tool, stall, text, tool_call
+from pi_tui.keys.events import Key
 
 if TYPE_CHECKING:
     from pi_core import AgentSession
@@ -177,6 +178,16 @@ async def test_commands_are_completed_and_run_with_enter(desk) -> None:
         await user.press("enter")
 
         await user.when(lambda: user.is_over)
+
+
+async def test_what_is_typed_faster_than_the_list_is_made_is_completed_as_it_is(desk) -> None:
+    async with desk() as user:
+        await user.press("slash", "h", "e", "l")
+        await user.sees("→ help")
+        for key in ("p", "enter"):
+            user.app.keyboard.press(Key(key, key if len(key) == 1 else ""))
+
+        await user.sees("/hotkeys lists the keys.")
 
 
 async def test_tab_takes_a_completion_and_escape_closes_the_list(desk) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pi_hookspecs import Line, Run
@@ -10,6 +11,7 @@ from pi_tui.editor.complete.files import FileSource
 from pi_tui.editor.complete.offers import Menu
 from pi_tui.editor.complete.paths import PathSource
 from pi_tui.editor.complete.stack import Stack
+from pi_tui.editor.text import Text
 from pi_tui.lines.line import cells, cut
 from pi_tui.view.clean import clean_line
 
@@ -72,6 +74,7 @@ class Completions:
         self.menu: Menu | None = None
         self.stack = Stack(sources, lambda _source, error: talk.notice(f"Completion failed: {error}", "error"))
         self._of_plugins: list[Source] = []
+        self._text = Text()
         self._own: dict[str, Command] = talk.own
         self._changed = changed
 
@@ -83,7 +86,7 @@ class Completions:
         if not worth or text.text.startswith("!"):
             self.close()
             return
-        self.stack.ask(text.text, text.cursor, self._found, asked=asked)
+        self.stack.ask(text.text, text.cursor, partial(self._found, text), asked=asked)
 
     def add(self, source: Source) -> Callable[[], None]:
         """Ask a source of a plugin before the others, for every word; returns how to remove it."""
@@ -97,8 +100,8 @@ class Completions:
 
         return remove
 
-    def _found(self, offer: Offer | None) -> None:
-        self.menu = None if offer is None else Menu(offer)
+    def _found(self, text: Text, offer: Offer | None) -> None:
+        self.menu, self._text = None if offer is None else Menu(offer), text
         self._changed()
 
     def close(self) -> None:
@@ -115,5 +118,14 @@ class Completions:
             self._changed()
 
     def taken(self, editor: Editor) -> Editor:
-        """Return the editor with the selected item in it."""
-        return editor if self.menu is None else editor.replaced(*self.menu.taken)
+        """Return the editor with the selected item in it.
+
+        Where more was typed since the list was made, the first item that goes on like this is taken, if any does.
+        """
+        menu, text = self.menu, editor.text
+        if menu is not None and text != self._text:
+            start, typed = menu.offer.start, text.text[menu.offer.start : text.cursor]
+            goes_on = text.text[:start] == self._text.text[:start] and text.cursor > self._text.cursor
+            items = [each for each in menu.offer.items if goes_on and each.value.startswith(typed)]
+            menu = Menu(menu.offer._replace(items=items[:1], end=text.cursor)) if items else None
+        return editor if menu is None else editor.replaced(*menu.taken)
