@@ -142,3 +142,13 @@ def test_options_are_previewed_as_the_cursor_comes_to_them(user):
     user.press(pick, "down", "up", "d")
 
     assert seen == ["system", "light", "dark"]
+
+
+def test_a_question_keeps_its_title_where_there_is_little_room() -> None:
+    options = [Option(name, name) for name in ("trust", "parent", "refuse", "forget")]
+    pick = Pick("Trust this folder?", options, message="It has settings and code of its own. " * 4, searched=False)
+
+    rows = [str(row) for row in pick.lines(40, 10, Bindings("linux"))]
+
+    assert "Trust this folder?" in rows[1]
+    assert all(any(name in row for row in rows) for name in ("trust", "parent", "refuse", "forget"))

@@ -114,16 +114,18 @@ class Selector(Generic[T]):
     def lines(self, width: int, height: int, bindings: Bindings) -> list[Line]:
         """Return all rows, none wider than ``width``, at most ``height`` of them unless that is too few for any."""
         width = max(width, 1)
-        search = self.search_line(width)
-        head = [*self.head(width, bindings), *([search] if search is not None else [])]
-        foot = [*self.foot(width, bindings), *hint_rows(self.hints(), bindings, width)]
-        room = height - len(head) - len(foot) - _AROUND
-        if room < _LEAST:  # what helps to find the way is left out before what can be chosen
-            head, foot = [search] if search is not None else [], []
-            room = height - len(head) - _AROUND
+        search = [row for row in (self.search_line(width),) if row is not None]
+        head, foot = [*self.head(width, bindings)], [*self.foot(width, bindings)]
+        hints = hint_rows(self.hints(), bindings, width)
+        least = min(_LEAST, len(self.choices.found))
+        # What helps to find the way is left out before what can be chosen, and the title last.
+        for above, below in ((head, [*foot, *hints]), (head, hints), (head, []), (head[:1], []), ([], [])):
+            room = height - len(above) - len(search) - len(below) - _AROUND
+            if room >= least:
+                break
         room = max(room, 1)
         rule = Line.of(Run("─" * width, "border"))
-        rows = [rule, *head, *self.body(room, width), *foot, rule]
+        rows = [rule, *above, *search, *self.body(room, width), *below, rule]
         return [cut(row, width) for row in rows]
 
     def search_line(self, width: int) -> Line | None:
