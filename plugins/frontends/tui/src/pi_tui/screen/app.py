@@ -163,6 +163,7 @@ class ScreenApp(Controls, Life, App[int]):
 
     def load(self) -> None:
         """Read the conversation again: it is another one, or goes on from another place."""
+        self.is_loaded = True
         changes = load_entries(self.state, self.port.entries())
         self.transcript.anchored.clear()
         reduce(self.state, FactsChanged(facts=self.port.usage()), time.monotonic())
@@ -209,7 +210,8 @@ class ScreenApp(Controls, Life, App[int]):
         self.draw_head()
         if self.themes.depends_on_background and self.themes.depth != "none":
             self.write_terminal(OSC_11_QUERY)
-        self.load()
+        if not self._batch_count:  # else that is done when the session is started
+            self.load()
         self.frames.now()
         self.draw_all()
 

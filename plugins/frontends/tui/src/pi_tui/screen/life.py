@@ -46,6 +46,7 @@ class Life(_App):
 
     Attributes:
         crash: The error that ended the application.
+        is_loaded: Whether the conversation was read.
         is_talking: Whether the session is started, and not ended yet.
     """
 
@@ -72,7 +73,7 @@ class Life(_App):
     def start_life(self) -> None:
         """Begin."""
         self.crash: Exception | None = None
-        self.is_talking = False
+        self.is_talking = self.is_loaded = False
         self._ready_event = asyncio.Event()
         self._unsubscribe: Callable[[], None] | None = None
         self._warned: set[str] = set()
@@ -89,9 +90,18 @@ class Life(_App):
             self._held.close()
             self.screen.refresh(layout=True)
 
+    def _hold_no_longer(self) -> None:
+        """Display what there is: the session takes long to start."""
+        self._load_once()
+        self.release()
+
+    def _load_once(self) -> None:
+        if not self.is_loaded:
+            self.load()
+
     def on_ready(self) -> None:
         """The application can draw; if the session takes long to start, what is typed is displayed before it has."""
-        self.set_timer(_HELD_SECONDS, self.release)
+        self.set_timer(_HELD_SECONDS, self._hold_no_longer)
         self._ready_event.set()
 
     async def until_ready(self, running: asyncio.Future[Any]) -> None:
@@ -115,7 +125,7 @@ class Life(_App):
     async def talk_until_end(self, prompts: Iterable[Any], running: asyncio.Future[Any]) -> None:
         """Send the prompts of the command line; return when the session is to be ended, or the application has."""
         self.is_talking = True
-        self.load()
+        self._load_once()  # else its start was an event
         self.release()
         self.warn(*self.first_problems, *self.port.problems())
         await self.talk.look_up_commands()
