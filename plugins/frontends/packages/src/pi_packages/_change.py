@@ -22,6 +22,7 @@ from pi_packages._log import append_log, now
 from pi_packages._material import Material, fetch
 from pi_packages._plan import Plan, make_plan
 from pi_packages._probe import probe
+from pi_packages._publisher import publisher_of
 from pi_packages._store import Store
 
 if TYPE_CHECKING:
@@ -230,6 +231,7 @@ class _Attempt:
                 if distribution is None:
                     raise UserError(f"{entry.source.label} was not installed: its markers leave it out here")
                 package["version"] = distribution.version
+                package["publisher"] = self._publisher(package, by_name.get(material.name, {}))
                 package["plugins"] = plugins_of(distribution)
                 package["grants"] = grants_of(distribution, draft)
                 package["resources"] = resources_of(distribution)
@@ -255,6 +257,16 @@ class _Attempt:
             "ignored": read_pth(str(draft))[1],
             "lock": self._lock(to_lock(tables, materials, self._scope.lock_file.parent), packages),
         }
+
+    def _publisher(self, package: Mapping[str, Any], table: Mapping[str, Any]) -> str | None:
+        """Return who published what is to be installed; what is installed already was looked up before."""
+        packages = self._before.get("packages", ())
+        known: dict[str, Any] = next((each for each in packages if each["identity"] == package["identity"]), {})
+        if known.get("version") == package["version"] or self._context.options.offline:
+            found: str | None = known.get("publisher")
+            return found
+        name, version, options = package["name"], package["version"], self._context.options
+        return publisher_of(table, lambda: self._context.installer().index_of(name, version, options))
 
     def _lock(self, tables: Sequence[Mapping[str, Any]], packages: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         keys = ("source", "identity", "kind", "name", "version", "revision", "tree", "integrity", "publisher")

@@ -7,6 +7,7 @@ Where distributions come from is the user's configuration of these programs, and
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import sys
 import tomllib
@@ -89,6 +90,10 @@ class Installer(Protocol):
         Raises:
             SolveFailed: Nothing fits.
         """
+        ...
+
+    def index_of(self, name: str, version: str, options: Options) -> str | None:
+        """Return the address of the index that has a distribution; None if it is not known."""
         ...
 
     def install(self, packages: Sequence[Locked], target: Path, options: Options) -> None:
@@ -180,6 +185,18 @@ class Uv:
             found: list[Locked] = tomllib.loads(output.read_text(encoding="utf-8")).get("packages", [])
             return [_absolute(each, folder) for each in found]
 
+    def index_of(self, name: str, version: str, options: Options) -> str | None:
+        """Return the address of the index that has a distribution; uv does not write it into lock files."""
+        if options.index is not None:
+            return options.index
+        with TemporaryDirectory(prefix="index-", dir=self._folder) as folder:
+            file = Path(folder, "in.txt")
+            file.write_text(f"{name}=={version}\n", encoding="utf-8")
+            command = ["pip", "compile", str(file), "--python", sys.executable, "--no-deps", "--no-header", "--quiet"]
+            done = self._run(*command, "--emit-index-annotation", *self._options(options))
+        found = re.search(r"# from (https?://\S+)", done.output)
+        return found[1] if found is not None else None
+
     def install(self, packages: Sequence[Locked], target: Path, options: Options) -> None:
         """Install exactly these into a new folder, with their hashes checked."""
         for lines, hashed in _lines(packages):
@@ -232,6 +249,10 @@ class Pip:
             command += [] if options.allow_builds else ["--only-binary", ":all:"]
             done = self._run(*command)
             return done, json.loads(report.read_text(encoding="utf-8")) if done.code == 0 else {}
+
+    def index_of(self, name: str, version: str, options: Options) -> str | None:
+        """Return the index of the settings; pip does not report which one of its own it has used."""
+        return options.index
 
     def install(self, packages: Sequence[Locked], target: Path, options: Options) -> None:
         """Install exactly these into a new folder, with their hashes checked."""
