@@ -1,4 +1,4 @@
-"""Secret values: keys, tokens and passwords that must not be stored, shown or sent anywhere."""
+"""Secret values: keys, tokens and passwords that must not be stored, displayed or sent anywhere."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ class Chain(ReprMixin):
         system: Hash of the system prompt.
         messages: A hash for each block, in order; where a message ends makes no difference to a cache.
         markers: Where the request marks what to cache, and for how long.
-        lifetime: Seconds for which the provider keeps what nobody asks for.
+        lifetime: Seconds for which the provider keeps a prompt that is not requested again.
     """
 
     parameters: dict[str, str]

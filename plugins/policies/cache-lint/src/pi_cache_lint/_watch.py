@@ -59,7 +59,7 @@ class Watch:
         self._changes: Changes = {}
         self._messages: Sequence[AgentMessage] | None = None
         self._payloads: dict[str, tuple[tuple[str, str], ...]] = {}
-        self._told: set[tuple[str, str | None]] = set()
+        self._reported: set[tuple[str, str | None]] = set()
         self._stored: dict[str, Any] = {}
         self._observe()
         pi.on("agent_settled", self._store)
@@ -173,8 +173,8 @@ class Watch:
             },
         )
         who = culprit.link.partition("[")[0], culprit.plugin
-        if kind == "avoidable" and dollars > _CENT and who not in self._told:
-            self._told.add(who)
+        if kind == "avoidable" and dollars > _CENT and who not in self._reported:
+            self._reported.add(who)
             by = f"plugin {culprit.plugin!r} ({culprit.hook})" if culprit.plugin else "pi, or a cause not found"
             ctx.ui.notify(
                 f"The provider's cache was lost at {link}, changed by {by}: {missed:,} tokens were paid again, about"

@@ -1,4 +1,4 @@
-"""Formats of keys: what each begins with, what it looks like, and how chance matches are told apart.
+"""Formats of keys: what each begins with, what it looks like, and how chance matches are recognised.
 
 The long words of a text are searched for the beginnings first; a pattern is tried only where its beginning occurs.
 """

@@ -35,7 +35,7 @@ _PATH, _PORT = 1, 2
 _BY_FILE = 0b1_1000_0000_0000_0111  # execute, write, read, truncate, device ioctl: the rights that a file can have
 _READ, _LIST = 0b1101, 0b1000
 _IOCTL_DEVICE = 1 << 15
-_NO_DEVICES = ~(1 << 6 | 1 << 11)  # nobody makes character or block devices
+_NO_DEVICES = ~(1 << 6 | 1 << 11)  # no character or block devices can be made
 _CONNECT, _BIND = 2, 1
 _NET_ABI, _IOCTL_ABI, _SCOPE_ABI = 4, 5, 6
 
