@@ -211,6 +211,24 @@ async def test_a_server_that_a_plugin_registers_later_comes_with_the_next_prompt
     assert (await result_of(session, script, "mcp__late__echo", text="hello")).text == "hello"
 
 
+@trusted
+async def test_a_change_while_the_user_is_asked_asks_only_once(started, fake_ui, fault, tmp_path) -> None:
+    in_project(tmp_path, ".mcp.json", {"fault": fault()})
+    fake_ui.never_answers()
+    plugins: list[Any] = []
+    starting = asyncio.create_task(started(extension_factories=[plugins.append]))
+    await fake_ui.opened()
+
+    plugins[0].register_mcp_server("late", fault())
+    await asyncio.sleep(0.1)  # what is registered is reported by a task
+    fake_ui.release(False)
+    session = await starting
+    while len(link_of(session.settings.agent_dir).remotes) != 1:  # noqa: ASYNC110 - as above
+        await asyncio.sleep(0.02)
+
+    assert len(fake_ui.asked) == 1
+
+
 async def test_a_server_that_never_answers_holds_the_first_prompt_only_for_a_while(
     started, script, fake_ui, fault, monkeypatch
 ) -> None:

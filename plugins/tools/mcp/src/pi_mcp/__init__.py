@@ -5,6 +5,7 @@ Nothing but this module is imported where there is no server; the SDK is never i
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 from pi_hookspecs import hookimpl
@@ -40,7 +41,7 @@ def activate(pi: PiAPI) -> None:
 
 def _is_configured(ctx: PiContext) -> bool:
     files = (ctx.settings.agent_dir / "mcp.json", ctx.cwd / ".pi" / "mcp.json", ctx.cwd / ".mcp.json")
-    return any(each.exists() for each in files)
+    return any(os.path.exists(each) for each in files)  # noqa: PTH110 - Path.exists raises on no permission
 
 
 @hookimpl

@@ -61,6 +61,7 @@ class Hub:
         self.refused: set[str] = set()
         self.problems: list[str] = []
         self._policies = True
+        self._using = asyncio.Lock()
         self.offer = Offer(pi, ctx.model.context_window if ctx.model else None)
         self.resources = Resources(pi, self)
 
@@ -77,13 +78,15 @@ class Hub:
             self._ctx.ui.notify(problem, "warning")
         for notice in found.notices:
             self._ctx.ui.notify(notice)
-        await self._use(found)
+        async with self._using:
+            await self._use(found)
         await self._link.close_unclaimed()
         self._apply()
 
     async def change(self) -> None:
         """Follow a change of the configuration: what is new or different is connected, what is gone is closed."""
-        await self._use(self._load())
+        async with self._using:  # the user may still be asked about the servers of before
+            await self._use(self._load())
         if self._ctx.is_idle():
             self._apply()
 
