@@ -32,7 +32,16 @@ def main() -> int:
         ["uv", "pip", "install", "--quiet", "--compile-bytecode", "--python", str(python / "bin" / "python"), *PYTHON],
     ]
     for folder, packages in NODE.items():
-        npm = ["npm", "install", "--silent", "--no-audit", "--no-fund", "--prefix", str(FOLDER / folder)]
+        npm = [
+            "npm",
+            "install",
+            "--silent",
+            "--no-audit",
+            "--no-fund",
+            "--fetch-retries=1",
+            "--prefix",
+            str(FOLDER / folder),
+        ]
         steps.append([*npm, *packages])
     for step in steps:
         if shutil.which(step[0]) is None:

@@ -57,6 +57,25 @@ async def test_garbage_and_one_invalid_tool_cost_only_themselves(started, script
     assert not [name for name in offered(script) if "broken" in name]
 
 
+async def test_what_is_only_read_is_asked_for_again_when_the_server_dies(started, script, result_of, fault) -> None:
+    session = await started({"fault": fault()})
+
+    read = await result_of(session, script, "read_mcp_resource", server="fault", uri="tide://once")
+
+    assert read.text == "High water at noon"
+
+
+async def test_characters_of_several_bytes_are_never_cut_in_two(started, script, result_of, fault) -> None:
+    sea = "a" + "\U0001f30a" * 40_000
+    session = await started({"fault": fault()})
+
+    result = await result_of(session, script, "mcp__fault__echo", text=sea)
+    path = Path(result.details["path"])
+
+    assert path.read_text(encoding="utf-8") == sea
+    path.unlink()
+
+
 async def test_odd_names_are_names_that_a_model_can_call(started, script, fault, result_of, offered) -> None:
     session = await started({"fault": fault("odd-names", exposure="direct")})
     script.turn(text("ok"))

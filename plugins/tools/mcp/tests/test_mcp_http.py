@@ -58,6 +58,13 @@ async def test_a_server_that_has_forgotten_the_session_is_connected_again_and_ca
     assert (server.methods.count("initialize"), server.methods.count("tools/call")) == (2, 2)
 
 
+async def test_an_event_stream_may_end_its_lines_with_a_carriage_return(started, script, result_of) -> None:
+    with http_server("cr") as server:
+        session = await started({"web": {"url": f"{server.url}/mcp"}})
+
+        assert (await result_of(session, script, "mcp__web__echo", text="\U0001f30a")).text == "\U0001f30a"
+
+
 async def test_an_answer_of_20_megabytes_fails_the_call(started, script, result_of) -> None:
     with http_server("huge") as server:
         session = await started({"web": {"url": f"{server.url}/mcp", "timeout": 20}})

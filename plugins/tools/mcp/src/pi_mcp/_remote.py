@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Remote", "key_of"]
 
+_READS = ("tools", "resources", "templates", "read", "prompt", "complete")
 LOGIN_WAIT = 320.0
 """Seconds for a sign-in, a little more than the user has."""
 _ENVIRONMENT = ("HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER", "LANG", "TMPDIR")
@@ -157,13 +158,15 @@ class Remote:
     async def request(self, do: str, ctx: PiContext, **fields: Any) -> Any:
         """Send a request to the connected server; it is connected if it is not.
 
+        One that only reads is sent again where the connection was lost; a call only if the server has done nothing.
+
         Raises:
             PiError: It cannot be connected, or the request failed.
         """
         try:
             return await self._request(do, ctx, **fields)
         except RequestFailed as error:
-            if not error.again:
+            if not (error.again or (error.lost and do in _READS)):
                 raise
         return await self._request(do, ctx, **fields)
 

@@ -160,6 +160,9 @@ def answer(request: dict) -> None:
         result = {"resources": [{"uri": "tide://brest", "name": "brest", "description": "Tides of Brest"}]}
     elif method == "resources/templates/list":
         result = {"resourceTemplates": [{"uriTemplate": "tide://{port}", "name": "tide"}]}
+    elif method == "resources/read" and request["params"]["uri"] == "tide://once" and not os.path.exists("died"):  # noqa: PTH110
+        with open("died", "w"):  # noqa: PTH123 - an import delays each test
+            os._exit(3)
     elif method == "resources/read":
         result = {"contents": [{"uri": request["params"]["uri"], "text": "High water at noon"}]}
     elif method == "prompts/list":

@@ -45,7 +45,7 @@ class Handler(BaseHTTPRequestHandler):
     def reply(self, status: int, body: Any = None, **headers: str) -> None:
         raw = b"" if body is None else body if isinstance(body, bytes) else json.dumps(body).encode()
         self.send_response(status)
-        self.send_header("Content-Type", "application/json")
+        headers = {"Content-Type": "application/json", **headers}
         self.send_header("Content-Length", str(len(raw)))
         for name, value in headers.items():
             self.send_header(name.replace("_", "-"), value)
@@ -130,6 +130,10 @@ class Handler(BaseHTTPRequestHandler):
             self.reply(202)
 
     def result(self, message: dict[str, Any], result: dict[str, Any]) -> None:
+        if "cr" in self.server.faults:
+            answer = json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}, ensure_ascii=False)
+            self.reply(200, f"event: message\rdata: {answer}\r\r".encode(), **{"Content-Type": "text/event-stream"})
+            return
         headers = {"Mcp-Session-Id": f"session-{self.server.methods.count('initialize')}"}
         self.reply(200, {"jsonrpc": "2.0", "id": message["id"], "result": result}, **headers)
 
@@ -140,6 +144,7 @@ def http_server(*faults: str) -> Iterator[HttpServer]:
 
     ``busy`` answers twice with 503, ``huge`` sends 20 MB, ``auth`` wants a sign-in, ``misled`` names another server for
     it, ``rights`` wants more of them for calls, ``slow`` answers a refresh only after ``may_grant`` is set, and
+    ``cr`` sends event streams whose lines end with a carriage return,
     ``forgets`` does not know the first session any more when a tool is called.
     """
     server = HttpServer({*faults})
