@@ -151,3 +151,15 @@ def test_the_settings_of_the_session_count_not_those_of_a_shared_host(loads, sit
     host.load_listeners(settings=Settings.in_memory({"acme": {"on": True}}, site.agent_dir))
 
     assert site.imported()
+
+
+@pytest.mark.parametrize(("folder", "loaded"), [("project", True), ("project/src/deep", True), (".", False)])
+def test_a_file_may_be_in_a_folder_above(site, tmp_path, folder, loaded):
+    site.install("acme", 'pi_when = {"files": [".../.acme"]}\n@hookimpl\ndef turn_start(event): pass\n')
+    assert site.host().records["acme"].when
+    (tmp_path / "project" / "src" / "deep").mkdir(parents=True)
+    (tmp_path / "project" / ".acme").touch()
+
+    site.host().load_listeners(tmp_path / folder)
+
+    assert bool(site.imported()) is loaded

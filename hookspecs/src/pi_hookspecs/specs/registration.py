@@ -221,11 +221,11 @@ def activate(pi: PiAPI) -> None:
     A plugin that is of use only where it is configured says so next to its hooks, and is left out elsewhere:
     ``pi_when = {"files": ["acme.json"], "env": ["ACME_*"], "settings": ["acme.on"], "flags": ["acme"]}``. When a
     session starts or is reloaded, one of the files must exist, in the agent directory, in the project's ``.pi`` or,
-    written ``./acme.json``, in the working directory, or one of the variables be set, or one of the settings or of
-    the options of plugins (``--acme``) have a value other than null and false. While a settings file cannot be
-    read, its settings count as on, so that a guard is there to refuse. An installed plugin is not imported where
-    none of that is so, and what it registers by name, such as a subcommand, is there all the same, from the index;
-    a local extension is run to read its condition.
+    written ``./acme.json``, in the working directory (``.../acme.json``: or a folder above it), or one of the
+    variables be set, or one of the settings or of the options of plugins (``--acme``) have a value other than null
+    and false. While a settings file cannot be read, its settings count as on, so that a guard is there to refuse.
+    An installed plugin is not imported where none of that is so, and what it registers by name, such as a
+    subcommand, is there all the same, from the index; a local extension is run to read its condition.
 
     Args:
         pi: This plugin's registrations and actions in one session.

@@ -56,10 +56,11 @@ def is_met(
     """Return whether a file exists, a variable is set, or a setting or an option is on; True without a condition.
 
     Args:
-        condition: File names are relative to the agent directory and to the project's ``.pi``, those that begin with
-            ``./`` to the working directory. Names of variables may contain ``*``. A setting is on unless it is not set,
-            null or false. While a settings file cannot be read, its settings count as on: a guard that it may ask for
-            has to be loaded to refuse.
+        condition: File names are relative to the agent directory and to the project's ``.pi``, those that begin
+            with ``./`` to the working directory, those that begin with ``.../`` to it and any folder above it.
+            Names of variables may contain ``*``. A setting is on unless it is not set, null or false. While a
+            settings file cannot be read, its settings count as on: a guard that it may ask for has to be loaded to
+            refuse.
         settings: The settings in force; they know the agent directory.
         cwd: The working directory.
         flags: Values of the options of plugins by name; an option is on unless it is absent, None or false.
@@ -68,8 +69,7 @@ def is_met(
     if not condition:
         return True
     for name in condition.get("files", ()):
-        folders = (cwd,) if name.startswith("./") else (settings.agent_dir, cwd / ".pi")
-        path = Path(name).expanduser()
+        path, folders = Path(name.removeprefix(".../")).expanduser(), _folders(name, settings, cwd)
         if any(os.path.exists(folder / path) for folder in folders):  # noqa: PTH110 - Path.exists raises on no permission
             return True
     if any(fnmatchcase(name, each) for each in condition.get("env", ()) for name in environ):
@@ -80,6 +80,12 @@ def is_met(
         settings.get(name) not in (None, False) or settings.unread(name) is not None
         for name in condition.get("settings", ())
     )
+
+
+def _folders(name: str, settings: Settings, cwd: Path) -> tuple[Path, ...]:
+    if name.startswith(".../"):
+        return (cwd, *cwd.parents)
+    return (cwd,) if name.startswith("./") else (settings.agent_dir, cwd / ".pi")
 
 
 def describe_condition(condition: Condition) -> str:

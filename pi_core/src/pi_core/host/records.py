@@ -40,6 +40,7 @@ DEFAULT_PLUGINS = frozenset(
         "provider-openai",
         "redact",
         "retry",
+        "rewind",
         "rpc",
         "sandbox",
         "session-jsonl",

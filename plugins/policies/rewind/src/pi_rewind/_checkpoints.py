@@ -1,0 +1,230 @@
+"""Checkpoints of a work tree: git trees in a store that only this plugin uses."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import stat
+import time
+from typing import TYPE_CHECKING
+
+from attrs import field, frozen
+
+from pi_rewind._git import Git, GitFailed, workspace_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+__all__ = ["Change", "Checkpoint", "Checkpoints"]
+
+LARGEST_FILE = 50_000_000
+"""Bytes above which a file is not stored."""
+_SUBMODULE = "160000"
+_ABSENT = "000000"
+
+
+@frozen
+class Change:
+    """How a path differs between two trees.
+
+    Attributes:
+        path: Relative to the root.
+        mode: git's mode in the second tree, ``100644``, ``100755`` or ``120000`` for a link; None where it is absent.
+        blob: Its content there.
+        old_mode: The mode in the first tree.
+        old_blob: The content in the first tree.
+    """
+
+    path: str
+    mode: str | None
+    blob: str
+    old_mode: str | None
+    old_blob: str
+
+    @property
+    def kind(self) -> str:
+        """``A`` for what is added, ``D`` for what is removed, ``M`` for what has other content or another mode."""
+        if self.old_mode is None:
+            return "A"
+        return "D" if self.mode is None else "M"
+
+
+@frozen
+class Checkpoint:
+    """A tree, and what it does not hold.
+
+    Attributes:
+        tree: The name of the tree.
+        left_out: Files that are too large or cannot be read, and repositories within the work tree.
+    """
+
+    tree: str
+    left_out: tuple[str, ...] = field(default=())
+
+
+class Checkpoints:
+    """The checkpoints of one work tree, made by one session.
+
+    Args:
+        folder: Where the stores of all work trees are.
+        cwd: A folder in the work tree.
+        session: The session's id.
+        include: Patterns of ignored files that are stored all the same.
+
+    Attributes:
+        root: The work tree; the folder itself outside a repository.
+        in_repository: Whether it is one of git.
+    """
+
+    def __init__(self, folder: Path, cwd: Path, session: str, include: Sequence[str] = ()) -> None:
+        found = workspace_of(cwd)
+        self.in_repository = found is not None
+        self.root = found[0] if found is not None else cwd.resolve()
+        self._repository = found[1:] if found is not None else None
+        self._include = tuple(include)
+        name = f"{self.root.name or 'root'}-{hashlib.sha256(os.fsencode(self.root)).hexdigest()[:12]}"
+        self.git = Git(folder / name, self.root, f"index-{session}", _user_excludes())
+        self._last: Checkpoint | None = None
+        self._session = session
+
+    def make(self) -> Checkpoint:
+        """Store the work tree as it is now.
+
+        Raises:
+            GitFailed: git is not there or failed.
+        """
+        if self._last is None:
+            self._open()
+        found = self._changed()
+        if not (found.gone or found.there) and self._last is not None and tuple(found.left_out) == self._last.left_out:
+            return self._last
+        for names, how in ((found.gone, ("--force-remove",)), (found.there, ("--add", "--remove", "--replace"))):
+            if names:
+                data = b"".join(os.fsencode(path) + b"\0" for path in names)
+                self.git("update-index", *how, "-z", "--stdin", data=data)
+        tree = self.git("write-tree").decode().strip()
+        self.git("update-ref", f"refs/rewind/{self._session}/{int(time.time())}-{tree[:12]}", tree)
+        self._last = Checkpoint(tree, tuple(found.left_out))
+        return self._last
+
+    def changes(self, old: str, new: str) -> list[Change]:
+        """Return how the second tree differs from the first; repositories within the work tree are left out.
+
+        Raises:
+            GitFailed: One of them is not stored any more.
+        """
+        fields = self.git("diff-tree", "-r", "-z", "--raw", "--no-renames", old, new).split(b"\0")
+        found = []
+        for about, path in zip(fields[::2], fields[1::2], strict=False):
+            old_mode, mode, old_blob, blob, _ = about.decode().lstrip(":").split(" ")
+            if _SUBMODULE not in (old_mode, mode):
+                found.append(
+                    Change(
+                        os.fsdecode(path),
+                        None if mode == _ABSENT else mode,
+                        blob,
+                        None if old_mode == _ABSENT else old_mode,
+                        old_blob,
+                    )
+                )
+        return found
+
+    def has(self, tree: str) -> bool:
+        """Whether a tree is stored, with everything that it holds."""
+        try:
+            self.git("ls-tree", "-r", "--name-only", "-z", tree)
+        except GitFailed:
+            return False
+        return True
+
+    def ignored(self) -> list[str]:
+        """Return the ignored files and folders that are there now; they are in no checkpoint."""
+        return self.git.paths("ls-files", "-z", "-o", "-i", "--exclude-standard", "--directory")
+
+    def _open(self) -> None:
+        objects = ignored = None
+        sha256 = False
+        if self._repository is not None:
+            own, common = self._repository
+            objects, ignored = common / "objects", common / "info" / "exclude"
+            sha256 = _has_long_names(common)
+        self.git.create(objects, ignored, sha256=sha256)
+        if self._repository is None or self.git.index.exists():
+            return
+        index = own / "index"
+        if index.is_file():
+            shutil.copyfile(index, self.git.index)
+            try:
+                self.git("ls-files", "-z", "--error-unmatch", "--", ":/")
+                self.git("ls-files", "-z", "-m")
+            except GitFailed:  # a kind of index that only the repository itself can read
+                self.git.index.unlink()
+
+    def _changed(self) -> _Changed:
+        """Return what differs from the index."""
+        listed = self.git.paths("ls-files", "-z", "-m", "-o", "-d", "--exclude-standard")
+        if self._include:
+            listed += self.git.paths("ls-files", "-z", "-o", "-i", "--exclude-standard", "--", *self._include)
+        found, links = _Changed(), _Links(self.root)
+        for path in dict.fromkeys(listed):
+            self._sort(path, found, links)
+        return found
+
+    def _sort(self, path: str, found: _Changed, links: _Links) -> None:
+        full = os.path.join(self.root, path)
+        if path.endswith("/"):  # a repository within the work tree
+            found.left_out.append(path)
+        elif not os.path.lexists(full) or links.lead_to(path):
+            found.gone.append(path)
+        elif _is_storable(full):
+            found.there.append(path)
+        else:
+            found.left_out.append(path)
+
+
+@frozen
+class _Changed:
+    """Paths that differ from the index: those that are gone, those to store, and those that cannot be stored."""
+
+    gone: list[str] = field(factory=list)
+    there: list[str] = field(factory=list)
+    left_out: list[str] = field(factory=list)
+
+
+class _Links:
+    """Knows which folders of a work tree are links: what is behind them is not in the work tree."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._known = {"": False}
+
+    def lead_to(self, path: str) -> bool:
+        """Whether a path is behind a link."""
+        folder = path.rpartition("/")[0]
+        if folder not in self._known:
+            self._known[folder] = self.lead_to(folder) or os.path.islink(os.path.join(self._root, folder))
+        return self._known[folder]
+
+
+def _is_storable(full: str) -> bool:
+    found = os.lstat(full)
+    if not stat.S_ISREG(found.st_mode):
+        return True  # a link, a submodule, or a folder where there was a file
+    return found.st_size <= LARGEST_FILE and os.access(full, os.R_OK)
+
+
+def _has_long_names(common: Path) -> bool:
+    """Whether the objects of a repository have names of SHA-256."""
+    try:
+        return "objectformat = sha256" in (common / "config").read_text(errors="replace").lower()
+    except OSError:
+        return False
+
+
+def _user_excludes() -> str | None:
+    """Return git's default place of a user's ignored names."""
+    folder = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
+    file = os.path.join(folder, "git", "ignore")
+    return file if os.path.isfile(file) else None

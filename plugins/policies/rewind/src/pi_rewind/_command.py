@@ -1,0 +1,98 @@
+"""``/rewind``: a list of prompts, a preview, and the way back."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pi_hookspecs import UserError
+from pi_rewind._places import checkpoints_of, why_none
+from pi_rewind._points import Points, described, restore_files, undo_files
+
+if TYPE_CHECKING:
+    from pi_hookspecs import PiContext
+    from pi_rewind._checkpoints import Checkpoints
+    from pi_rewind._points import Point
+
+__all__ = ["rewind"]
+
+_WHAT = ("both", "files", "conversation")
+_CHOICES = {"Files and conversation": "both", "Files": "files", "Conversation": "conversation"}
+_USAGE = "Use /rewind [ENTRY] [files|conversation|both] [--force], or /rewind undo [--force]."
+
+
+async def rewind(args: str, ctx: PiContext) -> dict[str, Any] | None:
+    """Run the command, and return the data of the entry about it; None where nothing was brought back.
+
+    Raises:
+        UserError: It is used in a wrong way, or what is asked for is not there.
+        PiError: The files cannot be brought back; they are as they were.
+    """
+    words = args.split()
+    force = "--force" in words
+    words = [each for each in words if each != "--force"]
+    reason = why_none(ctx.settings, Path(ctx.cwd))
+    if reason is not None:
+        raise UserError(reason)
+    checkpoints = await asyncio.to_thread(checkpoints_of, ctx.settings, Path(ctx.cwd), ctx.session.id)
+    points = Points.of(ctx.session.entries(), ctx.session.branch())
+    if words == ["undo"]:
+        return await _undo(points, checkpoints, ctx, force=force)
+    what = next((each for each in words if each in _WHAT), None)
+    names = [each for each in words if each not in _WHAT]
+    if len(names) > 1:
+        raise UserError(_USAGE)
+    point = points.find(names[0]) if names else await _chosen(points, ctx)
+    if point is not None and what is None:
+        what = "both" if names else await _chosen_what(ctx)
+    if point is None or what is None:
+        return None
+    return await _go(point, what, points, checkpoints, ctx, force=force)
+
+
+async def _chosen(points: Points, ctx: PiContext) -> Point | None:
+    if not points.points:
+        raise UserError("No prompt of this conversation has a checkpoint yet.")
+    rows = {f"{each.entry}  {each.text}": each for each in reversed(points.points)}
+    chosen = await ctx.ui.select("Back to before which prompt?", [*rows])
+    return rows.get(chosen) if chosen is not None else None
+
+
+async def _chosen_what(ctx: PiContext) -> str | None:
+    chosen = await ctx.ui.select("What goes back?", [*_CHOICES])
+    return _CHOICES.get(chosen) if chosen is not None else None
+
+
+async def _go(
+    point: Point, what: str, points: Points, checkpoints: Checkpoints, ctx: PiContext, *, force: bool
+) -> dict[str, Any] | None:
+    data: dict[str, Any] = {"kind": "restored", "to": point.entry}
+    leaf = ctx.session.leaf_id
+    if what != "conversation":
+        preview = await asyncio.to_thread(_preview, checkpoints, point.tree)
+        if preview and ctx.has_ui and not await ctx.ui.confirm("Bring these files back?", preview):
+            return None
+        done = await asyncio.to_thread(restore_files, checkpoints, points, point, force=force)
+        data |= {"tree": done.tree, "undo": done.before}
+        ctx.ui.notify(f"{len(done.changes)} files are as they were. /rewind undo brings back what is gone now.", "info")
+    if what != "files":
+        moved = await ctx.navigate_tree(point.entry)
+        data["leaf"] = None if moved.cancelled else leaf
+        if moved.editor_text and ctx.has_ui:
+            ctx.ui.set_editor_text(moved.editor_text)
+    return data if "undo" in data else None
+
+
+def _preview(checkpoints: Checkpoints, tree: str) -> str:
+    now = checkpoints.make().tree
+    return described(checkpoints.changes(now, tree)) if checkpoints.has(tree) else ""
+
+
+async def _undo(points: Points, checkpoints: Checkpoints, ctx: PiContext, *, force: bool) -> dict[str, Any]:
+    done = await asyncio.to_thread(undo_files, checkpoints, points, force=force)
+    leaf = (points.restored or {}).get("leaf")
+    if isinstance(leaf, str):
+        await ctx.navigate_tree(leaf)
+    ctx.ui.notify(f"{len(done.changes)} files are as before the rewind.", "info")
+    return {"kind": "restored", "tree": done.tree, "undo": done.before, "undid": True}

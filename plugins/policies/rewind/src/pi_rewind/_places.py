@@ -1,0 +1,75 @@
+"""Where checkpoints are made and kept: in repositories of git, elsewhere only where a setting asks for it."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from pi_hookspecs import PluginSetting
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pi_hookspecs import SettingsView
+    from pi_rewind._checkpoints import Checkpoints
+
+__all__ = ["SETTINGS", "checkpoints_of", "why_none"]
+
+_ENABLED = PluginSetting(
+    "rewind.enabled",
+    schema={"type": ["boolean", "null"], "default": None},
+    description="Make checkpoints of the work tree; not set: in repositories of git",
+)
+_INCLUDE = PluginSetting(
+    "rewind.include",
+    schema={"type": "array", "items": {"type": "string"}, "default": []},
+    description="Patterns of ignored files that checkpoints hold all the same, such as .env",
+)
+SETTINGS = (_ENABLED, _INCLUDE)
+
+MOST_FILES = 20_000
+MOST_BYTES = 500_000_000
+"""Limits of a folder that is no repository: all of it has to be stored."""
+
+
+def why_none(settings: SettingsView, cwd: Path) -> str | None:
+    """Return why no checkpoints are made in a folder, for the user; None where they are."""
+    enabled = settings.get_bool(_ENABLED.name, None)
+    if enabled is False:
+        return "Checkpoints are off (rewind.enabled)."
+    if _in_repository(cwd):
+        return None
+    if enabled is None:
+        return f'{str(cwd)!r} is in no git repository. "rewind": {{"enabled": true}} makes checkpoints here, too.'
+    if not _is_small(cwd):
+        return f"{str(cwd)!r} is in no git repository, and has more than {MOST_FILES:,} files or {MOST_BYTES:,} bytes."
+    return None
+
+
+def checkpoints_of(settings: SettingsView, cwd: Path, session: str) -> Checkpoints:
+    """Return the checkpoints of a folder; call it where blocking is allowed.
+
+    Raises:
+        PiError: git is not installed.
+    """
+    from pi_rewind._checkpoints import Checkpoints
+
+    return Checkpoints(settings.agent_dir / "rewind", cwd, session, settings.get_str_list(_INCLUDE.name))
+
+
+def _in_repository(cwd: Path) -> bool:
+    return any(os.path.lexists(folder / ".git") for folder in (cwd, *cwd.parents))
+
+
+def _is_small(cwd: Path) -> bool:
+    files = size = 0
+    for here, _, names in os.walk(cwd):
+        files += len(names)
+        for name in names:
+            try:
+                size += os.lstat(os.path.join(here, name)).st_size
+            except OSError:
+                continue
+        if files > MOST_FILES or size > MOST_BYTES:
+            return False
+    return True

@@ -1,0 +1,150 @@
+"""The checkpoints that a session's entries name, and what was changed between them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from attrs import field, frozen
+
+from pi_hookspecs import CustomEntry, MessageEntry, UserError, text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from pi_hookspecs import SessionEntry
+    from pi_rewind._checkpoints import Change, Checkpoints
+    from pi_rewind._restore import Restored
+
+__all__ = ["ENTRY", "Point", "Points", "described", "restore_files", "undo_files"]
+
+ENTRY = "rewind"
+"""Type of the custom entries: ``kind`` is ``before`` (a prompt, ``entry``), ``after`` (a turn) or ``restored``."""
+_FIRST_WORDS = 60
+_NAMED = 10
+"""Paths that an error lists."""
+
+
+@frozen
+class Point:
+    """The state before a prompt.
+
+    Attributes:
+        entry: The id of the prompt's entry.
+        tree: The tree of the files before it.
+        text: The first words of the prompt.
+        timestamp: When it was asked.
+    """
+
+    entry: str
+    tree: str
+    text: str
+    timestamp: str
+
+
+@frozen
+class Points:
+    """What the entries of a session say.
+
+    Attributes:
+        points: One for each prompt with a checkpoint, oldest first.
+        last: The tree that was recorded last; None without any.
+        restored: The data of the last restore, unless it was undone.
+    """
+
+    points: tuple[Point, ...] = ()
+    last: str | None = None
+    restored: dict[str, Any] | None = field(default=None)
+
+    @classmethod
+    def of(cls, entries: Iterable[SessionEntry], branch: Sequence[SessionEntry]) -> Points:
+        """Read entries.
+
+        Args:
+            entries: All of the session; restores are found on every branch.
+            branch: Those of the branch whose prompts can be gone back to.
+        """
+        last, restored = None, None
+        for data in filter(None, map(_data, entries)):
+            last = str(data.get("tree"))
+            if data.get("kind") == "restored":
+                restored = None if data.get("undid") else data
+        prompts = {each.id: each for each in branch if isinstance(each, MessageEntry)}
+        points = []
+        for data in filter(None, map(_data, branch)):
+            prompt = prompts.get(str(data.get("entry")))
+            if data.get("kind") == "before" and prompt is not None:
+                words = " ".join(text_of(getattr(prompt.message, "content", "")).split())
+                points.append(Point(prompt.id, str(data["tree"]), words[:_FIRST_WORDS], prompt.timestamp))
+        return cls(tuple(points), last, restored)
+
+    def find(self, entry: str) -> Point:
+        """Return the point of a prompt by its id, or the beginning of it.
+
+        Raises:
+            UserError: There is none, or several.
+        """
+        found = [each for each in self.points if each.entry.startswith(entry)]
+        if len(found) != 1:
+            known = ", ".join(each.entry for each in self.points) or "none"
+            many = "several prompts have" if found else "no prompt has"
+            raise UserError(f"{many.capitalize()} a checkpoint and the id {entry!r}. There are: {known}.")
+        return found[0]
+
+
+def restore_files(checkpoints: Checkpoints, points: Points, point: Point, *, force: bool = False) -> Restored:
+    """Bring the files back to a point.
+
+    Raises:
+        UserError: The user has changed files since the last checkpoint that would be overwritten, without ``force``.
+        NotRestored: The checkpoint is gone, or something is in the way.
+    """
+    from pi_rewind._restore import restore
+
+    if not force and points.last is not None:
+        _refuse_own_changes(checkpoints, points.last, point.tree)
+    return restore(checkpoints, point.tree)
+
+
+def undo_files(checkpoints: Checkpoints, points: Points, *, force: bool = False) -> Restored:
+    """Bring the files back to before the last restore.
+
+    Raises:
+        UserError: Nothing was restored; or as above.
+        NotRestored: As above.
+    """
+    from pi_rewind._restore import restore
+
+    if points.restored is None:
+        raise UserError("Nothing was rewound in this session that could be undone.")
+    if not force:
+        _refuse_own_changes(checkpoints, str(points.restored["tree"]), str(points.restored["undo"]))
+    return restore(checkpoints, str(points.restored["undo"]))
+
+
+def _refuse_own_changes(checkpoints: Checkpoints, last: str, wanted: str) -> None:
+    now = checkpoints.make().tree
+    if not (checkpoints.has(last) and checkpoints.has(wanted)):
+        return  # ``restore`` says what is missing
+    own = {each.path for each in checkpoints.changes(last, now)}
+    lost = sorted(own & {each.path for each in checkpoints.changes(now, wanted)})
+    if lost:
+        more = f" and {len(lost) - _NAMED} more" if len(lost) > _NAMED else ""
+        raise UserError(
+            f"Changed since the last checkpoint, and not by pi: {', '.join(lost[:_NAMED])}{more}. These changes would"
+            " be lost (undo brings them back). Add --force to go on."
+        )
+
+
+def described(changes: Sequence[Change]) -> str:
+    """Return changes as lines: ``M a.py``; the first fifty of them."""
+    lines = [f"{each.kind} {each.path}" for each in changes[:50]]
+    if len(changes) > len(lines):
+        lines.append(f"and {len(changes) - len(lines)} more")
+    return "\n".join(lines)
+
+
+def _data(entry: SessionEntry) -> dict[str, Any] | None:
+    """Return the data of an entry of this plugin."""
+    if isinstance(entry, CustomEntry) and entry.custom_type == ENTRY and isinstance(entry.data, dict):
+        return entry.data
+    return None

@@ -1,0 +1,64 @@
+"""Forgets checkpoints after 14 days, and the oldest of a store that is too large; once a day and store."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pi_rewind._git import Git
+
+__all__ = ["prune"]
+
+KEPT_SECONDS = 14 * 86_400
+KEPT_BYTES = 2_000_000_000
+_EVERY = 86_400
+_MARK = "pruned"
+_GRACE = "1.hour.ago"
+"""Objects younger than this stay: another session may be about to name them."""
+
+
+def prune(git: Git, now: float | None = None) -> None:
+    """Remove what is too old or too much, unless that was done within a day.
+
+    Raises:
+        GitFailed: git failed.
+    """
+    now = time.time() if now is None else now
+    mark = git.store / _MARK
+    if mark.exists() and now - mark.stat().st_mtime < _EVERY:
+        return
+    mark.touch()
+    os.utime(mark, (now, now))
+    kept = _references(git)
+    old = [name for name, made in kept if now - made > KEPT_SECONDS]
+    if old:
+        _delete(git, old)
+        git("prune", f"--expire={_GRACE}")
+    kept = [each for each in kept if each[0] not in old]
+    while len(kept) > 1 and _size(git.store / "objects") > KEPT_BYTES:
+        half = len(kept) // 2
+        _delete(git, [name for name, _ in kept[:half]])
+        kept = kept[half:]
+        git("prune", f"--expire={_GRACE}")
+    for index in git.store.glob("index-*"):
+        if index != git.index and now - index.stat().st_mtime > KEPT_SECONDS:
+            index.unlink()
+
+
+def _references(git: Git) -> list[tuple[str, float]]:
+    """Return the checkpoints with the time in their names, oldest first."""
+    names = git("for-each-ref", "--format=%(refname)", "refs/rewind/").decode().split()
+    found = [(name, float(name.rpartition("/")[2].partition("-")[0])) for name in names]
+    return sorted(found, key=lambda each: each[1])
+
+
+def _delete(git: Git, names: list[str]) -> None:
+    git("update-ref", "--stdin", data="".join(f"delete {name}\n" for name in names).encode())
+
+
+def _size(folder: Path) -> int:
+    return sum(each.stat().st_size for each in folder.rglob("*") if each.is_file())

@@ -1,0 +1,171 @@
+"""Makes the checkpoints of a session in a thread, while the model thinks; the next tool that may write waits."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from pi_hookspecs import PiError
+
+if TYPE_CHECKING:
+    from pi_hookspecs import BeforeAgentStartEvent, MessageStartEvent, PiAPI, PiContext, ToolCallEvent, TurnEndEvent
+    from pi_rewind._checkpoints import Checkpoints
+
+__all__ = ["Recording"]
+
+_ENTRY = "rewind"  # as in ``_points``, which is not imported for it
+
+_PATIENCE = 5.0
+"""Seconds for which a tool waits for a checkpoint."""
+
+
+class Recording:
+    """The checkpoints of one session.
+
+    Args:
+        pi: Where the hooks are added, and entries are stored.
+    """
+
+    def __init__(self, pi: PiAPI) -> None:
+        self._pi = pi
+        self._off = False
+        self._checkpoints: Checkpoints | None = None
+        self._making: asyncio.Task[None] | None = None
+        self._tree = ""
+        self._wrote = False
+        self._prompted: asyncio.Future[str | None] | None = None
+
+    def listen(self) -> None:
+        """Follow the session, and provide ``/rewind``."""
+        about = "Bring files, conversation or both back to before a prompt; undo takes it back"
+        self._pi.register_command("rewind", self._rewind, complete=_complete, description=about)
+        for name in (
+            "session_start",
+            "before_agent_start",
+            "message_start",
+            "tool_call",
+            "turn_end",
+            "session_shutdown",
+        ):
+            self._pi.on(name, getattr(self, name))
+
+    def session_start(self) -> None:
+        """Forget what was known of another conversation."""
+        self._off, self._checkpoints, self._tree = False, None, ""
+
+    def before_agent_start(self, _event: BeforeAgentStartEvent, ctx: PiContext) -> None:
+        """Begin the checkpoint before a prompt."""
+        from pathlib import Path
+
+        from pi_rewind._places import why_none
+
+        cwd = Path(ctx.cwd)
+        self._off = self._off or why_none(ctx.settings, cwd) is not None
+        self._answer_prompt(None)  # that of a prompt that was refused before its first turn
+        if not self._off:
+            self._prompted = asyncio.get_running_loop().create_future()
+            self._begin(ctx, "before", self._prompted)
+
+    def message_start(self, event: MessageStartEvent, ctx: PiContext) -> None:
+        """Learn which entry the prompt has become, when its answer begins."""
+        if event.message.role == "assistant" and self._prompted is not None and not self._prompted.done():
+            self._answer_prompt(_last_prompt(ctx))
+
+    async def tool_call(self, event: ToolCallEvent, ctx: PiContext) -> None:
+        """Wait for the checkpoint before something is written."""
+        read_only = event.tool is not None and event.tool.annotations.read_only
+        if self._off or read_only:
+            return
+        self._wrote = True
+        making = self._making
+        if making is None or making.done():
+            return
+        await asyncio.wait({making}, timeout=_PATIENCE)
+        if not making.done():  # the thread goes on, but its tree is not that of any moment
+            making.cancel()
+            ctx.ui.notify("The checkpoint of this turn takes too long: /rewind does not cover the turn.", "warning")
+
+    def turn_end(self, _event: TurnEndEvent, ctx: PiContext) -> None:
+        """Begin the checkpoint after a turn that may have written."""
+        if self._wrote and not self._off:
+            self._begin(ctx, "after")
+        self._wrote = False
+
+    async def session_shutdown(self) -> None:
+        """Let the last checkpoint be finished."""
+        self._answer_prompt(None)
+        if self._making is not None:
+            await asyncio.wait({self._making}, timeout=_PATIENCE)
+
+    async def _rewind(self, args: str, ctx: PiContext) -> None:
+        from pi_rewind._command import rewind
+
+        if self._making is not None:
+            await asyncio.wait({self._making})
+        entry = await rewind(args, ctx)
+        if entry is not None:
+            self._tree = entry["tree"]
+            self._pi.append_entry(_ENTRY, entry)
+
+    def _answer_prompt(self, entry: str | None) -> None:
+        if self._prompted is not None and not self._prompted.done():
+            self._prompted.set_result(entry)
+
+    def _begin(self, ctx: PiContext, kind: str, prompted: asyncio.Future[str | None] | None = None) -> None:
+        self._making = asyncio.create_task(self._make(ctx, kind, self._making, prompted))
+
+    async def _make(
+        self,
+        ctx: PiContext,
+        kind: str,
+        before: asyncio.Task[None] | None,
+        prompted: asyncio.Future[str | None] | None,
+    ) -> None:
+        if before is not None:
+            await asyncio.wait({before})
+        try:
+            made = await asyncio.to_thread(self._stored, ctx)
+        except (PiError, OSError) as error:
+            self._off = True
+            ctx.ui.notify(f"No checkpoints are made in this session: {error}", "warning")
+            return
+        if kind == "after" and made.tree == self._tree:
+            return
+        self._tree = made.tree
+        data: dict[str, Any] = {"kind": kind, "tree": made.tree}
+        if kind == "before":
+            data["entry"] = await prompted if prompted is not None else None
+            if data["entry"] is None:
+                return
+        if made.left_out:
+            data["leftOut"] = list(made.left_out[:20])
+        self._pi.append_entry(_ENTRY, data)
+
+    def _stored(self, ctx: PiContext) -> Any:
+        from pathlib import Path
+
+        from pi_rewind._places import checkpoints_of
+        from pi_rewind._pruning import prune
+        from pi_rewind._restore import finish
+
+        if self._checkpoints is None:
+            checkpoints = checkpoints_of(ctx.settings, Path(ctx.cwd), ctx.session.id)
+            self._checkpoints = checkpoints
+            finish(checkpoints)
+            made = checkpoints.make()
+            prune(checkpoints.git)
+            return made
+        return self._checkpoints.make()
+
+
+def _complete(text: str) -> list[str]:
+    words = ("undo", "both", "files", "conversation", "--force")
+    return [each for each in words if each.startswith(text.rpartition(" ")[2])]
+
+
+def _last_prompt(ctx: PiContext) -> str | None:
+    """Return the id of the prompt that is being answered."""
+    from pi_hookspecs import MessageEntry
+
+    messages = (entry for entry in reversed(ctx.session.branch()) if isinstance(entry, MessageEntry))
+    return next((entry.id for entry in messages if entry.message.role == "user"), None)

@@ -1,0 +1,206 @@
+"""A session that writes, ``/rewind``, ``pi rewind``, and undo."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+
+import pytest
+
+import pi_rewind
+import pi_tools
+from pi_core import Settings, create_agent_session
+from pi_hookspecs import CustomEntry, UserError
+from pi_rewind._command import rewind
+from pi_rewind._points import Points
+from pi_rewind._subcommand import run_subcommand
+from pi_testing import text, tool_call
+
+
+@pytest.fixture
+def pi_plugins():
+    return {"rewind": pi_rewind, "tools": pi_tools}
+
+
+@pytest.fixture
+def work(pi_session):
+    """The session's folder, a repository with one file."""
+    root = pi_session.cwd
+    env = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "PATH": os.environ["PATH"]}
+    subprocess.run(["git", "init", "-q"], cwd=root, env=env, check=True)
+    (root / "a.txt").write_text("one\n")
+    return root
+
+
+@pytest.fixture
+def says(pi_session, script):
+    """``await says("write two")``: a prompt that the model answers with a call that writes."""
+
+    async def ask(words, path="a.txt"):
+        script.turn(tool_call("write", path=path, content=f"{words}\n")).turn(text("done"))
+        await pi_session.prompt(words)
+        await settled()
+
+    return ask
+
+
+async def settled():
+    """Wait until the last checkpoint is stored."""
+    making = [each for each in asyncio.all_tasks() if each.get_coro().__qualname__.startswith("Recording._make")]
+    await asyncio.gather(*making)
+
+
+def points(session):
+    return Points.of(session.ctx.session.entries(), session.ctx.session.branch())
+
+
+async def test_each_prompt_has_a_checkpoint(pi_session, work, says):
+    await says("two")
+    await says("three")
+
+    assert [each.text for each in points(pi_session).points] == ["two", "three"]
+    kinds = [each.data["kind"] for each in pi_session.ctx.session.entries() if isinstance(each, CustomEntry)]
+    assert kinds == ["before", "after", "before", "after"]
+
+
+async def test_files_and_conversation_go_back_together(pi_session, work, says, fake_ui):
+    await says("two")
+    await says("three", "new.txt")
+    fake_ui.answers(True)
+
+    await pi_session.prompt(f"/rewind {points(pi_session).points[0].entry}")
+
+    assert (work / "a.txt").read_text() == "one\n"
+    assert not (work / "new.txt").exists()
+    assert not any(
+        entry.type == "message" and entry.message.role == "user" for entry in pi_session.ctx.session.branch()
+    )
+
+
+async def test_undo_brings_files_and_conversation_back(pi_session, work, says, fake_ui):
+    await says("two")
+    leaf = pi_session.ctx.session.leaf_id
+    fake_ui.answers(True)
+    await pi_session.prompt(f"/rewind {points(pi_session).points[0].entry}")
+
+    await pi_session.prompt("/rewind undo")
+
+    assert (work / "a.txt").read_text() == "two\n"
+    assert leaf in [entry.id for entry in pi_session.ctx.session.branch()]
+
+
+async def test_the_files_alone_go_back(pi_session, work, says, fake_ui):
+    await says("two")
+    fake_ui.answers(True)
+
+    await pi_session.prompt(f"/rewind {points(pi_session).points[0].entry} files")
+
+    assert (work / "a.txt").read_text() == "one\n"
+    assert len(points(pi_session).points) == 1
+
+
+async def test_a_prompt_is_chosen_from_a_list(pi_session, work, says, fake_ui):
+    await says("two")
+    await says("three")
+    second = points(pi_session).points[1]
+    fake_ui.answers(f"{second.entry}  three", "Files", True)
+
+    await pi_session.prompt("/rewind")
+
+    assert (work / "a.txt").read_text() == "two\n"
+
+
+async def test_a_preview_that_is_refused_changes_nothing(pi_session, work, says, fake_ui):
+    await says("two")
+    fake_ui.answers(False)
+
+    await pi_session.prompt(f"/rewind {points(pi_session).points[0].entry}")
+
+    assert (work / "a.txt").read_text() == "two\n"
+
+
+async def test_the_users_own_changes_are_not_lost_without_force(pi_session, work, says, fake_ui):
+    await says("two")
+    (work / "a.txt").write_text("mine\n")
+    entry = points(pi_session).points[0].entry
+    fake_ui.answers(True, True)
+
+    with pytest.raises(UserError, match=r"Changed since the last checkpoint, and not by pi: a\.txt"):
+        await rewind(f"{entry} files", pi_session.ctx)
+    await rewind(f"{entry} files --force", pi_session.ctx)
+
+    assert (work / "a.txt").read_text() == "one\n"
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        ("ffff", "no prompt has a checkpoint and the id 'ffff'"),
+        ("undo", "Nothing was rewound"),
+        ("a b", "Use /rewind"),
+        ("", "No prompt of this conversation has a checkpoint yet"),
+    ],
+)
+async def test_what_is_not_there_is_explained(pi_session, work, args, message):
+    with pytest.raises(UserError, match=f"(?i){message}"):
+        await rewind(args, pi_session.ctx)
+
+
+async def test_outside_a_repository_nothing_is_stored_and_the_command_says_why(pi_session, says):
+    await says("two")
+
+    assert not (pi_session.settings.agent_dir / "rewind").exists()
+    with pytest.raises(UserError, match=r'is in no git repository\. "rewind": \{"enabled": true\}'):
+        await rewind("", pi_session.ctx)
+
+
+async def test_a_tool_that_only_reads_waits_for_no_checkpoint(pi_session, work, script):
+    script.turn(tool_call("read", path="a.txt")).turn(text("done"))
+
+    await pi_session.prompt("look")
+    await settled()
+
+    kinds = [each.data["kind"] for each in pi_session.ctx.session.entries() if isinstance(each, CustomEntry)]
+    assert kinds == ["before"]
+
+
+@pytest.fixture
+def repository(tmp_path):
+    root = tmp_path / "work"
+    root.mkdir()
+    subprocess.run(["git", "init", "-q"], cwd=root, check=True)
+    (root / "a.txt").write_text("one\n")
+    return root
+
+
+async def test_a_stored_session_is_listed_rewound_and_undone_from_the_command_line(
+    tmp_path, repository, capsys, script
+):
+    settings = Settings.in_memory({}, tmp_path / "agent")
+    script.turn(tool_call("write", path="a.txt", content="two\n")).turn(text("done"))
+    options = {"model": script.model, "settings": settings, "cwd": repository}
+    async with create_agent_session(plugins={"script": script}, **options) as session:
+        await session.prompt("write two")
+        await settled()
+        file, host = str(session.session_file), session.host
+
+    def run(*arguments):
+        code = run_subcommand([file, *arguments], host)
+        return code, capsys.readouterr().out
+
+    code, listed = await asyncio.to_thread(run, "--list")
+    entry = listed.split()[0]
+    await asyncio.to_thread(run, "--to", entry, "-y")
+    rewound = (repository / "a.txt").read_text()
+    await asyncio.to_thread(run, "--undo")
+
+    assert (code, rewound) == (0, "one\n")
+    assert listed.endswith("  1 files  write two\n")
+    assert (repository / "a.txt").read_text() == "two\n"
+
+
+@pytest.mark.parametrize("arguments", [["s"], ["s", "--list", "--undo"], ["--list"], ["s", "--nothing"]])
+def test_wrong_use_of_the_command_line_is_exit_code_2(arguments, capsys):
+    assert run_subcommand(arguments, None) == 2
+    assert "Usage: pi rewind" in capsys.readouterr().err
