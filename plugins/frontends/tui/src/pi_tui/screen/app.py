@@ -210,7 +210,7 @@ class ScreenApp(Controls, Life, App[int]):
         self.draw_head()
         if self.themes.depends_on_background and self.themes.depth != "none":
             self.write_terminal(OSC_11_QUERY)
-        if not self._batch_count:  # else that is done when the session is started
+        if not self.is_held:  # else that is done when the session is started
             self.load()
         self.frames.now()
         self.draw_all()

@@ -46,6 +46,7 @@ class Life(_App):
 
     Attributes:
         crash: The error that ended the application.
+        is_held: Whether the first frame is still on the terminal.
         is_loaded: Whether the conversation was read.
         is_talking: Whether the session is started, and not ended yet.
     """
@@ -73,7 +74,7 @@ class Life(_App):
     def start_life(self) -> None:
         """Begin."""
         self.crash: Exception | None = None
-        self.is_talking = self.is_loaded = False
+        self.is_talking = self.is_loaded = self.is_held = False
         self._ready_event = asyncio.Event()
         self._unsubscribe: Callable[[], None] | None = None
         self._warned: set[str] = set()
@@ -83,17 +84,20 @@ class Life(_App):
     def hold(self) -> None:
         """Leave the first frame on the terminal until the session is started: each picture is written in full."""
         self._held.enter_context(self.batch_update())
+        self.is_held = True
 
     def release(self) -> None:
         """Draw what is to be seen, and from now on every change."""
-        if self._batch_count:
+        if self.is_held:
+            self.is_held = False
             self._held.close()
             self.screen.refresh(layout=True)
 
     def _hold_no_longer(self) -> None:
         """Display what there is: the session takes long to start."""
-        self._load_once()
-        self.release()
+        if self.is_held:
+            self._load_once()
+            self.release()
 
     def _load_once(self) -> None:
         if not self.is_loaded:
