@@ -6,7 +6,6 @@ import asyncio
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pi_tui.dialogs.confirm import YES, Confirm
-from pi_tui.dialogs.form import Form
 from pi_tui.dialogs.select import Select
 from pi_tui.dialogs.text import TextDialog
 from pi_tui.view.clean import clean_line
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
         WidgetPlacement,
     )
     from pi_tui.dialogs.base import Dialog
+    from pi_tui.dialogs.form import Form
     from pi_tui.screen.app import ScreenApp
 
 __all__ = ["Interface"]
@@ -113,6 +113,8 @@ class Interface:
         timeout: float | None = None,  # noqa: ASYNC109 - the protocol's
     ) -> dict[str, Any] | None:
         """Ask for the fields of a form in one dialog."""
+        from pi_tui.dialogs.form import Form
+
         form = Form(fields, title, message)
         checking = asyncio.ensure_future(self._check(form, fields))
         try:

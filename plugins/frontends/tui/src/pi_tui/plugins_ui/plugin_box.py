@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 from textual._context import active_message_pump
-from textual.containers import Container
 from textual.dom import DOMNode
 from textual.screen import Screen
 from textual.widget import Widget
@@ -30,7 +29,7 @@ class Filled(Protocol):
         ...
 
 
-class PluginBox(Container):
+class PluginBox(Widget):
     """A widget of a plugin.
 
     Args:
@@ -38,7 +37,7 @@ class PluginBox(Container):
         widget: The plugin's.
     """
 
-    DEFAULT_CSS = "PluginBox { width: 100%; height: auto; }"
+    DEFAULT_CSS = "PluginBox { width: 100%; height: auto; layout: vertical; overflow: hidden; }"
 
     def __init__(self, place: Filled, widget: Widget) -> None:
         super().__init__(widget)
