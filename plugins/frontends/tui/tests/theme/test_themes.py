@@ -271,3 +271,13 @@ def test_a_terminal_says_its_background(reply, appearance):
 )
 def test_the_environment_says_the_background(value, appearance):
     assert appearance_of_environment({"COLORFGBG": value}) == appearance
+
+
+@pytest.mark.parametrize(
+    ("theme", "depth", "bold"),
+    [("dark", "truecolor", False), ("dark", "16", True), ("dark", "none", True), ("system", "truecolor", True)],
+)
+def test_a_message_of_the_user_is_bold_where_its_background_cannot_be_seen(theme, depth, bold) -> None:
+    palette = Palette(builtin_theme(theme).colors, depth)
+
+    assert palette.style(Run("", "userMessageText")).bold is bold

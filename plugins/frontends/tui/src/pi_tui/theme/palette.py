@@ -29,6 +29,9 @@ _WITHOUT_COLORS = {**dict.fromkeys(_BOLD.split(), "bold"), **dict.fromkeys(_DIM.
 _REVERSED = frozenset({"selectedBg", "searchMatchBg"})
 """Backgrounds that must be seen: without a colour the text is reversed."""
 
+_UNSEEN = ("", 0)
+"""Backgrounds that cannot be seen: the text of a user message is bold then, as else it looks like an answer."""
+
 _ANSI = "ansi:"
 
 
@@ -65,6 +68,7 @@ class Palette:
         self.depth: Depth = depth
         self._colors = {token: fitted(_of(colors, token), depth) for token in TOKENS}
         self._styles: dict[tuple[object, ...], Style] = {}
+        self._bold = {"userMessageText"} if self._colors["userMessageBg"] in _UNSEEN else set()
 
     def color(self, role: str) -> Color:
         """Return the colour of a role: a token, ``ansi:1`` or ``#rrggbb``; the text's for an unknown one."""
@@ -92,7 +96,7 @@ class Palette:
         return Style(
             color=self.color(run.role),
             background=behind,
-            bold=run.bold or (plain and _WITHOUT_COLORS.get(run.role) == "bold"),
+            bold=run.bold or run.role in self._bold or (plain and _WITHOUT_COLORS.get(run.role) == "bold"),
             dim=run.dim or (plain and _WITHOUT_COLORS.get(run.role) == "dim"),
             italic=run.italic,
             underline=run.underline,
