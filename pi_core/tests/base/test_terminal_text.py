@@ -121,6 +121,8 @@ def test_whitespace_in_a_line_is_one_space():
 
 
 @given(texts)
+@example("\u200c\r")
+@example("\u200c\r\n")
 def test_the_hidden_characters_are_those_that_get_an_escape(text):
     found = list(hidden_characters(text))
 

@@ -35,7 +35,7 @@ def hidden_characters(text: str) -> Iterator[tuple[int, str]]:
     """Yield the index and the character of everything that ``clean_text`` escapes."""
     if is_visible(text):
         return
-    for found in re.finditer(rf"(?!\r+(?:\n|\Z))(?:{HIDDEN})", text):
+    for found in re.finditer(rf"(?!\r+\n)(?:{HIDDEN})", text.rstrip("\r")):
         yield found.start(), found[0]
 
 
