@@ -9,8 +9,7 @@ import pytest
 pytestmark = pytest.mark.pi(screen=True)
 
 
-@pytest.fixture
-def editor(pi_session, fake_ui):
+def editor_of(fake_ui):
     return fake_ui.screens["editor"].component.component
 
 
@@ -18,7 +17,8 @@ def roles(editor):
     return [run.role for run in editor.render(80)[0].runs]
 
 
-async def test_the_word_has_other_colours_than_the_rest(editor):
+async def test_the_word_has_other_colours_than_the_rest(pi_session, fake_ui):
+    editor = editor_of(fake_ui)
     editor.text, editor.cursor = "now Ultrathink!", 15
 
     assert roles(editor)[:5] == ["text"] * 4 + ["mdLink"]
@@ -26,7 +26,8 @@ async def test_the_word_has_other_colours_than_the_rest(editor):
     assert roles(editor)[14:] == ["text", "text"]
 
 
-async def test_the_colours_move_while_the_word_is_there(editor, fake_ui):
+async def test_the_colours_move_while_the_word_is_there(pi_session, fake_ui):
+    editor = editor_of(fake_ui)
     editor.text = "ultrathink"
     before = roles(editor)
     async with asyncio.timeout(20):
@@ -36,14 +37,16 @@ async def test_the_colours_move_while_the_word_is_there(editor, fake_ui):
     assert roles(editor)[1:10] == before[:9]
 
 
-async def test_without_the_word_there_is_no_timer(editor):
+async def test_without_the_word_there_is_no_timer(pi_session, fake_ui):
+    editor = editor_of(fake_ui)
     editor.text = "think"
     editor.render(80)
 
     assert editor.timer is None
 
 
-async def test_the_cursor_and_every_row_are_drawn(editor):
+async def test_the_cursor_and_every_row_are_drawn(pi_session, fake_ui):
+    editor = editor_of(fake_ui)
     editor.text, editor.cursor = "ab\ncd", 2
 
     assert [str(row) for row in editor.render(80)] == ["ab ", "cd "]

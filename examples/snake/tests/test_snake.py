@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import asynccontextmanager
 
 import pytest
 
@@ -11,9 +12,9 @@ from pi_hookspecs import CustomEntry
 pytestmark = pytest.mark.pi(screen=True)
 
 
-@pytest.fixture
+@asynccontextmanager
 async def playing(pi_session, fake_ui):
-    """Start a game, and return it with the command that plays; the clock is the test's."""
+    """Start a game, and yield it with its screen and the command that plays; the clock is the test's."""
     fake_ui.leaves_open()
     command = asyncio.ensure_future(pi_session.prompt("/snake"))
     screen = await fake_ui.opened_custom()
@@ -31,48 +32,45 @@ def move(game, screen, *keys):
         game.timer.cancel()
 
 
-async def test_arrows_and_letters_lead_it(playing):
-    game, screen, _ = playing
+async def test_arrows_and_letters_lead_it(pi_session, fake_ui):
+    async with playing(pi_session, fake_ui) as (game, screen, _):
+        move(game, screen, "up", "l", "down", "left")
 
-    move(game, screen, "up", "l", "down", "left")
-
-    assert (game.snake[0], game.over) == ((12, 6), False)
-
-
-async def test_it_cannot_turn_back(playing):
-    game, screen, _ = playing
-
-    move(game, screen, "left")
-
-    assert game.snake[0] == (13, 6)
+        assert (game.snake[0], game.over) == ((12, 6), False)
 
 
-async def test_it_grows_with_what_it_eats(playing):
-    game, screen, _ = playing
-    game.food = (13, 6)
+async def test_it_cannot_turn_back(pi_session, fake_ui):
+    async with playing(pi_session, fake_ui) as (game, screen, _):
+        move(game, screen, "left")
 
-    move(game, screen, "right", "right")
-
-    assert (len(game.snake), game.score) == (3, 10)
-    assert " 10 · best 10" in screen.rows[0]
+        assert game.snake[0] == (13, 6)
 
 
-async def test_the_wall_ends_the_game_and_the_best_score_is_kept(playing, pi_session, fake_ui):
-    game, screen, command = playing
-    game.food = (13, 6)
-    move(game, screen, *["right"] * 12)
+async def test_it_grows_with_what_it_eats(pi_session, fake_ui):
+    async with playing(pi_session, fake_ui) as (game, screen, _):
+        game.food = (13, 6)
 
-    over = screen.rows[-1]
-    screen.press("enter")
-    await command
+        move(game, screen, "right", "right")
 
-    assert over == "game over · enter"
-    kept = [each.data for each in pi_session.session_manager.get_branch() if isinstance(each, CustomEntry)]
-    assert kept == [10]
-    assert fake_ui.notices[-1].message == "New best score: 10"
+        assert (len(game.snake), game.score) == (3, 10)
+        assert " 10 · best 10" in screen.rows[0]
 
 
-async def test_all_rows_fit(playing):
-    _, screen, _ = playing
+async def test_the_wall_ends_the_game_and_the_best_score_is_kept(pi_session, fake_ui):
+    async with playing(pi_session, fake_ui) as (game, screen, command):
+        game.food = (13, 6)
+        move(game, screen, *["right"] * 12)
 
-    assert {len(row) for row in screen.rows[1:14]} == {50}
+        over = screen.rows[-1]
+        screen.press("enter")
+        await command
+
+        assert over == "game over · enter"
+        kept = [each.data for each in pi_session.session_manager.get_branch() if isinstance(each, CustomEntry)]
+        assert kept == [10]
+        assert fake_ui.notices[-1].message == "New best score: 10"
+
+
+async def test_all_rows_fit(pi_session, fake_ui):
+    async with playing(pi_session, fake_ui) as (_, screen, _):
+        assert {len(row) for row in screen.rows[1:14]} == {50}
