@@ -182,8 +182,15 @@ def project(fake):
 
 @pytest.mark.parametrize(
     ("answer", "trusted", "remembered"),
-    [("1", True, True), ("2", True, None), ("3", False, False), ("4", False, None), ("", False, None)],
-    ids=["trust", "this-time", "do-not", "not-now", "dismissed"],
+    [
+        ("1", True, {"": True}),
+        ("2", True, {"..": True}),
+        ("3", True, {}),
+        ("4", False, {"": False}),
+        ("5", False, {}),
+        ("", False, {}),
+    ],
+    ids=["trust", "trust-parent", "this-time", "do-not", "not-now", "dismissed"],
 )
 def test_the_user_is_asked_whether_a_project_may_be_trusted(project, at_terminal, answer, trusted, remembered):
     terminal = at_terminal(project, "--model", "fake/echo", script=DUMB)
@@ -197,9 +204,9 @@ def test_the_user_is_asked_whether_a_project_may_be_trusted(project, at_terminal
     assert ("/skill:knit" in output) is trusted
     assert ("is not trusted" in output) is (answer == "")
     file = project.agent_dir / "trust.json"
-    assert (json.loads(file.read_text()) if file.exists() else {}) == (
-        {} if remembered is None else {str(project.cwd): remembered}
-    )
+    assert (json.loads(file.read_text()) if file.exists() else {}) == {
+        str((project.cwd / folder).resolve()): decision for folder, decision in remembered.items()
+    }
 
 
 @pytest.mark.parametrize("arguments", [["trust", "--list"], ["--list-models"], ["-p", "hello"]])
