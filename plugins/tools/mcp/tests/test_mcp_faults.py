@@ -133,7 +133,7 @@ def _runs(pid: str) -> bool:
 
 async def gone(file: Path) -> None:
     """Return when none of the processes whose ids are in a file runs any more."""
-    while any(map(_runs, file.read_text().split())):  # noqa: ASYNC110 - what is ended tells nobody
+    while any(map(_runs, file.read_text().split())):  # noqa: ASYNC110 - a process that ends sends nothing
         await asyncio.sleep(0.02)
 
 

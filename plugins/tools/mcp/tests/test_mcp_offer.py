@@ -119,11 +119,11 @@ def test_structured_content_is_json_where_there_is_no_text() -> None:
 
 def test_a_long_text_keeps_its_ends_and_all_of_it_is_in_a_private_file() -> None:
     found = as_result({"content": [{"type": "text", "text": "a" + "\U0001f30a" * 50_000 + "z"}]})
-    shown, path = found["content"][0]["text"], Path(found["details"]["path"])
+    text, path = found["content"][0]["text"], Path(found["details"]["path"])
 
-    assert shown.startswith("a\U0001f30a")
-    assert shown.endswith("\U0001f30az")
-    assert f"30002 characters are left out here; all of it is in {path}" in shown
+    assert text.startswith("a\U0001f30a")
+    assert text.endswith("\U0001f30az")
+    assert f"30002 characters are left out here; all of it is in {path}" in text
     assert path.read_text(encoding="utf-8") == "a" + "\U0001f30a" * 50_000 + "z"
     assert path.stat().st_mode & 0o777 == 0o600
     path.unlink()
@@ -141,7 +141,7 @@ def picture(side: int, form: str = "PNG") -> str:
     return base64.b64encode(out.getvalue()).decode()
 
 
-def shown(data: str, mime_type: str, **how: Any) -> tuple[tuple[int, int], str]:
+def passed_on(data: str, mime_type: str, **how: Any) -> tuple[tuple[int, int], str]:
     (image,) = as_result({"content": [{"type": "image", "data": data, "mimeType": mime_type}]}, **how)["content"]
     return Image.open(io.BytesIO(base64.b64decode(image["data"]))).size, image["mimeType"]
 
@@ -152,8 +152,8 @@ def test_images_are_passed_on_in_a_size_and_a_format_that_models_take() -> None:
     assert as_result({"content": [{"type": "image", "data": small, "mimeType": "image/png"}]})["content"] == [
         {"type": "image", "data": small, "mimeType": "image/png"}
     ]
-    assert shown(picture(4000), "image/png") == ((2000, 5), "image/png")
-    assert shown(picture(20, "BMP"), "image/bmp") == ((20, 10), "image/png")
+    assert passed_on(picture(4000), "image/png") == ((2000, 5), "image/png")
+    assert passed_on(picture(20, "BMP"), "image/bmp") == ((20, 10), "image/png")
 
 
 def test_an_image_with_a_wrong_checksum_is_mended() -> None:
@@ -164,7 +164,7 @@ def test_an_image_with_a_wrong_checksum_is_mended() -> None:
     (image,) = as_result({"content": [{"type": "image", "data": faulty, "mimeType": "image/png"}]})["content"]
 
     assert image["data"] != faulty
-    assert shown(faulty, "image/png") == ((20, 10), "image/png")
+    assert passed_on(faulty, "image/png") == ((20, 10), "image/png")
 
 
 @pytest.mark.parametrize(

@@ -116,7 +116,7 @@ def missing_arguments(hub: Hub, text: str) -> str | None:
 
 
 async def expanded(hub: Hub, text: str) -> str | None:
-    """Return what a text that calls a prompt stands for; None for any other text.
+    """Return the messages of the prompt that a text calls; None for any other text.
 
     Raises:
         UserError: An argument is missing.

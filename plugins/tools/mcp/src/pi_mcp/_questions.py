@@ -66,8 +66,8 @@ class Questions:
         messages = [_text_of(each.get("content")) for each in question.get("messages") or ()]
         text = "\n\n".join(messages)
         title = f"Let the MCP server {self._server.name!r} ask the model this?"
-        shown = f"{question['systemPrompt']}\n\n{text}" if question.get("systemPrompt") else text
-        if not await self._ctx.ui.confirm(title, shown):
+        asked = f"{question['systemPrompt']}\n\n{text}" if question.get("systemPrompt") else text
+        if not await self._ctx.ui.confirm(title, asked):
             return None
         context = Context(system_prompt=question.get("systemPrompt") or "", messages=(UserMessage(content=text),))
         limit = min(int(question.get("maxTokens") or _MOST_TOKENS), _MOST_TOKENS)

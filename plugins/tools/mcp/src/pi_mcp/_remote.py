@@ -22,7 +22,7 @@ _READS = ("tools", "resources", "templates", "read", "prompt", "complete")
 LOGIN_WAIT = 320.0
 """Seconds for a sign-in, a little more than the user has."""
 _ENVIRONMENT = ("HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER", "LANG", "TMPDIR")
-"""What a server gets of pi's variables: keys of models must not go to every program that somebody published."""
+"""What a server gets of pi's variables: keys of models must not go to every published program."""
 
 
 def key_of(server: Server, cwd: str) -> str:

@@ -135,13 +135,13 @@ class _Served:
         return "\n".join(lines) or "There are no sessions."
 
     async def read_session(self, session: str) -> str:
-        """Return what was said in a stored conversation with pi; of a long one the end.
+        """Return the messages of user and model in a stored conversation with pi; of a long one the end.
 
         Args:
             session: Its id.
         """
         manager = await asyncio.to_thread(self._stored, session)
-        text = "\n\n".join(filter(None, map(_said, manager.build_session_context().messages)))
+        text = "\n\n".join(filter(None, map(_as_text, manager.build_session_context().messages)))
         return text if len(text) <= _LONGEST else f"[... {len(text) - _LONGEST} characters]\n{text[-_LONGEST:]}"
 
     def _manager(self, cwd: str, session: str) -> SessionManager:
@@ -191,7 +191,7 @@ async def _answer(agent: AgentSession, prompt: str, ctx: Context[Any]) -> str:
     return f"{answer.text}\n\n[session {agent.session_manager.id}]"
 
 
-def _said(message: Any) -> str:
+def _as_text(message: Any) -> str:
     """Return a message of the user or the model as text; results of tools are left out."""
     if message.role not in ("user", "assistant"):
         return ""

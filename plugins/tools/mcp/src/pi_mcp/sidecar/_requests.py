@@ -162,9 +162,9 @@ class Requests:
             now = time.monotonic()
             if now - last >= _PROGRESS_EVERY:
                 last = now
-                shown = f"{progress:g}" if total is None else f"{progress:g} of {total:g}"
+                steps = f"{progress:g}" if total is None else f"{progress:g} of {total:g}"
                 self._pipe.send(
-                    {"progress": request["id"], "text": printable(f"{shown} {message or ''}".strip())[:500]}
+                    {"progress": request["id"], "text": printable(f"{steps} {message or ''}".strip())[:500]}
                 )
 
         result = await client.call_tool(
