@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+from pi_core.create import prepare_host
+from pi_core.host import PluginHost
 from pi_core.host.overlay import (
     join_overlay,
     join_packages,
@@ -73,6 +75,17 @@ def test_a_trusted_projects_plugins_come_before_the_users(tmp_path, is_trusted):
     join_packages(settings, project)
 
     assert joined_generations() == ([str(theirs), str(mine)] if is_trusted else [str(mine)])
+
+
+@pytest.mark.parametrize("packages", [True, False])
+def test_a_program_decides_for_its_process(tmp_path, packages):
+    folder = generation(user_root(tmp_path))
+    settings = Settings.in_memory({}, tmp_path)
+    options = {"plugins": {}, "extensions": (), "no_extensions": True, "extension_factories": (), "environ": {}}
+
+    prepare_host(PluginHost(settings, installed=False), cwd=tmp_path, settings=settings, packages=packages, **options)
+
+    assert (str(folder) in sys.path) == packages
 
 
 def test_paths_of_pth_files_count_and_code_in_them_is_not_run(tmp_path):

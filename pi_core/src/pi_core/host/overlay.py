@@ -98,6 +98,7 @@ def join_overlay(root: Path, ahead_of: Path | None = None) -> str | None:
     Returns:
         The generation's folder; None where nothing is installed.
     """
+    root = root.absolute()  # the working directory may change
     known = _joined(root)
     if known is not None:
         return known
@@ -163,7 +164,7 @@ def read_pth(folder: str) -> tuple[list[str], list[str]]:
 
 
 def _joined(root: Path) -> str | None:
-    prefix = os.path.join(root, GENERATIONS, "")  # noqa: PTH118 - as above
+    prefix = os.path.join(root.absolute(), GENERATIONS, "")  # noqa: PTH118 - as above
     return next((entry for entry in sys.path if entry.startswith(prefix)), None)
 
 

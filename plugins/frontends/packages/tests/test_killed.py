@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import random
 import shutil
@@ -62,6 +63,20 @@ def test_a_folder_that_cannot_be_written_is_named(bench):
     bench.plugin("tides")
 
     assert "packages cannot be kept in" in bench.run("install", "tides")[1]
+
+
+@pytest.mark.slow
+def test_a_full_disk_leaves_the_old_state_and_names_the_folder(bench, monkeypatch):
+    bench.plugin("tides")
+    bench.ok("install", "tides")
+    bench.plugin("waves")
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device", str(bench.agent_dir))
+
+    monkeypatch.setattr(Store, "_write_text", full)
+
+    assert "cannot be written: No space left on device. Make room" in bench.fails("install", "waves")
 
 
 @pytest.mark.slow

@@ -56,6 +56,17 @@ def test_a_plugin_that_is_not_allowed_is_not_installed(bench):
     assert "not among the plugins that" in bench.fails("install", "tides")
 
 
+@pytest.mark.slow
+def test_the_list_of_plugins_says_why_one_is_left_out(bench):
+    bench.plugin("tides")
+    bench.ok("install", "tides")
+    bench.set("plugins.allow", ["waves"])
+
+    line = next(line for line in bench.pi("plugins").splitlines() if "tides" in line)
+
+    assert "not loaded: plugins.allow in" in line
+
+
 def test_a_statement_that_cannot_be_read_stops_the_installation(bench):
     bench.plugin("tides", **{"pi_tides_data/pi_plugin.json": "{"})
 

@@ -140,6 +140,7 @@ def _plain(record: PluginRecord, records: Sequence[PluginRecord], host: PluginHo
         "distribution": record.distribution,
         "version": record.version,
         "enabled": enabled,
+        **({"leftOut": host.left_out[record.name]} if record.name in host.left_out else {}),
         "loads": record.loads,
         "waitsFor": describe_condition(record.when) if not host.is_wanted(record) else None,
         "hooks": [{"name": hook, "answers": _rule(hook)} for hook in record.hooks],
@@ -212,7 +213,7 @@ def _columns() -> int:
 def _texts(row: dict[str, Any]) -> Iterator[str]:
     """Yield a plugin's additions, and below them its problems."""
     if not row["enabled"]:
-        yield "disabled"
+        yield f"not loaded: {one_line(row['leftOut'])}" if "leftOut" in row else "disabled"
         return
     hidden = {(each["kind"], each["name"]): each["by"] for each in row["hidden"]}
     additions = []

@@ -117,7 +117,13 @@ def apply(context: Context, scope: Scope, change: Change) -> Plan:
             context.say(f"Warning: {problem}")
         wanted = {each.source.identity: each for each in entries if each.source.identity not in change.drop}
         wanted |= {each.source.identity: each for each in change.put}
-        return _Attempt(context, scope, store, change, before).run(list(wanted.values()))
+        try:
+            return _Attempt(context, scope, store, change, before).run(list(wanted.values()))
+        except OSError as error:
+            where = error.filename or scope.root
+            raise UserError(
+                f"{where} cannot be written: {error.strerror}. Make room, or give pi the permission"
+            ) from error
 
 
 class _Attempt:

@@ -42,7 +42,9 @@ def update_pi(context: Context, *, dry_run: bool) -> int:
     if done.code != 0:
         raise UserError(f"pi was not updated: {done.last_lines()}")
     print_lines(*(line for line in (*done.output.splitlines(), *done.errors.splitlines()) if line.strip()))
-    say("Run pi sync to bring packages in line with it")
+    done = run_program([sys.executable, "-P", "-m", "pi_cli", "sync"], context.agent_dir, context.environ)
+    if done.code != 0:
+        raise UserError(f"pi was updated, and packages do not fit it: {done.last_lines()}. See pi doctor")
     return 0
 
 

@@ -1,0 +1,79 @@
+"""``pi install`` in fresh environments, as people have them: pi's own distributions stay as they are."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[4]
+
+pytestmark = pytest.mark.slow
+
+
+def run(*command, env, code=0):
+    done = subprocess.run([*map(str, command)], env=env, capture_output=True, text=True, timeout=500, check=False)
+    assert done.returncode == code, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def wheels(tmp_path_factory):
+    """The wheels of pi."""
+    folder = tmp_path_factory.mktemp("pi-wheels")
+    run("uv", "build", "--all-packages", "--wheel", "-q", "--out-dir", folder, ROOT, env=dict(os.environ))
+    return folder
+
+
+def environment(kind, folder, wheels, env):
+    """Make an environment with pi; return its ``pi`` and its ``python``."""
+    if kind == "uv tool":
+        env |= {"UV_TOOL_DIR": str(folder / "tools"), "UV_TOOL_BIN_DIR": str(folder / "bin")}
+        run("uv", "tool", "install", "-q", "--python", sys.executable, "--find-links", wheels, "pluggypi", env=env)
+        return folder / "bin" / "pi", folder / "tools" / "pluggypi" / "bin" / "python"
+    run("uv", "venv", "-q", "--python", sys.executable, folder / "env", env=env)
+    python = folder / "env" / "bin" / "python"
+    run("uv", "pip", "install", "-q", "--python", python, "--find-links", wheels, "pluggypi", env=env)
+    if kind == "read-only":
+        for path in (folder / "env").rglob("*"):
+            if path.is_dir() and not path.is_symlink():
+                path.chmod(0o555)
+    return folder / "env" / "bin" / "pi", python
+
+
+def freeze(python, env):
+    return run("uv", "pip", "freeze", "--python", python, env=env)
+
+
+@pytest.mark.parametrize("kind", ["venv", "uv tool", "read-only"])
+def test_install_run_upgrade_and_remove_leave_the_environment_as_it_is(bench, wheels, tmp_path, kind):
+    bench.plugin("tides", "1.0")
+    env = {
+        name: value for name, value in os.environ.items() if name not in ("UV_NO_INDEX", "PIP_NO_INDEX", "VIRTUAL_ENV")
+    }
+    env.pop("UV_CACHE_DIR")
+    pi, python = environment(kind, tmp_path, wheels, env)
+    env["UV_NO_INDEX"] = "1"
+    before = freeze(python, env)
+
+    run(pi, "install", "tides", env=env)
+    plugins = {each["name"]: each["version"] for each in json.loads(run(pi, "plugins", "--json", env=env))}
+    bench.plugin("tides", "1.1")
+    run(pi, "update", "--extensions", env=env)
+    answered = run(pi, "--model", "offline/rules", "-p", "hello", env=env)
+    run(pi, "update", "--rollback", env=env)
+    rolled_back = bench.installed()
+    run(pi, "remove", "tides", env=env)
+
+    assert plugins["tides"] == "1.0"
+    assert answered
+    assert rolled_back == {"pluggypi-tides": "1.0"}
+    assert bench.installed() == {}
+    assert freeze(python, env) == before
+    for path in tmp_path.rglob("*"):
+        if path.is_dir() and not path.is_symlink():
+            path.chmod(0o755)
