@@ -82,6 +82,20 @@ async def test_a_file_that_is_no_json_keeps_the_theme_and_is_named_with_its_line
         assert user.app.themes.current.colors["accent"] == "#00ff7f"
 
 
+async def test_a_file_in_another_folder_is_followed_too(desk, pi_session: AgentSession, tmp_path: Path) -> None:
+    file = tmp_path / "mine.json"
+    file.write_text(json.dumps({"name": "mine", "colors": plain("#00ff7f")}))
+    pi_session.resources.extend("theme", [str(file)], "tests")
+    pi_session.settings.set("theme", "mine")
+
+    async with desk() as user:
+        await user.app.themes.load()
+        file.write_text(file.read_text().replace("#00ff7f", "#00007f"))
+        await user.app.themes.follow()
+
+        assert user.app.themes.current.colors["accent"] == "#00007f"
+
+
 async def test_files_are_looked_at_only_while_the_theme_comes_from_one(desk, stored) -> None:
     stored("sea", "#00ff7f")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ from pi_tui.selectors.picks import Option
 from pi_tui.selectors.session_rows import SessionRow
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 
     from pi_core.conversation import AgentSession
     from pi_hookspecs import ProviderInfo, SessionInfo, Theme
@@ -38,6 +39,7 @@ class LocalLists:
 
     def __init__(self, session: AgentSession) -> None:
         self._session = session
+        self._theme_paths: set[str] = set()
 
     # Models
 
@@ -187,7 +189,10 @@ class LocalLists:
 
     async def themes(self) -> Sequence[Theme]:
         """Return the themes that can be used."""
-        return await self._session.get_themes()
+        themes = await self._session.get_themes()
+        found = await self._session.resources.load("theme")
+        self._theme_paths = {each.path for each in found.resources} | {each.path for each in found.problems}
+        return themes
 
     def resolved_theme(self, theme: Theme) -> Theme:
         """Return a theme whose colours can be drawn."""
@@ -199,10 +204,10 @@ class LocalLists:
         return resolved
 
     def theme_files(self) -> Hashable:
-        """Return names, times and sizes of the files in the user's and the project's folder."""
+        """Return names, times and sizes of the files that were found, and of those in the usual folders."""
         session = self._session
         folders = (session.settings.agent_dir / "themes", Path(session.cwd) / ".pi" / "themes")
-        return frozenset(mark for folder in folders for mark in _marks(folder))
+        return frozenset(_marks(folders, self._theme_paths))
 
 
 def _takes_key(info: ProviderInfo) -> bool:
@@ -229,9 +234,12 @@ def _row(info: SessionInfo, *, is_current: bool, texts: bool) -> SessionRow:
     )
 
 
-def _marks(folder: Path) -> Iterator[tuple[str, int, int]]:
-    try:
-        files = [*os.scandir(folder)]
-        yield from [(each.path, each.stat().st_mtime_ns, each.stat().st_size) for each in files]
-    except OSError:
-        return  # there is no such folder, or a file is gone again
+def _marks(folders: Iterable[Path], paths: Iterable[str]) -> Iterator[tuple[str, int, int]]:
+    found = {*paths}
+    for folder in folders:
+        with suppress(OSError):  # there is no such folder
+            found |= {each.path for each in os.scandir(folder)}
+    for path in found:
+        with suppress(OSError):
+            status = os.stat(path)  # noqa: PTH116 - paths as texts
+            yield path, status.st_mtime_ns, status.st_size
