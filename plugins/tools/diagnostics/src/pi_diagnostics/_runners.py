@@ -1,0 +1,152 @@
+"""One program in one session: started when it is needed first, ended with the session."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from pi_diagnostics._linters import ARGUMENTS, findings, run
+from pi_diagnostics._lsp import LanguageServer
+from pi_diagnostics._rpc import CheckFailure
+from pi_process_kit import prepare, start_child
+
+if TYPE_CHECKING:
+    from pi_diagnostics._delta import Finding
+    from pi_diagnostics._servers import Checker
+    from pi_hookspecs import PiContext
+
+__all__ = ["LinterRunner", "Runner", "ServerRunner", "runner_of"]
+
+START_LIMIT = 60.0
+"""Seconds until a server must have started; edits do not wait so long for it."""
+_KNOWN_FILES = 32
+
+
+class Runner(Protocol):
+    """A program that compares the errors of two texts."""
+
+    @property
+    def is_starting(self) -> bool:
+        """Whether it cannot answer yet."""
+        ...
+
+    async def errors(self, path: str, old: str | None, new: str, ctx: PiContext) -> tuple[list[Finding], list[Finding]]:
+        """Return the errors before and after an edit.
+
+        Args:
+            path: The file, absolute.
+            old: Its text before; None if it did not exist.
+            new: Its text now.
+            ctx: The hook's.
+
+        Raises:
+            PiError: The program failed, or must not be started.
+        """
+        ...
+
+    async def stop(self, *, at_once: bool = False) -> None:
+        """End the program, if it runs: politely, or at once because it does not work."""
+        ...
+
+
+def runner_of(checker: Checker, program: str) -> Runner:
+    """Return the runner of an installed program; nothing is started."""
+    return ServerRunner(checker, program) if checker.kind == "server" else LinterRunner(checker, program)
+
+
+class LinterRunner:
+    """Implements ``Runner`` with a process for each text.
+
+    Args:
+        checker: What it is.
+        program: Its absolute path.
+    """
+
+    is_starting = False
+
+    def __init__(self, checker: Checker, program: str) -> None:
+        self._checker = checker
+        self._program = program
+
+    async def errors(self, path: str, old: str | None, new: str, ctx: PiContext) -> tuple[list[Finding], list[Finding]]:
+        """See ``Runner``; a text without errors needs no comparison."""
+        after = await self._run(path, new, ctx)
+        before = await self._run(path, old, ctx) if after and old is not None else []
+        return before, after
+
+    async def _run(self, path: str, text: str, ctx: PiContext) -> list[Finding]:
+        kind = self._checker.kind
+        argv = [self._program, *self._checker.command[1:], *ARGUMENTS[kind], path]
+        request = await prepare(ctx, [*argv, "-"] if kind == "ruff" else argv, purpose="lint")
+        printed = await run(await start_child(request, stderr="null"), text)
+        return findings(kind, printed, self._checker.name)
+
+    async def stop(self, *, at_once: bool = False) -> None:
+        """Nothing runs between two texts."""
+
+
+class ServerRunner:
+    """Implements ``Runner`` with a language server.
+
+    Args:
+        checker: What it is.
+        program: Its absolute path.
+    """
+
+    def __init__(self, checker: Checker, program: str) -> None:
+        self._checker = checker
+        self._program = program
+        self._start: asyncio.Task[LanguageServer] | None = None
+        self._known: dict[str, tuple[str, list[Finding]]] = {}
+
+    @property
+    def is_starting(self) -> bool:
+        """Whether it was started and has not introduced itself."""
+        return self._start is not None and not self._start.done()
+
+    async def errors(self, path: str, old: str | None, new: str, ctx: PiContext) -> tuple[list[Finding], list[Finding]]:
+        """See ``Runner``; the errors of the text that it checked last are remembered."""
+        if self._start is None:
+            self._start = asyncio.create_task(self._started(ctx))
+            self._start.add_done_callback(lambda task: task.cancelled() or task.exception())  # perhaps not awaited
+        server = await asyncio.shield(self._start)
+        text, before = self._known.pop(path, (None, []))
+        texts = [new] if old is None or old == text else [old, new]
+        found = await server.check(path, self._language(path), texts)
+        self._known[path] = new, found[-1]
+        while len(self._known) > _KNOWN_FILES:
+            del self._known[next(iter(self._known))]
+        if old is None:
+            return [], found[-1]
+        return before if len(found) == 1 else found[0], found[-1]
+
+    def _language(self, path: str) -> str:
+        return self._checker.languages[Path(path).suffix.lower()]
+
+    async def _started(self, ctx: PiContext) -> LanguageServer:
+        request = await prepare(ctx, [self._program, *self._checker.command[1:]], purpose="lsp")
+        child = await start_child(request, stderr="null")
+        server = LanguageServer(self._checker.name, child, Path(ctx.cwd))
+        try:
+            async with asyncio.timeout(START_LIMIT):
+                await server.start()
+        except TimeoutError as error:
+            await server.kill()
+            raise CheckFailure(f"it was not ready within {START_LIMIT:g} s") from error
+        except BaseException:
+            await server.kill()
+            raise
+        return server
+
+    async def stop(self, *, at_once: bool = False) -> None:
+        """End the server, also one that is just starting."""
+        start, self._start = self._start, None
+        if start is None:
+            return
+        if not start.done():
+            start.cancel()
+            await asyncio.wait({start})
+        if not start.cancelled() and start.exception() is None:
+            server = start.result()
+            await (server.kill() if at_once else server.stop())

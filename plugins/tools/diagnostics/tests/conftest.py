@@ -1,0 +1,89 @@
+"""Sessions with the real tools, ruff from this environment and a language server with faults."""
+
+from __future__ import annotations
+
+import sys
+import sysconfig
+from pathlib import Path
+
+import pytest
+
+import pi_diagnostics
+import pi_tools
+from pi_hookspecs import ToolCallResult, hookimpl
+from pi_testing import FakeLauncher, text, tool_call
+
+SERVER = Path(__file__).parent / "servers" / "fake_server.py"
+
+
+class _Refusing:
+    @hookimpl(trylast=True)
+    def tool_call(self, event):
+        return ToolCallResult(block=True, reason="no") if "forbidden" in str(event.input) else None
+
+
+class _Starting:
+    def __init__(self, launcher):
+        self.launcher = launcher
+
+    @hookimpl
+    def register_services(self):
+        return [self.launcher]
+
+
+@pytest.fixture
+def launcher():
+    return FakeLauncher()
+
+
+@pytest.fixture
+def pi_plugins(launcher):
+    return {"tools": pi_tools, "diagnostics": pi_diagnostics, "starting": _Starting(launcher), "guard": _Refusing()}
+
+
+@pytest.fixture(autouse=True)
+def programs(tmp_path_factory, monkeypatch):
+    """The only folder of programs: it has ruff."""
+    folder = tmp_path_factory.mktemp("programs")
+    (folder / "ruff").symlink_to(Path(sysconfig.get_path("scripts"), "ruff"))
+    monkeypatch.setenv("PATH", str(folder))
+    return folder
+
+
+@pytest.fixture
+def use_server(pi_host, tmp_path_factory):
+    """``log = use_server("hang", timeout=0.1)``: files ``*.txt`` are checked by a server with these faults.
+
+    Its process and the methods that it received are in the log, a line each.
+    """
+
+    def use(*faults, timeout=20):
+        log = tmp_path_factory.mktemp("server") / "log"
+        command = [sys.executable, "-I", "-S", str(SERVER), *faults, "--log", str(log)]
+        server = {"command": command, "languages": {".txt": "plaintext"}}
+        pi_host.settings.set("diagnostics", {"servers": {"fake": server}, "timeout": timeout})
+        return log
+
+    return use
+
+
+@pytest.fixture
+def result_of(pi_session, script):
+    """``await result_of("write", ...)``: the text that the model gets of a call."""
+
+    async def call(name, **arguments):
+        script.turn(tool_call(name, **arguments)).turn(text("ok"))
+        await pi_session.prompt("go")
+        return script.requests[-1].tool_results[-1].text
+
+    return call
+
+
+@pytest.fixture
+def edit(result_of):
+    """``await edit("a.py", "old", "new")``: the text that the model gets of an edit."""
+
+    async def call(path, old, new):
+        return await result_of("edit", path=path, edits=[{"oldText": old, "newText": new}])
+
+    return call
