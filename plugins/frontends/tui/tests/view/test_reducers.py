@@ -371,6 +371,6 @@ def test_of_a_very_long_result_the_end_is_kept():
     )
 
     (block,) = state.blocks
-    assert block.output.startswith("... (9,950,007 characters are left out)\nxxx")
+    assert block.output.startswith("... (9,950,107 characters are left out)\nxxx")
     assert block.output.endswith("xend")
     assert len(block.output) < 51_000

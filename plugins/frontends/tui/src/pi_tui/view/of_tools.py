@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 
 __all__ = ["arguments_of", "execution_end", "execution_start", "execution_update", "take_result"]
 
-_MOST_OUTPUT, _KEPT_OUTPUT = 200_000, 50_000
-"""Characters of an output that is kept whole, and of the end of a longer one."""
+_MOST_OUTPUT, _KEPT_OUTPUT = 200_000, 49_900
+"""Characters of an output that is kept whole, and of the end of a longer one: with a line about the rest, a block
+displays all of them."""
 
 
 def execution_start(state: State, event: Any) -> Changes:
