@@ -128,3 +128,12 @@ async def test_a_widget_that_raises_on_a_key_is_removed_and_the_keys_come_back(d
         await user.press("x")
 
         assert user.typed == "x"
+
+
+async def test_a_widget_cannot_replace_the_editor(desk, draws) -> None:
+    async with desk((100, 30)) as user:
+        await draws.lets(user, lambda ctx: ctx.ui.set_editor_component(lambda screen: Input()))
+        await user.sees("TypeError: a widget of Textual cannot replace the")
+        await user.type("hello")
+
+        assert user.typed == "hello"

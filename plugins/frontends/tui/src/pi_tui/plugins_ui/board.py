@@ -137,13 +137,21 @@ class Board:
         return _rows(self._footer, width)
 
     def set_editor(self, factory: ComponentFactory | None) -> None:
-        """Display a component in place of the editor; None displays the editor again."""
+        """Display a component in place of the editor; None displays the editor again.
+
+        Raises:
+            TypeError: It is a widget of Textual, which has no text that the editor's keys could change.
+        """
         if self.editor is not None:
             self.editor.place.close()
         self.editor, self.editor_factory = None, None
         if factory is not None:
             place = EditorPlace(self._app, self, self._app.draw_editor, self._editor_done)
-            if self._filled(place, factory, {"before": self._app.menu_box}):
+            if place.fill(factory):
+                if place.box is not None:
+                    place.close()
+                    raise TypeError("a widget of Textual cannot replace the editor; a component with render(width) can")
+                self.keep(place)
                 self.editor, self.editor_factory = EditorComponent(place, self._app), factory
         self._app.draw_editor()
 

@@ -54,8 +54,6 @@ class EditorComponent:
 
     def press(self, key: Key) -> bool:
         """Return whether the component used a key; what it made of the text is in the editor then."""
-        if self.place.box is not None:
-            return False
         self._give()
         before = self._app.editor
         used = self.place.press(key)
@@ -65,9 +63,8 @@ class EditorComponent:
 
     def _give(self) -> None:
         component, editor = self.place.component, self._app.editor
-        if component is not None:
-            component.set("text", editor.value)
-            component.set("cursor", _cursor_of(editor))
+        component.set("text", editor.value)
+        component.set("cursor", _cursor_of(editor))
 
     def _take(self) -> None:
         component, editor = self.place.component, self._app.editor

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from textual.widget import Widget
 
@@ -17,24 +17,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from pi_hookspecs import ComponentFactory, Line, MouseEvent, ScreenKind, Theme
+    from pi_tui.plugins_ui.board import Board
     from pi_tui.screen.app import ScreenApp
 
-__all__ = ["Owner", "Place"]
-
+__all__ = ["Place"]
 
 _KEYS = {"\n": Key("enter"), "\r": Key("enter"), "\t": Key("tab"), " ": Key("space", " ")}
-
-
-class Owner(Protocol):
-    """What has places, and draws them."""
-
-    def redraw(self, place: Place) -> None:
-        """Draw a place with the next frame."""
-        ...
-
-    def failed(self, place: Place, error: Exception) -> None:
-        """Report a widget that raised; the place is removed."""
-        ...
 
 
 class Place:
@@ -42,7 +30,7 @@ class Place:
 
     Args:
         app: The application.
-        owner: Draws it.
+        owner: Draws it with the next frame, and reports its failures.
         draw: Called with each frame in which the component is to be drawn.
         done: Called once with what the component passed to ``done``; the place is removed before.
         asks: Whether it has the keys until it is done: Escape, if it does not use that key, dismisses it.
@@ -58,7 +46,7 @@ class Place:
     def __init__(
         self,
         app: ScreenApp,
-        owner: Owner,
+        owner: Board,
         draw: Callable[[], object],
         done: Callable[[Any], object] = bool,
         *,
