@@ -196,7 +196,7 @@ async def test_a_stored_session_is_listed_rewound_and_undone_from_the_command_li
     await asyncio.to_thread(run, "--undo")
 
     assert (code, rewound) == (0, "one\n")
-    assert listed.endswith("  1 files  write two\n")
+    assert listed.endswith("  1 file  write two\n")
     assert (repository / "a.txt").read_text() == "two\n"
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pi_hookspecs import UserError
 from pi_rewind._places import checkpoints_of, why_none
-from pi_rewind._points import Points, described, restore_files, undo_files
+from pi_rewind._points import Points, counted, described, restore_files, undo_files
 
 if TYPE_CHECKING:
     from pi_hookspecs import PiContext
@@ -68,19 +68,21 @@ async def _go(
     point: Point, what: str, points: Points, checkpoints: Checkpoints, ctx: PiContext, *, force: bool
 ) -> dict[str, Any] | None:
     data: dict[str, Any] = {"kind": "restored", "to": point.entry}
-    leaf = ctx.session.leaf_id
+    leaf, said = ctx.session.leaf_id, None
     if what != "conversation":
         preview = await asyncio.to_thread(_preview, checkpoints, point.tree)
         if preview and ctx.has_ui and not await ctx.ui.confirm("Bring these files back?", preview):
             return None
         done = await asyncio.to_thread(restore_files, checkpoints, points, point, force=force)
         data |= {"tree": done.tree, "undo": done.before}
-        ctx.ui.notify(f"{len(done.changes)} files are as they were. /rewind undo brings back what is gone now.", "info")
+        said = f"Brought back {counted(len(done.changes))}. /rewind undo takes that back."
     if what != "files":
         moved = await ctx.navigate_tree(point.entry)
         data["leaf"] = None if moved.cancelled else leaf
         if moved.editor_text and ctx.has_ui:
             ctx.ui.set_editor_text(moved.editor_text)
+    if said is not None:
+        ctx.ui.notify(said, "info")  # after the move, which shows the conversation anew
     return data if "undo" in data else None
 
 
@@ -94,5 +96,5 @@ async def _undo(points: Points, checkpoints: Checkpoints, ctx: PiContext, *, for
     leaf = (points.restored or {}).get("leaf")
     if isinstance(leaf, str):
         await ctx.navigate_tree(leaf)
-    ctx.ui.notify(f"{len(done.changes)} files are as before the rewind.", "info")
+    ctx.ui.notify(f"Brought {counted(len(done.changes))} back to before the rewind.", "info")
     return {"kind": "restored", "tree": done.tree, "undo": done.before, "undid": True}

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pi_rewind._checkpoints import Change, Checkpoints
     from pi_rewind._restore import Restored
 
-__all__ = ["ENTRY", "Point", "Points", "described", "restore_files", "undo_files"]
+__all__ = ["ENTRY", "Point", "Points", "counted", "described", "restore_files", "undo_files"]
 
 ENTRY = "rewind"
 """Type of the custom entries: ``kind`` is ``before`` (a prompt, ``entry``), ``after`` (a turn) or ``restored``."""
@@ -133,6 +133,11 @@ def _refuse_own_changes(checkpoints: Checkpoints, last: str, wanted: str) -> Non
             f"Changed since the last checkpoint, and not by pi: {', '.join(lost[:_NAMED])}{more}. These changes would"
             " be lost (undo brings them back). Add --force to go on."
         )
+
+
+def counted(number: int) -> str:
+    """Return a number of files in words."""
+    return "1 file" if number == 1 else f"{number:,} files"
 
 
 def described(changes: Sequence[Change]) -> str:

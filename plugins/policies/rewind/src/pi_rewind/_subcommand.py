@@ -10,7 +10,7 @@ import click
 
 from pi_hookspecs import UserError
 from pi_rewind._places import checkpoints_of, why_none
-from pi_rewind._points import ENTRY, Points, described, restore_files, undo_files
+from pi_rewind._points import ENTRY, Points, counted, described, restore_files, undo_files
 
 if TYPE_CHECKING:
     from pi_core import PluginHost, SessionManager
@@ -81,8 +81,8 @@ def _list(points: Points, manager: SessionManager, host: PluginHost) -> int:
     trees = [*(each.tree for each in points.points[1:]), points.last or ""]
     for point, after in zip(points.points, trees, strict=True):
         count = len(checkpoints.changes(point.tree, after)) if checkpoints.has(point.tree) else None
-        files = "no longer stored" if count is None else f"{count} files"
-        sys.stdout.write(f"{point.entry}  {point.timestamp[:16].replace('T', ' ')}  {files:>9}  {point.text}\n")
+        files = "no longer stored" if count is None else counted(count)
+        sys.stdout.write(f"{point.entry}  {point.timestamp[:16].replace('T', ' ')}  {files:>10}  {point.text}\n")
     return 0
 
 
