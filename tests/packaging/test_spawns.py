@@ -42,6 +42,7 @@ EXCEPTIONS = {
     "plugins/kits/terminal-kit/src/pi_terminal_kit/desktop_clipboard.py": "the user's own clipboard, at their key",
     "plugins/kits/terminal-kit/src/pi_terminal_kit/file_names.py": "git, which lists names for the user's own Tab",
     "plugins/frontends/cli/src/pi_cli/_packages.py": "starts pi itself, before plugins are loaded",
+    "plugins/frontends/cli/src/pi_cli/_run_sources.py": "as above",
     "plugins/frontends/packages/src/pi_packages/_probe.py": "tries plugins before they are installed",
     "plugins/kits/testing/src/pi_testing/_front_end_process.py": "starts pi itself, in tests",
     "plugins/tools/agents/src/pi_agents/_subcommand.py": "git, for the user's own ``pi agents worktrees``",

@@ -1,8 +1,9 @@
 """The overlay: folders of installed plugins in the agent directory, which join the end of the import path.
 
-``packages/TAG`` is the user's, ``packages/projects/KEY/TAG`` that of a trusted project; TAG is the interpreter and the
-machine. Each has ``gen/ID``, an import folder that is never changed, ``gen/ID.json``, which describes it, and
-``current``, which names the generation in force. Where nothing is installed, one failed ``open`` is all that it costs.
+``packages/TAG`` is the user's, ``packages/projects/KEY/TAG`` that of a trusted project, ``packages/runs/KEY/TAG`` what
+``-e`` has installed; TAG is the interpreter and the machine. Each has ``gen/ID``, an import folder that is never
+changed, ``gen/ID.json``, which describes it, and ``current``, which names the generation in force. Where nothing is
+installed, one failed ``open`` is all that it costs.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ __all__ = [
     "platform_tag",
     "project_root",
     "read_pth",
+    "run_root",
     "stable_path",
     "user_root",
 ]
@@ -60,6 +62,13 @@ def project_root(agent_dir: Path, project: Path) -> Path:
 
     key = sha256(os.fsencode(os.path.realpath(project))).hexdigest()[:16]
     return agent_dir / "packages" / "projects" / key / platform_tag()
+
+
+def run_root(agent_dir: Path, source: str) -> Path:
+    """Return the folder of what ``-e`` installs for single runs, by what was written."""
+    from hashlib import sha256
+
+    return agent_dir / "packages" / "runs" / sha256(source.encode()).hexdigest()[:16] / platform_tag()
 
 
 def current_generation(root: Path) -> str | None:

@@ -20,7 +20,7 @@ __all__ = ["held_api", "held_context"]
 
 
 class _Refusal:
-    """Stands for a member that was not granted: it is there, and every use raises."""
+    """Replaces a member that was not granted: reading it works, every use raises."""
 
     def __init__(self, plugin: str, member: str) -> None:
         self.__dict__["_refused"] = plugin, member

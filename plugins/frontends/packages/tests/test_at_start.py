@@ -59,3 +59,55 @@ def test_nothing_is_installed_if_that_is_switched_off(elsewhere, how):
 
     assert "Installing" not in answer(elsewhere, **({"PI_OFFLINE": "1"} if how == "offline" else {}))
     assert elsewhere.installed() == {}
+
+
+EXTENSION = """
+from pi_hookspecs import hookimpl
+
+@hookimpl
+def turn_end(event):
+    print("the tide turns")
+"""
+
+
+def run(bench, *given, code=0):
+    """Run a prompt with ``-e``; return stderr."""
+    options = [each for source in given for each in ("-e", str(source))]
+    command = bench.command("--model", "offline/rules", *options, "-p", "hello")
+    done = subprocess.run(
+        command, cwd=bench.cwd, env=os.environ, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == code, done.stderr
+    return done.stderr
+
+
+def test_a_wheel_is_installed_for_single_runs_and_once(bench):
+    wheel = bench.plugin("tides", source=EXTENSION)
+
+    first = run(bench, wheel)
+    wheel.unlink()
+    second = run(bench, wheel)
+
+    assert "for this run" in first
+    assert "for this run" not in second
+    assert "the tide turns" in first
+    assert "the tide turns" in second
+    assert bench.installed() == {}
+    assert "packages" not in bench.settings
+
+
+@pytest.mark.slow
+def test_a_repository_of_extensions_is_used_for_a_run(bench, tmp_path):
+    folder = tmp_path / "moon" / "extensions"
+    folder.mkdir(parents=True)
+    (folder / "ebb.py").write_text(EXTENSION)
+    identity = ["-c", "user.name=t", "-c", "user.email=t@t"]
+    for command in (["init", "-q"], ["add", "-A"], [*identity, "commit", "-qm", "x"]):
+        subprocess.run(["git", *command], cwd=tmp_path / "moon", check=True)
+
+    assert "the tide turns" in run(bench, f"git:{tmp_path / 'moon'}")
+
+
+@pytest.mark.slow
+def test_what_cannot_be_installed_for_a_run_ends_it(bench):
+    assert "pluggypi-nosuch" in run(bench, "pypi:pluggypi-nosuch", code=1)

@@ -71,7 +71,7 @@ def index(bench, monkeypatch):
     [
         ("sea/tides", None),
         ("evil/tides", "was published by github sea/tides release.yml, and now by github evil/tides release.yml"),
-        (None, "and now by nobody that is known"),
+        (None, "and now by an unknown publisher"),
     ],
 )
 def test_another_publisher_needs_a_person(bench, index, publisher, change):

@@ -37,7 +37,7 @@ class _Part(Value):
         name: A plugin's name, or a path from the package's folder.
         source: The distribution, or the package as the settings name it.
         is_on: Whether it counts.
-        scope: Whose settings name the package; ``global`` for plugins.
+        scope: The settings that name the package, ``global`` or ``project``; ``global`` for plugins.
     """
 
     kind: str
@@ -102,7 +102,7 @@ def _parts(host: PluginHost) -> Iterator[_Part]:
             scope = "project" if each.scope == "project" else "global"
             for file in _files(Path(each.path)):
                 is_on = each.picks is None or each.picks.includes(str(file))
-                name = _shown(file).relative_to(root).as_posix()
+                name = _named_path(file).relative_to(root).as_posix()
                 yield _Part(kind=kind, name=name, source=each.source, is_on=is_on, scope=scope)
 
 
@@ -118,7 +118,7 @@ def _files(path: Path) -> Iterator[Path]:
             yield each
 
 
-def _shown(file: Path) -> Path:
+def _named_path(file: Path) -> Path:
     return file.parent if file.name in ("SKILL.md", "__init__.py") else file
 
 

@@ -45,8 +45,16 @@ def load_extensions(host: PluginHost, cwd: Path, early: Options, environ: Mappin
                 f"{given!r} after -e is a subcommand, and -e takes a file, a folder or a requirement: pi -e FILE"
                 f" {given}. To install a distribution of this name for the run, write -e '{given}>=0'"
             )
+    resolved = [name for each in early.extensions for name in _resolved(each, host, cwd, environ)]
     discover = not early.no_extensions
-    LocalExtensions(host, cwd=cwd, given=early.extensions, discover=discover, say=say, environ=environ).load()
+    LocalExtensions(host, cwd=cwd, given=resolved, discover=discover, say=say, environ=environ).load()
+
+
+def _resolved(given: str, host: PluginHost, cwd: Path, environ: Mapping[str, str]) -> list[str]:
+    from pi_cli._run_sources import is_source, resolve_source  # only ``-e`` needs it
+
+    is_path = (cwd / given).exists() and not given.endswith(".whl")
+    return [given] if is_path or not is_source(given) else resolve_source(given, host.settings.agent_dir, cwd, environ)
 
 
 def find_sources(host: PluginHost, cwd: Path, early: Options, environ: Mapping[str, str]) -> list[ExtensionSource]:
@@ -55,10 +63,12 @@ def find_sources(host: PluginHost, cwd: Path, early: Options, environ: Mapping[s
     Raises:
         UserError: The argument of ``-e`` is neither an existing path nor a requirement.
     """
+    from pi_cli._run_sources import is_source
     from pi_core.host.extensions.places import find_extensions
 
+    given = [each for each in early.extensions if not is_source(each)]
     discover = not early.no_extensions
-    return find_extensions(cwd, host.settings, early.extensions, discover=discover, environ=environ)[0]
+    return find_extensions(cwd, host.settings, given, discover=discover, environ=environ)[0]
 
 
 def added_flags(host: PluginHost) -> list[PluginRecord]:

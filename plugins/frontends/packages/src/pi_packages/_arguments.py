@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from argparse import SUPPRESS, ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from pi_hookspecs import UserError
@@ -106,6 +106,7 @@ def _install(parser: ArgumentParser) -> None:
         metavar="FILE",
         help="the sources in a file: requirements, pylock.*.toml, or JSON of pi list",
     )
+    parser.add_argument("--run", action="store_true", help=SUPPRESS)  # of ``pi -e SOURCE``
     parser.add_argument("--pin", action="store_true", help="keep exactly this version until it is installed again")
     parser.add_argument("-U", "--upgrade", action="store_true", help="take the newest version, not the locked one")
     _change(parser)

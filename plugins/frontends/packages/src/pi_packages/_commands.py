@@ -13,10 +13,11 @@ from pi_hookspecs import UserError
 from pi_packages._arguments import parse_arguments
 from pi_packages._asking import agree
 from pi_packages._change import Change, Context, apply
-from pi_packages._entries import Entry, project_scope, read_entries, stored_text, user_scope
+from pi_packages._entries import Entry, project_scope, read_entries, run_scope, stored_text, user_scope
 from pi_packages._installers import Options
 from pi_packages._output import print_json, print_lines, say
 from pi_packages._sources import parse
+from pi_packages._store import remove_old_runs
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -102,6 +103,9 @@ def _install(given: Namespace, host: PluginHost, command: str) -> int:
         from pi_packages._requirement_files import sources_in
 
         written += sources_in(Path(file))
+    if given.run:
+        scope = run_scope(scope.agent_dir, written[0], scope.home)
+        remove_old_runs(scope.agent_dir)
     if not written:
         return _nothing_named("install", "pi install SOURCE")
     entries = [_entry(text, scope) for text in written]

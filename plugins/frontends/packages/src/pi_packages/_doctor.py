@@ -136,7 +136,7 @@ def _orphans(host: PluginHost) -> Iterator[Row]:
     packages = host.settings.agent_dir / "packages"
     if not packages.is_dir():
         return
-    own = {platform_tag(), "projects", "res", "work", "catalogues"}
+    own = {platform_tag(), "projects", "res", "runs", "work", "catalogues"}
     for entry in sorted(packages.iterdir()):
         if entry.is_dir() and entry.name not in own:
             yield _row(

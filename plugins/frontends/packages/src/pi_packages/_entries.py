@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from attrs import evolve, frozen
 
 from pi_core.base.json_file import change_text, format_object, parse_object, read_text
-from pi_core.host.overlay import project_root, user_root
+from pi_core.host.overlay import project_root, run_root, user_root
 from pi_hookspecs import UserError
 from pi_hookspecs.values import Value
 from pi_packages._sources import parse_stored
@@ -19,7 +19,16 @@ if TYPE_CHECKING:
 
     from pi_packages._sources import Source
 
-__all__ = ["Entry", "Scope", "change_entries", "project_scope", "read_entries", "stored_text", "user_scope"]
+__all__ = [
+    "Entry",
+    "Scope",
+    "change_entries",
+    "project_scope",
+    "read_entries",
+    "run_scope",
+    "stored_text",
+    "user_scope",
+]
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -27,7 +36,7 @@ class Scope(Value):
     """Where packages are declared, locked and installed.
 
     Attributes:
-        name: ``user`` or ``project``.
+        name: ``user``, ``project``, or ``run`` for what ``-e`` installs.
         agent_dir: The agent directory; what is installed is there for both scopes.
         root: The folder of generations.
         settings_file: The file with the list.
@@ -35,7 +44,7 @@ class Scope(Value):
         home: The user's home folder.
     """
 
-    name: Literal["user", "project"]
+    name: Literal["user", "project", "run"]
     agent_dir: Path
     root: Path
     settings_file: Path
@@ -80,6 +89,18 @@ def project_scope(agent_dir: Path, project: Path, home: Path) -> Scope:
         root=project_root(agent_dir, project),
         settings_file=project / ".pi" / "settings.json",
         lock_file=project / ".pi" / "pylock.pi.toml",
+    )
+
+
+def run_scope(agent_dir: Path, source: str, home: Path) -> Scope:
+    """Return the scope of a source that is installed for single runs; its list and lock are with what is installed."""
+    root = run_root(agent_dir, source)
+    return evolve(
+        user_scope(agent_dir, home),
+        name="run",
+        root=root,
+        settings_file=root / "settings.json",
+        lock_file=root / "pylock.pi.toml",
     )
 
 

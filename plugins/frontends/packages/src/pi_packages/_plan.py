@@ -110,7 +110,7 @@ class Plan(Value):
         ]
         changed = [row for row in self.rows if row.former_publisher and row.publisher != row.former_publisher]
         return found + [
-            f"{row.name} was published by {row.former_publisher}, and now by {row.publisher or 'nobody that is known'}"
+            f"{row.name} was published by {row.former_publisher}, and now by {row.publisher or 'an unknown publisher'}"
             for row in changed
         ]
 
@@ -123,12 +123,12 @@ class Plan(Value):
         for row in self.rows:
             yield row.line()
             if row.grants is not None and row.action != "remove":
-                stated = [f"{kind}: {_shown(value)}" for kind, value in sorted(row.grants.items()) if value]
+                stated = [f"{kind}: {_listed(value)}" for kind, value in sorted(row.grants.items()) if value]
                 yield f"        its plugins say they use {'; '.join(stated) or 'nothing'}"
             yield from (f"        {note}" for note in row.notes)
 
 
-def _shown(value: Any) -> str:
+def _listed(value: Any) -> str:
     return "any" if value is True else ", ".join(value)
 
 

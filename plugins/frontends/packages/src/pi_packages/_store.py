@@ -21,12 +21,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-__all__ = ["FORMAT", "Description", "Store"]
+__all__ = ["FORMAT", "Description", "Store", "remove_old_runs"]
 
 FORMAT = 1
 KEPT = 3
 """Generations that are kept besides the one in force."""
 _WAIT_SECONDS = 600.0
+_RUN_DAYS = 30
 
 Description = dict[str, Any]
 
@@ -185,3 +186,11 @@ def _is_held(file: Path) -> bool:
     except (ImportError, OSError):
         return False
     return False
+
+
+def remove_old_runs(agent_dir: Path) -> None:
+    """Remove what ``-e`` has installed and no run has used for thirty days."""
+    for current in (agent_dir / "packages" / "runs").glob("*/*/current"):
+        with suppress(OSError):
+            if time.time() - current.stat().st_mtime > _RUN_DAYS * 86_400:
+                shutil.rmtree(current.parent.parent, ignore_errors=True)
