@@ -60,6 +60,8 @@ class Mode(ReprMixin):
             when no session can be made. It may take over the terminal, but must not keep the exception from
             propagating. If it raises, the reason is printed and the next interactive mode is started; a mode that
             ``--mode`` names ends the program with that reason. Since: 1.1.
+        asks_for_session: Whether it asks by itself which session to go on with where ``options.resume`` is set; it
+            gets a new one then. For others the question is asked before, line by line. Since: 1.1.
     """
 
     name: str
@@ -69,6 +71,7 @@ class Mode(ReprMixin):
     description: str = field(default="", kw_only=True)
     needs_tty: bool = field(default=False, kw_only=True)
     prepare: Callable[[StartFacts], AbstractContextManager[Any]] | None = field(default=None, kw_only=True)
+    asks_for_session: bool = field(default=False, kw_only=True)
 
 
 @frozen(eq=False, repr=False)

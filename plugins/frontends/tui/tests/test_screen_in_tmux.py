@@ -117,6 +117,14 @@ def test_a_session_that_cannot_be_made_leaves_the_reason_on_the_shells_screen(tm
     tmux.sees("\nicanon")
 
 
+def test_resume_asks_on_the_screen_over_an_empty_session(tmux: Tmux) -> None:
+    tmux.send(f"{tmux.command} -p 'list the files here' && clear && {tmux.command} -r", "Enter")
+    tmux.sees("Resume Session", "→ list the files here")
+    tmux.send("Enter")
+
+    tmux.sees("The files here", "auto")
+
+
 def test_the_session_of_another_pi_is_displayed_and_ended_with_the_screen(tmux: Tmux) -> None:
     tmux.send(f"{sys.executable} -P -m pi_cli attach {tmux.command}", "Enter")
     tmux.sees("0.0%/128k (auto)", "-m pi_cli --model")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from attrs import evolve
@@ -65,24 +66,38 @@ async def _run(  # noqa: PLR0917 - the state collected so far
     threading.excepthook = _report_thread_error
     models: ModelRegistry | None = None
     try:
-        if options.resume:  # a question at the terminal, which the front end may take over from here on
-            from pi_cli._resume import ask_for_session
-
-            chosen = await ask_for_session(options, host, cwd, environ)
-            if chosen is None:
-                return 0
-            options = evolve(options, session=chosen.path)
-        with prepared(modes, start_facts(options, host, cwd, environ)) as mode:
+        first = next(modes)
+        if options.resume and not first.asks_for_session:  # asked now: the front end may take the terminal over
+            options = await _choose_session(options, host, cwd, environ)
+        with prepared(chain((first,), modes), start_facts(options, host, cwd, environ)) as mode:
+            if options.resume and options.session is None and not mode.asks_for_session:
+                options = await _choose_session(options, host, cwd, environ)
             from pi_core.models.registry import ModelRegistry
 
             models = ModelRegistry(host, host.settings, environ)
             last_moment.session = await _create(mode, options, models, cwd, environ)
             return await _drive(mode, last_moment.session, options, last_moment)
+    except _NoSessionWanted:
+        return 0
     except PiError:
         if last_moment.session is None:  # what is missing may be of a plugin that failed to load
             for problem in (*host.settings.problems, *host.problems, *(models.warnings if models is not None else ())):
                 warn(problem)
         raise
+
+
+class _NoSessionWanted(Exception):
+    """The user has dismissed the question which session to go on with."""
+
+
+async def _choose_session(options: Options, host: PluginHost, cwd: Path, environ: Mapping[str, str]) -> Options:
+    """Ask which session to go on with, and return the options with it."""
+    from pi_cli._resume import ask_for_session
+
+    chosen = await ask_for_session(options, host, cwd, environ)
+    if chosen is None:
+        raise _NoSessionWanted
+    return evolve(options, session=chosen.path)
 
 
 async def _create(

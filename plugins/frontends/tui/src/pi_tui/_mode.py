@@ -35,6 +35,7 @@ class FullScreen:
             interactive=True,
             needs_tty=True,
             priority=0,  # that of the line mode, which is registered before; one of a plugin wins
+            asks_for_session=True,
             description="Talk on the whole screen of a terminal",
         )
 

@@ -35,6 +35,7 @@ async def run_screen(session: AgentSession, options: Any, terminal: Terminal, pr
     """
     port = LocalPort(session)
     app = make_app(port, terminal, session_dir=options.session_dir, theme=options.use_theme)
+    app.begins_with = "resume" if options.resume and options.session is None else ""
     return await run_app(app, terminal, printed, start=session.start, stop=session.dispose, prompts=options.prompts)
 
 

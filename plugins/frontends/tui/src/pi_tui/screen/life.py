@@ -14,7 +14,7 @@ from pi_tui.editor.history import History
 from pi_tui.screen.talk import Typed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Awaitable, Callable, Iterable, Sequence
     from contextlib import AbstractContextManager
     from pathlib import Path
 
@@ -46,6 +46,7 @@ class Life(_App):
 
     Attributes:
         crash: The error that ended the application.
+        begins_with: The command that is run first; empty for none.
         is_held: Whether the first frame is still on the terminal.
         is_loaded: Whether the conversation was read.
         is_talking: Whether the session is started, and not ended yet.
@@ -67,6 +68,14 @@ class Life(_App):
         """Read the conversation again."""
         raise NotImplementedError
 
+    def start(self, work: Awaitable[Any]) -> None:
+        """Do something that takes a while."""
+        raise NotImplementedError
+
+    def put_text(self, text: str) -> None:
+        """Put a text into the editor."""
+        raise NotImplementedError
+
     def leave(self) -> None:
         """End the session."""
         raise NotImplementedError
@@ -74,6 +83,7 @@ class Life(_App):
     def start_life(self) -> None:
         """Begin."""
         self.crash: Exception | None = None
+        self.begins_with = ""
         self.is_talking = self.is_loaded = self.is_held = False
         self._ready_event = asyncio.Event()
         self._unsubscribe: Callable[[], None] | None = None
@@ -133,13 +143,22 @@ class Life(_App):
         self.release()
         self.warn(*self.first_problems, *self.port.problems())
         await self.talk.look_up_commands()
-        for prompt in prompts:
-            self.talk.send(Typed(prompt.text, images=prompt.images, follow_up=True))
+        self.start(self._begin_talking([*prompts]))
         ending = asyncio.ensure_future(self.port.until_shut_down())
         try:
             await asyncio.wait([ending, running], return_when=asyncio.FIRST_COMPLETED)
         finally:
             ending.cancel()
+
+    async def _begin_talking(self, prompts: Sequence[Any]) -> None:
+        """Run the first command, then send prompts; where no session was chosen, they are left to be edited."""
+        if self.begins_with:
+            await self.talk.own[self.begins_with].run(self.talk, "")
+        if self.begins_with and prompts and not any(True for _ in self.port.entries()):
+            self.put_text("\n\n".join(each.text for each in prompts))
+            return
+        for prompt in prompts:
+            self.talk.send(Typed(prompt.text, images=prompt.images, follow_up=True))
 
     async def close(self, running: asyncio.Future[Any]) -> None:
         """Stop what is being done, and end the application."""
