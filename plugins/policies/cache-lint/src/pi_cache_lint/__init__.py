@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from pi_hookspecs import hookimpl
 
 if TYPE_CHECKING:
+    from pi_cache_lint._first import Moment, Observed
     from pi_cache_lint._watch import Watch
     from pi_hookspecs import Command, ModelUsageEvent, PiAPI, PiContext, Subcommand
 
@@ -34,13 +35,27 @@ def register_subcommands() -> list[Subcommand]:
 @hookimpl
 def activate(pi: PiAPI) -> None:
     """Look at each request when its answer is complete; nothing is imported before the first one was sent."""
+    observed: Observed | None = None
     watch: Watch | None = None
+    first: tuple[ModelUsageEvent, Moment] | None = None
 
     @pi.on("model_usage")
     def look(event: ModelUsageEvent, ctx: PiContext) -> None:
-        nonlocal watch
+        nonlocal observed, watch, first
+        from pi_cache_lint._first import Observed, can_wait, moment_of, tools_of
+
+        is_first = observed is None
+        if observed is None:
+            observed = Observed(pi)
+        moment = moment_of(event, ctx, observed)
+        if is_first and can_wait(event, ctx):
+            first = event, moment._replace(tools=tools_of(pi))
+            return
         if watch is None:
             from pi_cache_lint._watch import Watch
 
             watch = Watch(pi)
-        watch.look(event, ctx)
+        if first is not None and first[1].session == moment.session:
+            watch.look(*first, ctx)
+        first = None
+        watch.look(event, moment, ctx)

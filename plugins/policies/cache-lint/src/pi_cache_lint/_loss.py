@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pi_hookspecs import Model, Usage
 
-__all__ = ["NOTABLE_TOKENS", "dollars_of", "missed_tokens"]
+__all__ = ["CENT", "NOTABLE_TOKENS", "dollars_of", "missed_tokens"]
+
+CENT = 0.01
+"""Dollars below which nothing is reported or stored."""
 
 NOTABLE_TOKENS = 1024
 """Fewer missed tokens are no eviction: providers cache whole blocks, and nothing shorter than this."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pi_cache_lint._chain import Chain
+from pi_cache_lint._first import ENTRY
 from pi_cache_lint._line import Line, Section
 from pi_hookspecs import Usage
 
@@ -13,10 +14,7 @@ if TYPE_CHECKING:
 
     from pi_hookspecs import SessionEntry
 
-__all__ = ["ENTRY", "stored_line", "to_record"]
-
-ENTRY = "cache-lint"
-"""The type of the entries, which have a ``break`` or a ``chain``."""
+__all__ = ["stored_line", "to_record"]
 
 
 def to_record(line: Line) -> dict[str, Any]:

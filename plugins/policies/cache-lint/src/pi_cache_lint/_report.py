@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pi_cache_lint._record import ENTRY
+from pi_cache_lint._first import ENTRY
 from pi_hookspecs import AssistantMessage, CustomEntry, MessageEntry
 
 if TYPE_CHECKING:

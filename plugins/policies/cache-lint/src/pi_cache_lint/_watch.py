@@ -7,7 +7,6 @@ resume.
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, Any
 
 from attrs import evolve
@@ -15,30 +14,21 @@ from attrs import evolve
 from pi_cache_lint._chain import Digests, chain_of, message_of_block
 from pi_cache_lint._culprit import Culprit, find_culprit, reason_of_moved_messages
 from pi_cache_lint._difference import first_change, first_difference
+from pi_cache_lint._first import ENTRY, tools_of
 from pi_cache_lint._line import Line, Section
-from pi_cache_lint._loss import NOTABLE_TOKENS, dollars_of, missed_tokens
-from pi_cache_lint._record import ENTRY, stored_line, to_record
-from pi_hookspecs import hookimpl
+from pi_cache_lint._loss import CENT, NOTABLE_TOKENS, dollars_of, missed_tokens
+from pi_cache_lint._record import stored_line, to_record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from pi_cache_lint._chain import Chain
     from pi_cache_lint._difference import Difference
-    from pi_cache_lint._line import Changes
-    from pi_hookspecs import (
-        AgentMessage,
-        BeforeAgentStartEvent,
-        BeforeProviderRequestEvent,
-        ContextEvent,
-        ModelUsageEvent,
-        PiAPI,
-        PiContext,
-    )
+    from pi_cache_lint._first import Moment, Tools
+    from pi_hookspecs import ModelUsageEvent, PiAPI, PiContext, PromptPart
 
 __all__ = ["Watch"]
 
-_CENT = 0.01
 _CONVERSATION = "conversation"
 _WORTH_A_LINE = 0.1
 """Part of the prompt that must be missing before a request without a break counts as evicted."""
@@ -48,7 +38,7 @@ class Watch:
     """Watches the requests of one session.
 
     Args:
-        pi: Observes the hooks that change requests, from the second request on, and stores entries.
+        pi: Stores entries.
     """
 
     def __init__(self, pi: PiAPI) -> None:
@@ -56,41 +46,28 @@ class Watch:
         self._session: str | None = None
         self._lines: dict[tuple[str, str | None], Line] = {}
         self._digests: dict[tuple[str, str | None], Digests] = {}
-        self._changes: Changes = {}
-        self._messages: Sequence[AgentMessage] | None = None
-        self._payloads: dict[str, tuple[tuple[str, str], ...]] = {}
         self._reported: set[tuple[str, str | None]] = set()
         self._stored: dict[str, Any] = {}
-        self._observe()
         pi.on("agent_settled", self._store)
 
-    def _observe(self) -> None:
-        """Note what plugins change in requests."""
+    def look(self, event: ModelUsageEvent, moment: Moment, ctx: PiContext) -> None:
+        """Compare a request with the last one, and report a break.
 
-        def context(event: ContextEvent) -> None:
-            self._changes["context"] = event.changes
-            self._messages = event.messages
-
-        def before_agent_start(event: BeforeAgentStartEvent) -> None:
-            self._changes["before_agent_start"] = event.changes
-
-        def before_provider_request(event: BeforeProviderRequestEvent) -> None:
-            self._payloads[event.request_id] = event.changes
-
-        for function in (context, before_agent_start, before_provider_request):
-            self._pi.on(function.__name__, hookimpl(observe=True)(function))
-
-    def look(self, event: ModelUsageEvent, ctx: PiContext) -> None:
-        """Compare a request with the last one, and report a break."""
+        Args:
+            event: The request.
+            moment: The session as it was when the request was answered.
+            ctx: The session as it is now.
+        """
         self._begin(ctx)
         purpose = event.purpose, event.plugin
         digests = self._digests.setdefault(purpose, Digests())
-        chain = None if event.error is not None else chain_of(event.payload, digests, _declarations(self._pi))
+        chain = (
+            None if event.error is not None else chain_of(event.payload, digests, _declarations(moment.tools, self._pi))
+        )
         if chain is None:
-            self._payloads.pop(event.request_id, None)
             return
         before = self._lines.get(purpose)
-        self._lines[purpose] = line = self._line(chain, event, ctx, before)
+        self._lines[purpose] = line = self._line(chain, event, moment, before)
         if before is not None:
             self._compare(before, line, event, ctx)
 
@@ -104,7 +81,7 @@ class Watch:
         if stored is not None:
             self._lines[_CONVERSATION, None] = stored
 
-    def _line(self, chain: Chain, event: ModelUsageEvent, ctx: PiContext, before: Line | None) -> Line:
+    def _line(self, chain: Chain, event: ModelUsageEvent, moment: Moment, before: Line | None) -> Line:
         """Return what is kept of a request; tools and sections are read only where they may have changed."""
         same_tools = before is not None and before.offered and before.chain.tools == chain.tools
         same_system = before is not None and before.prompt and before.chain.system == chain.system
@@ -112,23 +89,23 @@ class Watch:
         line = Line(
             chain=chain,
             usage=usage,
-            started=time.time() - event.duration_ms / 1000,
-            leaf=ctx.session.leaf_id,
-            level=ctx.thinking_level,
-            changes={"before_provider_request": self._payloads.pop(event.request_id, ())},
+            started=moment.started,
+            leaf=moment.leaf,
+            level=moment.level,
+            changes={"before_provider_request": moment.payload_changes},
             caches=usage.cache_read + usage.cache_write > 0 or (before is not None and before.caches),
         )
         if before is not None and same_tools:
             line.offered, line.owners = before.offered, before.owners
         else:
-            line.offered, line.owners = _tools(self._pi)
+            line.offered, line.owners = _offered(moment.tools or tools_of(self._pi))
         if event.purpose == _CONVERSATION:
-            line.changes.update(self._changes)
-            line.messages = self._messages
+            line.changes.update(moment.changes)
+            line.messages = moment.messages
             if before is not None and same_system:
                 line.prompt, line.sections = before.prompt, before.sections
             else:
-                line.prompt, line.sections = Digests().of(ctx.system_prompt), _sections(ctx)
+                line.prompt, line.sections = Digests().of(moment.prompt), _sections(moment.parts)
         return line
 
     def _compare(self, before: Line, line: Line, event: ModelUsageEvent, ctx: PiContext) -> None:
@@ -173,7 +150,7 @@ class Watch:
             },
         )
         who = culprit.link.partition("[")[0], culprit.plugin
-        if kind == "avoidable" and dollars > _CENT and who not in self._reported:
+        if kind == "avoidable" and dollars > CENT and who not in self._reported:
             self._reported.add(who)
             by = f"plugin {culprit.plugin!r} ({culprit.hook})" if culprit.plugin else "pi, or a cause not found"
             ctx.ui.notify(
@@ -189,7 +166,7 @@ class Watch:
         if line is None or model is None or ctx.session.id != self._session or ctx.session.file is None:
             return
         usage = line.usage
-        if dollars_of(usage.input + usage.cache_read + usage.cache_write, model) < _CENT:
+        if dollars_of(usage.input + usage.cache_read + usage.cache_write, model) < CENT:
             return
         record = to_record(line)
         if news := {name: value for name, value in record.items() if self._stored.get(name) != value}:
@@ -201,26 +178,27 @@ class Watch:
             self._stored = record
 
 
-def _declarations(pi: PiAPI) -> Callable[[str], Any]:
+def _declarations(tools: Tools | None, pi: PiAPI) -> Callable[[str], Any]:
     """Return a function that returns description and parameters of a tool; it lists the tools once, if at all."""
     known: dict[str, Any] = {}
 
     def declaration(name: str) -> Any:
         if not known:
-            known.update((each.name, [each.description, each.parameters]) for each in pi.get_all_tools())
+            found = tools.known if tools is not None else pi.get_all_tools()
+            known.update((each.name, [each.description, each.parameters]) for each in found)
         return known.get(name)
 
     return declaration
 
 
-def _tools(pi: PiAPI) -> tuple[tuple[tuple[str, str], ...], dict[str, str | None]]:
+def _offered(tools: Tools) -> tuple[tuple[tuple[str, str], ...], dict[str, str | None]]:
     """Return name and hash of the active tools, and the plugin of every tool."""
-    digests, tools = Digests(), {each.name: each for each in pi.get_all_tools()}
-    active = (tools[name] for name in pi.get_active_tools() if name in tools)
+    digests, known = Digests(), {each.name: each for each in tools.known}
+    active = (known[name] for name in tools.active if name in known)
     offered = tuple((each.name, digests.of([each.description, each.parameters])) for each in active)
-    return offered, {each.name: each.plugin for each in tools.values()}
+    return offered, {each.name: each.plugin for each in known.values()}
 
 
-def _sections(ctx: PiContext) -> tuple[Section, ...]:
+def _sections(parts: Sequence[PromptPart]) -> tuple[Section, ...]:
     digests = Digests()
-    return tuple(Section(each.section, digests.of(each.text), each.plugin, each.hook) for each in ctx.prompt_parts)
+    return tuple(Section(each.section, digests.of(each.text), each.plugin, each.hook) for each in parts)

@@ -1,0 +1,125 @@
+"""Keeps the first request of a session until a second one is to be compared with it.
+
+Many processes make one request and end. They need neither its hashes nor the modules that compute and compare them.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+from pi_cache_lint._loss import CENT, dollars_of
+from pi_hookspecs import hookimpl
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pi_hookspecs import (
+        AgentMessage,
+        BeforeAgentStartEvent,
+        BeforeProviderRequestEvent,
+        ContextEvent,
+        ModelUsageEvent,
+        PiAPI,
+        PiContext,
+        PromptPart,
+        ToolInfo,
+    )
+
+__all__ = ["ENTRY", "Moment", "Observed", "Tools", "can_wait", "moment_of", "tools_of"]
+
+ENTRY = "cache-lint"
+"""The type of the entries, which have a ``break`` or a ``chain``."""
+
+
+class Tools(NamedTuple):
+    """The tools of a session, and the names of the active ones."""
+
+    known: Sequence[ToolInfo]
+    active: Sequence[str]
+
+
+class Moment(NamedTuple):
+    """The session as it was when a request was answered.
+
+    Attributes:
+        session: Its id.
+        started: When the request was made, in seconds since 1970.
+        leaf: The latest entry.
+        level: The thinking level.
+        prompt: The system prompt before it became a part of the payload.
+        parts: What it was built of.
+        changes: What plugins changed before the payload was made, by hook.
+        payload_changes: What they changed in the payload.
+        messages: The messages before they became a part of the payload; None where they are not known.
+        tools: The tools; None where they are those of now.
+    """
+
+    session: str
+    started: float
+    leaf: str | None
+    level: str
+    prompt: str
+    parts: Sequence[PromptPart]
+    changes: dict[str, tuple[tuple[str, str], ...]]
+    payload_changes: tuple[tuple[str, str], ...]
+    messages: Sequence[AgentMessage] | None
+    tools: Tools | None = None
+
+
+class Observed:
+    """Notes what plugins change in requests, from the second one on.
+
+    Args:
+        pi: Observes the hooks that change requests.
+    """
+
+    def __init__(self, pi: PiAPI) -> None:
+        self.changes: dict[str, tuple[tuple[str, str], ...]] = {}
+        self.messages: Sequence[AgentMessage] | None = None
+        self.payloads: dict[str, tuple[tuple[str, str], ...]] = {}
+
+        def context(event: ContextEvent) -> None:
+            self.changes["context"] = event.changes
+            self.messages = event.messages
+
+        def before_agent_start(event: BeforeAgentStartEvent) -> None:
+            self.changes["before_agent_start"] = event.changes
+
+        def before_provider_request(event: BeforeProviderRequestEvent) -> None:
+            self.payloads[event.request_id] = event.changes
+
+        for function in (context, before_agent_start, before_provider_request):
+            pi.on(function.__name__, hookimpl(observe=True)(function))
+
+
+def moment_of(event: ModelUsageEvent, ctx: PiContext, observed: Observed) -> Moment:
+    """Return the session as it is when a request has just been answered."""
+    return Moment(
+        session=ctx.session.id,
+        started=time.time() - event.duration_ms / 1000,
+        leaf=ctx.session.leaf_id,
+        level=ctx.thinking_level,
+        prompt=ctx.system_prompt,
+        parts=ctx.prompt_parts,
+        changes=dict(observed.changes),
+        payload_changes=observed.payloads.pop(event.request_id, ()),
+        messages=observed.messages,
+    )
+
+
+def tools_of(pi: PiAPI) -> Tools:
+    """Return the tools as they are now."""
+    return Tools(pi.get_all_tools(), pi.get_active_tools())
+
+
+def can_wait(event: ModelUsageEvent, ctx: PiContext) -> bool:
+    """Return whether there is nothing to do about a first request before there is a second one.
+
+    There is where the session has the chain of an earlier one to compare it with, or its own chain is worth storing.
+    """
+    if any(each.type == "custom" and getattr(each, "custom_type", None) == ENTRY for each in ctx.session.branch()):
+        return False
+    usage = event.usage
+    sent = usage.input + usage.cache_read + usage.cache_write
+    return ctx.session.file is None or dollars_of(sent, event.model) < CENT
