@@ -96,6 +96,21 @@ async def test_a_file_in_another_folder_is_followed_too(desk, pi_session: AgentS
         assert user.app.themes.current.colors["accent"] == "#00007f"
 
 
+@pytest.mark.parametrize("setting", ["sea", None])
+async def test_a_session_that_begins_has_its_themes(
+    desk, pi_session: AgentSession, stored, setting: str | None
+) -> None:
+    stored("sea", "#00ff7f")
+    if setting is not None:
+        pi_session.settings.set("theme", setting)
+
+    async with desk() as user:
+        await pi_session.reload()
+        await user.when(lambda: user.app.interface.get_theme("sea") is not None)
+
+        assert user.app.themes.current.name == (setting or "dark")
+
+
 async def test_files_are_looked_at_only_while_the_theme_comes_from_one(desk, stored) -> None:
     stored("sea", "#00ff7f")
 

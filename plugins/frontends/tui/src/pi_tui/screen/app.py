@@ -58,6 +58,9 @@ if TYPE_CHECKING:
 
 __all__ = ["ScreenApp"]
 
+_THEMES_SECONDS = 0.3
+"""When the other themes are read, if the one that is displayed is known: what the user waits for comes first."""
+
 _LEVELS = {"off": "thinkingOff", "minimal": "thinkingMinimal", "low": "thinkingLow", "medium": "thinkingMedium"}
 _LEVELS |= {"high": "thinkingHigh", "xhigh": "thinkingXhigh", "max": "thinkingMax"}
 
@@ -158,8 +161,14 @@ class ScreenApp(Controls, Life, App[int]):
         if event.type in ("agent_settled", "session_start", "entry_appended", "session_info_changed"):
             self.refresh_facts()
         if event.type == "session_start":
-            self.load_themes()
+            self._find_themes()
             self.warn(*self.shortcut_problems())
+
+    def _find_themes(self) -> None:
+        if self.themes.is_watched:
+            self.load_themes()
+        else:
+            self.set_timer(_THEMES_SECONDS, self.load_themes)
 
     def load(self) -> None:
         """Read the conversation again: it is another one, or goes on from another place."""
