@@ -65,6 +65,7 @@ class Bench:
         self.wheels = folder / "wheels"
         self.cwd = folder / "work"
         self._capsys = capsys
+        self.notices = ""
         for each in (self.agent_dir, self.wheels, self.cwd):
             each.mkdir(parents=True)
         self.set("packages.findLinks", [str(self.wheels)])
@@ -107,7 +108,8 @@ class Bench:
             code = _commands.run(name, [*map(str, arguments)], host)
         except PiError as error:
             return getattr(error, "exit_code", 1), str(error)
-        return code, self._capsys.readouterr().out
+        output, self.notices = self._capsys.readouterr()
+        return code, output
 
     def ok(self, name, *arguments, **options):
         """Run a subcommand that succeeds; return stdout."""

@@ -196,6 +196,18 @@ def test_removing_takes_along_only_what_no_other_package_needs(bench):
 
 
 @quick
+def test_removing_names_the_settings_that_remain(bench):
+    bench.plugin("tides")
+    bench.ok("install", "tides")
+    bench.set("tides.depth", 3)
+    bench.set("plugins.disabled", ["tides"])
+
+    bench.ok("remove", "tides")
+
+    assert "Settings that remain: tides, plugins.disabled (tides)" in bench.notices
+
+
+@quick
 def test_a_rollback_brings_back_versions_lock_and_settings_without_a_solver(bench, monkeypatch):
     bench.plugin("tides", "1.0")
     bench.ok("install", "tides")

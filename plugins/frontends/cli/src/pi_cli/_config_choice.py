@@ -13,6 +13,7 @@ from attrs import frozen
 from pi_cli._report import print_json, print_lines
 from pi_core.base.paths import home_dir
 from pi_core.host.package_resources import package_resources
+from pi_core.host.records import DEFAULT_PLUGINS
 from pi_hookspecs import UnknownName, UserError
 from pi_hookspecs.values import Value
 
@@ -91,10 +92,16 @@ async def _ask(host: PluginHost, scope: Scope) -> None:
 
 
 def _parts(host: PluginHost) -> Iterator[_Part]:
+    """Yield what can be switched: parts of packages, plugins of others, and then pi's own."""
+    yield from _parts_of_packages(host)
     disabled = {*host.settings.get_str_list("plugins.disabled")}
-    for name, record in host.records.items():
+    for name in sorted(host.records, key=lambda each: (each in DEFAULT_PLUGINS, each)):
         is_on = name not in disabled and name not in host.left_out
-        yield _Part(kind="plugin", name=name, source=record.distribution, is_on=is_on, scope="global")
+        distribution = host.records[name].distribution
+        yield _Part(kind="plugin", name=name, source=distribution, is_on=is_on, scope="global")
+
+
+def _parts_of_packages(host: PluginHost) -> Iterator[_Part]:
     cwd, home = str(Path.cwd()), str(home_dir(os.environ))
     for kind in _KINDS:
         for each in package_resources(host.settings, kind, cwd, home):

@@ -177,8 +177,10 @@ def _identity_of(text: str, known: Mapping[str, Entry], scope: Scope) -> str:
 def _name_remaining_settings(plan: Plan, host: PluginHost) -> None:
     names = {row.name.removeprefix("pluggypi-") for row in plan.rows if row.action == "remove"}
     remaining = sorted(names & {*host.settings.all()})
+    for key in ("plugins.allow", "plugins.disabled", "plugins.order", "plugins.required"):
+        remaining += [f"{key} ({name})" for name in sorted(names) if name in (host.settings.get(key) or ())]
     if remaining:
-        say(f"Settings that remain: {', '.join(remaining)}. pi config unset KEY removes them")
+        say(f"Settings that remain: {', '.join(remaining)}. pi config unset and pi config set change them")
 
 
 def _sync(given: Namespace, host: PluginHost, command: str) -> int:
