@@ -155,6 +155,6 @@ async def test_the_command_lists_what_is_used_and_what_is_not(result_of, pi_sess
     await pi_session.prompt("/diagnostics")
 
     used, absent = fake_ui.notices[0].message.splitlines()
-    assert used == f"ruff: used, {programs / 'ruff'}"
+    assert used == f"ruff: ready, {programs / 'ruff'}"
     assert absent.startswith("Not installed: ")
     assert "clangd" in absent

@@ -42,7 +42,7 @@ class _Used:
         """What a user reads about it."""
         if self.left_out is not None:
             return f"left out: {self.left_out}"
-        return f"{'starting' if self.runner.is_starting else 'used'}, {self.program}"
+        return f"{self.runner.state}, {self.program}"
 
 
 class Checks:
@@ -80,17 +80,17 @@ class Checks:
 
     async def _check(self, used: _Used, path: str, old: str | None, new: str, ctx: PiContext) -> list[Finding]:
         old = used.unseen.setdefault(path, old)
-        if used.was_awaited and used.runner.is_starting:
+        was_ready = used.runner.state == "ready"
+        if used.was_awaited and not was_ready:
             return []
         seconds = self._options.seconds
         try:
             async with asyncio.timeout(seconds):
                 before, after = await used.runner.errors(path, old, new, ctx)
         except TimeoutError:
-            if used.runner.is_starting:
-                used.was_awaited = True
-            else:
+            if was_ready:
                 await self._leave_out(used, f"it did not answer within {seconds:g} s", ctx)
+            used.was_awaited = True
             return []
         except PiError as error:
             await self._leave_out(used, ctx.secrets.redact(str(error)).rstrip("."), ctx)

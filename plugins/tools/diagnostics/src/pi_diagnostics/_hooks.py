@@ -8,8 +8,6 @@ import stat
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
-from attrs import define, field
-
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
@@ -35,17 +33,17 @@ _WIDTH = 300
 _UNREADABLE = object()
 
 
-@define(eq=False)
 class Hooks:
     """The handlers of one activation."""
 
-    _checks: Checks | None = None
-    _running: dict[str, str] = field(factory=dict)
-    """Files of the calls of this turn that have no result yet, by the call's id."""
-    _before: dict[str, Any] = field(factory=dict)
-    """Texts of files before their first edit since they were checked."""
-    _edited: set[str] = field(factory=set)
-    """Files with an edit since they were checked."""
+    def __init__(self) -> None:
+        self._checks: Checks | None = None
+        self._running: dict[str, str] = {}
+        """Files of the calls of this turn that have no result yet, by the call's id."""
+        self._before: dict[str, Any] = {}
+        """Texts of files before their first edit since they were checked."""
+        self._edited: set[str] = set()
+        """Files with an edit since they were checked."""
 
     def listen(self, pi: PiAPI) -> None:
         """Register the handlers and the command."""

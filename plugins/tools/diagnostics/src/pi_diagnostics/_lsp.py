@@ -80,13 +80,14 @@ class LanguageServer:
         self._saves = _has(_object(capabilities.get("textDocumentSync")), "save")
         self._connection.notify("initialized", {})
 
-    async def check(self, path: str, language: str, texts: Sequence[str]) -> list[list[Finding]]:
-        """Return the errors of each of the texts, of which the last one is on the disk.
+    async def check(self, path: str, language: str, texts: Sequence[str], *, saved: bool) -> list[list[Finding]]:
+        """Return the errors of each of the texts.
 
         Args:
             path: The file, absolute.
             language: The protocol's identifier of its language.
             texts: What it contains, one after the other.
+            saved: Whether the last text is that of the file on the disk.
 
         Raises:
             CheckFailure: The server failed.
@@ -98,7 +99,7 @@ class LanguageServer:
             try:
                 for at, text in enumerate(texts):
                     self._give(uri, language, text, is_open=at > 0)
-                    if at == len(texts) - 1 and self._saves:
+                    if saved and self._saves and at == len(texts) - 1:
                         self._connection.notify("textDocument/didSave", {"textDocument": {"uri": uri}})
                     items = await self._pulled(uri) if self._pulls else await self._pushed()
                     found.append([each for item in items if (each := self._finding(item)) is not None])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 from pi_diagnostics._linters import ARGUMENTS, findings, run
 from pi_diagnostics._lsp import LanguageServer
@@ -16,10 +16,15 @@ if TYPE_CHECKING:
     from pi_diagnostics._servers import Checker
     from pi_hookspecs import PiContext
 
+State: TypeAlias = Literal["not needed yet", "starting", "ready"]
+
 __all__ = ["LinterRunner", "Runner", "ServerRunner", "runner_of"]
 
 START_LIMIT = 60.0
-"""Seconds until a server must have started; edits do not wait so long for it."""
+"""Seconds until a server must have checked its first text, for which it may read the whole project.
+
+Edits do not wait so long for it.
+"""
 _KNOWN_FILES = 32
 
 
@@ -27,8 +32,8 @@ class Runner(Protocol):
     """A program that compares the errors of two texts."""
 
     @property
-    def is_starting(self) -> bool:
-        """Whether it cannot answer yet."""
+    def state(self) -> State:
+        """Whether it can answer now."""
         ...
 
     async def errors(self, path: str, old: str | None, new: str, ctx: PiContext) -> tuple[list[Finding], list[Finding]]:
@@ -63,7 +68,7 @@ class LinterRunner:
         program: Its absolute path.
     """
 
-    is_starting = False
+    state: State = "ready"
 
     def __init__(self, checker: Checker, program: str) -> None:
         self._checker = checker
@@ -101,42 +106,50 @@ class ServerRunner:
         self._known: dict[str, tuple[str, list[Finding]]] = {}
 
     @property
-    def is_starting(self) -> bool:
-        """Whether it was started and has not introduced itself."""
-        return self._start is not None and not self._start.done()
+    def state(self) -> State:
+        """Starting until it has checked its first text."""
+        if self._start is None:
+            return "not needed yet"
+        return "ready" if self._start.done() else "starting"
 
     async def errors(self, path: str, old: str | None, new: str, ctx: PiContext) -> tuple[list[Finding], list[Finding]]:
         """See ``Runner``; the errors of the text that it checked last are remembered."""
         if self._start is None:
-            self._start = asyncio.create_task(self._started(ctx))
+            self._start = asyncio.create_task(self._started(path, new if old is None else old, ctx))
             self._start.add_done_callback(lambda task: task.cancelled() or task.exception())  # perhaps not awaited
         server = await asyncio.shield(self._start)
-        text, before = self._known.pop(path, (None, []))
-        texts = [new] if old is None or old == text else [old, new]
-        found = await server.check(path, self._language(path), texts)
-        self._known[path] = new, found[-1]
-        while len(self._known) > _KNOWN_FILES:
+        known = dict([self._known[path]] if path in self._known else [])
+        unknown = [text for text in (old, new) if text is not None and text not in known]
+        if unknown:
+            found = await server.check(path, self._language(path), unknown, saved=unknown[-1] == new)
+            known.update(zip(unknown, found, strict=True))
+        self._remember(path, new, known[new])
+        return [] if old is None else known[old], known[new]
+
+    def _remember(self, path: str, text: str, errors: list[Finding]) -> None:
+        self._known.pop(path, None)
+        self._known[path] = text, errors
+        if len(self._known) > _KNOWN_FILES:
             del self._known[next(iter(self._known))]
-        if old is None:
-            return [], found[-1]
-        return before if len(found) == 1 else found[0], found[-1]
 
     def _language(self, path: str) -> str:
         return self._checker.languages[Path(path).suffix.lower()]
 
-    async def _started(self, ctx: PiContext) -> LanguageServer:
+    async def _started(self, path: str, text: str, ctx: PiContext) -> LanguageServer:
         request = await prepare(ctx, [self._program, *self._checker.command[1:]], purpose="lsp")
         child = await start_child(request, stderr="null")
         server = LanguageServer(self._checker.name, child, Path(ctx.cwd))
         try:
             async with asyncio.timeout(START_LIMIT):
                 await server.start()
+                (errors,) = await server.check(path, self._language(path), [text], saved=False)
         except TimeoutError as error:
             await server.kill()
             raise CheckFailure(f"it was not ready within {START_LIMIT:g} s") from error
         except BaseException:
             await server.kill()
             raise
+        self._remember(path, text, errors)
         return server
 
     async def stop(self, *, at_once: bool = False) -> None:

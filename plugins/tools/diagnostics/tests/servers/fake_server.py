@@ -63,7 +63,7 @@ def publish(document, text):
     send(method="textDocument/publishDiagnostics", params={"uri": "file:///other", "diagnostics": diagnostics("BAD")})
     if "parts" in FAULTS:
         send(method="textDocument/publishDiagnostics", params={"uri": uri, "diagnostics": []})
-    if "hang" not in FAULTS:
+    if "hang" not in FAULTS or "HANG" not in text:
         send(method="textDocument/publishDiagnostics", params={"uri": uri, "diagnostics": diagnostics(text)})
 
 
