@@ -50,7 +50,7 @@ class Terminal:
         self.written = 0
         self._descriptor = descriptor
         self._started = time.monotonic()
-        self._recent = b""
+        self._recent = self._beginning = b""
 
     def send(self, keys: str) -> None:
         """Type keys."""
@@ -67,6 +67,13 @@ class Terminal:
             self._read(end, f"{text!r} did not come")
         self._recent = b""
         return (time.monotonic() - self._started) * 1000
+
+    def until_ready(self, text: str) -> None:
+        """Read until a text of the first pictures was written, and then nothing for a while."""
+        end = time.monotonic() + PATIENCE
+        while text.encode() not in SEQUENCE.sub(b"", self._beginning):
+            self._read(end, f"{text!r} did not come")
+        self.until_quiet()
 
     def until_quiet(self, seconds: float = QUIET) -> None:
         """Read until nothing has been written for a while."""
@@ -110,6 +117,7 @@ class Terminal:
             if question in data:
                 os.write(self._descriptor, answer)
         self._recent = (self._recent + data)[-200_000:]
+        self._beginning += data[: max(100_000 - len(self._beginning), 0)]
 
 
 @contextmanager

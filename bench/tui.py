@@ -38,6 +38,9 @@ ARGUMENTS = ("--tui-mode", "fullscreen", "--no-tools", "--model", MODEL)
 PAINTED = "interrupt"
 """In the line of hints of both, which is at the top of the first frame."""
 
+READY = "claude-sonnet"
+"""In the footer of both, as soon as there is a session."""
+
 MESSAGES = 5000
 LAST = "the-last-word"
 BURST, PACED, SECONDS, KEYS = 20_000, 4000, 10, 40
@@ -86,7 +89,7 @@ def start(program: Program) -> Figures:
         painted = running.until(PAINTED)
         cpu = running.cpu()
         key = running.key("Q", "Q")
-        running.until_quiet()
+        running.until_ready(READY)
         return {
             "first frame, CPU ms": cpu,
             "first frame, wall ms": painted,
@@ -109,15 +112,14 @@ def _burst(running: Terminal) -> float:
 def burst(program: Program) -> Figures:
     """Receive an answer at once."""
     with terminal(program, ARGUMENTS) as running:
-        running.until(PAINTED)
+        running.until_ready(READY)
         return {"burst of 20,000 deltas, CPU ms": _burst(running)}
 
 
 def paced(program: Program) -> Figures:
     """Receive an answer in its time, while somebody types."""
     with terminal(program, ARGUMENTS) as running:
-        running.until(PAINTED)
-        running.until_quiet()
+        running.until_ready(READY)
         before, written = running.cpu(), running.written
         running.send(prompt(PACED, seconds=SECONDS) + "\r")
         running.until("sixteen letters")
@@ -165,7 +167,7 @@ def _movements(running: Terminal) -> dict[str, Callable[[], None]]:
 def idle(program: Program) -> Figures:
     """Wait."""
     with terminal(program, ARGUMENTS) as running:
-        running.until(PAINTED)
+        running.until_ready(READY)
         running.until_quiet(1.0)
         before, written = running.cpu(), running.written
         running.read_for(IDLE)

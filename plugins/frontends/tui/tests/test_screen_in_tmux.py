@@ -117,6 +117,19 @@ def test_a_session_that_cannot_be_made_leaves_the_reason_on_the_shells_screen(tm
     tmux.sees("\nicanon")
 
 
+def test_what_is_typed_is_visible_before_there_is_a_session(tmux: Tmux) -> None:
+    extensions = tmux.work.parent / "home" / "pi" / "extensions"
+    extensions.mkdir(parents=True)
+    (extensions / "slow.py").write_text("import time\n\ntime.sleep(1.5)\n")
+    tmux.send(tmux.command, "Enter")
+    tmux.sees("ctrl+c/ctrl+d clear/exit")
+    tmux.send("list the filesx", "BSpace", " here")
+
+    early = tmux.sees("\nlist the files here")
+    tmux.sees("auto", "\nlist the files here")
+    assert "auto" not in early
+
+
 def test_resume_asks_on_the_screen_over_an_empty_session(tmux: Tmux) -> None:
     tmux.send(f"{tmux.command} -p 'list the files here' && clear && {tmux.command} -r", "Enter")
     tmux.sees("Resume Session", "→ list the files here")

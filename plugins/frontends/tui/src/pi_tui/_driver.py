@@ -80,6 +80,7 @@ class ScreenDriver(LinuxDriver):
         self._terminal: Terminal = app.terminal
         self._filters: TypedFilters = app.typed_filters
         self._wake_read, self._wake_write = os.pipe()
+        self._early = b""
 
     def write(self, data: str) -> None:
         """Write, but do not switch to the alternate screen a second time: that would clear it."""
@@ -89,6 +90,7 @@ class ScreenDriver(LinuxDriver):
 
     def start_application_mode(self) -> None:
         """Take the screen over."""
+        self._early = self._terminal.stop_early()
         super().start_application_mode()  # type: ignore[no-untyped-call] # Textual's
         self._terminal.is_taken = True
         if self._terminal.shows_cursor:
@@ -120,6 +122,8 @@ class ScreenDriver(LinuxDriver):
     def run_input_thread(self) -> None:
         """Read events until the input is disabled; without a key, nothing wakes this thread."""
         parser = Parser(marks_pastes=marks_pastes(os.environ.get("TERM", "")))
+        early, self._early = self._early, b""
+        self._pass_on(parser.feed(early))
         with selectors.DefaultSelector() as selector:
             selector.register(self.fileno, selectors.EVENT_READ)
             selector.register(self._wake_read, selectors.EVENT_READ)

@@ -16,11 +16,11 @@ from pi_tui.view.clean import clean_line
 from pi_tui.view.state import Footer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from pi_hookspecs import StartFacts
 
-__all__ = ["drawn", "first_frame", "palette_of", "version"]
+__all__ = ["drawn", "early_drawing", "first_frame", "palette_of", "version"]
 
 
 def first_frame(facts: StartFacts, width: int, height: int) -> str:
@@ -35,6 +35,17 @@ def first_frame(facts: StartFacts, width: int, height: int) -> str:
     top = head[: max(height - len(foot), 0)]
     body = _placed(drawn(top, palette), 1) + _placed(drawn(foot, palette), height - len(foot) + 1)
     return f"\x1b[?2026h\x1b[2J{body}\x1b[{height - 3};1H\x1b[?2026l"
+
+
+def early_drawing(facts: StartFacts, width: int, height: int) -> Callable[[str], str]:
+    """Return what draws a text in the editor of the first frame, with the cursor behind it."""
+    palette = palette_of(facts.theme, facts.environ)
+
+    def draw(text: str) -> str:
+        (row,) = drawn([Line.of(Run(text), Run(" ", reverse=True), Run(" "))], palette)
+        return f"\x1b[{height - 3};1H{row}\x1b[{height - 3};{min(len(text) + 1, width)}H"
+
+    return draw
 
 
 def palette_of(setting: str | None, environ: Mapping[str, str]) -> Palette:

@@ -51,9 +51,12 @@ class FullScreen:
 
         terminal = Terminal(facts.environ)
         terminal.check()
-        from pi_tui._first_frame import first_frame
+        from pi_tui._first_frame import early_drawing, first_frame
 
-        terminal.take(first_frame(facts, *terminal.size))
+        width, height = terminal.size
+        terminal.take(first_frame(facts, width, height))
+        draw = early_drawing(facts, width, height)
+        terminal.read_early(width, lambda text: terminal.write(draw(text)))
         printed = Printed()
         self._terminal, self._printed = terminal, printed
         stream = cast("TextIO", printed.stream)

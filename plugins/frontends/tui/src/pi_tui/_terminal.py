@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 from pi_hookspecs import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
+
+    from pi_tui._early_keys import EarlyKeys
 
 __all__ = ["ENTER", "LEAST_HEIGHT", "LEAST_WIDTH", "LEAVE", "PROGRESS_OFF", "PROGRESS_ON", "Terminal"]
 
@@ -51,6 +53,7 @@ class Terminal:
         self.shows_cursor = False
         self.shows_progress = False
         self.settings: list[Any] | None = None
+        self._early: EarlyKeys | None = None
         self._in, self._out = sys.__stdin__, sys.__stdout__
 
     @property
@@ -97,8 +100,21 @@ class Terminal:
         self.is_taken = True
         self.write(ENTER + picture)
 
+    def read_early(self, width: int, draw: Callable[[str], object]) -> None:
+        """Read what is typed until ``stop_early``, and draw it where it is plain text."""
+        from pi_tui._early_keys import EarlyKeys
+
+        if self._in is not None and self.is_taken:
+            self._early = EarlyKeys(self._in.fileno(), width, draw)
+
+    def stop_early(self) -> bytes:
+        """Return what was typed since ``read_early``; it is read by the caller from now on."""
+        early, self._early = self._early, None
+        return early.stop() if early is not None else b""
+
     def restore(self) -> None:
         """Give the terminal back as it was; a terminal that is closed has nothing to restore."""
+        self.stop_early()
         if not self.is_taken:
             return
         self.is_taken = False

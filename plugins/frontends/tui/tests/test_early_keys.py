@@ -1,0 +1,76 @@
+"""Keys before there is a session."""
+
+from __future__ import annotations
+
+import os
+import pty
+import sys
+import termios
+import time
+import tty
+
+import pytest
+
+from pi_tui._early_keys import EarlyKeys, plain_text
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudoterminals")
+
+
+@pytest.mark.parametrize(
+    ("typed", "text"),
+    [
+        (b"tide", "tide"),
+        (b"tidx\x7fe", "tide"),
+        (b"\x7f", ""),
+        (b"tide\r", None),
+        (b"t\x1b[D", None),
+        ("é".encode(), None),
+    ],
+)
+def test_plain_text_is_drawn_and_nothing_else(typed: bytes, text: str | None) -> None:
+    assert plain_text(typed) == text
+
+
+@pytest.fixture
+def terminal():
+    ours, its = pty.openpty()
+    tty.setraw(its)
+    yield ours, its
+    os.close(ours)
+    os.close(its)
+
+
+def wait_for(condition) -> None:
+    end = time.monotonic() + 10
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.005)
+
+
+def test_every_byte_is_handed_on(terminal) -> None:
+    ours, its = terminal
+    drawn: list[str] = []
+    early = EarlyKeys(its, 80, drawn.append)
+
+    os.write(ours, b"tide")
+    wait_for(lambda: drawn and drawn[-1] == "tide")
+    os.write(ours, b"\x1b[A")
+    wait_for(lambda: len(early._data) == 7)
+
+    assert early.stop() == b"tide\x1b[A"
+    assert drawn[-1] == "tide"
+
+
+def test_a_password_that_another_program_asks_for_is_not_read(terminal) -> None:
+    ours, its = terminal
+    drawn: list[str] = []
+    early = EarlyKeys(its, 80, drawn.append)
+    asks = termios.tcgetattr(its)
+    asks[3] |= termios.ICANON
+
+    termios.tcsetattr(its, termios.TCSANOW, asks)
+    os.write(ours, b"secret\n")
+
+    assert os.read(its, 100) == b"secret\n"
+    assert early.stop() == b""
+    assert drawn == []
