@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from attrs import frozen
 
 from pi_core.base.filters import Filter
-from pi_core.base.paths import absolute
 from pi_core.host.overlay import current_generation, describe_generation, project_root, user_root
 from pi_hookspecs.values import Value
 
@@ -73,18 +72,19 @@ def package_resources(settings: Settings, kind: str, cwd: str, home: str) -> Ite
         return
     taken: set[str] = set()
     for scope, folder, root in _scopes(settings, cwd):
-        entries = _by_source(lists.get(folder), folder, home)
+        entries = _by_source(lists.get(folder))
         if not entries:
             continue
         name = current_generation(root)
         for package in describe_generation(root, name).get("packages", ()):
-            if package["identity"] in taken or package["source"] not in entries:
+            written = package.get("written", package["source"])
+            if package["identity"] in taken or written not in entries:
                 continue
             taken.add(package["identity"])
             for path in package.get("resources", {}).get(kind, ()):
                 where = os.path.join(root, "gen", str(name), path)  # noqa: PTH118 - an absolute path stays one
-                picks = _picks(entries[package["source"]], kind, os.path.dirname(where), home)  # noqa: PTH120
-                yield PackageResource(path=where, scope=scope, source=package["source"], picks=picks)
+                picks = _picks(entries[written], kind, os.path.dirname(where), home)  # noqa: PTH120
+                yield PackageResource(path=where, scope=scope, source=written, picks=picks)
 
 
 @frozen(eq=False, repr=False)
@@ -104,17 +104,10 @@ def _scopes(settings: Settings, cwd: str) -> Iterator[tuple[str, str, Path]]:
     yield "user", str(settings.agent_dir), user_root(settings.agent_dir)
 
 
-def _by_source(entries: Any, folder: str, home: str) -> dict[str, Mapping[str, Any]]:
-    """Return the entries of a list by their sources, paths made absolute, as generations name them."""
-    found: dict[str, Mapping[str, Any]] = {}
-    for entry in entries if isinstance(entries, list) else ():
-        options = entry if isinstance(entry, dict) else {"source": entry}
-        source = options.get("source")
-        if isinstance(source, str):
-            found[source] = options
-            if ":" not in source:
-                found[absolute(source, folder, home)] = options
-    return found
+def _by_source(entries: Any) -> dict[str, Mapping[str, Any]]:
+    """Return the entries of a list by their sources, as they are written."""
+    options = (entry if isinstance(entry, dict) else {"source": entry} for entry in entries or ())
+    return {each["source"]: each for each in options if isinstance(each.get("source"), str)}
 
 
 def _picks(options: Mapping[str, Any], kind: str, base_dir: str, home: str) -> Filter | None:

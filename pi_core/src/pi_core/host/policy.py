@@ -70,7 +70,7 @@ def _filtered(settings: Settings) -> Iterator[str]:
 def _not_picked(entry: Mapping[str, Any], packages: Any) -> Iterator[str]:
     patterns = [each for each in entry["plugins"] if isinstance(each, str)]
     for package in packages:
-        if package["source"] == entry.get("source"):
+        if package.get("written", package["source"]) == entry.get("source"):
             yield from (
                 name for name in package.get("plugins", ()) if not any(fnmatchcase(name, each) for each in patterns)
             )

@@ -137,6 +137,17 @@ def test_a_repository_is_taken_at_one_commit_until_it_is_updated(bench, skills):
     assert {"sand", "tides"} <= {*found(bench)}
 
 
+def test_a_list_that_the_original_wrote_is_installed_and_used(bench, skills, monkeypatch):
+    repository(skills)
+    monkeypatch.chdir(skills.parent)
+    bench.set("packages", [f"git:{skills}", {"source": os.path.relpath(skills, bench.agent_dir), "prompts": []}])
+
+    bench.ok("sync")
+
+    assert found(bench)["tides"] in (f"git:{skills}", os.path.relpath(skills, bench.agent_dir))
+    assert found(bench, "prompts") == {"ebb": f"git:{skills}"}
+
+
 def test_a_repository_with_a_python_project_is_installed_from_its_commit(bench, tmp_path):
     project = write(
         tmp_path / "project",

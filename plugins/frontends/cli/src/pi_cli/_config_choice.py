@@ -153,7 +153,7 @@ def _switch_part(host: PluginHost, part: _Part, *, on: bool) -> None:
     entries = _entries(host, scope)
     for place, entry in enumerate(entries):
         options: dict[str, Any] = dict(entry) if isinstance(entry, dict) else {"source": entry}
-        if not _is_of(options["source"], part.source):
+        if options["source"] != part.source:
             continue
         filters = [each for each in options.get(part.kind) or () if each not in (f"-{part.name}", f"+{part.name}")]
         if not on:
@@ -173,10 +173,6 @@ def _entries(host: PluginHost, scope: Scope) -> list[Any]:
         if (os.path.dirname(origin) == agent_dir) == (scope == "global"):  # noqa: PTH120 - a text
             return list(value)
     return []
-
-
-def _is_of(written: str, source: str) -> bool:
-    return written == source or (":" not in written and os.path.basename(written) == os.path.basename(source))  # noqa: PTH119
 
 
 def _short(entry: Any) -> Any:

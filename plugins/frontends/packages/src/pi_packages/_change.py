@@ -148,9 +148,10 @@ class _Attempt:
                 self._context.installer().install(tables, draft, self._context.options)
             described = self._describe(draft, tables, entries, materials)
             plan = make_plan(self._scope.name, self._before, described)
-            if self._change.dry_run or (plan.is_empty and self._before):
+            is_same = self._before.get("base") == described["base"] or not described["packages"]
+            if self._change.dry_run or (plan.is_empty and is_same):
                 return plan
-            agreed = self._context.agree(plan)
+            agreed = self._context.agree(plan) if not plan.is_empty else "nothing to ask"
             if agreed is None:
                 return plan.declined()
             self._try_plugins(draft, described)
@@ -225,6 +226,7 @@ class _Attempt:
         for entry, material in zip(entries, materials, strict=True):
             package: dict[str, Any] = {
                 "source": entry.source.text,
+                "written": entry.written["source"] if isinstance(entry.written, dict) else entry.written,
                 "identity": entry.source.identity,
                 "kind": entry.source.kind,
                 "pinned": entry.source.is_pinned,

@@ -73,15 +73,13 @@ def open_context(given: Namespace, host: PluginHost, environ: Mapping[str, str] 
     """Return the settings, and how to ask."""
     settings = host.settings
     offline = bool(getattr(given, "offline", False)) or is_offline(environ)
-    user_file = str(settings.agent_dir / "settings.json")
-    mine = {key: value for key in _OF_THE_USER for origin, value in settings.each(key) if origin == user_file}
-    links = [*mine.get("packages.findLinks", []), *getattr(given, "find_links", [])]
+    links = [*settings.get_str_list("packages.findLinks"), *getattr(given, "find_links", [])]
     options = Options(
         find_links=tuple(str(Path(each).expanduser().absolute()) if "://" not in each else each for each in links),
-        index=mine.get("packages.index"),
+        index=settings.get_str("packages.index", None),
         offline=offline,
-        allow_builds=bool(mine.get("packages.allowBuilds", False)),
-        min_age_days=mine.get("packages.minAgeDays", 0) or 0,
+        allow_builds=settings.get_bool("packages.allowBuilds", default=False),
+        min_age_days=settings.get_number("packages.minAgeDays", 0.0, minimum=0),
     )
     return Context(
         settings=settings,
@@ -90,10 +88,6 @@ def open_context(given: Namespace, host: PluginHost, environ: Mapping[str, str] 
         say=say,
         agree=partial(agree, yes=bool(getattr(given, "yes", False)), quiet=given.json),
     )
-
-
-_OF_THE_USER = ("packages.findLinks", "packages.index", "packages.allowBuilds", "packages.minAgeDays")
-"""Settings that a project's file does not change: they decide what is fetched from where, and whether code runs."""
 
 
 def _install(given: Namespace, host: PluginHost, command: str) -> int:
