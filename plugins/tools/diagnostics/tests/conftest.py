@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
 import sys
 import sysconfig
+import time
 from pathlib import Path
 
 import pytest
@@ -22,13 +25,35 @@ class _Refusing:
         return ToolCallResult(block=True, reason="no") if "forbidden" in str(event.input) else None
 
 
-class _Starting:
-    def __init__(self, launcher):
-        self.launcher = launcher
+class _Services:
+    def __init__(self, services):
+        self.services = services
 
     @hookimpl
     def register_services(self):
-        return [self.launcher]
+        return self.services
+
+
+def is_alive(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    status = Path(f"/proc/{pid}/stat")
+    return not status.exists() or status.read_text().rpartition(")")[2].split()[0] != "Z"
+
+
+@pytest.fixture
+def is_gone():
+    """``await is_gone(pid)``: whether a process ends."""
+
+    async def wait(pid):
+        end = time.monotonic() + 10
+        while is_alive(pid) and time.monotonic() < end:  # noqa: ASYNC110 - it is the system that is waited for
+            await asyncio.sleep(0.02)
+        return not is_alive(pid)
+
+    return wait
 
 
 @pytest.fixture
@@ -37,8 +62,13 @@ def launcher():
 
 
 @pytest.fixture
-def pi_plugins(launcher):
-    return {"tools": pi_tools, "diagnostics": pi_diagnostics, "starting": _Starting(launcher), "guard": _Refusing()}
+def services(launcher):
+    return [launcher]
+
+
+@pytest.fixture
+def pi_plugins(services):
+    return {"tools": pi_tools, "diagnostics": pi_diagnostics, "services": _Services(services), "guard": _Refusing()}
 
 
 @pytest.fixture(autouse=True)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from pathlib import Path
 
 import pytest
 
 from pi_hookspecs import PiError
-from pi_testing import text, tool_call
+from pi_testing import FakeLauncher, FakeWorkspace, text, tool_call
 
 README = (Path(__file__).parents[1] / "README.md").read_text()
 TIDE = "def tide(hour):\n    height = 3\n    return hour % 12 + height\n"
@@ -94,6 +95,53 @@ async def test_what_is_no_text_and_what_is_too_large_is_not_checked(result_of, l
     assert "diagnostics" not in await result_of("write", path="latin.py", content="print(x)")
     assert "diagnostics" not in await result_of("write", path="big.py", content="print(x)\n" + "#" * (1 << 20))
     assert launcher.requests == []
+
+
+@pytest.mark.parametrize("path", ["file://[", "a\0b.py", ""])
+async def test_a_path_that_makes_no_sense_is_left_to_the_tool(result_of, pi_session, recorder, path, fake_ui, launcher):
+    pi_session.subscribe(recorder)
+
+    await result_of("write", path=path, content="print(x)\n")
+
+    assert "extension_error" not in [event.type for event in recorder.events]
+    assert fake_ui.notices == []
+    assert launcher.requests == []
+
+
+async def test_a_failure_before_an_edit_does_not_refuse_it(result_of, monkeypatch, fake_ui, tmp_path):
+    def fail(*_):
+        raise RuntimeError("no programs today")
+
+    monkeypatch.setattr("pi_diagnostics._checks.wanted", fail)
+
+    await result_of("write", path="a.py", content="print(x)\n")
+
+    assert (tmp_path / "a.py").read_text() == "print(x)\n"
+    assert [each.message for each in fake_ui.notices] == ["An edit is not checked for errors: no programs today"]
+
+
+@pytest.mark.parametrize("services", [[FakeWorkspace(), LAUNCHER := FakeLauncher()]])
+async def test_files_that_a_plugin_redirects_are_not_checked(result_of):
+    assert "diagnostics" not in await result_of("write", path="a.py", content="print(x)\n")
+    assert LAUNCHER.requests == []
+
+
+async def test_an_abort_while_a_program_runs_leaves_nothing_behind(
+    result_of, pi_session, script, programs, is_gone, tmp_path
+):
+    (programs / "ruff").unlink()
+    (programs / "ruff").write_text("#!/bin/sh\necho $$ > started\nexec /bin/sleep 1000\n")
+    (programs / "ruff").chmod(0o755)
+    script.turn(tool_call("write", path="a.py", content="print(x)\n"))
+    prompt = asyncio.create_task(pi_session.prompt("go"))
+    started = tmp_path / "started"
+    while not started.exists() or not started.read_text():  # noqa: ASYNC110 - it is the program that is waited for
+        await asyncio.sleep(0.01)
+
+    await pi_session.abort()
+    await prompt
+
+    assert await is_gone(int(started.read_text()))
 
 
 async def test_files_without_a_program_are_left_alone(result_of, launcher):

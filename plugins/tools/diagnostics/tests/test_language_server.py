@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import time
-from pathlib import Path
 
 import pytest
 
@@ -16,21 +14,8 @@ pytestmark = pytest.mark.pi(trusted=True)
 ERROR = "1:1 a bad line (fake E1)"
 
 
-def is_alive(pid):
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    status = Path(f"/proc/{pid}/stat")
-    return not status.exists() or status.read_text().rpartition(")")[2].split()[0] != "Z"
-
-
-async def is_gone(log):
-    pid = int(log.read_text().split()[0])
-    end = time.monotonic() + 10
-    while is_alive(pid) and time.monotonic() < end:  # noqa: ASYNC110 - it is the system that is waited for
-        await asyncio.sleep(0.02)
-    return not is_alive(pid)
+def process_of(log):
+    return int(log.read_text().split()[0])
 
 
 @pytest.mark.parametrize("faults", [(), ("pull",), ("noise",), ("parts",), ("stale",), ("nonsense",)])
@@ -60,13 +45,13 @@ async def test_the_server_is_started_once_through_the_launcher(result_of, edit, 
     ]
 
 
-async def test_the_server_ends_with_the_session(result_of, use_server, pi_session):
+async def test_the_server_ends_with_the_session(result_of, use_server, pi_session, is_gone):
     log = use_server()
     await result_of("write", path="a.txt", content="BAD\n")
 
     await pi_session.dispose()
 
-    assert await is_gone(log)
+    assert await is_gone(process_of(log))
 
 
 @pytest.mark.parametrize(
@@ -80,7 +65,7 @@ async def test_the_server_ends_with_the_session(result_of, use_server, pi_sessio
     ],
 )
 async def test_a_server_with_faults_is_left_out_with_one_notice(
-    result_of, use_server, fake_ui, launcher, fault, reason
+    result_of, use_server, fake_ui, launcher, fault, reason, is_gone
 ):
     log = use_server(fault)
 
@@ -92,10 +77,10 @@ async def test_a_server_with_faults_is_left_out_with_one_notice(
         f"fake is left out of this session's diagnostics: {reason}. See /diagnostics."
     ]
     assert len(launcher.requests) == 1
-    assert await is_gone(log)
+    assert await is_gone(process_of(log))
 
 
-async def test_a_server_that_hangs_is_ended(result_of, use_server, fake_ui):
+async def test_a_server_that_hangs_is_ended(result_of, use_server, fake_ui, is_gone):
     log = use_server("hang", timeout=0.5)
 
     result = ""
@@ -107,20 +92,22 @@ async def test_a_server_that_hangs_is_ended(result_of, use_server, fake_ui):
     assert [each.message for each in fake_ui.notices] == [
         "fake is left out of this session's diagnostics: it did not answer within 0.5 s. See /diagnostics."
     ]
-    assert await is_gone(log)
+    assert await is_gone(process_of(log))
 
 
-async def test_a_server_that_never_gets_ready_is_ended(result_of, use_server, fake_ui, monkeypatch):
+async def test_a_server_that_never_gets_ready_is_ended(result_of, use_server, fake_ui, monkeypatch, is_gone):
     log = use_server("never-ready")
     monkeypatch.setattr("pi_diagnostics._runners.START_LIMIT", 0.2)
 
     assert "diagnostics" not in await result_of("write", path="a.txt", content="BAD\n")
 
     assert "it was not ready within 0.2 s" in fake_ui.notices[0].message
-    assert not log.exists() or await is_gone(log)
+    assert not log.exists() or await is_gone(process_of(log))
 
 
-async def test_edits_do_not_wait_twice_for_a_server_that_is_starting(result_of, use_server, fake_ui, pi_session):
+async def test_edits_do_not_wait_twice_for_a_server_that_is_starting(
+    result_of, use_server, fake_ui, pi_session, is_gone
+):
     log = use_server("never-ready", timeout=0.2)
     while not log.exists() or "initialize" not in log.read_text():
         await result_of("write", path="a.txt", content=f"BAD {time.monotonic()}\n")
@@ -130,7 +117,7 @@ async def test_edits_do_not_wait_twice_for_a_server_that_is_starting(result_of, 
 
     assert "\nfake: starting, " in fake_ui.notices[0].message
     assert len(fake_ui.notices) == 1
-    assert await is_gone(log)
+    assert await is_gone(process_of(log))
 
 
 class Starting:

@@ -59,7 +59,13 @@ class Hooks:
         self._running.clear()
 
     async def _tool_call(self, event: ToolCallEvent, ctx: PiContext) -> None:
-        """Remember what the file contains; it is analysed only if the edit succeeds."""
+        """Remember what the file contains; a failure must not refuse the edit, as it would that of a guard."""
+        try:
+            await self._remember(event, ctx)
+        except Exception as error:  # noqa: BLE001 - as above
+            ctx.ui.notify(f"An edit is not checked for errors: {ctx.secrets.redact(str(error))}", "warning")
+
+    async def _remember(self, event: ToolCallEvent, ctx: PiContext) -> None:
         path = _path(event.input, ctx) if event.tool_name in TOOLS else None
         if path is None or ctx.file_operations() is not None:  # the files are on another machine
             return
@@ -116,13 +122,16 @@ class Hooks:
 
 
 def _path(arguments: Mapping[str, Any], ctx: PiContext) -> str | None:
-    """Return the absolute path that the arguments of ``write`` and ``edit`` name."""
+    """Return the absolute path that the arguments of ``write`` and ``edit`` name; None if they name none."""
     path = arguments.get("path")
     if not isinstance(path, str):
         return None
     path = path.removeprefix("@")
     if path.startswith("file://"):
-        path = unquote(urlsplit(path).path)
+        try:
+            path = unquote(urlsplit(path).path)
+        except ValueError:
+            return None
     return os.path.normpath(os.path.join(ctx.cwd, os.path.expanduser(path)))
 
 

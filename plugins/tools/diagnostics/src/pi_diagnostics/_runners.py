@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
@@ -133,7 +134,7 @@ class ServerRunner:
             del self._known[next(iter(self._known))]
 
     def _language(self, path: str) -> str:
-        return self._checker.languages[Path(path).suffix.lower()]
+        return self._checker.languages[os.path.splitext(path)[1].lower()]
 
     async def _started(self, path: str, text: str, ctx: PiContext) -> LanguageServer:
         request = await prepare(ctx, [self._program, *self._checker.command[1:]], purpose="lsp")
