@@ -43,6 +43,7 @@ def register_models():
 @pytest.fixture
 def telling(pi):
     pi.install("telling", TELLING)
+    (pi.agent_dir / "settings.json").write_text('{"plugins": {"disabled": ["web"]}}')  # an extra, which may be there
     return pi
 
 

@@ -9,7 +9,7 @@ from pi_hookspecs.tools import Tool, ToolAnnotations, ToolResult
 from pi_tools._failure import ToolFailure
 from pi_tools._settings import setting
 from pi_tools._text import as_count, clean, number_text
-from pi_tools._workspace import command_operations
+from pi_tools._workspace import command_operations, secret_stream
 
 if TYPE_CHECKING:
     import asyncio
@@ -147,7 +147,7 @@ async def _run(
     cap = setting(ctx, "bash.maxOutputFileBytes", options and options.max_output_file_bytes, DEFAULT_FILE_CAP)
     if not isinstance(cap, int | float):
         raise ToolFailure(f"Setting bash.maxOutputFileBytes is {cap!r}, which is no number of bytes. Change it.")
-    output = Output(as_count(cap, DEFAULT_FILE_CAP), ctx.secrets.stream())
+    output = Output(as_count(cap, DEFAULT_FILE_CAP), secret_stream(ctx))
     updates = _Updates(output, on_update)
     code, verdict = None, ""
     try:

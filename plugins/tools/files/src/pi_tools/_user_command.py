@@ -32,10 +32,11 @@ class ShellRunner:
             ToolFailure: The command cannot be run at all; the message says why.
         """
         from pi_tools._commands.output import Output
+        from pi_tools._workspace import secret_stream
 
         options = BashOptions(operations=request.operations)
         spawn = await prepare(request.command, request.cwd, ctx, options, purpose="user_bash")
-        output, decoder = Output(clean=ctx.secrets.stream()), _TextDecoder(request.on_output)
+        output, decoder = Output(clean=secret_stream(ctx)), _TextDecoder(request.on_output)
         code: int | None = None
         cancelled = False
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pi_hookspecs import PiContext, Processes, SpawnRequest
+    from pi_hookspecs import PiContext, Processes, SpawnRequest, TextStream
 
-__all__ = ["BackgroundProcesses", "StartPolicy", "command_operations", "file_operations"]
+__all__ = ["BackgroundProcesses", "StartPolicy", "command_operations", "file_operations", "secret_stream"]
 
 
 def file_operations(ctx: Any, options: Any) -> Any:
@@ -31,6 +31,12 @@ def _operations(ctx: Any, options: Any, method: str) -> Any:
         return options.operations
     ask = getattr(ctx, method, None)  # a program may call a tool with a context of its own
     return None if ask is None else ask()
+
+
+def secret_stream(ctx: Any) -> TextStream | None:
+    """Return what takes secrets out of the output of a command that is stored; None outside a session."""
+    secrets = getattr(ctx, "secrets", None)  # a program may call a tool with a context of its own
+    return None if secrets is None else secrets.stream()
 
 
 class StartPolicy:
