@@ -98,13 +98,8 @@ def test_a_file_begins_with_its_header_the_model_the_thinking_level_and_the_inst
         "message",
     ]
     assert [entry["message"]["role"] for entry in entries[3:]] == ["system", "user", "assistant"]
-    assert {tool["name"] for tool in entries[3]["message"]["toolsAdded"]} == {
-        "read",
-        "bash",
-        "edit",
-        "write",
-        "process",
-    }
+    tools = {tool["name"] for tool in entries[3]["message"]["toolsAdded"]}
+    assert tools - {"fetch"} == {"read", "bash", "edit", "write", "process"}  # fetch is of an extra, which may be there
     assert entries[0]["cwd"] == str(memory.cwd)
     assert (entries[1]["provider"], entries[1]["modelId"]) == ("memory", "one")
 
