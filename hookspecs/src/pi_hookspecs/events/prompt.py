@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from attrs import field, frozen
@@ -37,9 +36,12 @@ CUSTOM_PRIORITY = 800
 """Priority of every other section."""
 
 
+_IN_NAMES = frozenset("abcdefghijklmnopqrstuvwxyz0123456789_")
+
+
 def _check_name(section: PromptSection, attribute: Attribute[str], name: str) -> None:
     del section, attribute
-    if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
+    if not ("a" <= name[:1] <= "z" and _IN_NAMES.issuperset(name)):
         raise ValueError(f"A section's name is small letters, digits and '_', not {name!r}")
 
 

@@ -20,6 +20,8 @@ __all__ = ["Condition", "condition_of", "describe_condition", "is_met"]
 Condition = dict[str, list[str]]
 """``files``, ``env``, ``settings`` and ``flags``, as in ``pi_when``; empty for a plugin without a condition."""
 
+_UP_TO_WILDCARD = str.maketrans("?[", "**")
+
 _KEYS = ("files", "env", "settings", "flags")
 
 
@@ -72,7 +74,7 @@ def is_met(
         path, folders = Path(name.removeprefix(".../")).expanduser(), _folders(name, settings, cwd)
         if any(os.path.exists(folder / path) for folder in folders):  # noqa: PTH110 - Path.exists raises on no permission
             return True
-    if any(fnmatchcase(name, each) for each in condition.get("env", ()) for name in environ):
+    if any(_is_set(each, environ) for each in condition.get("env", ())):
         return True
     if any(flags.get(name) not in (None, False) for name in condition.get("flags", ())):
         return True
@@ -86,6 +88,12 @@ def _folders(name: str, settings: Settings, cwd: Path) -> tuple[Path, ...]:
     if name.startswith(".../"):
         return (cwd, *cwd.parents)
     return (cwd,) if name.startswith("./") else (settings.agent_dir, cwd / ".pi")
+
+
+def _is_set(pattern: str, environ: Mapping[str, str]) -> bool:
+    """Return whether a variable matches; a pattern is only compiled where one begins as it does."""
+    beginning = pattern.translate(_UP_TO_WILDCARD).partition("*")[0]
+    return any(name.startswith(beginning) and fnmatchcase(name, pattern) for name in environ)
 
 
 def describe_condition(condition: Condition) -> str:

@@ -37,7 +37,7 @@ _PAGE_READ = 8192
 
 _REQUEST_IDS = ("request-id", "x-request-id", "x-amzn-requestid", "apim-request-id", "x-goog-request-id", "cf-ray")
 
-_SECRET_HEADER = re.compile(r"auth|key|token|secret|cookie|passw|credential", re.IGNORECASE)
+_CONFIDENTIAL = r"auth|key|token|secret|cookie|passw|credential"
 
 _SHORTEST_SECRET = 6
 """A shorter value (a word such as ``none`` used in place of a key) would blank out ordinary text."""
@@ -142,7 +142,7 @@ def secrets_of(headers: Mapping[str, str], *more: str | None) -> list[str]:
     """Return the values to redact: ``more``, and those of headers with a name of a secret."""
     found = {value for value in more if value}
     for name, value in headers.items():
-        if _SECRET_HEADER.search(name):
+        if re.search(_CONFIDENTIAL, name, re.IGNORECASE):
             found.update((value.strip(), value.strip().rpartition(" ")[2]))
     return sorted(found, key=len, reverse=True)
 

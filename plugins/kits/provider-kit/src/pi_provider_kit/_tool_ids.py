@@ -9,7 +9,7 @@ import re
 
 __all__ = ["completions_id", "mistral_id", "responses_id", "sanitized_id"]
 
-_FOREIGN = re.compile(r"[^a-zA-Z0-9_-]")
+_FOREIGN = r"[^a-zA-Z0-9_-]"
 
 _HASH = 8
 
@@ -19,7 +19,7 @@ _ALPHANUMERIC = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 def sanitized_id(call_id: str, limit: int = 64) -> str:
     """Return the id with ``_`` for all but letters, digits, ``_`` and ``-``, cut to ``limit`` (Anthropic, Bedrock)."""
-    return _FOREIGN.sub("_", call_id)[:limit] or "_"
+    return re.sub(_FOREIGN, "_", call_id)[:limit] or "_"
 
 
 def completions_id(call_id: str, provider: str = "openai") -> str:
@@ -31,7 +31,7 @@ def completions_id(call_id: str, provider: str = "openai") -> str:
     limit = 40
     part, is_responses, _ = call_id.partition("|")
     if is_responses:
-        return _shortened(_FOREIGN.sub("_", part) or "_", limit)
+        return _shortened(re.sub(_FOREIGN, "_", part) or "_", limit)
     return _shortened(call_id, limit) if provider == "openai" else call_id
 
 
@@ -44,7 +44,7 @@ def responses_id(call_id: str) -> str:
     call = sanitized_id(call).rstrip("_") or "call"
     if not has_item:
         return call
-    item = _FOREIGN.sub("_", item)
+    item = re.sub(_FOREIGN, "_", item)
     if not item.startswith("fc"):
         item = f"fc_{item}"
     return f"{call}|{item[:64].rstrip('_')}"
