@@ -89,8 +89,9 @@ class Interrupter:
         """Remove a watch; the last one restores the signal's handler."""
         if watch in self._watches:
             self._watches.remove(watch)
-        self.schedule()
-        if not self._watches:
+        if self._watches:
+            self.schedule()
+        else:
             self._give_back()
             atexit.unregister(self._give_back)
 

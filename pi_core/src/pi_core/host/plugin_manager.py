@@ -34,8 +34,21 @@ class PluginManager(pluggy.PluginManager):
         self.granted: Callable[[str], bool] | None = None
         """Whether an implementation of a hook counts, of the plugin that is registered next; None counts all."""
         self._report = report
+        self._implemented: set[str] = set()
         for module in spec_modules():
             self.add_hookspecs(module)
+
+    def register(self, plugin: object, name: str | None = None) -> str | None:
+        """Register a plugin, and return its name."""
+        self._implemented = set()
+        return super().register(plugin, name)
+
+    def implemented(self) -> list[pluggy.HookCaller]:
+        """Return the hooks that the plugin implements which was registered last, in the order of the specifications.
+
+        ``get_hookcallers`` returns the same, but looks through the implementations of every hook.
+        """
+        return [caller for name, caller in vars(self.hook).items() if name in self._implemented]
 
     def parse_hookspec_opts(self, module_or_class: Any, name: str) -> pluggy.HookspecOpts | None:
         """Return pluggy's options of a specification. pluggy is slower: where it looks, attributes may run code."""
@@ -58,6 +71,7 @@ class PluginManager(pluggy.PluginManager):
             self._report(name, f"cannot be looked at: {format_exception(error)}")
             return None
         if problem is None:
+            self._implemented.add(hook)
             return options
         if problem:
             self._report(hook, problem)

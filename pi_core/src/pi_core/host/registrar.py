@@ -74,12 +74,12 @@ class Registrar:
         with self.guarded(name, "import", "looking for its hooks"):
             self.manager.granted = hook_filter(grants) if grants is not None else None
             self.manager.register(plugin, name)
-            hooks = [caller.name for caller in self.manager.get_hookcallers(plugin) or ()]
+            hooks = [caller.name for caller in self.manager.implemented()]
         if hooks is None:
             return False
         if not hooks:
             self._report(name, "import", "implements no hook; mark its functions with @hookimpl")
-        self._report_deprecated(name, plugin)
+        self._report_deprecated(name)
         if record is not None and describe:
             record.hooks = [hook for hook in hooks if hook not in KINDS]
             record.guards = guarded_hooks(hooks)
@@ -134,9 +134,9 @@ class Registrar:
         self._report(self._registering, hook, message)
         self.gates.refuse(self._registering, [hook], f"{hook} {message}")
 
-    def _report_deprecated(self, name: str, plugin: object) -> None:
-        """Report the deprecated hooks that a plugin implements."""
-        for caller in self.manager.get_hookcallers(plugin) or ():
+    def _report_deprecated(self, name: str) -> None:
+        """Report the deprecated hooks that the plugin implements which was registered last."""
+        for caller in self.manager.implemented():
             mark = getattr(caller.spec.function, "pi_deprecated", None) if caller.spec is not None else None
             if mark is not None:
                 from pi_core.hooks.deprecations import place_of

@@ -56,7 +56,11 @@ class Registry:
             self._all[hook] = [each for each in self._all[hook] if each is not mine]
 
         self._count_change()
-        insort(self._all[hook], mine, key=lambda each: self._rank(each.plugin))  # plugins are loaded when needed
+        others = self._all[hook]
+        if not others or others[-1].plugin == plugin:  # most plugins register one after the other
+            others.append(mine)
+        else:
+            insort(others, mine, key=lambda each: self._rank(each.plugin))  # plugins are loaded when needed
         return remove
 
     def remove(self, hook: str, plugin: str, name: str | None = None) -> None:

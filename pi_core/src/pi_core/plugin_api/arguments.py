@@ -41,10 +41,11 @@ def check_event(name: str) -> Callable[..., Any]:
     from pi_hookspecs import answers_of
     from pi_hookspecs.specs import all_hookspecs
 
-    events = {each: spec for each, spec in all_hookspecs().items() if answers_of(spec) is not None}
-    if name not in events:
-        raise UnknownName("event", name, events)
-    return events[name]
+    specs = all_hookspecs()
+    spec = specs.get(name)
+    if spec is None or answers_of(spec) is None:
+        raise UnknownName("event", name, [each for each, known in specs.items() if answers_of(known) is not None])
+    return spec
 
 
 def flag_name(plugin: str, name: str) -> str:
