@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
     from importlib.metadata import Distribution
     from pathlib import Path
 
-__all__ = ["FILE", "GATED", "hook_filter", "is_granted", "not_granted", "parse_grants", "read_grants"]
+__all__ = ["FILE", "GATED", "is_granted", "not_granted", "parse_grants", "read_grants"]
 
 FILE = "pi_plugin.json"
 
@@ -117,8 +117,3 @@ def is_granted(grants: Mapping[str, Any] | None, kind: str, name: str) -> bool:
 def not_granted(kind: str, name: str) -> str:
     """Return why something is left out."""
     return f"is left out: grants.{kind} in {FILE} of the plugin does not name {name!r}"
-
-
-def hook_filter(grants: Mapping[str, Any] | None) -> Callable[[str], bool] | None:
-    """Return which hooks count; None if all do."""
-    return None if grants is None else lambda hook: is_granted(grants, "hooks", hook)

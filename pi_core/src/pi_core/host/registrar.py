@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING, Any, cast
 
 from pi_core.agent.safe_text import safe_repr
 from pi_core.host.gates import Gates, guarded_hooks, guarded_services
-from pi_core.host.grants import hook_filter, is_granted, not_granted
 from pi_core.host.guarded import guarded
 from pi_core.host.kinds import KINDS
 from pi_core.host.plugin_manager import PluginManager
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Sequence
+    from collections.abc import Callable, Container, Mapping, Sequence
     from contextlib import AbstractContextManager
 
     from pi_core.host.breadcrumbs import Breadcrumbs
@@ -72,7 +71,7 @@ class Registrar:
         hooks: list[str] | None = None
         grants = record.grants if record is not None else None
         with self.guarded(name, "import", "looking for its hooks"):
-            self.manager.granted = hook_filter(grants) if grants is not None else None
+            self.manager.granted = _hook_filter(grants) if grants is not None else None
             self.manager.register(plugin, name)
             hooks = [caller.name for caller in self.manager.implemented()]
         if hooks is None:
@@ -165,9 +164,12 @@ class Registrar:
             self._report(name, hook, problem)
             return
         key = kind.key_of(thing)
-        if hook == "register_tools" and record is not None and not is_granted(record.grants, "tools", key):
-            self._report(name, hook, f"tool {key!r} {not_granted('tools', key)}")
-            return
+        if hook == "register_tools" and record is not None and record.grants is not None:
+            from pi_core.host.grants import is_granted, not_granted  # few plugins have grants
+
+            if not is_granted(record.grants, "tools", key):
+                self._report(name, hook, f"tool {key!r} {not_granted('tools', key)}")
+                return
         if record is not None and not describe and f"{hook}:{key}" in record.rejected:
             return
         if record is not None and describe and not self._describe(hook, name, thing, record):
@@ -215,6 +217,13 @@ class Registrar:
         same = [each for each in record.registers.get(hook, ()) if each["name"] != described["name"]]
         record.registers[hook] = [*same, described]
         return True
+
+
+def _hook_filter(grants: Mapping[str, Any]) -> Callable[[str], bool]:
+    """Return which hooks of a plugin count."""
+    from pi_core.host.grants import is_granted  # few plugins have grants
+
+    return lambda hook: is_granted(grants, "hooks", hook)
 
 
 def _object_problem(plugin: object) -> str | None:
