@@ -234,7 +234,6 @@ class ScreenApp(Controls, Life, App[int]):
         if isinstance(event, events.Key | events.Paste) and self._is_for_widget(event):
             await super().on_event(event)
         elif isinstance(event, events.Key) and not event.is_forwarded:
-            self.release()
             text = event.character or ""
             self.keyboard.press(Key(event.key, text if text.isprintable() else ""))
             self.frames.now()
