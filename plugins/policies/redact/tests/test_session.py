@@ -101,7 +101,10 @@ def mark_in(request):
     return content[begin : content.index("]", begin) + 1]
 
 
-@pytest.mark.pi(settings={"redact": {"patterns": ["(a+)+$", "TICKET-[0-9]+", "("]}})
+NESTED = "(" * 20_000 + ")" * 20_000
+
+
+@pytest.mark.pi(settings={"redact": {"patterns": ["(a+)+$", "TICKET-[0-9]+", "(", "x{99999999999999}", NESTED]}})
 async def test_own_patterns_count_and_those_that_cannot_be_used_are_named(pi_session, script, fake_ui):
     script.turn(text("ok"))
 
@@ -111,6 +114,8 @@ async def test_own_patterns_count_and_those_that_cannot_be_used_are_named(pi_ses
     notices = [notice.message for notice in fake_ui.notices]
     assert any("'(a+)+$' is not used: it takes more than 50 ms" in notice for notice in notices)
     assert any("'(' is not used: it is no regular expression" in notice for notice in notices)
+    assert any("the repetition number is too large" in notice for notice in notices)
+    assert any("its groups are nested too deeply" in notice for notice in notices)
 
 
 @pytest.mark.pi(settings={"redact": {"patterns": ["("], "strict": True}})

@@ -50,7 +50,7 @@ def read_options(settings: SettingsView) -> Options | None:
         try:
             patterns.append(("custom", _tried(text)))
         except ValueError as error:
-            problems.append(f"setting redact.patterns: {text!r} is not used: {error}")
+            problems.append(f"setting redact.patterns: {text!r:.200} is not used: {error}")
     if problems and strict:
         raise UserError(f"{problems[0]} ({settings.place('redact.patterns')})")
     provider = settings.get_bool("redact.provider", default=False)
@@ -65,8 +65,10 @@ def _tried(text: str) -> re.Pattern[str]:
     """
     try:
         pattern = re.compile(text)
-    except re.error as error:
+    except (re.error, OverflowError) as error:
         raise ValueError(f"it is no regular expression: {error}") from error
+    except RecursionError as error:
+        raise ValueError("its groups are nested too deeply") from error
     if pattern.match(""):
         raise ValueError("it matches the empty text")
     length = 8.0
