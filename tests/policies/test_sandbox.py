@@ -378,6 +378,22 @@ async def test_a_sandbox_that_is_off_changes_nothing(pi_session, script, outside
     assert (outside / "treasure").read_text() == "keptx\n"
 
 
+async def test_each_refusal_is_stored_next_to_its_call(bash, pi_session, script, outside, pi_agent_dir):
+    script.turn(tool_call("write", path=str(outside / "a"), content="x"))
+    script.turn(tool_call("read", path=str(pi_agent_dir / "auth.json"))).turn(text("ok"))
+    await pi_session.prompt("please")
+
+    await bash("echo fine; touch /etc/pi-test; echo fine")
+
+    entries = [each for each in pi_session.session_manager.get_entries() if each.type == "custom"]
+    stored = [each.data for each in entries if each.custom_type == "sandbox"]
+    assert [each["tool"] for each in stored] == ["write", "read", "bash"]
+    assert "sandbox.write lists further folders" in stored[0]["refused"][0]
+    assert "the sandbox hides" in stored[1]["refused"][0]
+    (line,) = stored[2]["refused"]
+    assert "/etc/pi-test" in line
+
+
 async def test_the_user_can_allow_a_folder_for_the_session(engine, pi_session, script, fake_ui, outside):
     fake_ui.answers("This session")
     script.turn(tool_call("write", path=str(outside / "a"), content="x"))

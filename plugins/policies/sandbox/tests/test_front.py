@@ -47,6 +47,18 @@ async def test_wrong_settings_are_reported_once_at_the_start_and_with_every_prom
     assert "sandbox.mode must be one of" in notice.message
 
 
+@pytest.mark.pi(settings={"sandbox": {"mode": "dokcer"}})
+async def test_without_a_user_the_refused_request_alone_reports_wrong_settings(pi_session, fake_ui):
+    pi_session.has_ui = False
+    fake_ui.notices.clear()  # those of the session that the fixture started
+
+    await pi_session.new_session()
+    await pi_session.prompt("hello")
+
+    assert "sandbox.mode must be one of" in pi_session.messages[-1].error_message
+    assert fake_ui.notices == []
+
+
 def test_every_engine_is_listed_by_check(run, capsys):
     code = run("check")
 

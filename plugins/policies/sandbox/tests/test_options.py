@@ -73,7 +73,13 @@ def test_a_project_can_take_folders_and_hosts_away(options):
         ({"allow": ["*"]}, "sandbox.allow cannot have '*'"),
         ({"allow": ["10.0.0.1"]}, "sandbox.allow cannot have '10.0.0.1'"),
         ({"allow": ["https://a.org/"]}, "sandbox.allow cannot have 'https://a.org/'"),
+        ({"allow": ["a.org:99999"]}, "sandbox.allow cannot have 'a.org:99999'"),
+        ({"allow": ["a.org:0"]}, "sandbox.allow cannot have 'a.org:0'"),
         ({"network": "allow"}, "sandbox.allow names no host"),
+        ({"denyRead": ["private/*.pem"]}, "sandbox.denyRead cannot have 'private/*.pem': wildcards do not count"),
+        ({"denyRead": ["~bob/keys"]}, "sandbox.denyRead cannot have '~bob/keys': only '~/' stands for a home"),
+        ({"write": ["a\0b"]}, "it cannot be read: embedded null"),
+        ({"write": ["a" * 300]}, "it cannot be read: File name too long"),
         ({"netwrok": "off"}, "sandbox.netwrok does not exist; known are mode, network"),
         ("auto", "sandbox must be an object, not 'auto'"),
     ],
@@ -81,6 +87,13 @@ def test_a_project_can_take_folders_and_hosts_away(options):
 def test_a_setting_that_cannot_be_used_is_an_error_that_names_it(options, values, words):
     with pytest.raises(UserError, match=words.replace("[", r"\[").replace("*", r"\*")):
         options(values)
+
+
+def test_a_folder_that_is_there_may_have_any_name(options, tmp_path):
+    folder = tmp_path / "what? *"
+    folder.mkdir()
+
+    assert options({"mode": "auto", "write": [str(folder)]}).write == (str(folder),)
 
 
 def test_a_list_belongs_to_the_older_example_plugin(options):

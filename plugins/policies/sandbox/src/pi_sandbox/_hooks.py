@@ -30,12 +30,15 @@ if TYPE_CHECKING:
 
 __all__ = ["Hooks"]
 
-_LOOKING = ("find", "grep", "ls")
+_LOOKING = ("find", "grep", "ls", "read")
 """Tools that read or list in pi's own process, or start a program that does."""
 _REFUSED = re.compile(
     r"Permission denied|Read-only file system|Operation not permitted|Network is unreachable|not resolve host"
     r"|Temporary failure in name resolution|Device or resource busy"
 )
+
+_STORED_LINES = 20
+"""Of a command's output that look like refusals; a build may print the same one for each file."""
 
 
 class Hooks:
@@ -58,7 +61,8 @@ class Hooks:
         try:
             sandbox = _sandbox(ctx)
         except PiError as error:
-            ctx.ui.notify(str(error), "error")
+            if ctx.has_ui:  # elsewhere the first request, which is refused, ends pi with the message
+                ctx.ui.notify(str(error), "error")
             return
         for sentence in sandbox.options.ignored if sandbox is not None else ():
             ctx.ui.notify(sentence, "warning")
@@ -95,8 +99,6 @@ class Hooks:
 
     async def tool_call(self, event: ToolCallEvent, ctx: PiContext) -> ToolCallResult | None:
         """Refuse paths that are hidden or cannot be changed; ask the user about folders outside."""
-        from pi_hookspecs import ToolCallResult
-
         sandbox = _sandbox(ctx)
         path = event.input.get("path", ".")
         if sandbox is None or not isinstance(path, str):
@@ -105,10 +107,20 @@ class Hooks:
         if event.tool_name in ("write", "edit"):
             reason = policy.refused_write(real)
             if reason is not None and not await _granted(real, sandbox, ctx):
-                return ToolCallResult(block=True, reason=f"Not allowed: {reason}.")
+                return self._blocked(event, f"Not allowed: {reason}.")
         elif event.tool_name in _LOOKING and (reason := policy.refused_read(real)) is not None:
-            return ToolCallResult(block=True, reason=f"Not allowed: {reason}.")
+            return self._blocked(event, f"Not allowed: {reason}.")
         return None
+
+    def _blocked(self, event: ToolCallEvent, reason: str) -> ToolCallResult:
+        from pi_hookspecs import ToolCallResult
+
+        self._store(event, [reason])
+        return ToolCallResult(block=True, reason=reason)
+
+    def _store(self, event: ToolCallEvent | ToolResultEvent, notes: list[str]) -> None:
+        """Keep in the session what the sandbox refused or undid, next to the call."""
+        self._pi.append_entry("sandbox", {"toolCallId": event.tool_call_id, "tool": event.tool_name, "refused": notes})
 
     def tool_result(self, event: ToolResultEvent, ctx: PiContext) -> ToolResultResult | None:
         """Undo changes of protected files, and say what the sandbox refused."""
@@ -126,10 +138,14 @@ class Hooks:
         failed = bool(notes)
         if hosts := sandbox.refused_hosts():
             notes.append(f"The sandbox refused connections to {', '.join(hosts)}; sandbox.allow lists the hosts.")
-        if event.tool_name == "bash" and _REFUSED.search(_text(event)):
-            notes.append(f"Note of the sandbox: {_limits(sandbox.policy)}")
+        refused = [*notes]
+        if event.tool_name == "bash":
+            signs = [line for line in _text(event).splitlines() if _REFUSED.search(line)]
+            refused += signs[:_STORED_LINES]
+            notes += [f"Note of the sandbox: {_limits(sandbox.policy)}"] if signs else []
         if not notes:
             return None
+        self._store(event, refused)
         content = (*event.content, TextContent("\n".join(notes)))
         return ToolResultResult(content=content, is_error=True if failed else None)
 

@@ -23,6 +23,7 @@ NETWORKS = ("off", "allow", "open")
 """From the strictest on."""
 
 _LISTS = ("allow", "write", "denyRead", "env")
+_LAST_PORT = 65_535
 _HOST = re.compile(r"(\*\.)?[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?(:[0-9]{1,5})?", re.IGNORECASE)
 
 
@@ -97,6 +98,8 @@ def _layer(value: Any, origin: str) -> dict[str, Any]:
             raise UserError(f"setting {setting} must be a list of strings, not {given!r:.60} ({origin})")
         elif name == "allow":
             _check_hosts(given, origin)
+        elif name != "env":
+            _check_paths(given, setting, origin)
     return value
 
 
@@ -108,11 +111,37 @@ def _one_of(value: Any, allowed: tuple[str, ...], name: str, origin: str) -> str
 
 def _check_hosts(hosts: list[str], origin: str) -> None:
     for host in hosts:
-        if not _HOST.fullmatch(host) or host.replace(".", "").replace(":", "").isdecimal():
+        name, _, port = host.partition(":")
+        fits = _HOST.fullmatch(host) and not name.replace(".", "").isdecimal() and 0 < int(port or 1) <= _LAST_PORT
+        if not fits:
             raise UserError(
                 f"setting sandbox.allow cannot have {host!r}: give a host name, as 'pypi.example', 'host:443' or"
                 f" '*.example.org'; neither '*' alone nor an address ({origin})"
             )
+
+
+def _check_paths(paths: list[str], setting: str, origin: str) -> None:
+    """Check that each path means what its author reads in it: one that never matches would hide nothing.
+
+    Raises:
+        UserError: One cannot be used.
+    """
+    for path in paths:
+        problem = _path_problem(path)
+        if problem is not None:
+            raise UserError(f"setting {setting} cannot have {path!r:.100}: {problem} ({origin})")
+
+
+def _path_problem(path: str) -> str | None:
+    if path.startswith("~") and path != "~" and not path.startswith("~/"):
+        return "only '~/' stands for a home directory, your own; write others out"
+    try:
+        os.lstat(os.path.expanduser(path))
+    except (FileNotFoundError, NotADirectoryError):  # it may be made later
+        return "wildcards do not count in it; give the folder" if "*" in path or "?" in path else None
+    except (OSError, ValueError) as error:  # ValueError: a null character
+        return f"it cannot be read: {getattr(error, 'strerror', None) or error}"
+    return None
 
 
 def _replaced(options: Options, layer: dict[str, Any]) -> Options:
