@@ -91,6 +91,42 @@ def test_a_broken_file_is_not_written_over(run, file) -> None:
     assert file.read_text() == '{"mcpServers": {'
 
 
+def test_a_broken_file_is_named_by_every_verb(run, file) -> None:
+    file.write_text('{"mcpServers": {')
+
+    code, out, err = run("list")
+
+    assert (code, out) == (1, "")
+    assert f"{file}:1:" in err
+    with pytest.raises(UserError, match=r"mcp\.json:1:\d+: .*none of its servers is used"):
+        run("test", "tide")
+
+
+def test_a_folder_in_the_place_of_the_file_is_named(run, file) -> None:
+    file.mkdir(parents=True)
+
+    assert run("list") == (1, "", f"{file}: it is not a file; move it away\n")
+    with pytest.raises(UserError, match=r"mcp\.json cannot be read: .*Nothing was changed"):
+        run("add", "tide", "--", "tides")
+
+
+def test_servers_of_a_project_that_is_not_trusted_are_not_read_but_their_file_is_named(run, file) -> None:
+    Path(".mcp.json").write_text("broken, and not read")
+
+    code, out, err = run("list")
+
+    assert (code, out) == (0, "")
+    assert ".mcp.json is not used, because the project is not trusted. Run pi trust" in err
+    with pytest.raises(UserError, match=r"configured: none\.\n.*is not trusted"):
+        run("test", "tide")
+
+
+def test_the_server_whose_tools_cannot_be_listed_is_named(run, file) -> None:
+    file.write_text(json.dumps({"mcpServers": {"gone": {"command": sys.executable, "args": ["-c", "exit(7)"]}}}))
+
+    assert run("tools", "gone") == (1, "", "gone: it ended with code 7\n")
+
+
 def test_list_and_test_connect_and_say_what_failed(run, file) -> None:
     entries = {
         "fault": {"command": sys.executable, "args": [str(FAULT_SERVER)]},

@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import Any
 from urllib.request import urlopen
 
+import httpx2
 import pytest
 
 import pi_mcp
 from pi_hookspecs import ProviderInfo
 from pi_mcp._link import link_of
+from pi_mcp.sidecar._connection import reason_of
 from pi_testing import text
 
 _SPEC = importlib.util.spec_from_file_location("mcp_http_server", Path(__file__).parent / "servers" / "http_server.py")
@@ -77,12 +79,19 @@ async def test_an_answer_of_20_megabytes_fails_the_call(started, script, result_
 async def test_a_server_that_is_not_there_is_named(started, script, fake_ui) -> None:
     with http_server() as server:
         pass
-    session = await started({"web": {"url": f"{server.url}/mcp"}})
+    session = await started({"web": {"url": f"{server.url}/mcp".replace("//", "//me:pass-word@") + "?key=key-word"}})
     script.turn(text("ok"))
 
     await session.prompt("go")
 
-    assert "MCP: web cannot be connected" in fake_ui.notices[0].message
+    assert f"MCP: web cannot be connected: {server.url}/mcp cannot be reached" in fake_ui.notices[0].message
+
+
+def test_what_a_server_answered_is_reported_without_passwords_of_its_url() -> None:
+    request = httpx2.Request("POST", "http://me:pass-word@tides.example/mcp?key=key-word")
+    error = httpx2.HTTPStatusError("refused", request=request, response=httpx2.Response(403, request=request))
+
+    assert reason_of(ExceptionGroup("all", [error])) == "http://tides.example/mcp answered 403"
 
 
 async def sign_in(session: Any, fake_ui: Any, number: int = 0) -> bytes:

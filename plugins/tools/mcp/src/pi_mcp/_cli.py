@@ -179,15 +179,15 @@ async def _list_all(given: argparse.Namespace, host: Any) -> int:
     async with probe(host) as hub:
         await asyncio.gather(*(hub.connect(name) for name in hub.remotes), return_exceptions=True)
         rows = [row_of(hub, name) for name in hub.servers]
-        problems = hub.problems
+        problems, unused = hub.problems, _unused_files(host)
     if given.json:
         print(json.dumps(rows, indent=2))  # noqa: T201 - the command's output
     elif rows:
         print(rows_text(rows))  # noqa: T201 - the command's output
-    else:
+    elif not problems and not unused:
         print("No MCP servers are configured; pi mcp add adds one.")  # noqa: T201 - the command's output
-    for problem in problems:
-        _say(problem)
+    for text in (*problems, *unused):
+        _say(text)
     return 1 if problems or any(row["state"] == "failed" for row in rows) else 0
 
 
@@ -207,7 +207,7 @@ async def _try(given: argparse.Namespace, arguments: dict[str, Any], host: Any) 
     from pi_mcp._probe import probe
 
     async with probe(host) as hub:
-        remote = _remote(hub, given.name)
+        remote = _remote(hub, given.name, host)
         try:
             about = await hub.connect(given.name)
             result = await hub.request(given.name, "call", tool=given.tool, arguments=arguments) if given.tool else None
@@ -225,13 +225,22 @@ async def _try(given: argparse.Namespace, arguments: dict[str, Any], host: Any) 
     return 1 if result["isError"] else 0
 
 
-def _remote(hub: Hub, name: str) -> Any:
+def _remote(hub: Hub, name: str, host: Any) -> Any:
     remote = hub.remotes.get(name)
     if remote is None:
         known = ", ".join(hub.servers) or "none"
         why = "is disabled or not approved" if name in hub.servers else "is not configured"
-        raise UserError(f"The MCP server {name!r} {why}; configured: {known}.")
+        notes = "".join(f"\n{each}" for each in (*hub.problems, *_unused_files(host)))
+        raise UserError(f"The MCP server {name!r} {why}; configured: {known}.{notes}")
     return remote
+
+
+def _unused_files(host: Any) -> list[str]:
+    """Return a sentence for each file of the project that is not read, because the project is not trusted."""
+    if host.settings.project_trust.is_trusted:
+        return []
+    files = [each for each in project_files(Path.cwd()) if each.exists()]
+    return [f"{each} is not used, because the project is not trusted. Run pi trust to use it." for each in files]
 
 
 def _tools(given: argparse.Namespace, host: Any) -> int:
@@ -243,8 +252,12 @@ async def _list_tools(given: argparse.Namespace, host: Any) -> int:
     from pi_mcp._states import tool_lines
 
     async with probe(host) as hub:
-        _remote(hub, given.name)
-        about = await hub.connect(given.name)
+        _remote(hub, given.name, host)
+        try:
+            about = await hub.connect(given.name)
+        except PiError as error:
+            _say(f"{given.name}: {error}")
+            return 1
         hub.offer.apply()
         lines, offered = tool_lines(hub, given.name), hub.offer.tools_of(given.name)
     if given.json:
@@ -279,7 +292,7 @@ async def _sign(given: argparse.Namespace, host: Any) -> int:
         await asyncio.to_thread(webbrowser.open, url)
 
     async with probe(host) as hub:
-        _remote(hub, given.name)
+        _remote(hub, given.name, host)
         try:
             if given.verb == "logout":
                 forgot = await hub.logout(given.name)

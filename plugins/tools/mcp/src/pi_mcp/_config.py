@@ -68,8 +68,10 @@ def load_servers(agent_dir: Path, cwd: Path, *, trusted: bool, registered: Itera
 
 def _read_file(file: Path, scope: Scope) -> Servers:
     try:
-        if not file.is_file():
+        if not file.exists():
             return Servers()
+        if not file.is_file():
+            return Servers(problems=[f"{file}: it is not a file; move it away"])
         text = file.read_bytes().decode("utf-8-sig")
     except (OSError, ValueError) as error:
         return Servers(problems=[f"{file}: cannot be read: {error}"])

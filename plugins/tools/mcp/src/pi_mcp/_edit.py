@@ -25,6 +25,8 @@ def has_entry(file: Path, name: str) -> bool:
         return name in _entries(_parsed(file.read_text(encoding="utf-8-sig"), file))
     except FileNotFoundError:
         return False
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{file} cannot be read: {error}. Nothing was changed.") from error
 
 
 def change_entry(file: Path, name: str, change: Callable[[dict[str, Any] | None], dict[str, Any] | None]) -> None:

@@ -8,6 +8,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
+import httpx2
 from mcp import Client
 from mcp_types import Implementation
 
@@ -188,10 +189,18 @@ class _Given:
 
 
 def reason_of(error: BaseException) -> str:
-    """Return why something failed in a sentence; of a group the first reason."""
+    """Return why something failed in a sentence, without secrets; of a group the first reason."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     response = getattr(error, "response", None)
     if response is not None:
-        return f"{response.request.url} answered {response.status_code}"
-    return REDACTED.clean(str(error).splitlines()[0] if str(error) else type(error).__name__)[:2000]
+        return f"{_place_of(response.request)} answered {response.status_code}"
+    reason = REDACTED.clean(str(error).splitlines()[0] if str(error) else type(error).__name__)[:2000]
+    if isinstance(error, httpx2.ConnectError):
+        return f"{_place_of(error.request)} cannot be reached: {reason}"
+    return reason
+
+
+def _place_of(request: httpx2.Request) -> str:
+    """Return where a request went, without the parts of its URL that hold passwords and tokens."""
+    return REDACTED.clean(str(request.url.copy_with(userinfo=b"", query=None, fragment=None)))
