@@ -196,6 +196,30 @@ def test_removing_takes_along_only_what_no_other_package_needs(bench):
 
 
 @quick
+def test_what_was_never_installed_is_removed_from_the_settings(bench, tmp_path):
+    (tmp_path / "gone").mkdir()
+    gone = str(tmp_path / "gone")
+    bench.set("packages", [gone, "pypi:pluggypi-tides", "pypi:pluggypi-waves"])
+    (tmp_path / "gone").rmdir()
+
+    bench.plugin("waves")
+    bench.ok("remove", gone, "tides")
+
+    assert bench.settings["packages"] == ["pypi:pluggypi-waves"]
+
+
+@quick
+def test_what_is_installed_and_not_declared_is_declared_again(bench):
+    bench.plugin("tides")
+    bench.ok("install", "tides")
+    bench.set("packages", [])
+
+    bench.ok("install", "tides")
+
+    assert bench.settings["packages"] == ["pypi:pluggypi-tides"]
+
+
+@quick
 def test_removing_names_the_settings_that_remain(bench):
     bench.plugin("tides")
     bench.ok("install", "tides")

@@ -117,8 +117,11 @@ def apply(context: Context, scope: Scope, change: Change) -> Plan:
             context.say(f"Warning: {problem}")
         wanted = {each.source.identity: each for each in entries if each.source.identity not in change.drop}
         wanted |= {each.source.identity: each for each in change.put}
+        declared = [each.written for each in entries]
+        keeps_settings = not change.drop and all(each.written in declared for each in change.put)
+        attempt = _Attempt(context, scope, store, change, before, keeps_settings=keeps_settings)
         try:
-            return _Attempt(context, scope, store, change, before).run(list(wanted.values()))
+            return attempt.run(list(wanted.values()))
         except OSError as error:
             where = error.filename or scope.root
             raise UserError(
@@ -129,7 +132,17 @@ def apply(context: Context, scope: Scope, change: Change) -> Plan:
 class _Attempt:
     """One attempt to make a change."""
 
-    def __init__(self, context: Context, scope: Scope, store: Store, change: Change, before: Description) -> None:
+    def __init__(
+        self,
+        context: Context,
+        scope: Scope,
+        store: Store,
+        change: Change,
+        before: Description,
+        *,
+        keeps_settings: bool,
+    ) -> None:
+        self._keeps_settings = keeps_settings
         self._context = context
         self._scope = scope
         self._store = store
@@ -149,7 +162,7 @@ class _Attempt:
             described = self._describe(draft, tables, entries, materials)
             plan = make_plan(self._scope.name, self._before, described)
             is_same = self._before.get("base") == described["base"] or not described["packages"]
-            if self._change.dry_run or (plan.is_empty and is_same):
+            if self._change.dry_run or (plan.is_empty and is_same and self._keeps_settings):
                 return plan
             agreed = self._context.agree(plan) if not plan.is_empty else "nothing to ask"
             if agreed is None:

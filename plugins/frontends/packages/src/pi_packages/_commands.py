@@ -13,7 +13,7 @@ from pi_hookspecs import UserError
 from pi_packages._arguments import parse_arguments
 from pi_packages._asking import agree
 from pi_packages._change import Change, Context, apply
-from pi_packages._entries import Entry, project_scope, read_entries, run_scope, stored_text, user_scope
+from pi_packages._entries import Entry, project_scope, read_entries, run_scope, stored_text, user_scope, written_sources
 from pi_packages._installers import Options
 from pi_packages._output import print_json, print_lines, say
 from pi_packages._sources import parse
@@ -144,7 +144,7 @@ def _remove(given: Namespace, host: PluginHost, command: str) -> int:
     known = {each.source.identity: each for each in entries}
     drop = [_identity_of(text, known, scope) for text in given.sources]
     plan = apply(context, scope, Change(command=command, drop=drop, dry_run=given.dry_run))
-    code = report(plan, given, "Nothing to remove")
+    code = report(plan, given, "Removed from the settings; it was not installed")
     if code == 0 and not given.dry_run and not given.json:
         _name_remaining_settings(plan, host)
     return code
@@ -163,6 +163,8 @@ def _identity_of(text: str, known: Mapping[str, Entry], scope: Scope) -> str:
         identity = parse(text, Path.cwd(), scope.home).identity
     except UserError:
         identity = text
+    if text in written_sources(scope):  # a path that is gone
+        return text
     if identity not in known:
         raise UserError(f"{text!r} is not among the {scope.name}'s packages. pi list names them")
     return identity

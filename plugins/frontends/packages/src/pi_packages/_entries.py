@@ -28,6 +28,7 @@ __all__ = [
     "run_scope",
     "stored_text",
     "user_scope",
+    "written_sources",
 ]
 
 
@@ -102,6 +103,17 @@ def run_scope(agent_dir: Path, source: str, home: Path) -> Scope:
         settings_file=root / "settings.json",
         lock_file=root / "pylock.pi.toml",
     )
+
+
+def written_sources(scope: Scope) -> list[str]:
+    """Return the sources in the list of a scope, as they are written, also those that cannot be used.
+
+    Raises:
+        UserError: The file cannot be read.
+    """
+    values = parse_object(read_text(scope.settings_file) or "", str(scope.settings_file))
+    found = (each.get("source") if isinstance(each, dict) else each for each in _list_of(values, scope))
+    return [each for each in found if isinstance(each, str)]
 
 
 def read_entries(scope: Scope) -> tuple[list[Entry], list[str]]:
