@@ -117,7 +117,7 @@ def burst(program: Program) -> Figures:
 
 
 def paced(program: Program) -> Figures:
-    """Receive an answer in its time, while somebody types."""
+    """Receive an answer in its time, while keys are typed."""
     with terminal(program, ARGUMENTS) as running:
         running.until_ready(READY)
         before, written = running.cpu(), running.written

@@ -83,15 +83,15 @@ async def run_attached(command: Sequence[str], settings: SettingsView, terminal:
         client = await PiClient.start(command=command, on_ui=asker.answer, stderr=pipe)
     except OSError as error:
         raise UserError(f"{command[0]!r} cannot be started: {error.strerror or error}") from error
-    said: list[str] = []
-    warnings = asyncio.ensure_future(_warnings(client, printed, said))
+    errors: list[str] = []
+    warnings = asyncio.ensure_future(_warnings(client, printed, errors))
     port = RemotePort(client, settings, asker, place=" ".join(command))
     try:
         await port.begin()
         app = make_app(port, terminal, session_dir=None)
         return await run_app(app, terminal, printed, start=_nothing, stop=client.close)
     except PiError as error:
-        last = f" It said: {' '.join(said[-3:])}" if said else ""
+        last = f" It printed: {' '.join(errors[-3:])}" if errors else ""
         raise PiError(f"The session of {' '.join(command)!r} cannot be displayed: {error}.{last}") from error
     finally:
         await client.close()
@@ -102,9 +102,9 @@ async def _nothing() -> None:
     """The other pi starts its session itself."""
 
 
-async def _warnings(client: PiClient, printed: Printed, said: list[str]) -> None:
+async def _warnings(client: PiClient, printed: Printed, errors: list[str]) -> None:
     """Pass on what the other program writes to its stderr."""
     stderr: Any = client.process.stderr if client.process is not None else None
     while stderr is not None and (line := await stderr.readline()):
-        said.append(line.decode(errors="replace").strip())
+        errors.append(line.decode(errors="replace").strip())
         printed.stream.write(line.decode(errors="replace"))

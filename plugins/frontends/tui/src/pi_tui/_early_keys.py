@@ -70,7 +70,7 @@ class EarlyKeys:
                     drawn = text
 
     def _is_ours(self) -> bool:
-        """Whether nobody else has set the terminal."""
+        """Whether no other program has set the terminal."""
         import termios
 
         try:

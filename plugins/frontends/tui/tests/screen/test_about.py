@@ -51,7 +51,7 @@ async def test_plugins_are_listed_with_what_they_cost(desk) -> None:
     async with desk((100, 40)) as user:
         await user.type("/plugins slow", "enter")
 
-        await user.sees("slow", "pi plugins show NAME says more")
+        await user.sees("slow", "pi plugins show NAME describes")
 
 
 @pytest.mark.parametrize(("key", "decided"), [("t", True), ("d", False)])

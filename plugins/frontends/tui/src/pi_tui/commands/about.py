@@ -39,7 +39,7 @@ def _plugin_rows(rows: Sequence[PluginRow]) -> Iterator[str]:
         yield from (f"    {problem}" for problem in row.problems)
     yield ""
     yield "- disabled   ~ waits for a file, variable or setting   ! has a problem"
-    yield "pi plugins show NAME says more of one."
+    yield "pi plugins show NAME describes one in full."
 
 
 async def _trust(talk: Talk, _argument: str) -> None:
@@ -88,7 +88,9 @@ async def _export(talk: Talk, argument: str) -> None:
 
 async def _debug(talk: Talk, _argument: str) -> None:
     path = talk.port.about.write_debug(talk.screen.drawn())
-    talk.notice(f"The screen and the messages are in {path}. Read it before you hand it on: it has all that was said.")
+    talk.notice(
+        f"The screen and the messages are in {path}. It has the whole conversation: read it before you pass it on."
+    )
 
 
 COMMANDS = {

@@ -25,7 +25,7 @@ class Images:
         self._known: dict[str, ImageContent] = {}
 
     def add(self, image: ImageContent) -> str:
-        """Keep an image and return the text that stands for it."""
+        """Keep an image and return the text that represents it."""
         name = f"[image #{len(self._known) + 1}]"
         self._known[name] = image
         return name

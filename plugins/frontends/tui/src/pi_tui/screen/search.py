@@ -45,7 +45,7 @@ class Search:
         self._field = Field()
         self._matches: list[_Match] = []
         self._current = -1
-        self._searched: tuple[str, int] = "", 0
+        self._searched: tuple[str, int, int] = "", 0, 0
 
     @property
     def _wanted(self) -> str:
@@ -76,8 +76,7 @@ class Search:
 
     def _search(self) -> None:
         """Find all matches, where the text or the conversation is another one."""
-        newest = self._state.blocks[-1].revision if self._state.blocks else 0
-        searched = self._wanted, len(self._state.blocks) * 1_000_000 + newest
+        searched = self._wanted, len(self._state.blocks), sum(each.revision for each in self._state.blocks)
         if searched == self._searched:
             return
         self._searched = searched
