@@ -33,14 +33,16 @@ async def test_the_server_is_started_once_through_the_launcher(result_of, edit, 
 
     assert ERROR in await result_of("write", path="a.txt", content="BAD\n")
     assert "2:1 a bad line" in await edit("a.txt", "BAD", "BAD\nBAD")
+    assert ERROR in await result_of("write", path="b.txt", content="BAD\n")
 
     await pi_session.dispose()
     assert [request.purpose for request in launcher.requests] == ["lsp"]
     assert log.read_text().split()[1:] == [
         "initialize",
         "initialized",
-        *["textDocument/didOpen", "textDocument/didClose"],
-        *["textDocument/didOpen", "textDocument/didSave", "textDocument/didClose"],
+        "textDocument/didOpen",
+        *["textDocument/didChange", "textDocument/didSave"],
+        *["textDocument/didClose", "textDocument/didOpen", "textDocument/didSave"],
         "shutdown",
     ]
 

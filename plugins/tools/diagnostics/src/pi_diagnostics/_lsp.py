@@ -1,6 +1,7 @@
 """A language server: started once, given the texts of one file at a time, and asked or waited for its diagnostics.
 
-A document is open only while it is checked: in between, the server reads the files that are on the disk.
+Only the file that was checked last is open: of all others the server reads what is on the disk. It stays open because
+servers publish an empty list some time after a file was closed, which would pass for the answer to its next text.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ __all__ = ["LanguageServer"]
 
 SETTLE = 0.2
 """Seconds without further news after which published diagnostics count as complete: servers publish in parts."""
+SETTLE_UNVERSIONED = 0.5
+"""The same where the news may also be about the text before."""
 STOP_GRACE = 1.0
 """Seconds for a server to prepare its end."""
 _ERROR = 1
@@ -52,6 +55,8 @@ class LanguageServer:
         self._pulls = self._saves = False
         self._version = 0
         self._uri: str | None = None
+        """The document that is open."""
+        self._settle = SETTLE
         self._published: list[Any] = []
         self._news = asyncio.Event()
         self._checking = asyncio.Lock()
@@ -94,19 +99,14 @@ class LanguageServer:
         """
         async with self._checking:
             self._connection.allow()
-            uri = self._uri = Path(path).as_uri()
+            uri = Path(path).as_uri()
             found = []
-            try:
-                for at, text in enumerate(texts):
-                    self._give(uri, language, text, is_open=at > 0)
-                    if saved and self._saves and at == len(texts) - 1:
-                        self._connection.notify("textDocument/didSave", {"textDocument": {"uri": uri}})
-                    items = await self._pulled(uri) if self._pulls else await self._pushed()
-                    found.append([each for item in items if (each := self._finding(item)) is not None])
-            finally:
-                self._uri = None
-                with suppress(CheckFailure):
-                    self._connection.notify("textDocument/didClose", {"textDocument": {"uri": uri}})
+            for at, text in enumerate(texts):
+                self._give(uri, language, text)
+                if saved and self._saves and at == len(texts) - 1:
+                    self._connection.notify("textDocument/didSave", {"textDocument": {"uri": uri}})
+                items = await self._pulled(uri) if self._pulls else await self._pushed()
+                found.append([each for item in items if (each := self._finding(item)) is not None])
             return found
 
     async def stop(self) -> None:
@@ -116,7 +116,7 @@ class LanguageServer:
                 await self._connection.request("shutdown", None)
                 self._connection.notify("exit", None)
         await self._connection.close()
-        await self._child.stop(grace=SETTLE)
+        await self._child.stop(grace=STOP_GRACE)
 
     async def kill(self) -> None:
         """End the server at once."""
@@ -124,18 +124,21 @@ class LanguageServer:
         await self._connection.close()
         self._child.close()
 
-    def _give(self, uri: str, language: str, text: str, *, is_open: bool) -> None:
+    def _give(self, uri: str, language: str, text: str) -> None:
         self._version += 1
-        self._published = []
+        self._published, self._settle = [], SETTLE
         self._news.clear()
-        if is_open:
-            document: dict[str, Any] = {"uri": uri, "version": self._version}
+        document: dict[str, Any] = {"uri": uri, "version": self._version}
+        if self._uri == uri:
             self._connection.notify(
                 "textDocument/didChange", {"textDocument": document, "contentChanges": [{"text": text}]}
             )
-        else:
-            document = {"uri": uri, "languageId": language, "version": self._version, "text": text}
-            self._connection.notify("textDocument/didOpen", {"textDocument": document})
+            return
+        if self._uri is not None:
+            self._connection.notify("textDocument/didClose", {"textDocument": {"uri": self._uri}})
+        self._uri = uri
+        opened = {**document, "languageId": language, "text": text}
+        self._connection.notify("textDocument/didOpen", {"textDocument": opened})
 
     async def _pulled(self, uri: str) -> list[Any]:
         report = await self._connection.request("textDocument/diagnostic", {"textDocument": {"uri": uri}})
@@ -150,17 +153,19 @@ class LanguageServer:
         with suppress(TimeoutError):
             while True:
                 self._news.clear()
-                async with asyncio.timeout(SETTLE):
+                async with asyncio.timeout(self._settle):
                     await self._news.wait()
         return self._published
 
     def _receive(self, method: str, params: Any) -> None:
-        if method != "textDocument/publishDiagnostics" or self._uri is None:
+        if method != "textDocument/publishDiagnostics":
             return
         about = _object(params)
         version = about.get("version")
         if about.get("uri") != self._uri or (isinstance(version, int) and version < self._version):
             return
+        if version is None:
+            self._settle = SETTLE_UNVERSIONED
         items = about.get("diagnostics")
         self._published = items if isinstance(items, list) else []
         self._news.set()

@@ -64,7 +64,8 @@ def publish(document, text):
     if "parts" in FAULTS:
         send(method="textDocument/publishDiagnostics", params={"uri": uri, "diagnostics": []})
     if "hang" not in FAULTS or "HANG" not in text:
-        send(method="textDocument/publishDiagnostics", params={"uri": uri, "diagnostics": diagnostics(text)})
+        about = {} if "parts" in FAULTS else {"version": version}
+        send(method="textDocument/publishDiagnostics", params={"uri": uri, **about, "diagnostics": diagnostics(text)})
 
 
 def start(number):
