@@ -23,8 +23,12 @@ _SCRIPTS = (".ts", ".mts", ".cts", ".js", ".mjs", ".cjs")
 _SKIPPED = {".git", "node_modules", "__pycache__"}
 
 
-def read_manifest(folder: Path) -> dict[str, Any]:
+def read_manifest(folder: Path, name: str) -> dict[str, Any]:
     """Return ``resources``, lists of absolute paths by kind, and ``notes`` on what pi cannot use.
+
+    Args:
+        folder: The package's files.
+        name: What messages call the package.
 
     Raises:
         UserError: The manifest cannot be read, a path leaves the folder, or there is nothing that pi can use.
@@ -45,7 +49,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
             resources.setdefault(kind, []).append(str(path))
     if not resources:
         what = f"{_count(scripts)}, which pi cannot run" if scripts else "no extensions, skills, prompts or themes"
-        raise UserError(f"{folder} has {what}")
+        raise UserError(f"{name} has {what}")
     notes = [f"{_count(scripts)} need the original pi and are left out"] if scripts else []
     return {"resources": resources, "notes": notes}
 

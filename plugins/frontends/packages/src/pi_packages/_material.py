@@ -73,7 +73,7 @@ def fetch(source: Source, context: Context, known: Mapping[str, Any] | None) -> 
     from pi_packages._npm import fetch_npm
 
     folder, facts = fetch_npm(source, context, known)
-    return Material(source=source, facts={**facts, **read_manifest(folder)})
+    return Material(source=source, facts={**facts, **read_manifest(folder, source.text)})
 
 
 def of_folder(source: Source, folder: Path, facts: Mapping[str, Any] | None = None, *, editable: bool) -> Material:
@@ -86,4 +86,4 @@ def of_folder(source: Source, folder: Path, facts: Mapping[str, Any] | None = No
     if name is not None:
         line = f"-e {folder}" if editable else f"{name} @ {folder.as_uri()}"
         return Material(source=source, requirement=line, name=name, folder=folder, facts=facts or {})
-    return Material(source=source, facts={**(facts or {}), **read_manifest(folder)})
+    return Material(source=source, facts={**(facts or {}), **read_manifest(folder, source.text)})
