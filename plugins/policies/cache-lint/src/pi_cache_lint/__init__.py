@@ -42,6 +42,10 @@ def activate(pi: PiAPI) -> None:
     @pi.on("model_usage")
     def look(event: ModelUsageEvent, ctx: PiContext) -> None:
         nonlocal observed, watch, first
+        if event.error is not None or not isinstance(event.payload, dict):  # there is nothing to compare
+            if observed is not None:
+                observed.payloads.pop(event.request_id, None)
+            return
         from pi_cache_lint._first import Observed, can_wait, moment_of, tools_of
 
         is_first = observed is None

@@ -61,9 +61,7 @@ class Watch:
         self._begin(ctx)
         purpose = event.purpose, event.plugin
         digests = self._digests.setdefault(purpose, Digests())
-        chain = (
-            None if event.error is not None else chain_of(event.payload, digests, _declarations(moment.tools, self._pi))
-        )
+        chain = chain_of(event.payload, digests, _declarations(moment.tools, self._pi))
         if chain is None:
             return
         before = self._lines.get(purpose)
