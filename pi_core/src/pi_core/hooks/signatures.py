@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pi_core.agent.safe_text import safe_repr
 from pi_hookspecs import answers_of
@@ -10,7 +11,54 @@ from pi_hookspecs import answers_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["adapt", "cannot_be_awaited", "parameters"]
+__all__ = ["Needed", "adapt", "cannot_be_awaited", "needed", "parameters"]
+
+_HAS_STAR = 0x04
+"""``inspect.CO_VARARGS``."""
+
+
+class Needed(NamedTuple):
+    """What a call has to give a function.
+
+    Attributes:
+        positional: The parameters without a default that can be given by position.
+        keywords: Those that can be given by keyword alone.
+        star: Whether it takes any number of further arguments.
+    """
+
+    positional: list[str]
+    keywords: list[str]
+    star: bool
+
+
+def needed(function: Any) -> Needed:
+    """Return what a call has to give a function.
+
+    Raises:
+        ValueError: It is a builtin without a signature.
+    """
+    if type(function) is FunctionType and not vars(function).keys() & {"__wrapped__", "__signature__"}:
+        return _needed_of_code(function)  # every start asks for each hook of each plugin, and ``signature`` is slow
+    from inspect import Parameter, signature
+
+    taken = signature(function).parameters.values()
+    without = [each for each in taken if each.default is Parameter.empty]
+    by_position = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
+    return Needed(
+        [each.name for each in without if each.kind in by_position],
+        [each.name for each in without if each.kind is Parameter.KEYWORD_ONLY],
+        any(each.kind is Parameter.VAR_POSITIONAL for each in taken),
+    )
+
+
+def _needed_of_code(function: FunctionType) -> Needed:
+    code, names = function.__code__, function.__code__.co_varnames
+    keywords = names[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
+    return Needed(
+        list(names[: code.co_argcount - len(function.__defaults__ or ())]),
+        [each for each in keywords if each not in (function.__kwdefaults__ or {})],
+        bool(code.co_flags & _HAS_STAR),
+    )
 
 
 def parameters(function: Callable[..., Any]) -> tuple[str, ...]:
@@ -19,20 +67,16 @@ def parameters(function: Callable[..., Any]) -> tuple[str, ...]:
     Raises:
         TypeError: It cannot be called with an event and a context.
     """
-    from inspect import Parameter, signature
-
     try:
-        taken = signature(function).parameters.values()
+        names, keywords, star = needed(function)
     except ValueError:  # a builtin without a signature
         return ("event", "ctx")
-    needed = [each for each in taken if each.default is Parameter.empty]
-    names = [each.name for each in needed if each.kind in (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)]
-    if len(names) > 2 or any(each.kind is Parameter.KEYWORD_ONLY for each in needed):  # noqa: PLR2004 - event and ctx
-        message = f"{safe_repr(function)} takes {', '.join(each.name for each in needed)}; a handler gets event and ctx"
+    if len(names) > 2 or keywords:  # noqa: PLR2004 - event and ctx
+        message = f"{safe_repr(function)} takes {', '.join([*names, *keywords])}; a handler gets event and ctx"
         raise TypeError(message)
     if names and set(names) <= {"event", "ctx"}:
         return tuple(names)
-    if any(each.kind is Parameter.VAR_POSITIONAL for each in taken):
+    if star:
         return ("event", "ctx")
     return ("event", "ctx")[: len(names)]
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from inspect import Parameter, signature
 from types import FunctionType, MethodType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 import pluggy
 
 from pi_core.agent.safe_text import format_exception
-from pi_core.hooks.signatures import cannot_be_awaited
+from pi_core.hooks.signatures import cannot_be_awaited, needed
 from pi_hookspecs import UnknownName
 from pi_hookspecs.specs import spec_modules
 
@@ -85,16 +84,11 @@ class PluginManager(pluggy.PluginManager):
         if options["wrapper"] or options["hookwrapper"]:
             return "wrappers are not supported: hooks may be async, and a wrapper would end before the work starts"
         known = caller.spec.argnames
-        needed = [each for each in signature(function).parameters.values() if each.default is Parameter.empty]
-        unknown = [
-            each.name
-            for each in needed
-            if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD) and each.name not in known
-        ]
+        positional, by_keyword, _ = needed(function)
+        unknown = [each for each in positional if each not in known]
         if unknown:
             offered = f"only {', '.join(known)}: name its parameters so" if known else "no arguments"
             return f"takes {', '.join(unknown)}, but the hook offers {offered}"
-        by_keyword = [each.name for each in needed if each.kind is Parameter.KEYWORD_ONLY]
         if by_keyword:
             return f"takes {', '.join(by_keyword)} by keyword alone, but hooks are called by position; take away the *"
         return cannot_be_awaited(caller.spec.function, function)
