@@ -55,6 +55,8 @@ def attach(arguments: list[str], host: PluginHost) -> int:
         error = UserError("pi attach needs the command that starts the other pi. See pi attach --help")
         error.exit_code = 2
         raise error
+    if not sys.stdin.isatty() or not sys.stdout.isatty():
+        raise UserError("pi attach needs a terminal. A program can drive the other pi itself, with --mode rpc")
     return asyncio.run(_attach(command, host.settings))
 
 

@@ -77,6 +77,18 @@ async def test_a_double_click_takes_a_word_and_ctrl_c_copies_and_clears_nothing_
     assert clipboard_sequence("harbour") in written
 
 
+async def test_a_selection_of_blank_rows_copies_nothing(desk, script: ScriptedProvider, written: list[str]) -> None:
+    script.turn(text("One.\n\nTwo."))
+
+    async with desk() as user:
+        await user.type("Count", "enter")
+        await user.sees("Two.")
+        row = at(user, "Two.")[1] - 1
+        await drag(user, (1, row), (30, row))
+
+    assert not [each for each in written if each.startswith("\x1b]52")]
+
+
 @pytest.mark.pi(tools=[LOGBOOK])
 async def test_a_click_expands_one_tool(desk, script: ScriptedProvider) -> None:
     script.turn(tool_call("logbook"))

@@ -66,8 +66,10 @@ class Clipboard:
     def copy_on_select(self) -> None:
         """Copy what was just selected with the mouse, unless the user wants to do that with a key."""
         pane = self._app.transcript
-        if self._app.port.settings.get_bool("fullscreenCopyOnSelect", default=True):
-            self.copy(pane.selection.text(pane.room[1]))
+        text = pane.selection.text(pane.room[1])
+        wanted = self._app.port.settings.get_bool("fullscreenCopyOnSelect", default=True)
+        if wanted and text:
+            self.copy(text)
 
     def copy_selection(self) -> bool:
         """Copy what is selected, and select nothing any more; False if nothing was selected."""
