@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pi_hookspecs import PiError
-from pi_testing import FakeLauncher, FakeWorkspace, text, tool_call
+from pi_testing import FakeWorkspace, text, tool_call
 
 README = (Path(__file__).parents[1] / "README.md").read_text()
 TIDE = "def tide(hour):\n    height = 3\n    return hour % 12 + height\n"
@@ -20,6 +20,11 @@ def tide(tmp_path):
     file = tmp_path / "tide.py"
     file.write_text(TIDE)
     return file
+
+
+class ThroughEditor(FakeWorkspace):
+    async def write_file(self, path, content):
+        Path(path).write_bytes(content)
 
 
 async def test_the_model_reads_the_error_that_its_edit_made_as_in_the_readme(edit, tide):
@@ -120,10 +125,10 @@ async def test_a_failure_before_an_edit_does_not_refuse_it(result_of, monkeypatc
     assert [each.message for each in fake_ui.notices] == ["An edit is not checked for errors: no programs today"]
 
 
-@pytest.mark.parametrize("services", [[FakeWorkspace(), LAUNCHER := FakeLauncher()]])
-async def test_files_that_a_plugin_redirects_are_not_checked(result_of):
+@pytest.mark.parametrize("services", [[ThroughEditor()]])
+async def test_files_that_a_plugin_redirects_are_not_checked(result_of, tmp_path):
     assert "diagnostics" not in await result_of("write", path="a.py", content="print(x)\n")
-    assert LAUNCHER.requests == []
+    assert (tmp_path / "a.py").exists()
 
 
 async def test_an_abort_while_a_program_runs_leaves_nothing_behind(

@@ -67,7 +67,7 @@ class Hooks:
 
     async def _remember(self, event: ToolCallEvent, ctx: PiContext) -> None:
         path = _path(event.input, ctx) if event.tool_name in TOOLS else None
-        if path is None or ctx.file_operations() is not None:  # the files are on another machine
+        if path is None or ctx.file_operations() is not None:  # on another machine, perhaps
             return
         if not self._checks_of(ctx).covers(path):
             return
