@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 
@@ -48,6 +50,17 @@ def test_the_user_adds_replaces_and_switches_off(options):
         ["basedpyright", "pyright", "pylsp"]
     ]
     assert read.checkers["pyright"].command == ("zls", "--stdio")
+
+
+def test_the_settings_of_the_readme_are_valid(options):
+    readme = (Path(__file__).parents[1] / "README.md").read_text()
+    (example,) = re.findall(r"^```json\n(.*?)^```", readme, re.MULTILINE | re.DOTALL)
+
+    read = options(json.loads(example)["diagnostics"])
+
+    assert read.problems == ()
+    assert read.checkers["zls"].languages == {".zig": "zig"}
+    assert "pyright" not in read.checkers
 
 
 def test_a_project_only_switches_off(options):
