@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pi_hookspecs import Line, Run
+from pi_hookspecs import Line, Run, SessionStartEvent, hookimpl
 from pi_testing import text
 from pi_tui._first_frame import drawn, palette_of
 from pi_tui._printed import Printed
@@ -21,6 +21,7 @@ from pi_tui.screen.strips import Painter
 if TYPE_CHECKING:
     from textual.geometry import Region
 
+    from pi_hookspecs import PiContext
     from pi_testing import ScriptedProvider
 
 PALETTE = palette_of("dark", {"TERM": "xterm-256color"})
@@ -123,3 +124,35 @@ async def test_what_the_session_starts_can_make_timers(desk) -> None:
 
         await asyncio.create_task(session_task(), context=contextvars.Context())
         await asyncio.wait_for(ticked.wait(), 30)
+
+
+class Warns:
+    """A plugin that reports something when a session starts."""
+
+    @hookimpl
+    def session_start(self, event: SessionStartEvent, ctx: PiContext) -> None:
+        """Report."""
+        ctx.ui.notify(f"beware of the {event.reason}", "warning")
+
+
+@pytest.mark.pi(plugins=[Warns()])
+async def test_what_a_plugin_reports_at_the_start_of_a_new_session_stays_on_the_screen(desk) -> None:
+    async with desk() as user:
+        await user.type("/new ", "enter")
+        await user.when(lambda: not user.typed)
+        await user.app.talk.end()
+        await user.press("a")
+
+        assert user.text.count("beware of the new") == 1
+
+
+async def test_what_a_plugin_reports_at_the_first_start_stays_on_the_screen(desk) -> None:
+    async with desk() as user:
+        user.app.begin(bool)
+        user.app.interface.notify("beware", "warning")
+        user.app.take_event(SessionStartEvent())
+        await user.sees("beware")
+
+        user.app.load()
+        await user.press("a")
+        assert "beware" not in user.text

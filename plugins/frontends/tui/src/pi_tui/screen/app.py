@@ -153,6 +153,7 @@ class ScreenApp(Controls, Life, App[int]):
 
     def take_event(self, event: Any) -> None:
         """Take an event of the session or of the front end."""
+        self.reports.take(event)
         changes = reduce(self.state, event, time.monotonic())
         if changes.reload:
             self.load()
@@ -161,6 +162,7 @@ class ScreenApp(Controls, Life, App[int]):
         if event.type in ("agent_settled", "session_start", "entry_appended", "session_info_changed"):
             self.refresh_facts()
         if event.type == "session_start":
+            self.reports.end()
             self._find_themes()
             self.warn(*self.shortcut_problems())
 
@@ -174,6 +176,7 @@ class ScreenApp(Controls, Life, App[int]):
         """Read the conversation again: it is another one, or goes on from another place."""
         self.is_loaded = True
         changes = load_entries(self.state, self.port.entries())
+        self.reports.put_back(self.state)
         self.transcript.anchored.clear()
         reduce(self.state, FactsChanged(facts=self.port.usage()), time.monotonic())
         self.refresh_facts()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import time
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from textual import on
 from pi_tui._driver import TerminalGone
 from pi_tui.editor.history import History
 from pi_tui.screen.talk import Typed
+from pi_tui.view.reduce import reduce
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from pi_tui.plugins_ui.overlays import Overlays
     from pi_tui.port.protocol import Port
     from pi_tui.screen.talk import Talk
+    from pi_tui.view.state import State
 
     _App = App[int]
 else:
@@ -41,6 +44,35 @@ _END_SECONDS = 5.0
 """How long the application may take to end."""
 
 
+class Reports:
+    """What plugins report while a session starts: loading its conversation removes it, and it is displayed again."""
+
+    def __init__(self) -> None:
+        self._events: list[Any] = []
+        self._is_starting = False
+
+    def begin(self) -> None:
+        """Remember what is reported from now on."""
+        self._is_starting = True
+
+    def take(self, event: Any) -> None:
+        """Remember an event if it is a report, and the session is being started."""
+        if event.type in ("session_switch", "session_fork"):
+            self.begin()
+        elif self._is_starting and event.type in ("local_notice", "extension_error"):
+            self._events.append(event)
+
+    def put_back(self, state: State) -> None:
+        """Add the reports to a conversation that was loaded."""
+        for event in self._events:
+            reduce(state, event, time.monotonic())
+
+    def end(self) -> None:
+        """Forget them: the session is started."""
+        self._events.clear()
+        self._is_starting = False
+
+
 class Life(_App):
     """The part of the application that knows its beginning and its end.
 
@@ -50,6 +82,7 @@ class Life(_App):
         is_held: Whether the first frame is still on the terminal.
         is_loaded: Whether the conversation was read.
         is_talking: Whether the session is started, and not ended yet.
+        reports: What plugins report while the session starts.
     """
 
     port: Port
@@ -90,6 +123,7 @@ class Life(_App):
         self._warned: set[str] = set()
         self._write_printed: Callable[[str], object] = str
         self._held = ExitStack()
+        self.reports = Reports()
 
     def hold(self) -> None:
         """Leave the first frame on the terminal until the session is started: each picture is written in full."""
@@ -133,13 +167,15 @@ class Life(_App):
         return self._context()
 
     def begin(self, unsubscribe: Callable[[], None]) -> None:
-        """Remember how to stop taking events."""
+        """Remember how to stop taking events, of which those of the start are first."""
         self._unsubscribe = unsubscribe
+        self.reports.begin()
 
     async def talk_until_end(self, prompts: Iterable[Any], running: asyncio.Future[Any]) -> None:
         """Send the prompts of the command line; return when the session is to be ended, or the application has."""
         self.is_talking = True
         self._load_once()  # else its start was an event
+        self.reports.end()
         self.release()
         self.warn(*self.first_problems, *self.port.problems())
         await self.talk.look_up_commands()
