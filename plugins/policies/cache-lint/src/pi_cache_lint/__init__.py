@@ -46,14 +46,15 @@ def activate(pi: PiAPI) -> None:
             if observed is not None:
                 observed.payloads.pop(event.request_id, None)
             return
-        from pi_cache_lint._first import Observed, can_wait, moment_of, tools_of
+        from pi_cache_lint._first import Moment, Observed, can_wait, tools_of
 
         is_first = observed is None
         if observed is None:
             observed = Observed(pi)
-        moment = moment_of(event, ctx, observed)
+        moment = Moment(event, ctx, observed)
         if is_first and can_wait(event, ctx):
-            first = event, moment._replace(tools=tools_of(pi))
+            moment.tools = tools_of(pi)
+            first = event, moment
             return
         if watch is None:
             from pi_cache_lint._watch import Watch

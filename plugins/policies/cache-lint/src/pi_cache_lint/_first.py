@@ -6,7 +6,7 @@ Many processes make one request and end. They need neither its hashes nor the mo
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from pi_cache_lint._loss import CENT, dollars_of
 from pi_hookspecs import hookimpl
@@ -22,28 +22,27 @@ if TYPE_CHECKING:
         ModelUsageEvent,
         PiAPI,
         PiContext,
-        PromptPart,
         ToolInfo,
     )
 
-__all__ = ["ENTRY", "Moment", "Observed", "Tools", "can_wait", "moment_of", "tools_of"]
+    Tools = tuple[Sequence[ToolInfo], Sequence[str]]
+
+__all__ = ["ENTRY", "Moment", "Observed", "can_wait", "tools_of"]
 
 ENTRY = "cache-lint"
 """The type of the entries, which have a ``break`` or a ``chain``."""
 
 
-class Tools(NamedTuple):
-    """The tools of a session, and the names of the active ones."""
-
-    known: Sequence[ToolInfo]
-    active: Sequence[str]
-
-
-class Moment(NamedTuple):
+class Moment:
     """The session as it was when a request was answered.
 
+    Args:
+        event: The request.
+        ctx: The session.
+        observed: What plugins changed in the request.
+
     Attributes:
-        session: Its id.
+        session: The session's id.
         started: When the request was made, in seconds since 1970.
         leaf: The latest entry.
         level: The thinking level.
@@ -52,19 +51,20 @@ class Moment(NamedTuple):
         changes: What plugins changed before the payload was made, by hook.
         payload_changes: What they changed in the payload.
         messages: The messages before they became a part of the payload; None where they are not known.
-        tools: The tools; None where they are those of now.
+        tools: All tools, and the names of the active ones; None where they are those of now.
     """
 
-    session: str
-    started: float
-    leaf: str | None
-    level: str
-    prompt: str
-    parts: Sequence[PromptPart]
-    changes: dict[str, tuple[tuple[str, str], ...]]
-    payload_changes: tuple[tuple[str, str], ...]
-    messages: Sequence[AgentMessage] | None
-    tools: Tools | None = None
+    def __init__(self, event: ModelUsageEvent, ctx: PiContext, observed: Observed) -> None:
+        self.session = ctx.session.id
+        self.started = time.time() - event.duration_ms / 1000
+        self.leaf = ctx.session.leaf_id
+        self.level = ctx.thinking_level
+        self.prompt = ctx.system_prompt
+        self.parts = ctx.prompt_parts
+        self.changes = dict(observed.changes)
+        self.payload_changes = observed.payloads.pop(event.request_id, ())
+        self.messages = observed.messages
+        self.tools: Tools | None = None
 
 
 class Observed:
@@ -93,24 +93,9 @@ class Observed:
             pi.on(function.__name__, hookimpl(observe=True)(function))
 
 
-def moment_of(event: ModelUsageEvent, ctx: PiContext, observed: Observed) -> Moment:
-    """Return the session as it is when a request has just been answered."""
-    return Moment(
-        session=ctx.session.id,
-        started=time.time() - event.duration_ms / 1000,
-        leaf=ctx.session.leaf_id,
-        level=ctx.thinking_level,
-        prompt=ctx.system_prompt,
-        parts=ctx.prompt_parts,
-        changes=dict(observed.changes),
-        payload_changes=observed.payloads.pop(event.request_id, ()),
-        messages=observed.messages,
-    )
-
-
 def tools_of(pi: PiAPI) -> Tools:
     """Return the tools as they are now."""
-    return Tools(pi.get_all_tools(), pi.get_active_tools())
+    return pi.get_all_tools(), pi.get_active_tools()
 
 
 def can_wait(event: ModelUsageEvent, ctx: PiContext) -> bool:

@@ -182,7 +182,7 @@ def _declarations(tools: Tools | None, pi: PiAPI) -> Callable[[str], Any]:
 
     def declaration(name: str) -> Any:
         if not known:
-            found = tools.known if tools is not None else pi.get_all_tools()
+            found = tools[0] if tools is not None else pi.get_all_tools()
             known.update((each.name, [each.description, each.parameters]) for each in found)
         return known.get(name)
 
@@ -191,8 +191,8 @@ def _declarations(tools: Tools | None, pi: PiAPI) -> Callable[[str], Any]:
 
 def _offered(tools: Tools) -> tuple[tuple[tuple[str, str], ...], dict[str, str | None]]:
     """Return name and hash of the active tools, and the plugin of every tool."""
-    digests, known = Digests(), {each.name: each for each in tools.known}
-    active = (known[name] for name in tools.active if name in known)
+    digests, known = Digests(), {each.name: each for each in tools[0]}
+    active = (known[name] for name in tools[1] if name in known)
     offered = tuple((each.name, digests.of([each.description, each.parameters])) for each in active)
     return offered, {each.name: each.plugin for each in known.values()}
 
