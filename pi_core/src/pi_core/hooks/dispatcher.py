@@ -241,9 +241,10 @@ class HookDispatcher:
                     hook.cycles.append(cycle)
                     message = f"before= and after= form a cycle ({' -> '.join(cycle)}); load order decides"
                     self._invoker.report_failure(hook=name, plugin=cycle[0], kind="order", message=message)
-        self.implemented = frozenset(name for name, hook in self._hooks.items() if hook.implementations)
+        found = {name for name in names or self._hooks if self._hooks[name].implementations}
+        self.implemented = self.implemented.difference(names or self._hooks) | found
         self._watchdog.shortest = min(
-            (each.deadline for hook in self._hooks.values() for each in hook.implementations), default=30.0
+            (each.deadline for name in self.implemented for each in self._hooks[name].implementations), default=30.0
         )
 
     def _combination(self, answers: Answers, *, observed: bool) -> Combine:
