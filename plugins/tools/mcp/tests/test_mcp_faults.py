@@ -201,3 +201,31 @@ async def test_a_deaf_server_and_its_daemon_end_with_pi(fault, tmp_path, ending)
     await gone(pids)
     pi.stdin.close()
     pi.wait()
+
+
+IMPATIENT = """
+import asyncio, sys
+from mcp.client import session
+from pi_mcp.sidecar import _connection
+
+session.DISCOVER_TIMEOUT_SECONDS = _connection._READ_TIMEOUT = 0.2
+spawn = {"argv": sys.argv[1:], "cwd": "/", "env": {}}
+spec = {"server": "s", "name": "s", "transport": "stdio", "spawn": spawn}
+
+async def main():
+    try:
+        await _connection.Connection(spec, None, None).client()
+    except _connection.Lost as error:
+        print(error)
+
+asyncio.run(main())
+"""
+
+
+def test_a_server_that_never_answers_is_reported_as_such_and_not_by_its_end(fault) -> None:
+    server = fault("silent")
+    command = [sys.executable, "-c", IMPATIENT, server["command"], *server["args"]]
+
+    printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+    assert printed == "it did not answer: Request 'initialize' timed out\n"

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import httpx2
 from mcp import Client
-from mcp_types import Implementation
+from mcp.shared.exceptions import MCPError
+from mcp_types import REQUEST_TIMEOUT, Implementation
 
 from pi_mcp.sidecar._asks import Asks
 from pi_mcp.sidecar._checked import Trouble
@@ -130,8 +131,14 @@ class Connection:
                 cache=None,
                 **self._asks.callbacks(),
             )
-            async with client:
-                yield client
+            try:
+                async with client:
+                    yield client
+            except Exception as error:
+                first = _first(error)
+                if isinstance(first, MCPError) and first.code == REQUEST_TIMEOUT:  # before the server is ended for it
+                    self.trouble.happened(f"it did not answer: {reason_of(first)}")
+                raise
 
     @asynccontextmanager
     async def _transport(self) -> AsyncIterator[Any]:
@@ -190,8 +197,7 @@ class _Given:
 
 def reason_of(error: BaseException) -> str:
     """Return why something failed in a sentence, without secrets; of a group the first reason."""
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
+    error = _first(error)
     response = getattr(error, "response", None)
     if response is not None:
         return f"{_place_of(response.request)} answered {response.status_code}"
@@ -199,6 +205,12 @@ def reason_of(error: BaseException) -> str:
     if isinstance(error, httpx2.ConnectError):
         return f"{_place_of(error.request)} cannot be reached: {reason}"
     return reason
+
+
+def _first(error: BaseException) -> BaseException:
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
 
 
 def _place_of(request: httpx2.Request) -> str:
