@@ -118,7 +118,12 @@ def unsent(tmp_path_factory):
             "slow": {"OTEL_EXPORTER_OTLP_ENDPOINT": slow.url},
             "503": {"OTEL_EXPORTER_OTLP_ENDPOINT": busy.url},
             "413": {"OTEL_EXPORTER_OTLP_ENDPOINT": small.url},
+            "keyed": {
+                "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": f"{gone.url}/v1/traces?key=secret-word",
+                "OTEL_METRICS_EXPORTER": "none",
+            },
             "unknown": {"OTEL_TRACES_EXPORTER": "carrier-pigeon"},
+            "negative": {"OTEL_TRACES_EXPORTER": "console", "OTEL_BSP_MAX_QUEUE_SIZE": "-3"},
         }
         started = {name: start(tmp_path_factory.mktemp(name), **environ) for name, environ in environments.items()}
         ended = {name: pi.communicate(timeout=120) for name, pi in started.items()}
@@ -132,7 +137,9 @@ def unsent(tmp_path_factory):
         ("slow", "did not answer in time"),
         ("503", "Service Unavailable"),
         ("413", "413"),
+        ("keyed", "/v1/traces: Connection refused"),
         ("unknown", "there is no exporter 'carrier-pigeon' for traces"),
+        ("negative", "OpenTelemetry cannot be used: max_queue_size must be a positive integer"),
     ],
 )
 def test_what_cannot_be_sent_is_one_line_and_the_answer_is_there(unsent, wrong, why):

@@ -168,14 +168,14 @@ def _exporter(signal: str, name: str) -> Any:
     found = entry_points(group=f"opentelemetry_{signal}_exporter", name=name)
     if not found:
         raise ValueError(
-            f"OpenTelemetry: there is no exporter {name!r} for {signal}, so nothing is sent. Install the distribution"
+            f"there is no exporter {name!r} for {signal}, so nothing is sent. Install the distribution"
             f" that has it, or set {EXPORTERS[signal.upper()]} to otlp, console or none."
         )
     return next(iter(found)).load()()
 
 
 def _address() -> str:
-    """Return the address of the endpoint, without user name and password."""
+    """Return the address of the endpoint, without the parts that hold names, passwords and keys."""
     variables = (
         "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
         "OTEL_EXPORTER_OTLP_ENDPOINT",
@@ -183,7 +183,7 @@ def _address() -> str:
     )
     address = next((os.environ[each] for each in variables if os.environ.get(each)), "http://localhost:4318")
     scheme, separator, rest = address.partition("://")
-    return scheme + separator + rest.rpartition("@")[2]
+    return scheme + separator + rest.rpartition("@")[2].partition("?")[0]
 
 
 class _Tally:

@@ -81,7 +81,7 @@ class Telemetry:
 
             self._outlet = open_outlet()
         except Exception as error:  # noqa: BLE001 - a broken installation, or an exporter that refuses its variables
-            self._failure = str(error) if isinstance(error, ValueError) else f"OpenTelemetry cannot be used: {error}"
+            self._failure = f"OpenTelemetry cannot be used: {error}"
 
     async def finish(self) -> str | None:
         """Send what waits, for a limited time; return a sentence about what could not be sent, once per process.
