@@ -121,6 +121,21 @@ def test_servers_of_a_project_that_is_not_trusted_are_not_read_but_their_file_is
         run("test", "tide")
 
 
+def test_a_disabled_server_is_reported_as_disabled(run, file) -> None:
+    file.write_text('{"mcpServers": {"tide": {"command": "tides", "enabled": false}}}')
+
+    with pytest.raises(UserError, match=r"'tide' is disabled in .*mcp\.json:1"):
+        run("test", "tide")
+
+
+@pytest.mark.pi(plugins={"mcp": pi_mcp}, trusted=True)
+def test_a_server_of_a_project_without_an_approval_says_how_to_approve_it(run) -> None:
+    Path(".mcp.json").write_text('{"mcpServers": {"tide": {"command": "tides"}}}')
+
+    with pytest.raises(UserError, match=r"'tide' is not approved\. Start pi in a terminal"):
+        run("test", "tide")
+
+
 def test_the_server_whose_tools_cannot_be_listed_is_named(run, file) -> None:
     file.write_text(json.dumps({"mcpServers": {"gone": {"command": sys.executable, "args": ["-c", "exit(7)"]}}}))
 

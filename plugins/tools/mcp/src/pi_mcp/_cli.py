@@ -226,13 +226,15 @@ async def _try(given: argparse.Namespace, arguments: dict[str, Any], host: Any) 
 
 
 def _remote(hub: Hub, name: str, host: Any) -> Any:
-    remote = hub.remotes.get(name)
-    if remote is None:
-        known = ", ".join(hub.servers) or "none"
-        why = "is disabled or not approved" if name in hub.servers else "is not configured"
-        notes = "".join(f"\n{each}" for each in (*hub.problems, *_unused_files(host)))
-        raise UserError(f"The MCP server {name!r} {why}; configured: {known}.{notes}")
-    return remote
+    if name in hub.remotes:
+        return hub.remotes[name]
+    if name in hub.refused:
+        raise UserError(f"The MCP server {name!r} is not approved. Start pi in a terminal to be asked about it.")
+    if name in hub.servers:
+        raise UserError(f"The MCP server {name!r} is disabled in {hub.servers[name].origin}.")
+    known = ", ".join(hub.servers) or "none"
+    notes = "".join(f"\n{each}" for each in (*hub.problems, *_unused_files(host)))
+    raise UserError(f"The MCP server {name!r} is not configured; configured: {known}.{notes}")
 
 
 def _unused_files(host: Any) -> list[str]:
