@@ -85,6 +85,7 @@ def reader(tmp_path):
     return Reader(tmp_path)
 
 
+@pytest.mark.slow
 def test_the_page_can_be_followed(reader):
     steps = list(STEP.finditer(PAGE.read_text()))
 

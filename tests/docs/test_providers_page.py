@@ -25,6 +25,7 @@ def project(tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 def test_its_provider_passes_the_contract_with_tools(project):
     """Takes some seconds, because the contract waits for servers that stall."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("PI_", "PYTEST_"))}

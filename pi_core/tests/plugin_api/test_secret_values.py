@@ -211,6 +211,15 @@ def test_no_secret_passes_a_stream_wherever_it_is_cut(parts, chance):
     assert written == clean("".join(parts))
 
 
+def test_a_key_whose_last_line_is_cut_does_not_pass_a_stream():
+    key = "-----BEGIN KEY-----\n" + "ab12\n" * 300 + "-----END KEY-----"
+    stream = CleanStream(lambda text: text.replace(key, "[secret]"))
+
+    written = stream.feed(key[:-7]) + stream.feed(key[-7:]) + stream.end()
+
+    assert written == "[secret]"
+
+
 def test_a_stream_holds_back_little():
     stream = CleanStream(str)
     written = "".join(stream.feed("some words and ") for _ in range(1000))

@@ -15,7 +15,8 @@ _HELD = 200
 _MOST = 16 * 1024
 """Characters that are held back where no place to cut is found: a longer word or key is cut anywhere."""
 _BREAK = re.compile(r"\s(?=\S*\Z)")
-_KEY_BLOCK = re.compile(r"-----BEGIN (?:(?!-----END).)*\Z", re.DOTALL)
+_KEY_BLOCK = re.compile(r"-----BEGIN (?:(?!-----END [^\n-]{0,80}-----).)*\Z", re.DOTALL)
+"""A block of a key whose last line is not complete yet."""
 
 
 class CleanStream:

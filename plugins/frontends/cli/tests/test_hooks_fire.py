@@ -47,6 +47,13 @@ def tool_result(event):
 SAMPLES = Path(__file__).parents[4] / "docs" / "events"
 
 
+@pytest.fixture
+def pi(pi):
+    """pi without an extra that may be there, and is asked about tool calls, too."""
+    (pi.agent_dir / "settings.json").write_text('{"plugins": {"disabled": ["diagnostics"]}}')
+    return pi
+
+
 def fired(pi, *arguments):
     done = pi.run("hooks", "fire", *arguments, "--json")
     result = json.loads(done.stdout)

@@ -200,6 +200,8 @@ def test_an_extension_of_one_file_is_reported_like_a_plugin(pi):
     pi.install("guard", GUARD)
     (pi.cwd / "mine.py").write_text(EXTENSION)
 
+    (pi.agent_dir / "settings.json").write_text('{"plugins": {"disabled": ["diagnostics"]}}')  # an extra, perhaps there
+
     details = show_json(pi, "mine", "-e", "mine.py", "--time")
 
     assert (details["distribution"], details["file"]) == ("a local extension", str(pi.cwd / "mine.py"))

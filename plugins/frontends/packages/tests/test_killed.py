@@ -15,7 +15,7 @@ import pytest
 
 from pi_packages._store import Store
 
-pytestmark = pytest.mark.usefixtures("trusting")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("trusting")]
 
 
 def test_what_a_killed_change_left_undone_is_done_by_the_next_command(bench, monkeypatch):

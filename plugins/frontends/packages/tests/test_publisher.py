@@ -9,7 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-pytestmark = pytest.mark.usefixtures("trusting")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("trusting")]
 
 
 @pytest.fixture

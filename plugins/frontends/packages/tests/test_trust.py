@@ -6,7 +6,7 @@ import pytest
 
 from pi_core.host.approved import are_packages_approved, declared_packages
 
-pytestmark = pytest.mark.usefixtures("trusting")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("trusting")]
 
 
 def test_the_plan_says_what_a_plugin_states_to_use(bench):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from attrs import define
+from attrs import define, field
 
 from pi_provider_kit import HttpFailed, WholeText, compact_json, dicts, mistral_id
 from pi_provider_mistral._chunks import failure_of, parse_chunk, usage_of
@@ -32,10 +32,11 @@ _NO_ID = ("", "null")
 
 @define(eq=False)
 class _Call:
-    """A call that has begun: its block, and the number that the API gives it."""
+    """A call that has begun: its block, the number that the API gives it, and the text of its arguments."""
 
     block: int
     number: int
+    pieces: WholeText = field(factory=WholeText)
 
 
 class Reading:
@@ -185,8 +186,8 @@ class Reading:
             if call is None:
                 yield from self._begin(key, name)
                 call = self._calls[key]
-        if isinstance(arguments, str) and arguments:
-            yield self.builder.tool_call(call.block, arguments)
+        if isinstance(arguments, str) and (whole := call.pieces.add(arguments)):
+            yield self.builder.tool_call(call.block, whole)
 
     def _latest(self, number: int) -> _Call | None:
         """Return the call that a piece without a name continues."""
