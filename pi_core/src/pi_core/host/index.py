@@ -6,6 +6,7 @@ checked at every start. If it cannot be written, plugins are indexed at each sta
 
 from __future__ import annotations
 
+import json  # settings have imported it; orjson takes longer to import than this file to read
 import os
 import sys
 from contextlib import suppress
@@ -43,10 +44,8 @@ class IndexFile:
 
     def read(self, marks: list[list[str | int]]) -> tuple[list[PluginRecord], list[Problem]] | None:
         """Return the records if the file was written for exactly these marks, else None."""
-        import orjson
-
         try:
-            stored = orjson.loads(self.path.read_bytes())
+            stored = json.loads(self.path.read_bytes())
             if stored["format"] != FORMAT or stored["marks"] != marks:
                 return None
             records = [PluginRecord.from_plain(plain) for plain in stored["plugins"]]
@@ -59,10 +58,8 @@ class IndexFile:
 
         A stale file is used, too: it may be stale because a guard can no longer be loaded.
         """
-        import orjson
-
         with suppress(OSError, ValueError, KeyError, TypeError):
-            records = [PluginRecord.from_plain(plain) for plain in orjson.loads(self.path.read_bytes())["plugins"]]
+            records = [PluginRecord.from_plain(plain) for plain in json.loads(self.path.read_bytes())["plugins"]]
             return {
                 (record.name, record.distribution): record.guards or guarded_hooks(record.hooks) for record in records
             }
@@ -70,8 +67,6 @@ class IndexFile:
 
     def write(self, marks: list[list[str | int]], records: list[PluginRecord], problems: list[Problem]) -> None:
         """Replace the file atomically; a folder that cannot be written is no error."""
-        import orjson
-
         content: dict[str, Any] = {
             "format": FORMAT,
             "marks": marks,
@@ -81,7 +76,7 @@ class IndexFile:
         draft = self.path.with_name(f"{self.path.name}.{os.getpid()}-{get_ident()}")
         try:
             make_cache(self.path.parent)
-            draft.write_bytes(orjson.dumps(content))
+            draft.write_bytes(json.dumps(content, separators=(",", ":")).encode())
             draft.replace(self.path)
         except (OSError, TypeError):  # TypeError: a description of a plugin is no JSON
             with suppress(OSError):

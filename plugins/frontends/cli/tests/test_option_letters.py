@@ -7,13 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pi_cli._arguments import common_options, option_groups, parse, parse_strictly, peek
+from pi_cli._arguments import parse, peek
+from pi_cli._click_line import common_options, parse_strictly
+from pi_cli._option_table import own_options
 
 LETTERS = {
-    option.opts[0]: option.opts[-1]
-    for options in option_groups().values()
-    for option in options
-    if option.is_flag and len(option.opts[0]) == 2 and option.opts[0] not in ("-c", "-r", "-h", "-v")
+    option.names[0]: option.names[-1]
+    for option in own_options()
+    if option.is_switch and len(option.names[0]) == 2 and option.names[0] not in ("-c", "-r", "-h", "-v")
 }
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pi_cli._arguments import common_options, parse_strictly
+from pi_cli._click_line import common_options, parse_strictly
 from pi_cli._report import say, warn
 from pi_cli._words import one_line
 from pi_hookspecs import PiError, UnknownName, UserError

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.shell_completion import BashComplete, CompletionItem, ShellComplete, get_completion_class
 
-from pi_cli._arguments import common_options, option_groups, parse_strictly, plugin_flags
+from pi_cli._click_line import as_click, common_options, parse_strictly
 from pi_cli._help import subcommands
+from pi_cli._option_table import own_options, plugin_flags
 from pi_cli._words import one_line
 from pi_hookspecs import THINKING_LEVELS, UnknownName
 
@@ -113,7 +114,7 @@ def _files(beginning: str) -> Iterable[CompletionItem]:
 
 
 def _program(records: Sequence[PluginRecord]) -> click.Group:
-    options = [option for options in option_groups().values() for option in options]
+    options = [as_click(option) for option in own_options()]
     options += [_plugin_option(flag) for _, flag, problem in plugin_flags(records) if problem is None]
     values = _values(records)
     for option in options:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from pi_cli._arguments import common_options, parse_strictly
+from pi_cli._click_line import common_options, parse_strictly
 from pi_cli._report import print_json, print_lines, say, warn
 from pi_cli._words import one_line, width_of
 from pi_core.settings import schema_info

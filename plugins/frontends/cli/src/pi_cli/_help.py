@@ -5,7 +5,7 @@ from __future__ import annotations
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
-from pi_cli._arguments import option_groups, plugin_flags, written
+from pi_cli._option_table import option_groups, plugin_flags
 from pi_cli._words import one_line
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def help_text(records: Sequence[PluginRecord], unknown: Sequence[str] = ()) -> s
     """Return the help, with the options and subcommands of these plugins; ``unknown`` ones are not indexed yet."""
     parts = [_HEAD, _section("Subcommands", subcommands(records))]
     for heading, options in option_groups().items():
-        parts.append(_section(heading, ((written(option), option.help or "") for option in options)))
+        parts.append(_section(heading, ((option.written, option.help) for option in options)))
     plugins: dict[str, list[tuple[str, str]]] = {}
     for plugin, flag, problem in plugin_flags(records):
         if problem is None:

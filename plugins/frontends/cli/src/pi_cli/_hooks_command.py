@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pi_cli._arguments import common_options, parse_strictly
+from pi_cli._click_line import common_options, parse_strictly
 from pi_cli._extension_records import all_records
 from pi_cli._report import print_lines, warn
 from pi_hookspecs import OnFailure, UnknownName, UserError, answers_of

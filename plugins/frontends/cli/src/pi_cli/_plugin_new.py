@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from attrs import frozen
 
-from pi_cli._arguments import common_options, parse_strictly
+from pi_cli._click_line import common_options, parse_strictly
 from pi_cli._report import print_lines
 from pi_hookspecs import UnknownName, UserError
 

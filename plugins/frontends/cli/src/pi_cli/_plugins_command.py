@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pi_cli._arguments import common_options, parse_strictly
+from pi_cli._click_line import common_options, parse_strictly
 from pi_cli._extension_records import all_records
 from pi_cli._hook_calls import calls_text, recall_calls
 from pi_cli._report import print_json, print_lines, say, warn

@@ -1,10 +1,8 @@
-"""The options about system prompt, skills, templates and themes: their definition, and the resource loader for them."""
+"""The options about system prompt, skills, templates and themes: their values, and the resource loader for them."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
-
-import click
 
 from pi_cli._options import PromptOptions
 
@@ -13,22 +11,7 @@ if TYPE_CHECKING:
 
     from pi_core.resources import DefaultResourceLoader
 
-__all__ = ["parsed_prompt_options", "prompt_options", "resource_loader"]
-
-
-def prompt_options() -> list[click.Option]:
-    """Return the options."""
-    return [
-        _text("--system-prompt", metavar="TEXT|FILE", help="Say this in place of pi's own system prompt"),
-        _text("--append-system-prompt", metavar="TEXT|FILE", multiple=True, help="Say this, too *"),
-        _switch("-nc", "--no-context-files", help="Leave AGENTS.md and CLAUDE.md out"),
-        _text("--skill", metavar="PATH", multiple=True, help="Use this skill, or the skills in this folder *"),
-        _switch("-ns", "--no-skills", help="Use no skills but those of --skill"),
-        _text("--prompt-template", metavar="PATH", multiple=True, help="Use this template or folder *"),
-        _switch("-np", "--no-prompt-templates", help="Use no templates but those of --prompt-template"),
-        _text("--theme", metavar="PATH", multiple=True, help="Use this theme or folder *"),
-        _switch("--no-themes", help="Use no theme files but those of --theme"),
-    ]
+__all__ = ["parsed_prompt_options", "resource_loader"]
 
 
 def parsed_prompt_options(params: Mapping[str, Any]) -> PromptOptions:
@@ -63,11 +46,3 @@ def resource_loader(chosen: PromptOptions, environ: Mapping[str, str] | None = N
         append_system_prompt=chosen.append_system_prompt,
         environ=environ,
     )
-
-
-def _switch(*declarations: str, **how: Any) -> click.Option:
-    return click.Option(declarations, is_flag=True, **how)
-
-
-def _text(*declarations: str, **how: Any) -> click.Option:
-    return click.Option(declarations, **how)

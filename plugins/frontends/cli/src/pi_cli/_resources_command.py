@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pi_cli._arguments import common_options, parse_strictly
+from pi_cli._click_line import as_click, common_options, parse_strictly
 from pi_cli._look import session_to_look_at
-from pi_cli._prompt_options import parsed_prompt_options, prompt_options
+from pi_cli._option_table import prompt_options
+from pi_cli._prompt_options import parsed_prompt_options
 from pi_cli._report import print_json, print_lines
 from pi_cli._words import one_line, shorten, width_of
 from pi_hookspecs import UnknownName
@@ -78,7 +79,7 @@ def _command() -> click.Command:
         "pi resources",
         params=[
             *common_options(),
-            *prompt_options(),
+            *(as_click(option) for option in prompt_options()),
             click.Option(["--json"], is_flag=True),
             click.Argument(["kinds"], nargs=-1),
         ],

@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, TextIO
 
 from attrs import evolve
 
-from pi_cli._arguments import first_word, parse, peek, plugin_flags
+from pi_cli._arguments import first_word, parse, peek
 from pi_cli._extensions import added_flags, find_sources, flags_at_run_time, load_extensions
 from pi_cli._mode_choice import has_terminal, interactive_modes, named_mode
+from pi_cli._option_table import plugin_flags
 from pi_cli._own_stdout import keep_stdout, reserves_stdout
 from pi_cli._project import open_host
 from pi_cli._report import warn

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from attrs import evolve
 
-from pi_cli._arguments import common_options, first_word
+from pi_cli._arguments import first_word
+from pi_cli._option_table import common_options
 from pi_cli._own_stdout import keep_stdout, release_stdout
 from pi_hookspecs import UserError
 
@@ -22,6 +23,9 @@ __all__ = ["help_of_subcommand", "is_subcommand", "options_for", "refuse_as_prom
 
 _HOOK = "register_subcommands"
 
+_OURS = "pi_cli"
+"""The module of this distribution's plugin."""
+
 _NOT_AFTER_A_PLUGINS = ("approve", "extensions", "no_extensions", "mode")
 """Options that pi reads after the names of its own subcommands; after a plugin's they belong to the plugin."""
 
@@ -31,7 +35,7 @@ _WITHOUT_EXTENSIONS = frozenset({"completion", "config", "plugin", "trust"})
 
 def is_subcommand(word: str | None, host: PluginHost) -> bool:
     """Whether a word names a subcommand of pi or of an installed plugin, without importing it."""
-    return word is not None and (word in _own() or bool(host.registering(_HOOK, word)))
+    return word is not None and (bool(host.registering(_HOOK, word)) or word in _own())
 
 
 def options_for(word: FirstWord, whole: Options, open_index: Callable[[], PluginHost]) -> Options:
@@ -45,7 +49,7 @@ def options_for(word: FirstWord, whole: Options, open_index: Callable[[], Plugin
     before = word.before
     if all(getattr(whole, name) == getattr(before, name) for name in _NOT_AFTER_A_PLUGINS):
         return whole
-    if not any(record.value != "pi_cli" for record in open_index().registering(_HOOK, word.text)):
+    if not any(record.value != _OURS for record in open_index().registering(_HOOK, word.text)):
         return whole
     everywhere = ("disabled", "verbose", "offline", "help", "version")
     return evolve(before, **{name: getattr(whole, name) for name in everywhere})
@@ -67,12 +71,12 @@ def run_subcommand(
     Raises:
         UserError: It belongs to a plugin that is disabled, or options of a prompt are given before it.
     """
-    subcommand = _find(host, word)
+    subcommand, ours = _find(host, word)
     if word is None or subcommand is None:
         return None
     if word.strays:
         _refuse(word)
-    ours = _give_stdout(subcommand)
+    _give_stdout(ours=ours)
     if load_extensions is not None and not (ours and word.text in _WITHOUT_EXTENSIONS):
         load_extensions()
     return subcommand.run([*word.after], host)
@@ -83,36 +87,39 @@ def help_of_subcommand(word: FirstWord | None, host: PluginHost) -> int | None:
 
     No plugin is imported for the help of pi's own.
     """
-    subcommand = _own().get(word.text) if word is not None else None
-    subcommand = subcommand or _find(host, word)
+    subcommand, ours = _own().get(word.text) if word is not None else None, True
+    if subcommand is None:
+        subcommand, ours = _find(host, word)
     if word is None or subcommand is None:
         return None
-    _give_stdout(subcommand)
+    _give_stdout(ours=ours)
     asked_before = word.before.help and not {"-h", "--help"} & {*word.after}
     return subcommand.run([*(["--help"] if asked_before else []), *word.after], host)
 
 
-def _find(host: PluginHost, word: FirstWord | None) -> Subcommand | None:
+def _find(host: PluginHost, word: FirstWord | None) -> tuple[Subcommand | None, bool]:
+    """Return the subcommand that a word names, and whether it is one of pi itself."""
     if word is None:
-        return None
+        return None, False
     found = host.find(_HOOK, word.text)
-    subcommand: Subcommand | None = found.thing if found is not None else _own().get(word.text)
+    if found is not None:
+        record = host.records.get(found.plugin)
+        return found.thing, record is not None and record.value == _OURS
+    subcommand = _own().get(word.text)
     if subcommand is None:
         for record in host.records.values():
             if record.name in host.disabled and word.text in record.names(_HOOK):
                 whose = f"{word.text!r} is a subcommand of plugin {record.name!r}, which is disabled"
                 raise UserError(f"{whose}{_as_prompt(word.text)}")
-    return subcommand
+    return subcommand, True
 
 
-def _give_stdout(subcommand: Subcommand) -> bool:
-    """Restore the stdout descriptor for a plugin's subcommand; return whether it is pi's own."""
-    ours = subcommand.run in {each.run for each in _own().values()}
+def _give_stdout(*, ours: bool) -> None:
+    """Restore the stdout descriptor for a plugin's subcommand."""
     if ours:
         keep_stdout(when=True)
     else:
         release_stdout()
-    return ours
 
 
 def refuse_as_prompt(arguments: Sequence[str], records: Sequence[PluginRecord], host: PluginHost) -> None:
@@ -127,7 +134,7 @@ def refuse_as_prompt(arguments: Sequence[str], records: Sequence[PluginRecord], 
 
 
 def _refuse(word: FirstWord) -> None:
-    allowed = ", ".join(option.opts[-1] for option in common_options())
+    allowed = ", ".join(option.names[-1] for option in common_options())
     raise UserError(
         f"{', '.join(word.strays)} cannot be given before the subcommand {word.text!r}, only {allowed} can"
         f"{_as_prompt(word.text)}"
