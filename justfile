@@ -41,6 +41,10 @@ docs:
     {{ run }} python tools/build_values_page.py
     {{ run }} python tools/write_rpc_schemas.py
 
+# Build the documentation site in build/site; a link that leads nowhere fails.
+site:
+    uv run --group docs python tools/build_site.py
+
 # Draw the picture of the screen in the README, and the screens that tests compare with, again.
 picture:
     WRITE_SNAPSHOTS=1 {{ run }} pytest -q -n0 plugins/frontends/tui/tests/screen/test_picture.py plugins/frontends/tui/tests/screen/test_snapshots.py
