@@ -27,6 +27,7 @@ DEFAULT_PLUGINS = frozenset(
         "context-files",
         "export-html",
         "guardrails",
+        "help",
         "memory",
         "models",
         "packages",

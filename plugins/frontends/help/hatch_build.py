@@ -1,0 +1,23 @@
+"""Puts the pages of the repository's ``docs`` folder into the distributions of ``pi help``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+
+class PagesHook(BuildHookInterface[Any]):
+    """Adds the pages: to the source distribution as ``pages``, to the wheel in its package."""
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """Name the files to include. An editable installation has none: it reads those of the repository."""
+        if version == "editable":
+            return
+        folder = Path(self.root) / "pages"  # in a source distribution
+        if not folder.is_dir():
+            folder = Path(self.root).parents[2] / "docs"
+        into = "pages" if self.target_name == "sdist" else "pi_help/pages"
+        for page in (*folder.glob("*.md"), *folder.glob("reference/*.md")):
+            build_data["force_include"][str(page)] = f"{into}/{page.relative_to(folder)}"

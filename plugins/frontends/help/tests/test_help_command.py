@@ -1,0 +1,63 @@
+"""``pi help`` lists the topics, and shows the pages of the documentation."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pi_help._command import run
+from pi_help._pages import folder, sections, topics
+from pi_hookspecs import UnknownName, UserError
+
+DOCS = Path(__file__).parents[4] / "docs"
+
+
+def test_every_entry_of_the_index_is_listed(capsys):
+    assert run([]) == 0
+
+    listed = capsys.readouterr().out
+    assert [name for name in ("sandbox", "hooks", "first-plugin") if f"\n  {name} " not in listed] == []
+
+
+def test_no_line_of_the_list_is_too_wide(capsys):
+    run([])
+
+    assert max(map(len, capsys.readouterr().out.splitlines())) < 80
+
+
+def test_a_page_goes_into_a_pipe_as_it_is_written(capsys):
+    assert run(["sandbox"]) == 0
+
+    assert capsys.readouterr().out == (DOCS / "sandbox.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("topic", ["rpc", "loop"])
+def test_pages_of_the_reference_are_topics(topic):
+    assert topics(folder())[topic].file.parent.name == "reference"
+
+
+def test_a_word_that_is_no_topic_leads_to_the_pages_that_mention_it(capsys):
+    assert run(["bubblewrap"]) == 1
+
+    assert "  sandbox " in capsys.readouterr().out
+
+
+def test_a_word_of_no_page_is_refused_with_the_nearest_topic():
+    with pytest.raises(UnknownName, match="sandbox"):
+        run(["sandboxx"])
+
+
+def test_two_topics_are_refused():
+    with pytest.raises(UserError, match="one topic"):
+        run(["keys", "sandbox"])
+
+
+def test_help_about_help_names_the_other_sources(capsys):
+    assert run(["--help"]) == 0
+
+    assert "pi --help" in capsys.readouterr().out
+
+
+def test_a_folder_of_pages_is_a_topic_named_after_it():
+    assert [topic.name for entries in sections(DOCS).values() for topic in entries].count("hooks") == 1
