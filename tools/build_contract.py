@@ -37,8 +37,17 @@ _LINES = 4
 IMPLEMENTED = frozenset(
     {"BranchSummarizer", "CommandOperations", "CommandRunner", "Compactor", "Component", "CredentialSource"}
     | {"EditOperations", "Exporter", "FileOperations", "FindOperations", "GrepOperations", "Launcher", "Login"}
-    | {"LsOperations", "MarkdownTransform", "Mode", "ModelDiscovery", "ProcessKeeper", "Provider", "ReadOperations"}
-    | {"Renderer", "ResourceKind", "Retrier", "SearchableStore", "SessionStore", "StoredSession", "ToolOperations"}
+    | {"LsOperations", "MarkdownTransform", "Mode", "ModelDiscovery", "PluginRunner", "ProcessKeeper", "Provider"}
+    | {
+        "ReadOperations",
+        "Renderer",
+        "ResourceKind",
+        "Retrier",
+        "SearchableStore",
+        "SessionStore",
+        "StoredSession",
+        "ToolOperations",
+    }
     | {"TextRedactor", "ToolRenderer", "TraceContext", "WriteOperations"}
 )
 """Protocols that plugins implement: a new member of one breaks the plugins that are there."""

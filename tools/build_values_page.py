@@ -63,7 +63,7 @@ IMPLEMENTED |= {
     "ToolOperations",
 }
 IMPLEMENTED |= {"FileOperations", "CommandOperations", "Launcher", "ProcessKeeper", "Processes", "ManagedProcess"}
-IMPLEMENTED |= {"Component", "ScreenHandle", "OverlayHandle", "TextRedactor", "TraceContext"}
+IMPLEMENTED |= {"Component", "ScreenHandle", "OverlayHandle", "TextRedactor", "TraceContext", "PluginRunner"}
 
 MODES = """\
 ## What a mode gets: options

@@ -162,10 +162,10 @@ _HOMES: dict[str, str] = {
     ),
     "service_values": (
         "BranchSummary BranchSummaryRequest CommandRequest Compaction CompactionPreparation "
-        "CompactionReason CompactionRequest RetryDecision SpawnRequest"
+        "CompactionReason CompactionRequest PluginManifest RetryDecision SpawnRequest"
     ),
     "services": (
-        "BranchSummarizer CommandRunner Compactor Launcher ProcessKeeper Retrier Service TextRedactor "
+        "BranchSummarizer CommandRunner Compactor Launcher PluginRunner ProcessKeeper Retrier Service TextRedactor "
         "ToolOperations TraceContext"
     ),
     "shapes": "Shape UnsupportedAnnotation shape_of",

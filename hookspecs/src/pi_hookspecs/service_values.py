@@ -10,6 +10,7 @@ from pi_hookspecs.values import ReprMixin, Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
+    from pathlib import Path
 
     from pi_hookspecs.abort import AbortSignal
     from pi_hookspecs.messages import Usage
@@ -23,6 +24,7 @@ __all__ = [
     "CompactionPreparation",
     "CompactionReason",
     "CompactionRequest",
+    "PluginManifest",
     "RetryDecision",
     "SpawnRequest",
 ]
@@ -187,3 +189,24 @@ class SpawnRequest(Value):
     env: Mapping[str, str] = field(converter=_variables, repr=False)
     purpose: str
     call_id: str | None = None
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class PluginManifest(Value):
+    """A plugin that is a program: what its ``pi_plugin.json`` says, for a ``PluginRunner``.
+
+    Attributes:
+        name: The plugin's name.
+        command: The program and its arguments; relative paths are below ``folder``.
+        contract: The version of the contract that it is written for, ``1.1``.
+        folder: Where it is, and where it runs.
+        grants: What it says that it uses, to which it is held; None without such a statement.
+        agent_dir: The agent directory.
+    """
+
+    name: str
+    command: tuple[str, ...] = field(converter=_words)
+    contract: str
+    folder: Path
+    grants: Mapping[str, Any] | None = None
+    agent_dir: Path

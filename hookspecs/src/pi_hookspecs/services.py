@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from pi_hookspecs.context import PiContext
     from pi_hookspecs.messages import AssistantMessage
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         CommandRequest,
         Compaction,
         CompactionRequest,
+        PluginManifest,
         RetryDecision,
         SpawnRequest,
     )
@@ -34,6 +35,7 @@ __all__ = [
     "CommandRunner",
     "Compactor",
     "Launcher",
+    "PluginRunner",
     "ProcessKeeper",
     "Retrier",
     "Service",
@@ -147,6 +149,24 @@ class Launcher(Protocol):
 
 
 @runtime_checkable
+class PluginRunner(Protocol):
+    """Makes plugins of programs: of folders whose ``pi_plugin.json`` names a command, in any language."""
+
+    def load_plugin(self, manifest: PluginManifest, report: Callable[[str], None]) -> object:
+        """Return an object that implements ``activate``, as the module of a plugin does; start nothing.
+
+        Args:
+            manifest: The plugin.
+            report: Called with each problem that leaves the rest of the plugin usable.
+
+        Raises:
+            UserError: It cannot be used. Return an object whose hooks fail for a plugin whose absence would permit
+                what it refuses.
+        """
+        ...
+
+
+@runtime_checkable
 class ProcessKeeper(Protocol):
     """Runs background processes for ``ctx.processes``, and ends them at ``session_shutdown``, but for a reload."""
 
@@ -194,6 +214,7 @@ Service = (
     | CommandRunner
     | ToolOperations
     | Launcher
+    | PluginRunner
     | ProcessKeeper
     | TextRedactor
     | TraceContext

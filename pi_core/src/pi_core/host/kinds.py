@@ -225,6 +225,7 @@ _SERVICES = (
     "CommandRunner",
     "ToolOperations",
     "Launcher",
+    "PluginRunner",
     "ProcessKeeper",
     "TextRedactor",
     "TraceContext",

@@ -110,7 +110,7 @@ class LocalExtensions:
         with suppress(UserError):
             for source in self._find(report=False):
                 if source.path is not None:
-                    found.update((file, _time(file)) for file in _files(source.path))
+                    found.update((file, _time(file)) for file in _files(source))
         return found
 
     async def stage(self) -> Staged:
@@ -206,6 +206,8 @@ class LocalExtensions:
             wanted: tuple[str, ...] = (source.requirement,)
         elif source.plugin is not None:
             wanted = _checked_needs(source.plugin)
+        elif source.program is not None:
+            wanted = ()
         else:
             assert source.path is not None  # noqa: S101 - one of the two is there
             wanted = _dependencies(source.path)
@@ -220,6 +222,10 @@ class LocalExtensions:
         from pi_core.host.extensions.loading import load, load_entry_point
 
         assert source.path is not None  # noqa: S101 - callers have looked
+        if source.program is not None:
+            from pi_core.host.extensions.manifests import load_program  # most users have no program
+
+            return load_program(self._host, source.program, name, report)
         loaded: list[object] = []
         what = f"running {source.path}"
         guard = guarded(lambda message: report(f"not loaded: {message}"), name, what, self._host.load_seconds)
@@ -258,9 +264,9 @@ class LocalExtensions:
             UserError: It would; it is left out until it changes.
         """
         path = source.path
-        if path is None:
+        if path is None or source.program is not None:
             return
-        time = max(map(_time, _files(path)))
+        time = max(map(_time, _files(source)))
         died = self._left_out.why(path, time)
         times = self._host.crumbs.left_behind().get(str(path), 0)
         if died is None and times:
@@ -358,8 +364,14 @@ def _checked_needs(plugin: ProjectPlugin) -> tuple[str, ...]:
     return plugin.requires
 
 
-def _files(path: Path) -> list[Path]:
-    """Return the files of an extension: itself, or all Python files of its package."""
+def _files(source: ExtensionSource) -> list[Path]:
+    """Return the files of an extension: itself, all Python files of its package, or all files of a program."""
+    path = source.path
+    assert path is not None  # noqa: S101 - callers have looked
+    if source.program is not None:
+        from pi_core.host.extensions.program_index import files_of_program
+
+        return files_of_program(source.program)
     return [path] if path.name != "__init__.py" else sorted(path.parent.rglob("*.py"))
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal
 from attrs import frozen
 
 from pi_core.base.paths import absolute, home_dir
+from pi_core.host.grants import FILE
 from pi_hookspecs import UserError
 from pi_hookspecs.values import Value
 
@@ -37,7 +38,7 @@ class ExtensionSource(Value):
     Attributes:
         name: After the file, or the folder of a package; of a requirement its distribution; of a project's plugin its
             entry point.
-        path: The file to run; None for a requirement.
+        path: The file to run, or the ``pi_plugin.json`` of a program; None for a requirement.
         scope: Who brought it.
         requirement: What to install, as pip takes it; None for a file.
         plugin: The plugin of a project that the file belongs to; None where it is a plugin by itself.
@@ -48,6 +49,11 @@ class ExtensionSource(Value):
     scope: Scope
     requirement: str | None = None
     plugin: ProjectPlugin | None = None
+
+    @property
+    def program(self) -> Path | None:
+        """The folder of a plugin that is a program; None for Python code."""
+        return self.path.parent if self.path is not None and self.path.name == FILE else None
 
     @property
     def key(self) -> tuple[Path | None, str | None]:
@@ -141,6 +147,9 @@ def _named(path: Path, scope: Scope, where: str, problems: list[str]) -> Iterato
     if path.is_file():
         yield ExtensionSource(_name(path), path, scope)
         return
+    if _is_program(path):
+        yield ExtensionSource(_name(path / FILE), path / FILE, scope)
+        return
     from pi_core.host.extensions.projects import plugins_of_package, plugins_of_project
 
     try:
@@ -157,15 +166,15 @@ def _named(path: Path, scope: Scope, where: str, problems: list[str]) -> Iterato
         yield from (ExtensionSource(_name(each), each, scope) for each in files)
         if not files:
             problems.append(
-                f"{where}: {path} has neither an __init__.py, nor any *.py, nor a pyproject.toml with entry points in"
-                " group 'pi'"
+                f"{where}: {path} has neither an __init__.py, nor any *.py, nor a {FILE} with a command, nor a"
+                " pyproject.toml with entry points in group 'pi'"
             )
     else:
         problems.append(f"{where}: {path} is not there")
 
 
 def _of_folder(folder: Path) -> Iterator[Path]:
-    """Yield the files to run in a folder, by name: ``*.py`` and packages, one level deep."""
+    """Yield the files to run in a folder, by name: ``*.py``, packages and programs, one level deep."""
     try:
         entries = sorted(folder.iterdir())
     except OSError:  # missing or unreadable; it was not configured, so it is no error
@@ -176,14 +185,28 @@ def _of_folder(folder: Path) -> Iterator[Path]:
             continue
         if path.suffix == ".py" and path.is_file():
             yield path
+        elif _is_program(path):
+            yield path / FILE
         elif package.is_file():
             yield package
 
 
+def _is_program(folder: Path) -> bool:
+    if not (folder / FILE).is_file():
+        return False
+    from pi_core.host.extensions.manifests import is_program  # most users have no program
+
+    return is_program(folder)
+
+
 def _shown(path: Path) -> Path:
-    """Return what people call an extension's path: of a package its folder."""
-    return path.parent if path.name == "__init__.py" else path
+    """Return what people call an extension's path: of a package or a program its folder."""
+    return path.parent if path.name in ("__init__.py", FILE) else path
 
 
 def _name(path: Path) -> str:
+    if path.name == FILE:
+        from pi_core.host.extensions.manifests import name_of_program
+
+        return name_of_program(path)
     return _shown(path).name.removesuffix(".py")

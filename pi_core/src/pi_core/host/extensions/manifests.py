@@ -1,0 +1,130 @@
+"""Plugins that are programs: a folder with a ``pi_plugin.json`` that names a command, run by a ``PluginRunner``."""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import partial
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from pi_core.agent.safe_text import safe_repr
+from pi_core.host.extensions.program_index import ProgramIndex
+from pi_core.host.grants import FILE, parse_grants
+from pi_core.host.guarded import guarded
+from pi_hookspecs import PiError, PluginError, PluginManifest, UserError, hookimpl
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
+
+    from pi_core.host import PluginHost
+    from pi_hookspecs import PiAPI
+
+__all__ = ["Refusing", "is_program", "load_program", "name_of_program", "read_program"]
+
+_NAME = r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?"
+
+
+class Refusing:
+    """Takes the place of a plugin that cannot be used: its hooks fail, which refuses where failures of the hook do.
+
+    Args:
+        name: The plugin.
+        hooks: The hooks that it is known to implement.
+        why: Why it cannot be used.
+    """
+
+    def __init__(self, name: str, hooks: Iterable[str], why: str) -> None:
+        self.name, self.hooks, self.why = name, list(hooks), why
+
+    @hookimpl
+    def activate(self, pi: PiAPI) -> None:
+        """Register handlers that raise."""
+        for hook in self.hooks:
+            pi.on(hook, self._fail)
+
+    def _fail(self, _event: object, _ctx: object) -> NoReturn:
+        raise PluginError(self.name, f"it cannot be used: {self.why}")
+
+
+def is_program(folder: Path) -> bool:
+    """Whether a folder has a ``pi_plugin.json`` that names a command; one that cannot be read is taken for one."""
+    file = folder / FILE
+    if not file.is_file():
+        return False
+    try:
+        content = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return not any((folder / each).exists() for each in ("__init__.py", "pyproject.toml"))
+    return isinstance(content, dict) and "command" in content
+
+
+def name_of_program(file: Path) -> str:
+    """Return the name that a ``pi_plugin.json`` says; that of its folder where it says none that can be used."""
+    try:
+        name = json.loads(file.read_text(encoding="utf-8"))["name"]
+    except (OSError, ValueError, KeyError, TypeError):
+        name = None
+    return name if isinstance(name, str) and re.fullmatch(_NAME, name) else file.parent.name
+
+
+def read_program(folder: Path, agent_dir: Path) -> PluginManifest:
+    """Return the plugin of a folder.
+
+    Raises:
+        UserError: Its file cannot be read, or something in it is missing or wrong.
+    """
+    file = folder / FILE
+    try:
+        text = file.read_text(encoding="utf-8")
+        content: dict[str, Any] = json.loads(text)
+        grants = parse_grants(text)
+    except OSError as error:
+        raise UserError(f"{file} cannot be read: {error.strerror}") from error
+    except (ValueError, RecursionError) as error:
+        raise UserError(f"{file} cannot be used: {error}") from error
+    name, command, contract = (content.get(key) for key in ("name", "command", "contract"))
+    if not isinstance(name, str) or not re.fullmatch(_NAME, name):
+        raise UserError(f"{file}: name must be letters, digits, dots, dashes and underscores, not {safe_repr(name)}")
+    if not isinstance(command, list) or not command or not all(isinstance(each, str) and each for each in command):
+        raise UserError(f"{file}: command must be a list of a program and its arguments, not {safe_repr(command)}")
+    if not isinstance(contract, str) or not re.fullmatch(r"\d+(\.\d+)*", contract):
+        raise UserError(
+            f'{file}: contract must be the version that it is for, such as "1.1", not {safe_repr(contract)}'
+        )
+    return PluginManifest(
+        name=name, command=command, contract=contract, folder=folder.absolute(), grants=grants, agent_dir=agent_dir
+    )
+
+
+def load_program(host: PluginHost, folder: Path, name: str, report: Callable[[str], None]) -> object | None:
+    """Return the plugin of a folder, made by the installed ``PluginRunner``; reported if it cannot be used.
+
+    One that is known to implement a hook whose failures refuse, or says so, does not vanish: it refuses.
+    """
+    index = ProgramIndex(host.settings.agent_dir, folder)
+    try:
+        manifest = read_program(folder, host.settings.agent_dir)
+    except UserError as error:
+        return _refusing(name, index.guards(), str(error), report)
+    loaded: list[object] = []
+    problems: list[str] = []
+    try:
+        runners = host.services("PluginRunner")
+        if not runners:
+            problems.append("no installed plugin runs programs as plugins; the plugin 'isolated' does")
+        for runner in runners[-1:]:
+            with guarded(problems.append, name, f"loading {folder}", host.load_seconds):
+                try:
+                    loaded.append(runner.thing.load_plugin(manifest, partial(host.report, name, "import")))
+                except UserError as error:
+                    problems.append(str(error))
+    except PiError as error:
+        problems.append(str(error))
+    return loaded[0] if loaded else _refusing(name, index.guards(manifest.grants), "; ".join(problems), report)
+
+
+def _refusing(name: str, hooks: list[str], why: str, report: Callable[[str], None]) -> Refusing | None:
+    refusal = f". It refuses in {', '.join(hooks)} until it is repaired or disabled: --disable {name}" if hooks else ""
+    report(f"not loaded: {why}{refusal}")
+    return Refusing(name, hooks, why) if hooks else None

@@ -1,0 +1,106 @@
+"""What is known of plugins that are programs without starting them: hooks, tools and commands, by folder."""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from pi_core.base.paths import make_cache
+from pi_core.host.gates import guarded_hooks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+__all__ = ["ProgramIndex", "files_of_program"]
+
+_FORMAT = 1
+_SKIPPED = frozenset({".git", ".venv", "node_modules", "__pycache__", "target"})
+_MOST_FILES = 1000
+
+
+class ProgramIndex:
+    """The entry of one plugin, a file in the agent directory's ``cache``; kept when it is stale, for its guards.
+
+    Args:
+        agent_dir: The agent directory.
+        folder: The plugin's folder.
+    """
+
+    def __init__(self, agent_dir: Path, folder: Path) -> None:
+        from binascii import crc32
+
+        self._folder = folder.absolute()
+        self._file = agent_dir / "cache" / "programs" / f"{crc32(os.fsencode(self._folder)):08x}.json"
+
+    def read(self) -> dict[str, Any]:
+        """Return ``hooks``, an object by name, and ``registers``, as the program has said; empty if it never has."""
+        stored = self._stored()
+        return stored["ready"] if stored is not None else {}
+
+    def is_fresh(self) -> bool:
+        """Whether none of the plugin's files has changed since."""
+        stored = self._stored()
+        return stored is not None and stored["marks"] == self._marks()
+
+    def write(self, ready: Mapping[str, Any]) -> None:
+        """Store what the program has said of itself; a folder that cannot be written is no error."""
+        content = {
+            "format": _FORMAT,
+            "folder": os.fspath(self._folder),
+            "marks": self._marks(),
+            "ready": {"hooks": ready["hooks"], "registers": ready["registers"]},
+        }
+        draft = self._file.with_name(f"{self._file.name}.{os.getpid()}")
+        with suppress(OSError):
+            make_cache(self._file.parent.parent)
+            self._file.parent.mkdir(exist_ok=True)
+            draft.write_text(json.dumps(content), encoding="utf-8")
+            draft.replace(self._file)
+
+    def guards(self, grants: Mapping[str, Any] | None = None) -> list[str]:
+        """Return the hooks whose failure refuses that it is known to implement, or states to use in its grants."""
+        stated = (grants or {}).get("hooks")
+        named: Iterable[str] = stated if isinstance(stated, list) else ()
+        return guarded_hooks(dict.fromkeys([*self.read().get("hooks", ()), *named]))
+
+    def _stored(self) -> dict[str, Any] | None:
+        try:
+            stored = json.loads(self._file.read_text(encoding="utf-8"))
+            fits = (stored["format"], stored["folder"]) == (_FORMAT, os.fspath(self._folder))
+            shapes = isinstance(stored["ready"]["hooks"], dict) and isinstance(stored["ready"]["registers"], dict)
+            return stored if fits and shapes and isinstance(stored["marks"], list) else None
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):  # missing, truncated or overwritten
+            return None
+
+    def _marks(self) -> list[list[str | int]]:
+        return [[str(each.relative_to(self._folder)), *_time_and_size(each)] for each in files_of_program(self._folder)]
+
+
+def files_of_program(folder: Path) -> list[Path]:
+    """Return the files of a plugin, without those of what it has installed; a thousand at most."""
+    found: list[Path] = []
+    folders = [folder]
+    while folders:
+        try:
+            entries = sorted(folders.pop().iterdir())
+        except OSError:
+            continue
+        for each in entries:
+            if each.name in _SKIPPED or each.is_symlink():
+                continue
+            if each.is_dir():
+                folders.append(each)
+            elif len(found) < _MOST_FILES:
+                found.append(each)
+    return found
+
+
+def _time_and_size(file: Path) -> tuple[int, int]:
+    try:
+        found = file.stat()
+    except OSError:
+        return -1, -1
+    return found.st_mtime_ns, found.st_size
