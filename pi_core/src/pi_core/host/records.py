@@ -28,6 +28,7 @@ DEFAULT_PLUGINS = frozenset(
         "export-html",
         "guardrails",
         "help",
+        "isolated",
         "memory",
         "models",
         "packages",

@@ -21,6 +21,11 @@ class LineSplitter:
         self._length = 0
         self._too_long = False
 
+    @property
+    def is_too_long(self) -> bool:
+        """Whether the line that is being read has more bytes than a line may have."""
+        return self._too_long
+
     def feed(self, chunk: bytes) -> list[bytes | None]:
         """Return the lines that a chunk completes, without LF and without the CR before it."""
         *complete, rest = chunk.split(b"\n")

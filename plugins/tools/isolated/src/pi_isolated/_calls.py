@@ -1,0 +1,129 @@
+"""Calls of a program to ``ctx``: the members that can be used over a pipe, their arguments and their results.
+
+A method has the name of the ``ctx`` page, ``exec`` or ``ui.confirm``; its arguments are keyword arguments in camelCase.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from functools import cache
+from inspect import Parameter
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+import pi_hookspecs
+from pi_core.host.grants import FILE, GATED, is_granted
+from pi_core.wire import from_wire, to_wire, wire_name
+from pi_hookspecs import PiError, UnknownName
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pi_hookspecs import PiContext
+
+__all__ = ["call_member", "known_members"]
+
+_PARTS = {
+    "models": "ModelCatalog",
+    "session": "SessionView",
+    "settings": "ChangeableSettings",
+    "ui": "FullUserInterface",
+}
+"""Members of ``ctx`` whose members can be called, with their protocols."""
+
+_OBJECTS = (
+    "children child_environment command_operations create_session deps emit file_operations models overridden_tool"
+    " prepare_spawn processes relay resources secrets session sessions settings signal ui"
+    " models.get_api_key models.stream session.children session.tree"
+    " ui.add_autocomplete_provider ui.custom ui.form ui.get_all_themes ui.get_editor_component ui.get_theme"
+    " ui.on_terminal_input ui.set_editor_component ui.set_footer ui.set_header ui.theme"
+)
+"""What is an object of this process, draws, or is a secret."""
+_LEFT_OUT = frozenset(_OBJECTS.split())
+
+_PARAMETERS_LEFT_OUT = frozenset({"on_update", "setup", "signal"})
+
+
+@cache
+def known_members() -> dict[str, Any]:
+    """Return the members that a program can use, by the name in a call: functions of the protocols, and properties."""
+    roots = {"": "ToolContext", **{f"{name}.": protocol for name, protocol in _PARTS.items()}}
+    return {
+        f"{prefix}{name}": member
+        for prefix, protocol in roots.items()
+        for name, member in inspect.getmembers_static(getattr(pi_hookspecs, protocol))
+        if not name.startswith("_")
+        and (inspect.isfunction(member) or isinstance(member, property))
+        and f"{prefix}{name}" not in _LEFT_OUT
+    }
+
+
+async def call_member(plugin: str, method: Any, params: Any, ctx: PiContext, grants: Mapping[str, Any] | None) -> Any:
+    """Return the result of a call, as JSON data.
+
+    Raises:
+        UnknownName: There is no such member.
+        PiError: It is not granted, or an argument does not fit; or whatever the member raises.
+    """
+    if not isinstance(method, str) or method not in known_members():
+        raise UnknownName("member of ctx for plugins in processes", str(method), known_members())
+    name = method.partition(".")[0]
+    if name in GATED and not is_granted(grants, "ctx", name):
+        raise PiError(f"grants.ctx in {FILE} of plugin {plugin!r} does not name {name!r}")
+    member = known_members()[method]
+    arguments = _arguments(method, member, {} if params is None else params)
+    value: Any = ctx
+    for part in method.split("."):
+        value = getattr(value, part)
+    if inspect.isfunction(member):
+        positional, by_keyword = arguments
+        value = value(*positional, **by_keyword)
+        if inspect.isawaitable(value):
+            value = await value
+    return to_wire(value)
+
+
+def _arguments(method: str, member: Any, params: Any) -> tuple[list[Any], dict[str, Any]]:
+    """Return the arguments of a call, by position and by keyword.
+
+    Raises:
+        PiError: One is unknown, missing, or of a wrong type.
+    """
+    if not isinstance(params, dict):
+        raise PiError(f"params of {method} must be an object, not {params!r:.80}")
+    known = _parameters(member) if inspect.isfunction(member) else {}
+    unknown = sorted(params.keys() - known)
+    if unknown:
+        raise PiError(f"{method} takes {', '.join(known) or 'no parameters'}, not {', '.join(unknown)}")
+    positional: list[Any] = []
+    by_keyword: dict[str, Any] = {}
+    for key, parameter in known.items():
+        if key not in params:
+            if parameter.default is Parameter.empty:
+                raise PiError(f"{method} needs the parameter {key}")
+            continue
+        value = _read(parameter, params[key])
+        if parameter.kind is Parameter.POSITIONAL_ONLY:
+            positional.append(value)
+        else:
+            by_keyword[parameter.name] = value
+    return positional, by_keyword
+
+
+def _parameters(member: Any) -> dict[str, Parameter]:
+    kinds = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
+    _self, *found = inspect.signature(member).parameters.values()
+    return {
+        wire_name(each.name): each for each in found if each.kind in kinds and each.name not in _PARAMETERS_LEFT_OUT
+    }
+
+
+def _read(parameter: Parameter, value: Any) -> Any:
+    """Return an argument as its annotation says, where that is one class of the contract."""
+    for name in re.findall(r"\w+", str(parameter.annotation)):
+        cls = getattr(pi_hookspecs, name, None)
+        if isinstance(value, dict) and isinstance(cls, type) and attrs.has(cls):
+            return from_wire(value, cls)
+    return value

@@ -1,0 +1,140 @@
+"""What a process says of itself first: the contract that it is for, its hooks, its tools and its commands."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from attrs import frozen
+
+from pi_hookspecs import PiError, answers_of
+from pi_hookspecs.specs import all_hookspecs
+from pi_hookspecs.values import Value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+__all__ = ["CONTRACT", "DELTA_HOOKS", "Ready", "parse_ready", "unmet_contract"]
+
+CONTRACT = (1, 1)
+"""The contract of this version, at least: processes came with 1.1."""
+
+DELTA_HOOKS = ("context", "before_provider_request")
+"""Hooks whose events are as long as the conversation: sent as what has changed, to those that ask for it."""
+
+_LEFT_OUT = {
+    "project_trust": "it is called before there is a session",
+    "session_before_append": "it is called where nothing can be awaited",
+}
+_TOOL_HOOKS = ("tool_call", "tool_execution_start", "tool_execution_update", "tool_execution_end", "tool_result")
+"""Hooks whose events have ``toolName``, and so take the filter ``tools``."""
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class Ready(Value):
+    """What a process implements.
+
+    Attributes:
+        hooks: The hooks, each with its filter.
+        tools: The tools, as they were described.
+        commands: The slash commands, as they were described.
+    """
+
+    hooks: Mapping[str, Mapping[str, Any]]
+    tools: Mapping[str, Mapping[str, Any]]
+    commands: Mapping[str, Mapping[str, Any]]
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return it as it is kept in the index, and as the process wrote it."""
+        registers = {"tools": list(self.tools.values()), "commands": list(self.commands.values())}
+        return {"hooks": dict(self.hooks), "registers": registers}
+
+
+def unmet_contract(version: str) -> str | None:
+    """Return why a contract does not fit, with what to do; None if it does."""
+    from importlib.metadata import version as installed
+
+    from packaging.version import InvalidVersion, Version
+
+    try:
+        wanted = Version(version)
+    except InvalidVersion:
+        return f"is for contract {version!r}, which is no version; write one such as '1.1'"
+    there = max(CONTRACT, Version(installed("pluggypi-hookspecs")).release[:2])
+    named = ".".join(map(str, there))
+    if wanted.major != there[0]:
+        older = wanted.major < there[0]
+        remedy = "Install a newer version of the plugin" if older else "Update pi"
+        return f"is for contract {version}, and this pi has contract {named}. {remedy}"
+    if (wanted.major, wanted.minor) > there:
+        return f"is for contract {version}, and this pi has contract {named}. Update pi"
+    return None
+
+
+def parse_ready(message: Mapping[str, Any], report: Callable[[str], None]) -> Ready:
+    """Return what a process says of itself; what cannot be done over a pipe is reported and left out.
+
+    Raises:
+        PiError: Something in it is wrong.
+    """
+    hooks = _objects(message.get("hooks", {}), "hooks")
+    registers = _object(message.get("registers", {}), "registers")
+    unknown = registers.keys() - {"tools", "commands"}
+    if unknown:
+        report(f"registers {', '.join(sorted(unknown))}, which a process cannot; it can register tools and commands")
+    return Ready(
+        hooks={hook: filters for hook, filters in hooks.items() if _counts(hook, filters, report)},
+        tools=_described(registers.get("tools", []), "tool"),
+        commands=_described(registers.get("commands", []), "command"),
+    )
+
+
+def _counts(hook: str, filters: Mapping[str, Any], report: Callable[[str], None]) -> bool:
+    """Whether a hook can be called over a pipe.
+
+    Raises:
+        PiError: There is no such hook, or its filter is wrong: a guard must not get less than it asked for.
+    """
+    spec = all_hookspecs().get(hook)
+    if spec is None or answers_of(spec) is None:
+        raise PiError(f"it implements {hook!r}, and there is no such event hook")
+    for key, value in filters.items():
+        is_names = isinstance(value, list) and all(isinstance(each, str) for each in value)
+        if key == "tools" and hook in _TOOL_HOOKS and is_names:
+            continue
+        if key == "delta" and hook in DELTA_HOOKS and isinstance(value, bool):
+            continue
+        raise PiError(f"the filter {key!r}: {value!r:.80} of the hook {hook} is not one that pi knows")
+    why = _LEFT_OUT.get(hook)
+    if hook in DELTA_HOOKS and not filters.get("delta"):
+        why = 'its events are as long as the conversation; ask for what changes, with {"delta": true}'
+    if why is not None:
+        report(f"{hook} is left out: {why}")
+    return why is None
+
+
+def _described(value: Any, kind: str) -> dict[str, Mapping[str, Any]]:
+    if not isinstance(value, list):
+        raise PiError(f"registers.{kind}s must be a list, not {value!r:.80}")
+    found: dict[str, Mapping[str, Any]] = {}
+    for each in value:
+        described = _object(each, f"a {kind}")
+        name = described.get("name")
+        if not isinstance(name, str) or not re.fullmatch(r"[\w-]{1,128}", name):
+            raise PiError(f"a {kind} has the name {name!r:.80}; names are letters, digits, dashes and underscores")
+        if not isinstance(described.get("description", ""), str):
+            raise PiError(f"the description of the {kind} {name!r} is no text")
+        if kind == "tool":
+            _object(described.get("parameters"), f"parameters of the tool {name!r}")
+        found[name] = described
+    return found
+
+
+def _objects(value: Any, what: str) -> dict[str, dict[str, Any]]:
+    return {key: _object(each, f"{what}.{key}") for key, each in _object(value, what).items()}
+
+
+def _object(value: Any, what: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise PiError(f"{what} must be an object, not {value!r:.80}")
+    return value

@@ -1,0 +1,311 @@
+"""Programs as plugins: hooks, tools, commands and calls of real processes, in a session of the scripted model."""
+
+from __future__ import annotations
+
+import pytest
+
+import pi_isolated
+from pi_hookspecs import InputResult, hookimpl
+from pi_testing import FakeLauncher, steps
+
+pytestmark = pytest.mark.pi(entry_points=["isolated"])
+
+BLOCK_RM = """
+ready(hooks={"tool_call": {"tools": ["bash"]}})
+for message in messages():
+    if message["type"] == "hook":
+        is_bad = "rm" in message["event"]["input"]["command"]
+        answer(message, {"block": True, "reason": "not here"} if is_bad else None)
+"""
+
+
+async def run_bash(session, script, command: str) -> str:
+    """Let the model call bash; return what it is told."""
+    script.turn(steps.tool_call("bash", command=command)).turn(steps.text("done"))
+    await session.prompt("Go")
+    return script.requests[-1].tool_results[-1].text
+
+
+@pytest.mark.program(BLOCK_RM)
+async def test_a_guard_in_a_process_decides_about_calls(pi_session, script, fake_tools):
+    assert await run_bash(pi_session, script, "rm -rf build") == "not here"
+    assert fake_tools["bash"].calls == []
+
+    await run_bash(pi_session, script, "ls")
+
+    assert len(fake_tools["bash"].calls) == 1
+
+
+GUARD = "ready(hooks={'tool_call': {}}); "
+ALWAYS = "\nfor message in messages(): "
+
+FAILURES = {
+    "dies": GUARD + "next(messages()); os._exit(3)",
+    "writes garbage": GUARD + "next(messages()); print('Traceback: oops', flush=True); time.sleep(60)",
+    "answers a wrong type": GUARD + ALWAYS + "answer(message, {'block': 'yes'})",
+    "answers an unknown field": GUARD + ALWAYS + "answer(message, {'blocked': 1})",
+    "answers with a text": GUARD + ALWAYS + "answer(message, 'no')",
+    "answers an error": GUARD + ALWAYS + "send(type='answer', id=message['id'], error={'message': 'I am lost'})",
+    "answers another question": GUARD + ALWAYS + "send(type='answer', id=99, answer=None)",
+    "writes a line without an end": GUARD
+    + "next(messages())\nwhile True: sys.stdout.write('x' * 1000000); sys.stdout.flush()",
+    "closes its output": GUARD + "next(messages()); os.close(1); time.sleep(60)",
+}
+
+
+@pytest.mark.parametrize(
+    "how",
+    [pytest.param(source, id=name, marks=pytest.mark.program(source)) for name, source in FAILURES.items()],
+)
+async def test_a_guard_that_fails_refuses(pi_session, script, fake_tools, how):
+    said = await run_bash(pi_session, script, "ls")
+
+    assert said.startswith("Extension failed, blocking execution: plugin 'program' failed in tool_call")
+    assert fake_tools["bash"].calls == []
+
+
+@pytest.mark.program(
+    "ready(hooks={'tool_call': {}})\nfor message in messages():\n    if message['type'] == 'hook': time.sleep(60)"
+)
+@pytest.mark.pi(settings={"hooks": {"timeout": 1}})
+async def test_a_guard_that_hangs_refuses(pi_session, script, fake_tools):
+    said = await run_bash(pi_session, script, "ls")
+
+    assert "blocking execution" in said
+    assert fake_tools["bash"].calls == []
+
+
+@pytest.mark.program("sys.exit('cannot find my module')", grants={"hooks": ["tool_call"]})
+async def test_a_guard_that_never_started_refuses_by_what_it_states(pi_session, script, fake_tools):
+    said = await run_bash(pi_session, script, "ls")
+
+    assert "blocking execution" in said
+    assert fake_tools["bash"].calls == []
+
+
+MORTAL = """
+with open("starts", "a") as file:
+    file.write("x")
+ready(hooks={"tool_call": {}})
+for message in messages():
+    if message["type"] == "hook":
+        if message["event"]["input"]["command"] == "die":
+            os._exit(1)
+        answer(message)
+"""
+
+
+@pytest.mark.program(MORTAL)
+async def test_a_program_that_died_is_started_again_once(pi_session, script, fake_tools, pi_extensions):
+    errors = []
+    pi_session.subscribe(errors.append, "extension_error")
+
+    for command in ("die", "ls", "die", "ls"):
+        await run_bash(pi_session, script, command)
+
+    assert [call["command"] for call in fake_tools["bash"].calls] == ["ls"]
+    assert "has died twice" in errors[-1].error
+    assert (pi_extensions[0] / "starts").read_text() == "xx"
+
+
+TOOL = """
+ready(tools=["shout"], commands=["greet"])
+for message in messages():
+    if message["type"] == "tool":
+        send(type="update", id=message["id"], update={"content": [{"type": "text", "text": "half"}]})
+        text = message["params"]["text"].upper()
+        answer(message, {"content": [{"type": "text", "text": text}], "details": {"n": 1}})
+    if message["type"] == "command":
+        greeting = {"message": "Hello " + message["args"]}
+        send(type="call", id="a", ctx=message["ctx"], method="ui.notify", params=greeting)
+        result = next(messages())
+        answer(message)
+"""
+
+
+@pytest.mark.program(TOOL)
+async def test_a_tool_of_a_program_is_called_and_tells_what_it_has_so_far(pi_session, script, recorder):
+    pi_session.subscribe(recorder)
+    script.turn(steps.tool_call("shout", text="hi")).turn(steps.text("done"))
+
+    await pi_session.prompt("Go")
+
+    assert script.requests[1].tool_results[0].text == "HI"
+    updates = [each for each in recorder.events if each.type == "tool_execution_update"]
+    assert updates[0].partial_result.content[0].text == "half"
+
+
+@pytest.mark.program(TOOL, grants={"ctx": ["ui"], "tools": ["shout"]})
+async def test_a_command_of_a_program_calls_ctx(pi_session, fake_ui):
+    await pi_session.prompt("/greet Ada")
+
+    assert "Hello Ada" in str(fake_ui.notices)
+
+
+CALLER = """
+ready(hooks={"input": {}})
+for message in messages():
+    if message["type"] == "hook":
+        send(type="call", id=1, ctx=message["ctx"], **CALL)
+        result = next(messages())
+        answer(message, {"text": json.dumps(result.get("value", result.get("error")))})
+"""
+
+
+def call(method: str, **params: object) -> str:
+    """Return a program that calls a member of ctx at each input, and replaces the input by the result."""
+    return f"CALL = { ({'method': method, 'params': params})!r}\n" + CALLER
+
+
+@pytest.mark.parametrize(
+    ("method", "expected"),
+    [
+        pytest.param(method, expected, id=method, marks=pytest.mark.program(call(method, **params), **grants))
+        for method, params, expected, grants in [
+            ("is_idle", {}, "", {}),
+            ("exec", {"command": "echo", "args": ["a b"]}, '"stdout": "a b\\n"', {}),
+            ("exec", {"command": "echo"}, "does not name 'exec'", {"grants": {"hooks": ["input"], "ctx": ["ui"]}}),
+            ("settings.get", {"key": "hooks", "default": 7}, "7", {}),
+            ("exec", {"comand": "echo"}, "exec takes command, args, cwd", {}),
+            ("_session", {}, "unknown", {}),
+            ("session.__class__", {}, "unknown", {}),
+            ("create_session", {}, "unknown", {}),
+        ]
+    ],
+)
+async def test_ctx_does_what_is_granted_and_no_more(pi_session, script, method, expected):
+    script.turn(steps.text("done"))
+
+    await pi_session.prompt("Go")
+
+    assert expected.lower() in script.requests[0].messages[-1].content[0].text.lower()
+
+
+@pytest.mark.program(BLOCK_RM, grants={"hooks": []})
+async def test_a_hook_that_is_not_granted_does_not_count(pi_session, script, fake_tools):
+    await run_bash(pi_session, script, "rm x")
+
+    assert len(fake_tools["bash"].calls) == 1
+
+
+SLOW_TOOL = """
+ready(tools=["wait"])
+for message in messages():
+    if message["type"] == "tool":
+        send(type="update", id=message["id"], update={"content": []})
+    if message["type"] == "cancel":
+        with open("cancelled", "w") as file:
+            file.write("yes")
+        send(type="answer", id=message["id"], error="stopped")
+"""
+
+
+@pytest.mark.program(SLOW_TOOL)
+async def test_a_tool_is_told_that_the_run_was_aborted(pi_session, script, pi_extensions):
+    script.turn(steps.tool_call("wait"))
+    pi_session.subscribe(lambda _event: pi_session.abort(), "tool_execution_update")
+
+    await pi_session.prompt("Go")
+
+    assert (pi_extensions[0] / "cancelled").read_text() == "yes"
+
+
+class Loud:
+    """Rewrites inputs."""
+
+    @hookimpl
+    async def input(self, event):
+        return InputResult(text=event.text + "!")
+
+
+APPEND = """
+ready(hooks={"input": {}})
+for message in messages():
+    if message["type"] == "hook":
+        answer(message, {"text": message["event"]["text"] + "?"})
+"""
+
+
+@pytest.mark.pi(plugins={"isolated": pi_isolated, "loud": Loud()})
+@pytest.mark.program(APPEND, name="second")
+@pytest.mark.program(APPEND.replace("?", "1"), name="first")
+async def test_programs_and_modules_are_asked_in_load_order(pi_session, script):
+    script.turn(steps.text("done"))
+
+    await pi_session.prompt("Go")
+
+    assert script.requests[0].user_text == "Go!1?"
+
+
+CONTEXT = """
+ready(hooks={"context": {"delta": True}})
+for message in messages():
+    if message["type"] == "hook":
+        delta = message["event"]["delta"]
+        with open("deltas", "a") as file:
+            file.write(json.dumps([delta["keep"], len(delta["set"]["messages"])]) + "\\n")
+        added = {"role": "user", "content": "Be brief.", "timestamp": 1}
+        answer(message, {"delta": {"keep": {"messages": 1}, "set": {"messages": [added]}}})
+"""
+
+
+@pytest.mark.program(CONTEXT)
+async def test_the_conversation_is_sent_as_what_is_new(pi_session, script, pi_extensions):
+    for prompt in ("One", "Two"):
+        script.turn(steps.text("fine"))
+        await pi_session.prompt(prompt)
+
+    assert (pi_extensions[0] / "deltas").read_text() == '[{}, 1]\n[{"messages": 1}, 2]\n'
+    assert [each.content for each in script.requests[1].messages][1] == "Be brief."
+
+
+UPDATES = """
+ready(hooks={"message_update": {}, "agent_end": {}})
+seen = 0
+for message in messages():
+    if message["type"] == "hook":
+        if message["hook"] == "message_update":
+            seen += 1
+            assert message["event"]["message"]["role"] == "assistant"
+        elif message["hook"] == "agent_end":
+            with open("seen", "w") as file:
+                file.write(str(seen))
+        answer(message)
+"""
+
+
+@pytest.mark.program(UPDATES)
+async def test_of_a_stream_only_some_updates_are_sent(pi_session, script, pi_extensions):
+    script.turn(steps.text("word " * 200, chunks=200))
+
+    await pi_session.prompt("Go")
+
+    assert 1 <= int((pi_extensions[0] / "seen").read_text()) < 100
+
+
+class Box:
+    """Is asked before programs are started."""
+
+    launcher = FakeLauncher()
+
+    @hookimpl
+    def register_services(self):
+        return [self.launcher]
+
+
+@pytest.mark.pi(plugins={"isolated": pi_isolated, "box": Box()})
+@pytest.mark.program(BLOCK_RM)
+async def test_a_program_is_started_as_the_launcher_says(pi_session, script):
+    await run_bash(pi_session, script, "rm x")
+
+    assert [each.purpose for each in Box.launcher.requests] == ["plugin"]
+
+
+@pytest.mark.program("print('this is a secret plan', file=sys.stderr)\n" + BLOCK_RM)
+async def test_standard_error_goes_to_a_log_of_the_user_alone(pi_session, script, pi_agent_dir):
+    await run_bash(pi_session, script, "rm x")
+    await pi_session.dispose()
+
+    log = pi_agent_dir / "isolated.log"
+    assert log.read_text().endswith(" program: this is a secret plan\n")
+    assert log.stat().st_mode & 0o077 == 0

@@ -1,0 +1,53 @@
+"""Properties of what goes over the pipes: lines that are cut anywhere, and changes that are applied."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from types import SimpleNamespace
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pi_client.framing import LineSplitter
+from pi_core.wire import dumps
+from pi_isolated._events import EventWriter, changed_by
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-9, 9) | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    max_leaves=6,
+)
+OBJECTS = st.dictionaries(st.sampled_from("abc"), VALUES | st.lists(VALUES, max_size=5), max_size=3)
+
+
+@settings(max_examples=30)
+@given(st.lists(OBJECTS, max_size=5), st.lists(st.integers(0, 200), max_size=6))
+def test_messages_survive_however_their_lines_are_cut(messages, cuts):
+    lines = [dumps(each) for each in messages]
+    data = b"".join(each + b"\n" for each in lines)
+    splitter = LineSplitter(1 << 20)
+    places = [0, *sorted(min(each, len(data)) for each in cuts), len(data)]
+
+    found = [line for begin, end in pairwise(places) for line in splitter.feed(data[begin:end])]
+
+    assert found == lines
+
+
+@settings(max_examples=50)
+@given(st.lists(OBJECTS, min_size=1, max_size=4))
+def test_a_program_that_applies_the_changes_has_what_pi_has(payloads):
+    writer, copy = EventWriter(), {}
+    for payload in payloads:
+        event = SimpleNamespace(payload=payload)
+        copy = changed_by(copy, writer.delta("before_provider_request", event))
+
+        assert copy == payload
+
+
+@given(st.binary(max_size=50), st.integers(1, 20))
+def test_a_line_over_the_limit_is_noticed_before_it_ends(data, limit):
+    splitter = LineSplitter(limit)
+
+    splitter.feed(data)
+
+    assert splitter.is_too_long == (len(data.rpartition(b"\n")[2]) > limit)
