@@ -41,9 +41,10 @@ def pi_plugins(
     request: pytest.FixtureRequest, pi_plugins: dict[str, object], pi_extensions: list[str]
 ) -> dict[str, object]:
     """The plugins that the marker names, and after them the example that the test lies in, if it is no extension."""
-    folder = EXAMPLES / request.path.relative_to(EXAMPLES).parts[0]
-    project = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    own = project["entry-points"]["pi"]
+    file = EXAMPLES / request.path.relative_to(EXAMPLES).parts[0] / "pyproject.toml"
+    if not file.exists():  # a program, which the marker names as an extension
+        return pi_plugins
+    own = tomllib.loads(file.read_text(encoding="utf-8"))["project"]["entry-points"]["pi"]
     others = {name: plugin for name, plugin in pi_plugins.items() if name not in own}
     if pi_extensions or request.config.getoption(OPTION, default=False):
         return others
