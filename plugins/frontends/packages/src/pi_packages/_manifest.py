@@ -1,4 +1,4 @@
-"""Packages of resources: what a folder offers, by its manifest or by the names of its folders.
+"""Packages of resources: what a folder offers, by its manifest or by the names of its folders; or a plugin's program.
 
 A package is foreign: nothing outside of its folder is reached, neither by ``..`` nor by links.
 """
@@ -10,6 +10,7 @@ import tomllib
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
+from pi_core.host.extensions.manifests import is_program, read_program
 from pi_hookspecs import UserError
 from pi_packages._contents import KINDS
 
@@ -24,7 +25,7 @@ _SKIPPED = {".git", "node_modules", "__pycache__"}
 
 
 def read_manifest(folder: Path, name: str) -> dict[str, Any]:
-    """Return ``resources``, lists of absolute paths by kind, and ``notes`` on what pi cannot use.
+    """Return ``resources``, lists of absolute paths by kind, and ``notes`` on what pi cannot use; and ``grants``.
 
     Args:
         folder: The package's files.
@@ -34,6 +35,9 @@ def read_manifest(folder: Path, name: str) -> dict[str, Any]:
         UserError: The manifest cannot be read, a path leaves the folder, or there is nothing that pi can use.
     """
     folder = folder.resolve()
+    if is_program(folder):
+        program = read_program(folder, folder)
+        return {"resources": {"extensions": [str(folder)]}, "notes": [], "grants": program.grants}
     declared = _declared(folder)
     resources: dict[str, list[str]] = {}
     scripts: list[str] = []

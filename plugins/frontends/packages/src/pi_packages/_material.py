@@ -9,6 +9,7 @@ from attrs import frozen
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from pi_core.host.extensions.manifests import is_program
 from pi_hookspecs.values import Value
 from pi_packages._contents import folder_name
 from pi_packages._manifest import read_manifest
@@ -77,12 +78,12 @@ def fetch(source: Source, context: Context, known: Mapping[str, Any] | None) -> 
 
 
 def of_folder(source: Source, folder: Path, facts: Mapping[str, Any] | None = None, *, editable: bool) -> Material:
-    """Return what a folder is: a Python project, or a package of resources.
+    """Return what a folder is: a plugin's program, a Python project, or a package of resources.
 
     Raises:
         UserError: It is neither.
     """
-    name = folder_name(folder)
+    name = folder_name(folder) if not is_program(folder) else None
     if name is not None:
         line = f"-e {folder}" if editable else f"{name} @ {folder.as_uri()}"
         return Material(source=source, requirement=line, name=name, folder=folder, facts=facts or {})
