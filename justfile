@@ -33,10 +33,11 @@ bench name *arguments:
 
 # Write the generated pages of `docs/` again.
 docs:
+    {{ run }} python tools/build_command_pages.py
     {{ run }} python tools/build_contract.py
     {{ run }} python tools/build_environment_page.py
     {{ run }} python tools/build_hook_pages.py
-    {{ run }} python tools/build_keys_page.py
+    {{ run }} python tools/build_keybindings_page.py
     {{ run }} python tools/build_settings_page.py
     {{ run }} python tools/build_values_page.py
     {{ run }} python tools/write_rpc_schemas.py

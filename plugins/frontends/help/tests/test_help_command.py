@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -61,3 +63,17 @@ def test_help_about_help_names_the_other_sources(capsys):
 
 def test_a_folder_of_pages_is_a_topic_named_after_it():
     assert [topic.name for entries in sections(DOCS).values() for topic in entries].count("hooks") == 1
+
+
+@pytest.mark.slow
+def test_the_wheel_has_every_page_that_the_index_leads_to(tmp_path):
+    subprocess.run(["uv", "build", "-q", "--out-dir", tmp_path, DOCS.parent / "plugins/frontends/help"], check=True)
+    (wheel,) = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(tmp_path)
+    packaged = {name for name, topic in topics(tmp_path / "pi_help" / "pages").items() if topic.text}
+
+    assert {"sandbox", "skills", "keys"} <= packaged
+    assert {topic.name for entries in sections(DOCS).values() for topic in entries} - packaged <= {
+        "CONTRIBUTING", "agent", "examples", "hooks"
+    }  # fmt: skip

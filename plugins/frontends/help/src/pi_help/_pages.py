@@ -42,8 +42,8 @@ def sections(pages: Path) -> dict[str, list[Topic]]:
     for line in (pages / "README.md").read_text(encoding="utf-8").splitlines():
         if heading := _HEADING.match(line):
             under = found[heading["heading"]] = []
-        elif (entry := _ENTRY.match(line)) and (file := pages / entry["page"]).is_file():
-            under.append(Topic(file.parent.name if file.name == "README.md" else file.stem, file, entry["text"]))
+        elif (entry := _ENTRY.match(line)) and (topic := _topic(pages, entry["page"], entry["text"])) is not None:
+            under.append(topic)
     return {heading: entries for heading, entries in found.items() if entries}
 
 
@@ -61,3 +61,12 @@ def mentioning(word: str, pages: Path) -> Iterator[tuple[Topic, str]]:
             if word.casefold() in line.casefold():
                 yield topic, line.strip("#|- ")
                 break
+
+
+def _topic(pages: Path, link: str, text: str) -> Topic | None:
+    """Return the topic of an entry of the index; None where its page is not among those that are installed."""
+    file = pages / link
+    name = file.parent.name if file.name == "README.md" else file.stem
+    if not file.is_file():
+        file = pages / "linked" / f"{name}.md"  # a page outside of docs/, in the wheel
+    return Topic(name, file, text) if file.is_file() else None

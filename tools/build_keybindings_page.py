@@ -1,7 +1,7 @@
-"""Write docs/keys.md from the actions of the full screen.
+"""Write docs/keybindings.md from the actions of the full screen.
 
-Run it with ``uv run python tools/build_keys_page.py``; with ``--check`` it writes nothing and fails if something would
-change.
+Run it with ``uv run python tools/build_keybindings_page.py``; with ``--check`` it writes nothing and fails if
+something would change.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
     from pi_tui.keys.actions import Action
 
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "keys.md"
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "keybindings.md"
 
 HEAD = """\
-<!-- Made by tools/build_keys_page.py; change it there. -->
+<!-- Made by tools/build_keybindings_page.py; change it there. -->
 
 # Keys
 

@@ -1,4 +1,4 @@
-"""docs/keys.md has every action of the full screen, and its example is a file without a mistake."""
+"""docs/keybindings.md has every action of the full screen, and its example is a file without a mistake."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from pi_tui.keys.actions import ACTIONS
 from pi_tui.keys.file import parse_key_file
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "keys.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "keybindings.md").read_text(encoding="utf-8")
 
 
 def test_the_page_is_what_the_script_writes() -> None:
-    script = ROOT / "tools" / "build_keys_page.py"
+    script = ROOT / "tools" / "build_keybindings_page.py"
     done = subprocess.run([sys.executable, script, "--check"], capture_output=True, text=True, check=False)
 
     assert (done.stdout, done.returncode) == ("", 0), done.stderr
