@@ -176,6 +176,35 @@ async def test_asking_that_raises_refuses(call):
     assert ran.results[0].is_error
 
 
+async def test_a_result_given_before_the_call_stands_in_for_running_the_tool(call):
+    ran_tools = []
+
+    async def execute(params, signal, update):
+        ran_tools.append(params)
+        return ToolResult.text("x")
+
+    async def answer(question, signal):
+        return ToolCallResult(result=ToolResult.text("recorded", details={"n": 1}))
+
+    async def mark(done, signal):
+        return evolve(done.result, details={**done.result.details, "seen": True})
+
+    ran = await call(execute, before_tool_call=answer, after_tool_call=mark)
+
+    assert not ran_tools
+    assert (ran.results[0].text, ran.results[0].details) == ("recorded", {"n": 1, "seen": True})
+    assert not ran.results[0].is_error
+
+
+async def test_a_result_given_before_the_call_that_no_model_can_read_is_a_failure(call):
+    async def answer(question, signal):
+        return ToolCallResult(result=ToolResult(content=("a text",)))
+
+    ran = await call(before_tool_call=answer)
+
+    assert ran.results[0].is_error
+
+
 async def test_before_tool_call_gets_the_call_that_is_about_to_run(call):
     asked = []
 

@@ -41,6 +41,7 @@ from pi_hookspecs import (
     TextContent,
     ToolCallEvent,
     ToolCallResult,
+    ToolResult,
     ToolResultEvent,
     ToolResultResult,
     TurnStartEvent,
@@ -321,6 +322,22 @@ async def test_veto_ends_the_asking_with_the_first_refusal():
 
     assert answer is refusal
     assert seen == []
+
+
+async def test_a_refusal_counts_more_than_a_result_that_was_given_before_it():
+    asked = Asked(
+        plugin_that_answers("tool_call", ToolCallResult(result=ToolResult.text("first"))),
+        plugin_that_answers("tool_call", ToolCallResult(result=ToolResult.text("second"))),
+    )
+    refusal = ToolCallResult(block=True, reason="no")
+    guarded = Asked(
+        plugin_that_answers("tool_call", ToolCallResult(result=ToolResult.text("first"))),
+        plugin_that_answers("tool_call", refusal),
+    )
+    event = ToolCallEvent(tool_call_id="1", tool_name="ls", input={})
+
+    assert (await asked.hooks.call(tools.tool_call, event, CTX)).result == ToolResult.text("first")
+    assert await guarded.hooks.call(tools.tool_call, event, CTX) is refusal
 
 
 async def test_changed_arguments_reach_the_next_guard():

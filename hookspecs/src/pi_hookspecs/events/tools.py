@@ -84,22 +84,29 @@ class ToolCallEvent(ReprMixin):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class ToolCallResult(Value):
-    """A refusal (``block`` with a ``reason`` written for the model), or other arguments.
+    """A refusal (``block`` with a ``reason`` written for the model), other arguments, or the result.
 
-    ``terminate`` with a refusal asks the agent to stop after this batch.
+    ``terminate`` with a refusal asks the agent to stop after this batch. With a ``result`` the tool does not run:
+    this is what it has returned, and ``tool_result`` follows.
     """
 
     block: bool = False
     reason: str | None = None
     input: dict[str, Any] | None = None
     terminate: bool = False
+    result: ToolResult | None = None
 
     def problem(self, event: ToolCallEvent) -> str | None:
-        """Return what is wrong with the arguments or the reason; None if nothing is."""
+        """Return what is wrong with the arguments, the reason or the result; None if nothing is."""
         del event
         reason: object = self.reason
         if not isinstance(reason, str | None):
             return f"answered reason={reason!r:.60}, which is no text"
+        from pi_hookspecs.tools import ToolResult
+
+        result: object = self.result
+        if result is not None and not isinstance(result, ToolResult):
+            return f"answered result={result!r:.60}, which is no ToolResult"
         arguments: object = self.input
         return None if isinstance(arguments, dict | None) else f"answered input={arguments!r:.60}, which is no dict"
 

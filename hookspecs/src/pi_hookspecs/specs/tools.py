@@ -25,21 +25,23 @@ if TYPE_CHECKING:
 
 
 @hookspec
-@answers(block=Rule.VETO, input=Rule.PIPE, on_failure=OnFailure.REFUSE)
+@answers(block=Rule.VETO, input=Rule.PIPE, result=Rule.FIRST, on_failure=OnFailure.REFUSE)
 async def tool_call(event: ToolCallEvent, ctx: PiContext) -> ToolCallResult | None:
     """Decide whether the model may run this tool call, or change its arguments.
 
     To stop it, return ``ToolCallResult(block=True, reason=...)``; the reason goes to the model, so write it for
     the model. To change the arguments, return ``ToolCallResult(input=...)``, or change ``event.input`` in place;
-    they are not validated again. ``event.tool`` says which plugin the tool is from and what its author states
-    about its effects, for a rule that holds for tools whose names it does not know.
+    they are not validated again. To answer the call without running the tool, from a recording or a cache, return
+    ``ToolCallResult(result=ToolResult.text(...))``. ``event.tool`` says which plugin the tool is from and what its
+    author states about its effects, for a rule that holds for tools whose names it does not know.
 
     Args:
         event: The call, its arguments already valid against the tool's JSON schema.
         ctx: The session so far, its user interface and the run's abort signal.
 
     When: after validation and before execution, one call at a time, in the model's order.
-    Answers: veto; the first refusal wins and later plugins are not asked. ``input`` is piped. ``None`` is no opinion.
+    Answers: veto; the first refusal wins and later plugins are not asked. ``input`` is piped, the first ``result``
+        counts. ``None`` is no opinion.
     On error: the call is refused. A guard that crashes must not open the gate.
     Since: 1.0
     """

@@ -55,11 +55,12 @@ class _Slot(ReprMixin):
 
 @frozen(eq=False, repr=False)
 class _Prepared(ReprMixin):
-    """A call that was validated and not refused."""
+    """A call that was validated and not refused; ``answer`` is the result that was given in place of running it."""
 
     slot: _Slot
     tool: Tool
     args: dict[str, Any]
+    answer: ToolResult | None = None
 
 
 @frozen(eq=False, repr=False)
@@ -163,27 +164,28 @@ class ToolCallBatch(ReprMixin):
             return None
         try:
             args = self.config.validator.validate(tool, slot.call)
-            refusal, args = await self.ask(slot.call, tool, args)
+            decided = await self.ask(slot, tool, args)
         except (Exception, SystemExit) as error:  # noqa: BLE001 - of a schema or a hook; the model reads it
-            refusal = failure(exception_message(error))
-        if refusal is not None:
-            await self.finish(slot, refusal)
-            return None
-        return _Prepared(slot, tool, args)
+            decided = failure(exception_message(error))
+        if isinstance(decided, _Prepared):
+            return decided
+        await self.finish(slot, decided)
+        return None
 
-    async def ask(self, call: ToolCall, tool: Tool, args: dict[str, Any]) -> tuple[ToolResult | None, dict[str, Any]]:
-        """Call ``before_tool_call``; return its refusal, if any, and the arguments to use."""
+    async def ask(self, slot: _Slot, tool: Tool, args: dict[str, Any]) -> _Prepared | ToolResult:
+        """Call ``before_tool_call``; return the call with the arguments to use, or the result of a refusal."""
+        call = slot.call
         if self.config.before_tool_call is None:
-            return None, args
+            return _Prepared(slot, tool, args)
         question = BeforeToolCall(
             assistant_message=self.answer, tool_call=call, tool=tool, args=deepcopy(args), context=self.context
         )
         answer = await self.config.before_tool_call(question, self.signal)
         if answer is not None and answer.block:
-            return evolve(failure(answer.reason or BLOCKED), terminate=answer.terminate), args
-        if answer is not None and answer.input is not None:
-            return None, answer.input
-        return None, question.args
+            return evolve(failure(answer.reason or BLOCKED), terminate=answer.terminate)
+        if answer is None:
+            return _Prepared(slot, tool, question.args)
+        return _Prepared(slot, tool, question.args if answer.input is None else answer.input, answer.result)
 
     # During
 
@@ -208,6 +210,10 @@ class ToolCallBatch(ReprMixin):
     async def work(self, prepared: _Prepared, queue: asyncio.Queue[_QueueItem]) -> None:
         """Run one tool and put its result, or its partial results, into the queue."""
         slot = prepared.slot
+        if prepared.answer is not None:
+            problem = result_problem(prepared.tool, prepared.answer)
+            queue.put_nowait((prepared, prepared.answer if problem is None else failure(problem), 0))
+            return
         result, duration_ms = await run_tool(
             prepared.tool,
             slot.call,

@@ -85,7 +85,7 @@ class LoopCallbacks(ReprMixin):
         begin_request: Called with a request's id, model and context before ``prepare_request``; raising refuses it.
         prepare_request: Returns model and options of a request; called last before every request.
         end_request: Called with the answer of each request that was begun, failed and aborted ones included.
-        before_tool_call: May refuse a call or change its arguments; raising refuses.
+        before_tool_call: May refuse a call, change its arguments or give its result; raising refuses.
         after_tool_call: May replace a result; raising makes it an error.
         finish_message: May replace a message by one of the same role, before it is appended to the transcript.
         finish_turn: Called before ``turn_end``, with the turn's number: ``"end"`` stops without polling

@@ -59,14 +59,16 @@ async def execute_tool(
         return failure(decision.reason or BLOCKED)
     if decision is not None and decision.input is not None:
         args = decision.input
-    result, _ = await run_tool(
-        tool,
-        call,
-        args,
-        signal=signal,
-        make_context=lambda call, update: runtime.plugins.for_tool_call(call, update, signal, tool),
-        on_update=on_update,
-        on_raise=exit_if_child,
-    )
+    result = decision.result if decision is not None else None
+    if result is None:
+        result, _ = await run_tool(
+            tool,
+            call,
+            args,
+            signal=signal,
+            make_context=lambda call, update: runtime.plugins.for_tool_call(call, update, signal, tool),
+            on_update=on_update,
+            on_raise=exit_if_child,
+        )
     done = AfterToolCall(assistant_message=answer, tool_call=call, args=args, result=result, context=context)
     return await runtime.bridge.after_tool_call(done, signal) or result

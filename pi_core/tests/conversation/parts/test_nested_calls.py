@@ -52,6 +52,13 @@ async def test_plugins_may_change_arguments_and_result(runtime_with, plugin):
     assert (result.content[0].text, result.details) == ("tide at 4", {"hour": 4})
 
 
+async def test_a_plugin_may_give_the_result_in_place_of_the_tool(runtime_with, plugin):
+    given = ToolCallResult(result=ToolResult.text("from the cache"))
+    result = await run(runtime_with(plugin(tool_call=lambda event: given)), {"hour": 3})
+
+    assert (result.is_error, result.content[0].text) == (False, "from the cache")
+
+
 async def test_a_tool_that_the_model_is_not_offered_is_unknown(runtime_with):
     with pytest.raises(UnknownName, match="wind"):
         await run(runtime_with(), {}, name="wind")
