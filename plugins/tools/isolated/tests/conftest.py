@@ -61,3 +61,4 @@ def pi_extensions(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempP
 def pytest_configure(config: pytest.Config) -> None:
     """Register the marker."""
     config.addinivalue_line("markers", "program(source, **manifest): a plugin that is a Python script")
+    config.addinivalue_line("markers", "python(source): a plugin in Python that is run by pi_isolated.child")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -92,6 +93,7 @@ def read_program(folder: Path, agent_dir: Path) -> PluginManifest:
         raise UserError(
             f'{file}: contract must be the version that it is for, such as "1.1", not {safe_repr(contract)}'
         )
+    command = [sys.executable if each == "{python}" else each for each in command]
     return PluginManifest(
         name=name, command=command, contract=contract, folder=folder.absolute(), grants=grants, agent_dir=agent_dir
     )

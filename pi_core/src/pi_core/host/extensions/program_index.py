@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,8 @@ __all__ = ["ProgramIndex", "files_of_program"]
 _FORMAT = 1
 _SKIPPED = frozenset({".git", ".venv", "node_modules", "__pycache__", "target"})
 _MOST_FILES = 1000
+_IN_GENERATION = rf"{re.escape(os.sep)}gen{re.escape(os.sep)}[0-9a-f]+{re.escape(os.sep)}"
+"""The part of a path that is another one after each change of the installed packages."""
 
 
 class ProgramIndex:
@@ -33,7 +36,9 @@ class ProgramIndex:
         from binascii import crc32
 
         self._folder = folder.absolute()
-        self._file = agent_dir / "cache" / "programs" / f"{crc32(os.fsencode(self._folder)):08x}.json"
+        # One entry for all generations of a package: what the last one guarded must not be forgotten.
+        self._key = re.sub(_IN_GENERATION, os.sep, os.fspath(self._folder))
+        self._file = agent_dir / "cache" / "programs" / f"{crc32(os.fsencode(self._key)):08x}.json"
 
     def read(self) -> dict[str, Any]:
         """Return ``hooks``, an object by name, and ``registers``, as the program has said; empty if it never has."""
@@ -49,7 +54,7 @@ class ProgramIndex:
         """Store what the program has said of itself; a folder that cannot be written is no error."""
         content = {
             "format": _FORMAT,
-            "folder": os.fspath(self._folder),
+            "folder": self._key,
             "marks": self._marks(),
             "ready": {"hooks": ready["hooks"], "registers": ready["registers"]},
         }
@@ -69,7 +74,7 @@ class ProgramIndex:
     def _stored(self) -> dict[str, Any] | None:
         try:
             stored = json.loads(self._file.read_text(encoding="utf-8"))
-            fits = (stored["format"], stored["folder"]) == (_FORMAT, os.fspath(self._folder))
+            fits = (stored["format"], stored["folder"]) == (_FORMAT, self._key)
             shapes = isinstance(stored["ready"]["hooks"], dict) and isinstance(stored["ready"]["registers"], dict)
             return stored if fits and shapes and isinstance(stored["marks"], list) else None
         except (OSError, ValueError, KeyError, TypeError, RecursionError):  # missing, truncated or overwritten

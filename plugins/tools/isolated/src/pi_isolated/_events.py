@@ -17,7 +17,7 @@ from pi_isolated._ready import DELTA_HOOKS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["EventWriter", "changed_by", "read_answer"]
+__all__ = ["EventWriter", "changed_by", "delta_of", "read_answer"]
 
 UPDATES_PER_SECOND = 10
 """``message_update`` events that a program gets in a second at most."""
@@ -68,16 +68,26 @@ class EventWriter:
         whole = whole_of(hook, event)
         before, now = self._sent.get(hook, {}), {key: _digests(value) for key, value in whole.items()}
         self._sent[hook] = now
-        delta: dict[str, Any] = {"set": {}, "keep": {}, "unset": [key for key in before if key not in now]}
-        for key, digests in now.items():
-            old = before.get(key)
-            if old == digests:
-                continue
-            kept = _common(old, digests) if isinstance(old, list) and isinstance(digests, list) else 0
-            delta["set"][key] = whole[key][kept:] if kept else whole[key]
-            if kept:
-                delta["keep"][key] = kept
-        return delta
+        return _changes(before, now, whole)
+
+
+def delta_of(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is new in an object, as ``changed_by`` takes it."""
+    old, new = ({key: _digests(value) for key, value in each.items()} for each in (before, after))
+    return _changes(old, new, after)
+
+
+def _changes(before: Mapping[str, Any], now: Mapping[str, Any], whole: Mapping[str, Any]) -> dict[str, Any]:
+    delta: dict[str, Any] = {"set": {}, "keep": {}, "unset": [key for key in before if key not in now]}
+    for key, digests in now.items():
+        old = before.get(key)
+        if old == digests:
+            continue
+        kept = _common(old, digests) if isinstance(old, list) and isinstance(digests, list) else 0
+        delta["set"][key] = whole[key][kept:] if kept else whole[key]
+        if kept:
+            delta["keep"][key] = kept
+    return delta
 
 
 def whole_of(hook: str, event: Any) -> dict[str, Any]:
