@@ -6,12 +6,18 @@ Each plugin adds a command, which no prompt uses: the price is that of finding t
 prompt, a tool or an event hook, is imported, as it would be in pi's own environment.) Installing one plugin from a
 folder of wheels, with everything cached, may take 1,500 ms of CPU, with the solver and the trial in another process.
 Without any packages a start pays for one ``open`` that fails.
+
+A plugin in a process of its own (``pi_plugin.json``): milliseconds of a ``tool_call`` from the call of the hook to its
+answer over pipes, in a session. The bar is a median of 1 ms.
 """
 
 from __future__ import annotations
 
+import asyncio
+import json
 import os
 import resource
+import shutil
 import statistics
 import subprocess
 import sys
@@ -89,6 +95,62 @@ def main() -> None:
         cpu([pi, "remove", f"idle{PLUGINS}"], work, none)
         print(f"{'CPU ms, pi install of one plugin':34}{cpu([pi, 'install', f'idle{PLUGINS}'], work, none):9.0f}")
         print(f"{'us, a start without packages':34}{look_up(root / 'nothing'):9.1f}")
+        print(f"{'':34}{'median':>9}{'p99':>9}{'CPU':>9}")
+        for label, command in PROGRAMS.items():
+            if shutil.which(command[0]):
+                asyncio.run(show_hook(root / label, label, command))
+
+
+PYTHON = """
+import sys, json
+print(json.dumps({"type": "ready", "contract": "1.1", "hooks": {"tool_call": {}}}), flush=True)
+for line in sys.stdin:
+    message = json.loads(line)
+    if message["type"] == "hook":
+        print(json.dumps({"type": "answer", "id": message["id"], "answer": None}), flush=True)
+"""
+NODE = """
+const send = (message) => process.stdout.write(JSON.stringify(message) + "\\n");
+send({ type: "ready", contract: "1.1", hooks: { tool_call: {} } });
+require("readline").createInterface({ input: process.stdin }).on("line", (line) => {
+  const message = JSON.parse(line);
+  if (message.type === "hook") send({ type: "answer", id: message.id, answer: null });
+});
+"""
+PROGRAMS = {
+    "hook in Python": [sys.executable, "-S", "-c", PYTHON],
+    "hook in JavaScript": ["node", "-e", NODE],
+}
+HOOK_CALLS = 2000
+
+
+async def show_hook(folder: Path, label: str, command: list[str]) -> None:
+    """Print what a hook costs that is asked over pipes: wall milliseconds, and the CPU milliseconds of this process."""
+    from pi_core import create_agent_session
+    from pi_core.host import PluginHost
+    from pi_core.host.extensions import LocalExtensions
+    from pi_core.settings import Settings
+    from pi_hookspecs import ToolCallEvent
+    from pi_hookspecs.specs.tools import tool_call
+
+    program = folder / "program"
+    program.mkdir(parents=True)
+    (program / "pi_plugin.json").write_text(json.dumps({"name": "program", "command": command, "contract": "1.1"}))
+    host = PluginHost(Settings.in_memory({}, folder / "agent"))
+    LocalExtensions(host, cwd=folder, given=[program], discover=False).load()
+    session = create_agent_session(host=host, cwd=folder, model="offline/rules")
+    await session.start()
+    event = ToolCallEvent(tool_call_id="call_1", tool_name="bash", input={"command": "git status --short"})
+    times = []
+    began = time.process_time()
+    for _ in range(HOOK_CALLS):
+        started = time.perf_counter()
+        await session.hooks.call(tool_call, event, session.ctx)
+        times.append((time.perf_counter() - started) * 1000)
+    used = (time.process_time() - began) * 1000 / HOOK_CALLS
+    await session.dispose()
+    times.sort()
+    print(f"{'ms, ' + label:34}{statistics.median(times):9.3f}{times[int(HOOK_CALLS * 0.99)]:9.3f}{used:9.3f}")
 
 
 def look_up(agent_dir: Path) -> float:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import signal
 import subprocess
 import sys
+import time
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
@@ -51,13 +52,13 @@ asyncio.run(main(*map(Path, sys.argv[1:])))
 
 def is_alive(pid: int) -> bool:
     """Whether a process runs."""
-    with suppress(OSError), open(f"/proc/{pid}/stat", encoding="ascii") as stat:
-        return stat.read().rpartition(")")[2].split()[0] not in "ZX"
+    with suppress(OSError):
+        return Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[0] not in "ZX"
     return False
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the supervisor needs Linux")
-async def test_a_killed_pi_leaves_no_program_behind(write_program, tmp_path):
+def test_a_killed_pi_leaves_no_program_behind(write_program, tmp_path):
     folder = write_program(tmp_path / "stubborn", STUBBORN)
     (tmp_path / "agent").mkdir()
     pi = subprocess.Popen([sys.executable, "-c", PI, str(folder), str(tmp_path / "agent")], stdout=subprocess.PIPE)
@@ -71,7 +72,7 @@ async def test_a_killed_pi_leaves_no_program_behind(write_program, tmp_path):
         for _ in range(250):
             if not any(map(is_alive, pids)):
                 break
-            await asyncio.sleep(0.02)
+            time.sleep(0.02)
         assert [is_alive(each) for each in pids] == [False, False]
     finally:
         pi.kill()
