@@ -281,7 +281,7 @@ class ModelResolver:
             "No API key found for any model.",
         )
         return NoModel(
-            f"{problem} {keys}, and choose with --model PROVIDER/ID."
+            f"{problem} {keys}, and choose with --model PROVIDER/ID (pi help keys has more)."
             " To try pi without a key or a network: --model offline/rules"
             " (a rule-based stand-in, not a language model)."
         )

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from typing import TYPE_CHECKING
 
 from pi_cli._report import print_lines, say, warn
-from pi_cli._words import one_line, width_of
+from pi_cli._words import one_line, sentences, width_of
 from pi_hookspecs import NoModel, UserError
 
 if TYPE_CHECKING:
@@ -73,7 +72,7 @@ def _print_missing_configuration(registry: ModelRegistry, *, have_servers: bool)
         registry.choose()
     except NoModel as error:
         if not have_servers:
-            say(*re.split(r"(?<=\.) (?=[A-Z])", str(error)))
+            say(*sentences(str(error)))
     except UserError as error:  # the default model of the settings is invalid
         warn(error)
 

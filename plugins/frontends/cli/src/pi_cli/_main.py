@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from pi_cli._report import say
-from pi_cli._words import one_line
+from pi_cli._words import one_line, sentences
 from pi_core.base.process.signals import Stopped, raising_on_signals
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def run(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
 
 
 def _run(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
-    from pi_hookspecs import PiError
+    from pi_hookspecs import NoModel, PiError
 
     try:
         from pi_cli._start import start
@@ -51,6 +51,10 @@ def _run(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
     except BrokenPipeError:
         _drop_stdout()
         return _PIPE_CLOSED
+    except NoModel as error:
+        first, *more = sentences(str(error))  # what nearly everybody reads first
+        say(f"Error: {one_line(first)}", *map(one_line, more))
+        code = 1
     except PiError as error:
         say(f"Error: {one_line(str(error))}")
         code = getattr(error, "exit_code", 1)

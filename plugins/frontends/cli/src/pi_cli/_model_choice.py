@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from attrs import frozen
 
-from pi_hookspecs import THINKING_LEVELS
+from pi_hookspecs import THINKING_LEVELS, NoModel
 from pi_hookspecs.values import Value
 
 if TYPE_CHECKING:
@@ -53,7 +53,14 @@ async def choose_model(options: Options, models: ModelRegistry, session: Session
             await models.discover([own.provider])
             return ModelChoice(None, level, scoped, warnings)
         return ModelChoice(scoped[0].model, level or scoped[0].thinking_level, scoped, warnings)
-    meant = await models.resolve(options.model, options.provider)
+    try:
+        meant = await models.resolve(options.model, options.provider)
+    except NoModel as error:
+        servers = [info for info in await models.discover() if info.models]
+        if options.provider is not None or not servers:
+            raise
+        names = " or ".join(f"--model {info.id}/{info.models[0].id}" for info in servers)
+        raise NoModel(f"{error} A server on this machine has models: {names}") from error
     if options.api_key is not None:
         models.auth.set_runtime_api_key(meant.model.provider, options.api_key)
     return ModelChoice(meant.model, level or meant.thinking_level, scoped, warnings)

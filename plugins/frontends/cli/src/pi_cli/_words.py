@@ -6,7 +6,7 @@ import re
 
 from pi_core.base.terminal_text import clean_text, one_line
 
-__all__ = ["COLORS", "one_line", "plain_row", "shorten", "width_of"]
+__all__ = ["COLORS", "one_line", "plain_row", "sentences", "shorten", "width_of"]
 
 COLORS = r"\x1b\[[0-9;:]*m"
 """Escape sequences for colours and attributes (SGR)."""
@@ -15,6 +15,11 @@ COLORS = r"\x1b\[[0-9;:]*m"
 def plain_row(row: object) -> str:
     """Return a row that a plugin drew as plain text on one line: without colours, with its spaces."""
     return clean_text(" ".join(re.sub(COLORS, "", str(row)).expandtabs().splitlines()))
+
+
+def sentences(text: str) -> list[str]:
+    """Split a text into its sentences."""
+    return re.split(r"(?<=\.) (?=[A-Z])", text)
 
 
 def width_of(text: str) -> int:
