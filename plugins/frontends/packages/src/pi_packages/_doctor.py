@@ -18,6 +18,7 @@ from pi_packages._installers import find_installer
 from pi_packages._listing import scopes_of
 from pi_packages._lock import read_lock
 from pi_packages._store import Store
+from pi_packages._surroundings import surroundings
 from pi_packages._syncing import disagreements, is_complete
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ def checks(host: PluginHost) -> Iterator[Row]:
     yield from _plugins(host)
     yield from _other_programs()
     yield from _orphans(host)
+    yield from surroundings(host)
 
 
 def _row(check: str, state: str, message: str, remedy: str = "") -> Row:
