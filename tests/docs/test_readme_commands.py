@@ -27,7 +27,7 @@ def test_what_is_installed_goes_into_the_clones_own_environment() -> None:
     texts = [README, *(each.read_text(encoding="utf-8") for each in folders)]
     messages = [each for text in texts for each in re.findall(r"uv pip (?:un)?install [^\n`]*", text)]
 
-    assert len(messages) > len(folders)
+    assert len(messages) >= len(folders)
     assert [each for each in messages if "--python .venv " not in each] == []
 
 
