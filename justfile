@@ -36,6 +36,7 @@ docs:
     {{ run }} python tools/build_command_pages.py
     {{ run }} python tools/build_contract.py
     {{ run }} python tools/build_environment_page.py
+    {{ run }} python tools/build_examples_page.py
     {{ run }} python tools/build_hook_pages.py
     {{ run }} python tools/build_keybindings_page.py
     {{ run }} python tools/build_settings_page.py
