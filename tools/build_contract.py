@@ -1,7 +1,8 @@
 """Write docs/reference/contract.json: the contract of plugins as data, from the classes of pi_hookspecs.
 
 Hooks with their parameters, rules and deadlines; values with their fields, types and defaults; protocols with the
-signatures of their members; functions, unions and errors. ``tools/contract_diff.py`` compares two of them. Run it with
+signatures of their members; functions, unions and errors. ``tools/contract_diff.py`` compares two of them. The wheel of
+``pi_hookspecs`` has it, too, and those of earlier versions: ``pi plugins check`` reads them. Run it with
 ``uv run python tools/build_contract.py``; with ``--check`` it writes nothing and fails if something would change.
 ``--version`` names another version than that of the distribution.
 """
@@ -26,7 +27,9 @@ from pi_hookspecs.specs import all_hookspecs
 
 __all__ = ["contract", "written"]
 
-FILE = Path(__file__).resolve().parent.parent / "docs" / "reference" / "contract.json"
+ROOT = Path(__file__).resolve().parent.parent
+FILE = ROOT / "docs" / "reference" / "contract.json"
+IN_WHEEL = ROOT / "hookspecs" / "src" / "pi_hookspecs" / "contracts"
 
 _QUALIFIED = re.compile(r"\b(?:typing|pi_hookspecs|collections\.abc)\.(?:\w+\.)*(?=\w)")
 """Modules in annotations: where a class is defined is no part of the contract."""
@@ -206,7 +209,10 @@ def main() -> int:
     if "--print" in sys.argv:
         sys.stdout.write(text)
         return 0
-    return write_or_check(FILE, text)
+    released = {file.name: file.read_text(encoding="utf-8") for file in FILE.parent.glob("contract-*.json")}
+    IN_WHEEL.mkdir(exist_ok=True)
+    pages = {FILE: text, **{IN_WHEEL / name: each for name, each in {FILE.name: text, **released}.items()}}
+    return max([write_or_check(page, each) for page, each in pages.items()])
 
 
 if __name__ == "__main__":

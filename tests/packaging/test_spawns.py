@@ -41,6 +41,7 @@ EXCEPTIONS = {
     "plugins/kits/client/src/pi_client/_client.py": "starts pi itself, from a program in which no plugin runs",
     "plugins/kits/terminal-kit/src/pi_terminal_kit/desktop_clipboard.py": "the user's own clipboard, at their key",
     "plugins/kits/terminal-kit/src/pi_terminal_kit/file_names.py": "git, which lists names for the user's own Tab",
+    "plugins/frontends/cli/src/pi_cli/checking/children.py": "runs the plugin that its author checks",
     "plugins/frontends/cli/src/pi_cli/_packages.py": "starts pi itself, before plugins are loaded",
     "plugins/frontends/cli/src/pi_cli/_run_sources.py": "as above",
     "plugins/frontends/packages/src/pi_packages/_probe.py": "tries plugins before they are installed",

@@ -35,6 +35,7 @@ _USAGE = """\
 Usage: pi plugins [--json]
        pi plugins show NAME [--time] [--json]
        pi plugins retry NAME
+       pi plugins check [NAME|PATH|WHEEL] [--strict] [--against 1.4] [--json]
 
 List the installed plugins: name and version, the milliseconds that loading
 took, the distribution, what the plugin adds, and how often its hooks were called
@@ -51,6 +52,13 @@ retry    Try again to load a plugin that could not be loaded, or that pi was end
          by when it loaded it; otherwise that is tried when the plugin changes. The
          exit code is 1 when it cannot be loaded.
 
+check    Look a plugin over for its author: metadata, code, import, hooks and tools,
+         tests. The plugin is an installed one, a folder with a pyproject.toml (this
+         folder without a word), a wheel or a Python file. Its code runs in processes
+         of its own. The exit code is 1 when there are errors.
+
+  --strict     Warnings fail the check, too
+  --against V  Compare with this version of the contract, or with a contract.json
   --time       Ask each of its event hooks once, with a sample event, and tell
                the milliseconds; with those that it handles since activate(pi)
   -e PATH      Count this extension, too; those of this folder count anyway
@@ -70,6 +78,9 @@ def run_plugins(arguments: Sequence[str], host: PluginHost) -> int:
         sys.stdout.write(_USAGE)
         return 0
     words: tuple[str, ...] = params["words"]
+    _refuse_strangers(params, words[0] if words else "")
+    if words[:1] == ("check",):
+        return _check(words[1:], params, host)
     if words[:1] == ("show",):
         return _show(words[1:], params, host)
     if words[:1] == ("retry",):
@@ -77,9 +88,20 @@ def run_plugins(arguments: Sequence[str], host: PluginHost) -> int:
     if words:
         message = f"pi plugins takes no argument, not {words[0]!r}; pi plugins show NAME tells of one plugin"
         raise UserError(message)
-    if params["time"]:
-        message = "--time goes with pi plugins show NAME"
-        raise UserError(message)
+    return _list(params, host)
+
+
+_OPTIONS = {"time": "show", "strict": "check", "against": "check"}
+"""The options of one of the commands alone."""
+
+
+def _refuse_strangers(params: dict[str, Any], word: str) -> None:
+    for option, command in _OPTIONS.items():
+        if params[option] and word != command:
+            raise UserError(f"--{option} goes with pi plugins {command} NAME")
+
+
+def _list(params: dict[str, Any], host: PluginHost) -> int:
     records = list(all_records(host))
     last_run = recall_calls(host)
     rows = [{**_plain(record, records, host), "lastRun": last_run.get(record.name)} for record in records]
@@ -116,12 +138,23 @@ def _show(names: tuple[str, ...], params: dict[str, Any], host: PluginHost) -> i
     return show_plugin(names[0], host, timed=params["time"], as_json=params["json"])
 
 
+def _check(words: tuple[str, ...], params: dict[str, Any], host: PluginHost) -> int:
+    from pi_cli.checking.command import check_plugin
+
+    if len(words) > 1:
+        raise UserError(f"pi plugins check takes one plugin, not {len(words)}")
+    subject = words[0] if words else "."
+    return check_plugin(subject, host, strict=params["strict"], against=params["against"], as_json=params["json"])
+
+
 def _command() -> click.Command:
     return click.Command(
         "pi plugins",
         params=[
             click.Option(["--time"], is_flag=True),
             click.Option(["--json"], is_flag=True),
+            click.Option(["--strict"], is_flag=True),
+            click.Option(["--against"]),
             *common_options(),
             click.Argument(["words"], nargs=-1),
         ],

@@ -1,0 +1,105 @@
+"""Starts the processes that run a plugin's code for a check, bounded in time, in a home folder of their own."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pi_cli.checking.subject import Subject
+
+__all__ = ["Ended", "run_child"]
+
+SECONDS = 60.0
+"""How long a process may take: a plugin that hangs fails the check."""
+
+
+class Ended(Exception):
+    """The process ended without an answer; the text says how."""
+
+
+def run_child(module: str, subject: Subject, scratch: Path, seconds: float = SECONDS) -> tuple[dict[str, Any], str]:
+    """Run a module of this package for a plugin; return its answer, and what it printed.
+
+    Raises:
+        Ended: The plugin has ended the process, or did not come to an end.
+    """
+    folder = Path(mkdtemp(prefix="run-", dir=scratch))
+    request, answer, output = folder / "request.json", folder / "answer.json", folder / "output"
+    modules = [value.partition(":")[0] for value in subject.plugins.values()]
+    paths = [*map(str, subject.paths), str(_metadata(subject, folder))]
+    asked = {"plugins": [*subject.plugins], "modules": modules, "paths": paths, "answer": str(answer)}
+    request.write_text(json.dumps({**asked, "scratch": str(folder / "agent")}), encoding="utf-8")
+    (folder / "home").mkdir()
+    end = _run(module, request, output, seconds, folder / "home")
+    printed = output.read_text(encoding="utf-8", errors="replace")
+    if not answer.exists():
+        raise Ended(f"{end}: {printed.strip().splitlines()[-1]}" if printed.strip() else end)
+    return json.loads(answer.read_text(encoding="utf-8")), printed
+
+
+def _metadata(subject: Subject, folder: Path) -> Path:
+    """Write the metadata of a plugin that is not installed, as an installer would; return the folder they are in."""
+    site = folder / "site"
+    site.mkdir()
+    if any(each.glob("*.dist-info") for each in subject.paths if any(each.glob("*.dist-info"))):
+        return site  # a wheel brings them
+    if not subject.paths:
+        return site
+    name = subject.name or f"pluggypi-{next(iter(subject.plugins))}"
+    metadata = site / f"{name.replace('-', '_')}-{subject.version}.dist-info"
+    metadata.mkdir()
+    requires = "".join(f"Requires-Dist: {each}\n" for each in subject.requires)
+    head = f"Metadata-Version: 2.1\nName: {name}\nVersion: {subject.version}\n{requires}"
+    (metadata / "METADATA").write_text(head, encoding="utf-8")
+    lines = "".join(f"{plugin} = {value}\n" for plugin, value in subject.plugins.items())
+    (metadata / "entry_points.txt").write_text(f"[pi]\n{lines}", encoding="utf-8")
+    return site
+
+
+def _run(module: str, request: Path, output: Path, seconds: float, home: Path) -> str:
+    """Run the process to its end; return how it ended."""
+    program = f"import sys; sys.path[:] = {sys.path!r}; from {module} import main; main(sys.argv[1])"
+    with output.open("wb") as written:
+        process = subprocess.Popen(  # noqa: S603 - the plugin that its author asked to check
+            [sys.executable, "-P", "-c", program, str(request)],
+            stdin=subprocess.DEVNULL,
+            stdout=written,
+            stderr=subprocess.STDOUT,
+            cwd=home,
+            env=_environment(os.environ, home),
+            start_new_session=os.name == "posix",
+        )
+        try:
+            code = process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            return f"it did not come to an end within {seconds:g} s"
+        finally:
+            _end(process)
+    return f"it ended the process (exit code {code})" if code >= 0 else f"it ended the process (signal {-code})"
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End a process, and what a plugin has started in it."""
+    if os.name == "posix":
+        try:
+            os.killpg(process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            return
+    else:
+        process.kill()
+    process.wait()
+
+
+def _environment(environ: Mapping[str, str], home: Path) -> dict[str, str]:
+    """Return the environment without the user's agent directory and settings of pi."""
+    kept = {name: value for name, value in environ.items() if not name.startswith("PI_")}
+    return {**kept, "HOME": str(home), "PI_OFFLINE": "1", "PYTHONIOENCODING": "utf-8"}

@@ -1,0 +1,118 @@
+"""Imports the modules of a plugin in a process of its own, and writes what that did to a file.
+
+The process has imported ``pi_hookspecs`` before, as pi has. What opens, starts and connects is heard by an audit hook;
+threads, environment, signal handlers, paths and streams are compared before and after.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import threading
+import time
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+__all__ = ["main"]
+
+_PROCESSES = frozenset(
+    {"os.exec", "os.fork", "os.forkpty", "os.posix_spawn", "os.spawn", "os.startfile", "os.system"}
+    | {"pty.spawn", "subprocess.Popen"}
+)
+_SOCKETS = frozenset({"socket.bind", "socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "socket.sendto"})
+_CHANGES = frozenset(
+    {"os.chmod", "os.link", "os.mkdir", "os.remove", "os.rename", "os.rmdir", "os.symlink", "os.truncate"}
+    | {"os.utime", "shutil.copyfile", "shutil.move", "shutil.rmtree"}
+)
+_WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
+
+
+class _Ears:
+    """An audit hook, which cannot be removed: it listens while ``listens`` is true."""
+
+    def __init__(self) -> None:
+        self.listens = False
+        self.heard: list[list[str]] = []
+
+    def hear(self, event: str, arguments: tuple[Any, ...]) -> None:
+        if not self.listens:
+            return
+        kind = _kind(event, arguments)
+        if kind is not None:
+            self.listens = False  # what follows may be heard itself
+            self.heard.append([kind, _what(arguments)])
+            self.listens = True
+
+
+def _kind(event: str, arguments: tuple[Any, ...]) -> str | None:
+    if event in _PROCESSES:
+        return "process"
+    if event in _SOCKETS:
+        return "socket"
+    if event in _CHANGES:
+        return None if _is_bytecode(arguments) else "write"
+    if event == "open" and not _is_bytecode(arguments):
+        flags = arguments[2] if len(arguments) > 2 and isinstance(arguments[2], int) else 0  # noqa: PLR2004 - path, mode, flags
+        return "write" if flags & _WRITING else None
+    return None
+
+
+def _is_bytecode(arguments: tuple[Any, ...]) -> bool:
+    return any("__pycache__" in str(each) or ".pyc" in str(each) for each in arguments[:2])
+
+
+def _what(arguments: tuple[Any, ...]) -> str:
+    first = arguments[0] if arguments else ""
+    return str(first if isinstance(first, str | bytes | int) else arguments[-1])[:200]
+
+
+def _state() -> dict[str, Any]:
+    return {
+        "thread": sorted(each.name for each in threading.enumerate()),
+        "environment": sorted(os.environ.items()),
+        "signal": [str(signal.getsignal(each)) for each in sorted(signal.valid_signals())],
+        "sys.path": [*sys.path],
+        "stream": [id(sys.stdin), id(sys.stdout), id(sys.stderr)],
+        "folder": str(Path.cwd()),
+    }
+
+
+def _import_what_pi_has() -> None:
+    """Import what pi has imported before any plugin, and all names of ``pi_hookspecs``, so that they do not count."""
+    import pi_core.host
+    import pi_hookspecs
+
+    del pi_core
+    for name in pi_hookspecs.__all__:
+        getattr(pi_hookspecs, name)
+
+
+def main(request_file: str) -> None:
+    """Import the modules that a request names; write ``ms``, ``heard``, ``changed``, ``error`` to its answer file."""
+    request = json.loads(Path(request_file).read_text(encoding="utf-8"))
+    _import_what_pi_has()
+    sys.path += request["paths"]
+    ears, before, error = _Ears(), _state(), None
+    sys.addaudithook(ears.hear)
+    ears.listens = True
+    started = time.perf_counter()
+    for module in request["modules"]:
+        try:
+            import_module(module)
+        except BaseException as raised:  # noqa: BLE001 - SystemExit included
+            error = f"{type(raised).__name__}: {raised}"
+            break
+    took = (time.perf_counter() - started) * 1000
+    ears.listens = False
+    after = _state()
+    changed = [name for name, value in before.items() if after[name] != value]
+    answer = {"ms": took, "heard": ears.heard, "changed": changed, "error": error}
+    Path(request["answer"]).write_text(json.dumps(answer), encoding="utf-8")
+    os._exit(0)  # threads that the plugin has started do not count
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
