@@ -276,7 +276,7 @@ class _Attempt:
             },
             "plugins": {name: {"distribution": key} for key, each in found.items() for name in plugins_of(each)},
             "ignored": read_pth(str(draft))[1],
-            "lock": self._lock(to_lock(tables, materials, self._scope.lock_file.parent), packages),
+            "lock": lock_text(self._lock(to_lock(tables, materials, self._scope.lock_file.parent), packages)),
         }
 
     def _publisher(self, package: Mapping[str, Any], table: Mapping[str, Any]) -> str | None:
@@ -337,7 +337,7 @@ class _Attempt:
     def _publish(self, draft: Path, described: Description, plan: Plan, agreed: str) -> None:
         row = {"time": described["created"], "command": self._change.command, "scope": self._scope.name, "by": agreed}
         pending = {
-            "lock": lock_text(described["lock"]) if described["packages"] else "",
+            "lock": described["lock"] if described["packages"] else "",
             "put": [each.written for each in self._change.put],
             "drop": list(self._change.drop),
             "log": [{**row, **each.logged()} for each in plan.rows],

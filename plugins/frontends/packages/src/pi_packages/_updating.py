@@ -18,6 +18,7 @@ from pi_packages._store import Store
 
 if TYPE_CHECKING:
     from argparse import Namespace
+    from collections.abc import Mapping
 
     from pi_core.host import PluginHost
     from pi_packages._change import Context
@@ -100,10 +101,16 @@ def _roll_back(scope: Scope, context: Context, given: Namespace, command: str) -
             drop = [each["identity"] for each in current["packages"] if each["identity"] not in wanted]
             row = {"time": now(), "command": command, "scope": scope.name, "by": "-y" if given.yes else "asked for"}
             pending: dict[str, Any] = {
-                "lock": lock_text(before["lock"]) if before["packages"] else "",
+                "lock": _lock_of(before) if before["packages"] else "",
                 "put": entries,
                 "drop": drop,
                 "log": [{**row, **each.logged()} for each in plan.rows],
             }
             store.put_in_force(before["id"], pending, finish_pending(scope))
     return report(plan, given, "Nothing changes")
+
+
+def _lock_of(described: Mapping[str, Any]) -> str:
+    """Return the text of the lock of a generation; the first ones have it as an object."""
+    lock = described["lock"]
+    return lock if isinstance(lock, str) else lock_text(lock)
