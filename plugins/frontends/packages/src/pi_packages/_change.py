@@ -6,7 +6,7 @@ import sys
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from pi_core.host.approved import approve_packages
 from pi_core.host.guarded import LOAD_SECONDS
@@ -17,6 +17,7 @@ from pi_packages._base import Base
 from pi_packages._contents import check_modules, find_distributions, grants_of, plugins_of, resources_of
 from pi_packages._entries import Entry, change_entries, read_entries
 from pi_packages._installers import Options, SolveFailed, Wanted, find_installer
+from pi_packages._isolated import install_isolated, is_isolated, solve_isolated
 from pi_packages._lock import from_lock, lock_text, read_lock, to_lock, write_lock
 from pi_packages._log import append_log, now
 from pi_packages._material import Material, fetch
@@ -116,7 +117,7 @@ def apply(context: Context, scope: Scope, change: Change) -> Plan:
         for problem in problems:
             context.say(f"Warning: {problem}")
         wanted = {each.source.identity: each for each in entries if each.source.identity not in change.drop}
-        wanted |= {each.source.identity: each for each in change.put}
+        wanted |= {each.source.identity: _with_options(each, wanted.get(each.source.identity)) for each in change.put}
         declared = [each.written for each in entries]
         keeps_settings = not change.drop and all(each.written in declared for each in change.put)
         attempt = _Attempt(context, scope, store, change, before, keeps_settings=keeps_settings)
@@ -127,6 +128,14 @@ def apply(context: Context, scope: Scope, change: Change) -> Plan:
             raise UserError(
                 f"{where} cannot be written: {error.strerror}. Make room, or give pi the permission"
             ) from error
+
+
+def _with_options(entry: Entry, before: Entry | None) -> Entry:
+    """Return an entry with the options that the settings have of it."""
+    if before is None or not before.options:
+        return entry
+    written = {"source": entry.written} if isinstance(entry.written, str) else entry.written
+    return evolve(entry, written={**before.options, **written})
 
 
 class _Attempt:
@@ -149,12 +158,19 @@ class _Attempt:
         self._change = change
         self._before = before
         self._base = Base(context.agent_dir)
+        self._apart: dict[str, list[dict[str, Any]]] = {}
 
     def run(self, entries: Sequence[Entry]) -> Plan:
         self._check_denied(each.source.identity for each in entries)
         materials = [fetch(each.source, self._context, self._known(each.source.identity)) for each in entries]
-        tables = self._solve(materials)
-        self._check_denied(f"pypi:{each['name']}" for each in tables)
+        pairs = list(zip(entries, materials, strict=True))
+        self._apart = {
+            str(material.name): self._solve_isolated(material)
+            for entry, material in pairs
+            if is_isolated(entry, material)
+        }
+        tables = self._solve([material for _, material in pairs if material.name not in self._apart])
+        self._check_denied(f"pypi:{each['name']}" for found in (tables, *self._apart.values()) for each in found)
         with self._store.draft() as draft:
             if tables:
                 self._context.say(f"Installing {len(tables)} {'package' if len(tables) == 1 else 'packages'}")
@@ -181,6 +197,15 @@ class _Attempt:
         if self._change.lock is not None:
             packages = self._change.lock.get("tool", {}).get("pi", {}).get("sources", ())
         return next((each for each in packages if each["identity"] == identity), None)
+
+    def _solve_isolated(self, material: Material) -> list[dict[str, Any]]:
+        """Return what a package with a process of its own needs; what is locked for this pi stays."""
+        lock = self._change.lock if self._change.lock is not None else read_lock(self._scope.lock_file)
+        locked = lock.get("tool", {}).get("pi", {}).get("isolated", {}).get(material.name)
+        is_kept = self._before.get("base") == self._base.versions and self._known(material.source.identity) is not None
+        if locked is not None and (self._change.lock is not None or is_kept):
+            return from_lock({"packages": locked}, [material], self._scope.lock_file.parent)
+        return solve_isolated(material, self._context, self._base)
 
     def _solve(self, materials: Sequence[Material]) -> list[dict[str, Any]]:
         if self._change.lock is not None:
@@ -245,7 +270,11 @@ class _Attempt:
                 "pinned": entry.source.is_pinned,
                 **material.describe(),
             }
-            if material.name is not None:
+            if material.name in self._apart:
+                package |= install_isolated(material, self._apart[material.name], draft, self._context)
+                by_apart = {each["name"]: each for each in self._apart[material.name]}
+                package["publisher"] = self._publisher(package, by_apart.get(material.name, {}))
+            elif material.name is not None:
                 distribution = found.get(material.name)
                 if distribution is None and material.name in self._base.versions:
                     raise UserError(f"{material.name} is in pi's own environment already; there is nothing to install")
@@ -276,7 +305,9 @@ class _Attempt:
             },
             "plugins": {name: {"distribution": key} for key, each in found.items() for name in plugins_of(each)},
             "ignored": read_pth(str(draft))[1],
-            "lock": lock_text(self._lock(to_lock(tables, materials, self._scope.lock_file.parent), packages)),
+            "lock": lock_text(
+                self._lock(to_lock(tables, materials, self._scope.lock_file.parent), packages, materials)
+            ),
         }
 
     def _publisher(self, package: Mapping[str, Any], table: Mapping[str, Any]) -> str | None:
@@ -289,12 +320,20 @@ class _Attempt:
         name, version, options = package["name"], package["version"], self._context.options
         return publisher_of(table, lambda: self._context.installer().index_of(name, version, options))
 
-    def _lock(self, tables: Sequence[Mapping[str, Any]], packages: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    def _lock(
+        self, tables: Sequence[Mapping[str, Any]], packages: Sequence[Mapping[str, Any]], materials: Sequence[Material]
+    ) -> dict[str, Any]:
         keys = ("source", "identity", "kind", "name", "version", "revision", "tree", "integrity", "publisher")
-        sources = [{key: each[key] for key in keys if each.get(key)} for each in packages]
+        sources = [{key: each[key] for key in (*keys, "isolated") if each.get(key)} for each in packages]
         before = self._change.lock if self._change.lock is not None else read_lock(self._scope.lock_file)
         unknown = {key: value for key, value in before.items() if key not in ("packages", "tool")}
-        tool = {**before.get("tool", {}), "pi": {**before.get("tool", {}).get("pi", {}), "sources": sources}}
+        ours = {**before.get("tool", {}).get("pi", {}), "sources": sources}
+        ours["isolated"] = {
+            name: to_lock(found, materials, self._scope.lock_file.parent) for name, found in self._apart.items()
+        }
+        if not self._apart:
+            del ours["isolated"]
+        tool = {**before.get("tool", {}), "pi": ours}
         return {
             **unknown,
             "lock-version": "1.0",
@@ -305,7 +344,7 @@ class _Attempt:
 
     def _try_plugins(self, draft: Path, described: Description) -> None:
         plugins = described["plugins"]
-        self._check_allowed(plugins)
+        self._check_allowed([name for each in described["packages"] for name in each.get("plugins", ())])
         seconds = self._context.settings.get_number("hooks.timeout", LOAD_SECONDS, minimum=0.001)
         paths = [*self._base.paths, str(draft), *read_pth(str(draft))[0]]
         found = probe(
@@ -320,7 +359,7 @@ class _Attempt:
                     f"nothing was changed: the plugin {name!r} {state} cannot be loaded: {'; '.join(tried['problems'])}"
                 )
 
-    def _check_allowed(self, plugins: Mapping[str, Any]) -> None:
+    def _check_allowed(self, plugins: Sequence[str]) -> None:
         for origin, patterns in self._context.settings.each("plugins.allow"):
             left_out = [name for name in plugins if not any(fnmatchcase(name, each) for each in patterns)]
             if left_out:

@@ -102,7 +102,7 @@ def _install(given: Namespace, host: PluginHost, command: str) -> int:
         remove_old_runs(scope.agent_dir)
     if not written:
         return _nothing_named("install", "pi install SOURCE")
-    entries = [_entry(text, scope) for text in written]
+    entries = [_entry(text, scope, isolated=given.isolated) for text in written]
     upgrade = frozenset(each.source.identity for each in entries) if given.upgrade else frozenset()
     plan = apply(context, scope, Change(command=command, put=entries, upgrade=upgrade, dry_run=given.dry_run))
     if given.pin and plan.is_done and not given.dry_run:
@@ -116,9 +116,10 @@ def _nothing_named(name: str, usage: str) -> int:
     raise error
 
 
-def _entry(text: str, scope: Scope) -> Entry:
+def _entry(text: str, scope: Scope, *, isolated: bool) -> Entry:
     source = parse(text, Path.cwd(), scope.home)
-    return Entry(source=source, written=stored_text(source, text, scope))
+    stored = stored_text(source, text, scope)
+    return Entry(source=source, written={"source": stored, "isolated": True} if isolated else stored)
 
 
 def _pin(context: Context, scope: Scope, entries: list[Entry], command: str) -> Plan | None:

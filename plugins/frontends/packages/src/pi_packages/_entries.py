@@ -183,9 +183,9 @@ def change_entries(scope: Scope, put: Sequence[str | dict[str, Any]], drop: Sequ
 
 def _merged(before: Any, after: Any) -> Any:
     """Return an entry with a new source and the filters that it had."""
-    if isinstance(before, dict) and isinstance(after, str):
-        return {**before, "source": after}
-    return after
+    if not isinstance(before, dict):
+        return after
+    return {**before, **(after if isinstance(after, dict) else {"source": after})}
 
 
 def _list_of(values: dict[str, Any], scope: Scope) -> list[Any]:

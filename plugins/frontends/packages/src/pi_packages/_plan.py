@@ -151,7 +151,7 @@ def make_plan(scope: str, before: Mapping[str, Any], after: Mapping[str, Any]) -
 def _differs(identity: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
     if identity not in old or identity not in new:
         return True
-    keys = ("source", "version", "revision", "tree", "grants", "publisher")
+    keys = ("source", "version", "revision", "tree", "grants", "publisher", "isolated")
     return any(old[identity].get(key) != new[identity].get(key) for key in keys)
 
 

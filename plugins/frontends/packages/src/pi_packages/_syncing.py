@@ -45,7 +45,8 @@ def sync_change(scope: Scope, context: Context, given: Namespace, command: str) 
 
 def disagreements(entries: Sequence[Entry], lock: Mapping[str, Any]) -> list[str]:
     """Return which sources are in the settings and not in the lock, and the other way round."""
-    locked = {each["identity"]: each["source"] for each in lock.get("tool", {}).get("pi", {}).get("sources", ())}
+    sources = lock.get("tool", {}).get("pi", {}).get("sources", ())
+    locked = {each["identity"]: each["source"] for each in sources}
     wanted = {each.source.identity: each.source.text for each in entries}
     missing = [f"{wanted[each]} is not locked" for each in wanted if each not in locked]
     extra = [f"{locked[each]} is locked and not in the settings" for each in locked if each not in wanted]
@@ -54,7 +55,14 @@ def disagreements(entries: Sequence[Entry], lock: Mapping[str, Any]) -> list[str
         for each in wanted
         if each in locked and wanted[each] != locked[each]
     ]
-    return [*missing, *extra, *changed]
+    apart = {each["identity"]: bool(each.get("isolated")) for each in sources if "name" in each}
+    moved = [
+        f"{each.source.text} is {'not ' if apart[each.source.identity] else ''}to have a process of its own"
+        for each in entries
+        if apart.get(each.source.identity, each.options.get("isolated") is True)
+        is not (each.options.get("isolated") is True)
+    ]
+    return [*missing, *extra, *changed, *moved]
 
 
 def is_complete(entries: Sequence[Entry], before: Mapping[str, Any]) -> bool:
