@@ -33,6 +33,7 @@ EXCEPTIONS = {
     "plugins/policies/sandbox/src/pi_sandbox/_relay.py": "becomes the program of a prepared request",
     "plugins/policies/sandbox/src/pi_sandbox/_subcommand.py": "the user's own command, in the sandbox itself",
     "plugins/policies/rewind/src/pi_rewind/_git.py": "git with a store of its own, where a sandbox lets nothing write",
+    "plugins/automation/replay/src/pi_replay/_worktree.py": "git, for the user's own ``pi replay``",
     "pi_core/src/pi_core/host/installers.py": "installs what plugins need, before plugins are loaded",
     "pi_core/src/pi_core/host/trial.py": "tries whether a plugin can be loaded, before plugins are loaded",
     "plugins/frontends/cli/src/pi_cli/_worktree.py": "git, for the user's own ``pi -w``, before plugins are loaded",

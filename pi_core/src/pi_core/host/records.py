@@ -41,6 +41,7 @@ DEFAULT_PLUGINS = frozenset(
         "provider-offline",
         "provider-openai",
         "redact",
+        "replay",
         "retry",
         "rewind",
         "rpc",

@@ -1,0 +1,24 @@
+"""Adds ``pi replay``: the prompts of a stored session once more, compared with what was recorded."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pi_hookspecs import Subcommand, hookimpl
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["register_subcommands"]
+
+
+@hookimpl
+def register_subcommands() -> Sequence[Subcommand]:
+    """Add ``pi replay``."""
+    return [Subcommand("replay", run=_run, description="Replay the prompts of a stored session, and compare")]
+
+
+def _run(arguments: list[str], host: Any) -> int:
+    from pi_replay._command import run
+
+    return run(arguments, host)

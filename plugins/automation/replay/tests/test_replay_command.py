@@ -1,0 +1,143 @@
+"""``pi replay`` on stored sessions of ``offline/rules``: output, exit codes, worktrees and compactions."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+
+import pytest
+
+from pi_core import PluginHost, SessionManager, Settings, run
+from pi_hookspecs import PiError
+from pi_replay._command import run as run_command
+
+EMPTY_CONFIG = {"GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_SYSTEM": "/dev/null"}
+
+
+@pytest.fixture
+def work(tmp_path, monkeypatch):
+    """A folder with a file, in which pi works; the agent directory is apart from the user's."""
+    folder = tmp_path / "work"
+    folder.mkdir()
+    (folder / "notes.txt").write_text("one two three\n")
+    monkeypatch.setenv("PI_CODING_AGENT_DIR", str(tmp_path / "agent"))
+    monkeypatch.chdir(folder)
+    return folder
+
+
+@pytest.fixture
+def host(work):
+    return PluginHost(Settings.load(work))
+
+
+@pytest.fixture
+def session(host, work):
+    """The file of a session with two prompts."""
+    for prompt in ("Count the words in notes.txt", "Create a file named hello.txt with the text 'hi'"):
+        manager = SessionManager.continue_recent(work, host=host)
+        run(prompt, model="offline/rules", host=host, session_manager=manager)
+    return manager.file
+
+
+def replay(capsys, host, *arguments):
+    code = run_command([*map(str, arguments)], host)
+    output = capsys.readouterr()
+    return code, output.out, output.err
+
+
+def test_a_session_replays_without_divergence_and_touches_no_file(session, host, work, capsys):
+    (work / "hello.txt").unlink()
+
+    code, output, _ = replay(capsys, host, session)
+
+    assert code == 0
+    assert "No divergence in 2 prompts." in output
+    assert "1 equal" in output
+    assert not (work / "hello.txt").exists()
+    assert SessionManager.continue_recent(work, host=host).file == session
+
+
+def test_the_report_as_json_has_each_prompt_and_the_new_session(session, host, capsys):
+    code, output, _ = replay(capsys, host, session, "--json")
+    report = json.loads(output)
+
+    assert (code, report["divergence"]) == (0, None)
+    assert [turn["equalCalls"] for turn in report["turns"]] == [True, True]
+    assert SessionManager.open(report["file"], host=host).get_header().parent_session == str(session)
+
+
+def test_a_changed_recording_is_shown_beside_the_call_that_was_made(session, host, capsys):
+    changed = session.with_name("changed.jsonl")
+    changed.write_text(
+        session.read_text().replace('"arguments":{"path":"notes.txt"', '"arguments":{"path":"other.txt"')
+    )
+
+    code, output, _ = replay(capsys, host, changed)
+
+    assert code == 1
+    assert "The replay diverges at prompt 1" in output
+    assert 'recorded: read {"path": "other.txt"}' in output
+    assert 'replayed: read {"path": "notes.txt"}' in output
+
+
+def test_until_replays_the_prompts_up_to_an_entry(session, host, capsys):
+    lines = [json.loads(line) for line in session.read_text().splitlines()]
+    first = next(line["id"] for line in lines if line.get("message", {}).get("role") == "user")
+
+    _, output, _ = replay(capsys, host, session, "--until", first)
+
+    assert "No divergence in 1 prompt." in output
+
+
+def test_live_tools_run_in_a_worktree_and_what_they_changed_is_kept(session, host, work, capsys, monkeypatch):
+    for name, value in EMPTY_CONFIG.items():
+        monkeypatch.setenv(name, value)
+    (work / "hello.txt").unlink()
+    subprocess.run(["git", "init", "-q"], cwd=work, check=True)
+    subprocess.run(["git", "add", "notes.txt"], cwd=work, check=True)
+    who = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
+    subprocess.run(["git", *who, "commit", "-qm", "Begin"], cwd=work, check=True)
+
+    code, output, _ = replay(capsys, host, session, "--tools", "live-in-worktree")
+
+    assert code == 0, output
+    assert "The tools changed files, in " in output
+    assert "hello.txt" in output
+    assert not (work / "hello.txt").exists()
+
+
+def test_a_compacted_session_says_where_its_replay_begins(session, host, capsys):
+    manager = SessionManager.open(session, host=host)
+    manager.append_compaction("Words were counted.", manager.get_leaf_id(), 1000)
+    run("Count the words in notes.txt", model="offline/rules", host=host, session_manager=manager)
+
+    code, output, _ = replay(capsys, host, session, "--json")
+    report = json.loads(output)
+
+    assert (code, len(report["turns"]), report["divergence"]) == (0, 1, None)
+    assert report["notes"][0].startswith("The session was compacted")
+    assert "Words were counted." in session.parents[3].joinpath(report["file"]).read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"), [([], 2), (["x", "--tools", "live"], 2), (["x", "--at", "HEAD"], 2), (["--help"], 0)]
+)
+def test_wrong_use_ends_with_2(arguments, code, host, capsys):
+    assert replay(capsys, host, *arguments)[0] == code
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [(["--disable", "memroy"], "memory"), (["--model", "nobody/x"], "nobody"), (["--until", "x"], "no such entry")],
+)
+def test_unknown_names_are_refused(options, says, session, host):
+    with pytest.raises(PiError, match=says):
+        run_command([str(session), *options], host)
+
+
+def test_a_session_whose_folder_is_gone_is_refused(session, host, work, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    work.rename(tmp_path / "elsewhere")
+
+    with pytest.raises(PiError, match="which is not there"):
+        run_command([str(session)], host)
