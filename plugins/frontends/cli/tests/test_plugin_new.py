@@ -54,7 +54,23 @@ def plugins(tmp_path_factory):
 
 
 def test_every_kind_is_tested_here():
-    assert {*NAMES} == {*_KINDS}
+    assert {*NAMES, "process"} == {*_KINDS}
+
+
+def test_a_new_program_passes_its_tests_and_is_a_plugin(pi, tmp_path):
+    folder = tmp_path / "low-tide"
+    written = write_plugin("low-tide", "process", folder)
+
+    assert tool(folder, "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:pytester") == ""
+    assert "acme" not in "".join((folder / each).read_text() for each in written).lower()
+    done = pi.run("-e", str(folder), "--model", "offline/rules", "-p", "Run: rm -rf build")
+    assert "Deleting trees is not allowed here." in done.stdout
+
+
+def test_what_comes_next_for_a_program_needs_no_environment(pi):
+    done = pi.run("plugin", "new", "low-tide", "--kind", "process")
+
+    assert "\nNext: cd low-tide && python -m pytest\n" in done.stdout
 
 
 @pytest.mark.parametrize("name", NAMES.values(), ids=NAMES)

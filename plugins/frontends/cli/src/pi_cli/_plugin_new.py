@@ -1,7 +1,7 @@
 """``pi plugin new``: generates a distribution with code, tests and CI that passes its checks.
 
-The templates are in ``_new_plugin_files``: those in ``common`` are for every kind. They form a plugin named
-``acme-plugin``, whose name is replaced.
+The templates are in ``_new_plugin_files``: those in ``common`` are for every kind that is a distribution. They form a
+plugin named ``acme-plugin``, whose name is replaced.
 """
 
 from __future__ import annotations
@@ -36,8 +36,9 @@ _USAGE = """\
 Usage: pi plugin new NAME --kind KIND [--dir DIR]
 
 Write a plugin to start from: a distribution with code, tests, README, licence
-and CI, which passes its tests, mypy --strict and ruff as it is. NAME is small
-letters, digits and dashes; its folder is NAME, unless --dir says another.
+and CI, which passes its tests, mypy --strict and ruff as it is; for the kind
+process a folder with a program. NAME is small letters, digits and dashes; its
+folder is NAME, unless --dir says another.
 
   --kind KIND  What it adds:
 {kinds}
@@ -48,11 +49,16 @@ letters, digits and dashes; its folder is NAME, unless --dir says another.
 
 @frozen
 class _Kind:
-    """Template values of a kind: what the plugin does in one line, how it is used, what it imports."""
+    """Template values of a kind: what the plugin does in one line, how it is used, what it imports.
+
+    Attributes:
+        is_program: Whether it is a folder with a program, and no distribution.
+    """
 
     description: str
     usage: str
     dependencies: tuple[str, ...] = ()
+    is_program: bool = False
 
 
 _HOOKSPECS = "pluggypi-hookspecs>=1.0,<2"
@@ -103,6 +109,11 @@ _KINDS = {
         "Run `pi config set sessionStore acme-plugin`.",
         ("pluggypi-core>=1.0,<2",),
     ),
+    "process": _Kind(
+        "A program for pi, in a process of its own: a guard and a tool.",
+        "Commands that delete trees are refused; the model is offered the tool `acme_plugin`.",
+        is_program=True,
+    ),
 }
 
 
@@ -122,7 +133,8 @@ def run_plugin(arguments: Sequence[str], host: PluginHost) -> int:
     folder = Path(params["dir"] or name)
     written = write_plugin(name, kind, folder)
     print_lines(*(str(folder / each) for each in written), "")
-    print_lines(f"Next: cd {folder} && uv sync && uv run pytest", f"Without installing it: pi -e {folder}")
+    tests = "python -m pytest" if _KINDS[kind].is_program else "uv sync && uv run pytest"
+    print_lines(f"Next: cd {folder} && {tests}", f"Without installing it: pi -e {folder}")
     return 0
 
 
@@ -174,7 +186,8 @@ def write_plugin(name: str, kind: str, folder: Path) -> list[Path]:
             raise UserError(f"The folder {str(folder)!r} is not empty. Name another one with --dir")
         written = []
         root = files("pi_cli") / "_new_plugin_files"
-        for path, file in sorted((*_walk(root / "common"), *_walk(root / kind))):
+        common = () if _KINDS[kind].is_program else _walk(root / "common")
+        for path, file in sorted((*common, *_walk(root / kind))):
             target = Path(_named(path.removesuffix(".in"), name))
             (folder / target).parent.mkdir(parents=True, exist_ok=True)
             (folder / target).write_text(_filled(file, name, _KINDS[kind]), encoding="utf-8")
