@@ -18,7 +18,7 @@ _HELP = """\
 Usage: pi acp
 
 Serve an editor: the Agent Client Protocol (ACP) as lines of JSON on stdin and
-stdout, until stdin ends. The editor starts it; see docs/acp.md for the
+stdout, until stdin ends. The editor starts it; see pi help acp for the
 settings of Zed, Neovim, JetBrains IDEs and Toad.
 
   pi acp auth login   Sign in, as 'pi auth login' does; editors start it in a terminal

@@ -280,4 +280,4 @@ def explained(reached: Reached, allowed: float) -> str:
     """Return why nothing more may be used, and what to do."""
     limit = reached.limit
     where = "" if limit.setting.startswith("--") else " in the settings"
-    return f"{described(limit, reached.used, allowed)}. Raise {limit.setting}{where} to go on."
+    return f"{described(limit, reached.used, allowed)}. Raise {limit.setting}{where} to go on (see pi help budgets)."

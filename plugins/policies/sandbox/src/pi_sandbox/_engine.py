@@ -82,7 +82,7 @@ def choose_engine(mode: str) -> Engine:
         problems.append(f"{name}: {problem}")
     raise PiError(
         f"The sandbox {mode!r} does not work on this machine, so nothing is started ({'; '.join(problems)})."
-        " Install bubblewrap, or switch the sandbox off with --sandbox off."
+        " Install bubblewrap, or switch the sandbox off with --sandbox off (see pi help sandbox)."
     )
 
 
