@@ -99,6 +99,15 @@ async def test_waiting_for_a_line_ends_when_the_process_does(call, start):
     assert text.endswith("bye")
 
 
+async def test_a_pattern_that_backtracks_for_ever_ends_the_wait_and_not_pi(call, start):
+    process = await start(f"echo {'a' * 60}b; sleep 60")
+
+    text, failed = await call("process", action="wait", id=process, pattern=r"(a|aa)+$")
+
+    assert failed
+    assert "The pattern '(a|aa)+$' takes too long to compare with the output; the process goes on." in text
+
+
 async def test_waiting_without_a_pattern_waits_for_the_end(call, start):
     process = await start("echo up; sleep 0.5; exit 4")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 import sys
 import time
 from typing import TYPE_CHECKING, Any
@@ -33,6 +32,8 @@ TIMEOUT = 30.0
 LONGEST_TIMEOUT = 3600.0
 LONGEST_LINE = 2000
 """Characters of a line that a pattern is compared with."""
+LONGEST_SEARCH = 0.5
+"""Seconds of one look through new output, in which pi does nothing else; a pattern that backtracks could take years."""
 _LOOK_EVERY = 0.05
 
 
@@ -148,7 +149,7 @@ async def wait(process: ManagedProcess, pattern: str | None, given: float | None
     seconds = TIMEOUT if given is None else given
     if not 0 < seconds <= LONGEST_TIMEOUT:
         raise ToolFailure(f"Invalid timeout {given!r}: use more than 0 and at most {LONGEST_TIMEOUT:.0f} seconds.")
-    look = _Lines(process, _compiled(pattern)) if pattern else None
+    look = _Lines(process, pattern) if pattern else None
     await _until(lambda: process.exit_code is not None or (look is not None and look.found()), seconds, signal)
     if process.exit_code is not None:
         await process.wait()
@@ -170,11 +171,16 @@ async def stop(process: ManagedProcess) -> ToolResult:
 
 
 class _Lines:
-    """Looks for a pattern in the lines that nobody has waited for yet."""
+    """Looks for a pattern in the lines that no wait has compared yet.
 
-    def __init__(self, process: ManagedProcess, pattern: re.Pattern[str]) -> None:
+    Raises:
+        ToolFailure: The pattern is no regular expression, or takes too long.
+    """
+
+    def __init__(self, process: ManagedProcess, pattern: str) -> None:
         self._process = process
-        self._pattern = pattern
+        self._given = pattern
+        self._pattern = _compiled(pattern)
         self._rest = ""
         self.line = ""
 
@@ -186,18 +192,31 @@ class _Lines:
         output = self._process.read(place.awaited)
         place.awaited = output.next
         *lines, self._rest = (self._rest + output.text).split("\n")
+        end = time.monotonic() + LONGEST_SEARCH
         for line in (*lines, self._rest):
-            if self._pattern.search(line[:LONGEST_LINE]):
+            if self._matches(line[:LONGEST_LINE], end):
                 self.line = line[:LONGEST_LINE].strip() or line
                 return True
         self._rest = self._rest[:LONGEST_LINE]
         return False
 
+    def _matches(self, line: str, end: float) -> bool:
+        try:
+            return self._pattern.search(line, timeout=max(end - time.monotonic(), 0.001)) is not None
+        except TimeoutError:
+            raise ToolFailure(
+                f"The pattern {self._given!r} takes too long to compare with the output; the process goes on. Use one"
+                " without repetitions within repetitions, such as a plain word."
+            ) from None
 
-def _compiled(pattern: str) -> re.Pattern[str]:
+
+def _compiled(pattern: str) -> Any:
+    """Return a pattern whose searches can be given a time limit, which those of ``re`` cannot."""
+    import regex
+
     try:
-        return re.compile(pattern)
-    except re.error as error:
+        return regex.compile(pattern)
+    except (regex.error, RecursionError) as error:
         raise ToolFailure(f"The pattern {pattern!r} is no regular expression: {error}.") from None
 
 
