@@ -7,11 +7,26 @@ import sys
 import pytest
 
 import pi_sandbox
+from pi_hookspecs import hookimpl, tool
 from pi_sandbox._engine import ORDER, try_engine
+from pi_testing import text, tool_call
 
 pytestmark = pytest.mark.pi(plugins={"sandbox": pi_sandbox})
 
 WORKING = [name for name in ORDER if try_engine(name) is None] if sys.platform == "linux" else []
+
+
+class Web:
+    """A plugin with a tool of the name ``fetch``."""
+
+    @hookimpl
+    def register_tools(self):
+        @tool
+        async def fetch(url: str) -> str:
+            """Fetch a page."""
+            return f"the page of {url}"
+
+        return [fetch]
 
 
 @pytest.fixture
@@ -35,6 +50,18 @@ async def test_a_sandbox_that_is_on_lists_what_it_allows(pi_session, fake_ui, tm
     lines = fake_ui.notices[-1].message.splitlines()
     assert lines[:2] == [f"Engine: {WORKING[0]}", "Network: off"]
     assert str(tmp_path) in lines[2]
+
+
+@pytest.mark.skipif(not WORKING, reason="no engine works here")
+@pytest.mark.pi(settings={"sandbox": {"mode": "auto"}}, plugins={"sandbox": pi_sandbox, "web": Web()})
+async def test_fetch_is_refused_without_a_network(pi_session, script):
+    script.turn(tool_call("fetch", url="https://example.org/")).turn(text("No."))
+
+    await pi_session.prompt("read it")
+
+    assert script.requests[1].tool_results[-1].text == (
+        "Not allowed: the sandbox has no network (sandbox.network is 'off')."
+    )
 
 
 @pytest.mark.pi(settings={"sandbox": {"mode": "dokcer"}})

@@ -163,3 +163,22 @@ def test_build_tools_get_caches_of_their_own(policy_of, places):
 
     assert found["GOCACHE"] == "/mine"
     assert found["UV_CACHE_DIR"] == str(places / "temp" / "uv")
+
+
+@pytest.mark.parametrize(
+    ("network", "url", "reason"),
+    [
+        ("open", "http://anything.example/", None),
+        ("off", "https://example.org/", "the sandbox has no network"),
+        ("allow", "https://example.org/a", None),
+        ("allow", " HTTP://EXAMPLE.org.:80/", None),
+        ("allow", "https://example.org:8443/", "example.org:8443 is not in sandbox.allow"),
+        ("allow", "https://example.org@evil.example/", "evil.example:443 is not in sandbox.allow"),
+        ("allow", "https://[bad/", "is no URL"),
+        ("allow", "None", ":0 is not in sandbox.allow"),
+    ],
+)
+def test_urls_that_pi_itself_fetches_keep_to_the_network_of_the_sandbox(policy_of, network, url, reason):
+    refused = policy_of(Options(mode="auto", network=network, allow=("example.org",))).refused_url(url)
+
+    assert refused is None if reason is None else reason in refused

@@ -98,11 +98,25 @@ async def test_a_name_that_leads_to_this_machine_is_refused_before_anything_is_s
     assert server.seen == []
 
 
-async def test_a_redirect_to_a_private_address_is_refused(fetch, server):
+async def test_a_redirect_to_another_host_is_named_and_not_followed(fetch, server):
     server.pages["/go"] = (302, {"location": "http://127.0.0.2/secret"}, b"")
 
-    with pytest.raises(UserError, match=r"private address 127\.0\.0\.2"):
+    with pytest.raises(UserError, match=r"redirects to another host: http://127\.0\.0\.2/secret\. Fetch that URL"):
         await fetch(f"{server.url}/go")
+
+
+@pytest.mark.parametrize(
+    ("location", "followed"),
+    [("/b", True), ("https://example.com/a", True), ("http://example.com:8080/", False), ("//www.example.com/", False)],
+)
+def test_redirects_stay_on_one_host(location, followed):
+    target = SimpleNamespace(url="http://example.com/a", scheme="http", host="example.com", port=80)
+
+    if followed:
+        assert redirected(target, location).startswith(("http://example.com/", "https://example.com/"))
+    else:
+        with pytest.raises(UserError, match="redirects to another host"):
+            redirected(target, location)
 
 
 async def test_redirects_are_followed_and_the_last_address_is_named(text, server):

@@ -32,6 +32,8 @@ __all__ = ["Hooks"]
 
 _LOOKING = ("find", "grep", "ls", "read")
 """Tools that read or list in pi's own process, or start a program that does."""
+_FETCHING = "fetch"
+"""The tool that reaches the network in pi's own process; it follows no redirect to another host."""
 _REFUSED = re.compile(
     r"Permission denied|Read-only file system|Operation not permitted|Network is unreachable|not resolve host"
     r"|Temporary failure in name resolution|Device or resource busy"
@@ -98,10 +100,14 @@ class Hooks:
         )
 
     async def tool_call(self, event: ToolCallEvent, ctx: PiContext) -> ToolCallResult | None:
-        """Refuse paths that are hidden or cannot be changed; ask the user about folders outside."""
+        """Refuse hidden or protected paths, and hosts that are not listed; ask the user about folders outside."""
         sandbox = _sandbox(ctx)
+        if sandbox is None:
+            return None
+        if event.tool_name == _FETCHING and (reason := sandbox.policy.refused_url(str(event.input.get("url")))):
+            return self._blocked(event, f"Not allowed: {reason}.")
         path = event.input.get("path", ".")
-        if sandbox is None or not isinstance(path, str):
+        if not isinstance(path, str):
             return None
         real, policy = _real(path, ctx), sandbox.policy
         if event.tool_name in ("write", "edit"):

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from attrs import frozen
 
 from pi_hookspecs.secrets import is_secret_name
+from pi_sandbox._proxy import allowed_host
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -68,6 +70,7 @@ _SOCKETS = (
     "XAUTHORITY",
 )
 _CACHES = {"GOCACHE": "go-build", "npm_config_cache": "npm", "PIP_CACHE_DIR": "pip", "UV_CACHE_DIR": "uv"}
+_WEB_PORTS = {"http": 80, "https": 443}
 _PROXIES = ("http_proxy", "https_proxy", "all_proxy", "ftp_proxy", "no_proxy")
 
 
@@ -123,6 +126,19 @@ class Policy:
         """Return why a resolved path cannot be read; None if it can."""
         place = next((place for place in self.deny_read if _is_below(path, place)), None)
         return None if place is None else f"the sandbox hides {place}"
+
+    def refused_url(self, url: str) -> str | None:
+        """Return why a URL must not be fetched; None if it may, or is none."""
+        if self.network == "open":
+            return None
+        if self.network == "off":
+            return "the sandbox has no network (sandbox.network is 'off')"
+        try:
+            parts = urlsplit(url.strip())
+            host, port = parts.hostname or "", parts.port or _WEB_PORTS.get(parts.scheme, 0)
+        except ValueError:
+            return f"{url!r} is no URL"
+        return None if allowed_host(host, port, self.allow) else f"{host}:{port} is not in sandbox.allow"
 
     def environment(self, env: Mapping[str, str], proxy: Way | None = None) -> dict[str, str]:
         """Return the variables for a program: without keys, and with the way to the proxy instead of the user's.

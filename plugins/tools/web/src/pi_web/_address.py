@@ -74,14 +74,27 @@ def redirected(target: Target, location: str) -> str:
     """Return the URL that a redirect leads to.
 
     Raises:
-        UserError: It leads from https to http.
+        UserError: It leads from https to http, or to another host: the plugins that guard calls (the sandbox, say) have
+            seen the URL of the call alone.
     """
     url = urljoin(target.url, location)
     if target.scheme == "https" and not url.startswith("https:"):
         raise UserError(
             f"{target.url} redirects to {url!r}, which is not encrypted. Fetch that URL itself if you must."
         )
+    if not _is_same_host(target, url):
+        raise UserError(f"{target.url} redirects to another host: {url}. Fetch that URL itself if you want it.")
     return url
+
+
+def _is_same_host(target: Target, url: str) -> bool:
+    """Whether a URL leads to the same host, at the same port or from one of the web's own ports to the other."""
+    try:
+        parts = urlsplit(url)
+        host, port = (parts.hostname or "").rstrip("."), parts.port or _PORTS.get(parts.scheme)
+    except ValueError:
+        return True  # ``find_target`` explains it
+    return host == target.host and (port == target.port or {port, target.port} == {*_PORTS.values()})
 
 
 async def _resolve(host: str, port: int) -> list[str]:
