@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import suppress
 from contextvars import ContextVar
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from pi_core.hooks.acting import acting
@@ -81,6 +82,7 @@ class _ProgramSession:
         self._plugin = plugin
         self._manifest = plugin.manifest
         self._pi = pi
+        self._name = pi.plugin
         self._ready = plugin.ready
         self._registered: set[tuple[str, str]] = set()
         self._process: Process | None = None
@@ -89,7 +91,8 @@ class _ProgramSession:
         self._last_failure = ""
         self._events = EventWriter()
         self._contexts: dict[str, Any] = {}
-        self._log = ErrorLog(plugin.manifest.agent_dir, plugin.manifest.name)
+        self._numbers = count(1)
+        self._log = ErrorLog(plugin.manifest.agent_dir, pi.plugin)
 
     def begin(self) -> None:
         """Register everything that is known."""
@@ -127,7 +130,7 @@ class _ProgramSession:
         ) -> ToolResult:
             process = await self._running(ctx)
             if name not in self._ready.tools:
-                raise PluginError(self._manifest.name, f"it has no tool {name!r} any more")
+                raise PluginError(self._name, f"it has no tool {name!r} any more")
             message = {"type": "tool", "tool": name, "callId": call_id, "params": params}
             key = self._name_of(ctx)
             forget = signal.on_abort(lambda: process.cancel_all(key))
@@ -181,13 +184,13 @@ class _ProgramSession:
         try:
             return await process.ask({**message, "ctx": self._name_of(ctx)}, on_update)
         except ProgramFailure as error:
-            raise PluginError(self._manifest.name, f"its process does not answer: {error}") from error
+            raise PluginError(self._name, f"its process does not answer: {error}") from error
 
     def _name_of(self, ctx: Any) -> str:
         """Return the name by which the program knows a context."""
         known = next((name for name, each in self._contexts.items() if each is ctx), None)
         if known is None:
-            known = f"s{len(self._contexts) + 1}" if not hasattr(ctx, "call_id") else f"t{id(ctx):x}"
+            known = f"{'t' if hasattr(ctx, 'call_id') else 's'}{next(self._numbers)}"
             self._contexts[known] = ctx
         return known
 
@@ -196,10 +199,8 @@ class _ProgramSession:
         ctx = self._contexts.get(str(call.get("ctx")))
         if ctx is None:
             raise PiError(f"there is no ctx {call.get('ctx')!r}: it is that of a request that is over")
-        with acting(self._manifest.name):
-            return await call_member(
-                self._manifest.name, call.get("method"), call.get("params"), ctx, self._manifest.grants
-            )
+        with acting(self._name):
+            return await call_member(self._name, call.get("method"), call.get("params"), ctx, self._manifest.grants)
 
     # Starting and ending
 
@@ -218,7 +219,7 @@ class _ProgramSession:
             if self._process is None:
                 if self._starts >= _MOST_STARTS:
                     raise PluginError(
-                        self._manifest.name,
+                        self._name,
                         f"its process has died twice and is not started again in this session: {self._last_failure}."
                         " Its last lines are in isolated.log in the agent directory; /reload starts it again",
                     )
@@ -230,7 +231,7 @@ class _ProgramSession:
 
         self._starts += 1
         token = _starting.set((*_starting.get(), self))
-        name, manifest = self._manifest.name, self._manifest
+        name, manifest = self._name, self._manifest
         try:
             request = await prepare(ctx, manifest.command, purpose="plugin", cwd=str(manifest.folder))
         except PiError as error:
@@ -250,7 +251,7 @@ class _ProgramSession:
             raise PluginError(name, f"its process cannot be used: {error}") from error
         except BaseException:
             if process is not None:
-                process.fail("its start was cancelled")
+                process.abandon("its start was cancelled")
             raise
         return process
 
@@ -269,7 +270,7 @@ class _ProgramSession:
             self._plugin.index.write(ready.to_plain())
             counting = granted(ready, self._manifest.grants, problems.append)
             for problem in problems:
-                ctx.ui.notify(f"Plugin {self._manifest.name!r}: {problem}", "warning")
+                ctx.ui.notify(f"Plugin {self._name!r}: {problem}", "warning")
             self._plugin.ready, self._plugin.is_known = counting, True
         self._register(self._plugin.ready)
         self._events = EventWriter()

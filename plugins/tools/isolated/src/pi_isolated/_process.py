@@ -90,7 +90,6 @@ class Process:
         self._cancelled: dict[int, asyncio.TimerHandle] = {}
         self._calls: set[asyncio.Task[None]] = set()
         self._last_words = ""
-        self._stopping = False
         self.failure: ProgramFailure | None = None
         self._first: asyncio.Future[dict[str, Any]] = self._loop.create_future()
         self._tasks = [self._loop.create_task(self._read()), self._loop.create_task(self._read_stderr())]
@@ -157,22 +156,22 @@ class Process:
         for call in self._calls:
             call.cancel()
 
+    def abandon(self, why: str) -> None:
+        """End the program as ``fail`` does, and let go of its pipes."""
+        self.fail(why)
+        self._child.close()
+        for task in self._tasks:
+            task.cancel()
+
     async def stop(self) -> None:
         """End the program: it is told, its standard input is closed, and what is left after a while is ended."""
-        self._stopping = True
         self._send({"type": "shutdown"})
         try:
             if self.failure is None:
                 await self._child.stop()
         finally:
-            self.fail("it was stopped")
-            await self._close()
-
-    async def _close(self) -> None:
-        self._child.close()
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.wait(self._tasks)
+            self.abandon("it was stopped")
+            await asyncio.wait(self._tasks)
 
     # Writing
 
