@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 from contextlib import suppress
 from pathlib import Path
 
@@ -19,7 +18,7 @@ def mark_key(agent_dir: Path) -> bytes:
         key = file.read_bytes()
         if len(key) == _BYTES:
             return key
-    key = secrets.token_bytes(_BYTES)
+    key = os.urandom(_BYTES)
     with suppress(OSError):
         file.parent.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

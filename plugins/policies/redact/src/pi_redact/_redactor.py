@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import hmac
-import html
 import json
 import re
 from typing import TYPE_CHECKING
@@ -69,6 +66,9 @@ class Redactor:
 
     def mark(self, name: str, secret: str) -> str:
         """Return the mark of a secret."""
+        import hashlib  # most runs have nothing to mark
+        import hmac
+
         digest = hmac.new(self._key, secret.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()
         mark = f"[secret:{_NAME.sub('-', name.lower()).strip('-') or 'value'}:{digest[:6]}]"
         self._secrets[mark] = secret
@@ -101,5 +101,13 @@ class Redactor:
 
 def _forms(value: str) -> Iterator[str]:
     """Yield how a value is written in JSON and HTML, where that is different."""
-    forms = (json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1], html.escape(value))
+    forms = (json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1], _in_html(value))
     yield from (form for form in forms if form != value)
+
+
+def _in_html(value: str) -> str:
+    if not any(each in value for each in "&<>\"'"):
+        return value
+    import html  # has tables that take a millisecond to import, and few keys have such characters
+
+    return html.escape(value)
