@@ -5,7 +5,8 @@ rounds in which both take turns. The bar is a factor of 1.05 for ``--version`` a
 Each plugin adds a command, which no prompt uses: the price is that of finding them. (What a plugin offers to every
 prompt, a tool or an event hook, is imported, as it would be in pi's own environment.) Installing one plugin from a
 folder of wheels, with everything cached, may take 1,500 ms of CPU, with the solver and the trial in another process.
-Without any packages a start pays for one ``open`` that fails.
+Without any packages a start pays for one ``open`` that fails. The bill (``pi plugins bill``) counts each call of a tool
+in at most 1 us; hooks are counted by the dispatcher (``bench/dispatch.py``).
 
 A plugin in a process of its own (``pi_plugin.json``): milliseconds of a ``tool_call`` from the call of the hook to its
 answer over pipes, in a session. The bar is a median of 1 ms.
@@ -95,6 +96,7 @@ def main() -> None:
         cpu([pi, "remove", f"idle{PLUGINS}"], work, none)
         print(f"{'CPU ms, pi install of one plugin':34}{cpu([pi, 'install', f'idle{PLUGINS}'], work, none):9.0f}")
         print(f"{'us, a start without packages':34}{look_up(root / 'nothing'):9.1f}")
+        print(f"{'us, a counter of the bill':34}{count_calls():9.3f}")
         print(f"{'':34}{'median':>9}{'p99':>9}{'CPU':>9}")
         for label, command in PROGRAMS.items():
             if shutil.which(command[0]):
@@ -122,6 +124,7 @@ PROGRAMS = {
     "hook in JavaScript": ["node", "-e", NODE],
 }
 HOOK_CALLS = 2000
+COUNTED = 200_000
 
 
 async def show_hook(folder: Path, label: str, command: list[str]) -> None:
@@ -151,6 +154,23 @@ async def show_hook(folder: Path, label: str, command: list[str]) -> None:
     await session.dispose()
     times.sort()
     print(f"{'ms, ' + label:34}{statistics.median(times):9.3f}{times[int(HOOK_CALLS * 0.99)]:9.3f}{used:9.3f}")
+
+
+def count_calls() -> float:
+    """Return the microseconds of CPU of counting one call of a tool."""
+    from types import SimpleNamespace
+
+    from pi_cli.bill.collecting import Bill
+    from pi_hookspecs import ToolExecutionEndEvent, ToolResult
+
+    bill = Bill(SimpleNamespace(subscribe=lambda *_: None))
+    event = ToolExecutionEndEvent(
+        tool_call_id="call_1", tool_name="bash", result=ToolResult(), is_error=False, duration_ms=3
+    )
+    began = time.process_time()
+    for _ in range(COUNTED):
+        bill.count(event)
+    return (time.process_time() - began) * 1e6 / COUNTED
 
 
 def look_up(agent_dir: Path) -> float:

@@ -53,6 +53,8 @@ class Parts:
 
     def __init__(self, runtime: Runtime) -> None:
         self.runtime = runtime
+        self.spent: dict[str | None, list[float]] = {}
+        """Requests, tokens and dollars outside the conversation, by the plugin that asked; None is a program."""
         self.lifecycle = Lifecycle(runtime, self)
         self.tools = OfferedTools(runtime)
         self.queue = MessageQueue(runtime)
@@ -90,7 +92,7 @@ class Parts:
         """Asks the model outside the conversation."""
         from pi_core.conversation.side_requests import SideRequests
 
-        return SideRequests(self.runtime, self.retry)
+        return SideRequests(self.runtime, self.retry, self.spent)
 
     @cached_property
     def compaction(self) -> CompactionRunner:

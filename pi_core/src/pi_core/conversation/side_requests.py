@@ -36,11 +36,13 @@ class SideRequests:
     Args:
         runtime: Has the model, its key, the settings and the hooks.
         retry: Decides whether a failed request is repeated.
+        spent: Where requests, tokens and dollars of each plugin are added up.
     """
 
-    def __init__(self, runtime: Runtime, retry: Retry) -> None:
+    def __init__(self, runtime: Runtime, retry: Retry, spent: dict[str | None, list[float]]) -> None:
         self._runtime = runtime
         self._retry = retry
+        self._spent = spent
         self._summaries: list[tuple[AssistantMessage, SideRequest]] = []
 
     async def complete(self, context: Context, request: SideRequest) -> AssistantMessage:
@@ -71,6 +73,7 @@ class SideRequests:
         hooks.retries = lambda: attempt
         while True:
             answer = await self._ask(model, context, request, signal, hooks)
+            self._count(answer)
             if self._runtime.gate.call is not None:
                 self._runtime.gate.call.add(answer)
             decision = None if hooks.refused else self._retry.decide(answer, attempt + 1)
@@ -87,6 +90,12 @@ class SideRequests:
         else:
             self._account(answer, request)
         return answer
+
+    def _count(self, answer: AssistantMessage) -> None:
+        sums = self._spent.setdefault(acting_plugin(), [0, 0, 0.0])
+        sums[0] += 1
+        sums[1] += answer.usage.total_tokens
+        sums[2] += answer.usage.cost.total
 
     def account_for_summaries(self, *, carried: bool) -> None:
         """Keep the tokens of summaries that were made, unless an entry carries them: a plugin may have refused them."""

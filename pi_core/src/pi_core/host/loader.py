@@ -50,6 +50,7 @@ class Loader:
         self._load_seconds = load_seconds
         self._on_load = on_load
         self._loaded: set[str] = set()
+        self.times: dict[str, float] = {}
 
     def load(self, record: PluginRecord) -> None:
         """Import a plugin and register it, unless that was tried before; failures are reported.
@@ -104,14 +105,15 @@ class Loader:
 
     def _load(self, record: PluginRecord, *, describe: bool = False) -> bool:
         """Import a plugin and register it; return whether it could be imported."""
-        if self._on_load is None:
-            return self._import_and_register(record, describe=describe)
-        self._on_load(record.name, None)
+        if self._on_load is not None:
+            self._on_load(record.name, None)
         started = time.perf_counter()
         try:
             return self._import_and_register(record, describe=describe)
         finally:
-            self._on_load(record.name, (time.perf_counter() - started) * 1000)
+            took = self.times[record.name] = (time.perf_counter() - started) * 1000
+            if self._on_load is not None:
+                self._on_load(record.name, took)
 
     def _import_and_register(self, record: PluginRecord, *, describe: bool) -> bool:
         with self._crumbs.at(record.name):

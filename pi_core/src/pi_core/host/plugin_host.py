@@ -122,6 +122,11 @@ class PluginHost:
         """The grants of the plugins that are held to some, by plugin."""
         return {name: each.grants for name, each in self.records.items() if each.grants is not None}
 
+    @property
+    def load_times(self) -> Mapping[str, float]:
+        """The milliseconds that plugins took to import and to register in this process; of those that were loaded."""
+        return self._loader.times
+
     absent_guards = forward("_registrar", Registrar.absent_guards)
 
     is_loaded = forward("_registrar", Registrar.is_loaded)

@@ -33,6 +33,8 @@ _ROOM = 36
 
 _USAGE = """\
 Usage: pi plugins [--json]
+       pi plugins --timing [--sort COLUMN] [--json]
+       pi plugins bill [--session ID|--days N] [--sort COLUMN] [--json]
        pi plugins show NAME [--time] [--json]
        pi plugins retry NAME
        pi plugins check [NAME|PATH|WHEEL] [--strict] [--against 1.4] [--json]
@@ -52,11 +54,20 @@ retry    Try again to load a plugin that could not be loaded, or that pi was end
          by when it loaded it; otherwise that is tried when the plugin changes. The
          exit code is 1 when it cannot be loaded.
 
+bill     Tell what each plugin cost in the sessions that have ended: import, hooks,
+         tokens of prompt and tools, calls of tools, requests outside the conversation
+         and their dollars, breaks of the prompt cache. The exit code is 1 when no
+         session is recorded.
+
 check    Look a plugin over for its author: metadata, code, import, hooks and tools,
          tests. The plugin is an installed one, a folder with a pyproject.toml (this
          folder without a word), a wheel or a Python file. Its code runs in processes
          of its own. The exit code is 1 when there are errors.
 
+  --timing     Start a session without a prompt, and tell what that cost
+  --session ID The bill of one session; the beginning of its id is enough
+  --days N     The bill of the last days
+  --sort COL   The column that comes first, as --json names it
   --strict     Warnings fail the check, too
   --against V  Compare with this version of the contract, or with a contract.json
   --time       Ask each of its event hooks once, with a sample event, and tell
@@ -81,6 +92,8 @@ def run_plugins(arguments: Sequence[str], host: PluginHost) -> int:
     _refuse_strangers(params, words[0] if words else "")
     if words[:1] == ("check",):
         return _check(words[1:], params, host)
+    if words == ("bill",) or params["timing"]:
+        return _bill(params, host)
     if words[:1] == ("show",):
         return _show(words[1:], params, host)
     if words[:1] == ("retry",):
@@ -91,14 +104,18 @@ def run_plugins(arguments: Sequence[str], host: PluginHost) -> int:
     return _list(params, host)
 
 
-_OPTIONS = {"time": "show", "strict": "check", "against": "check"}
+_OPTIONS = {"time": "show", "strict": "check", "against": "check", "session": "bill", "days": "bill"}
 """The options of one of the commands alone."""
 
 
 def _refuse_strangers(params: dict[str, Any], word: str) -> None:
     for option, command in _OPTIONS.items():
         if params[option] and word != command:
-            raise UserError(f"--{option} goes with pi plugins {command} NAME")
+            raise UserError(f"--{option} goes with pi plugins {command}")
+    if params["timing"] and word:
+        raise UserError(f"--timing goes with pi plugins alone, not with pi plugins {word}")
+    if params["sort"] and word != "bill" and not params["timing"]:
+        raise UserError("--sort goes with pi plugins bill and pi plugins --timing")
 
 
 def _list(params: dict[str, Any], host: PluginHost) -> int:
@@ -147,6 +164,15 @@ def _check(words: tuple[str, ...], params: dict[str, Any], host: PluginHost) -> 
     return check_plugin(subject, host, strict=params["strict"], against=params["against"], as_json=params["json"])
 
 
+def _bill(params: dict[str, Any], host: PluginHost) -> int:
+    from pi_cli.bill.command import show_bill, show_timing
+
+    sort, as_json = params["sort"], params["json"]
+    if params["timing"]:
+        return show_timing(host, sort=sort, as_json=as_json)
+    return show_bill(host, session=params["session"], days=params["days"], sort=sort, as_json=as_json)
+
+
 def _command() -> click.Command:
     return click.Command(
         "pi plugins",
@@ -154,7 +180,8 @@ def _command() -> click.Command:
             click.Option(["--time"], is_flag=True),
             click.Option(["--json"], is_flag=True),
             click.Option(["--strict"], is_flag=True),
-            click.Option(["--against"]),
+            *(click.Option([f"--{name}"]) for name in ("against", "session", "days", "sort")),
+            click.Option(["--timing"], is_flag=True),
             *common_options(),
             click.Argument(["words"], nargs=-1),
         ],

@@ -1,0 +1,118 @@
+"""Collects what each plugin cost a session: most is counted anyway, and added up when the session ends."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from pi_core import AgentSession
+    from pi_hookspecs import SessionEntry, ToolExecutionEndEvent
+
+__all__ = ["COLUMNS", "MONEY", "Bill", "Row"]
+
+COLUMNS = (
+    *("importMs", "hookCalls", "hookMs", "longestMs", "failures", "promptTokens", "toolTokens", "toolCalls", "toolMs"),
+    *("toolFailures", "requests", "requestTokens", "dollars", "cacheBreaks", "cacheDollars"),
+)
+"""The figures of a plugin, in their order."""
+
+MONEY = frozenset({"dollars", "cacheDollars"})
+"""The columns in dollars."""
+
+Row = dict[str, float]
+
+_PI = "pi"
+"""Who pays for what no plugin did."""
+
+_BREAK = "cache-lint"
+"""The type of the session's entries that name a break of the prompt cache."""
+
+
+class Bill:
+    """Counts the calls of tools of a session, and adds everything up at its end."""
+
+    def __init__(self, session: AgentSession) -> None:
+        self._session = session
+        self._calls: dict[str, list[int]] = {}
+        self.started = datetime.now(UTC).isoformat()
+        session.subscribe(self.count, "tool_execution_end")
+
+    def count(self, event: ToolExecutionEndEvent) -> None:
+        """Count a call of a tool: calls, milliseconds, failures."""
+        sums = self._calls.get(event.tool_name)
+        if sums is None:
+            sums = self._calls[event.tool_name] = [0, 0, 0]
+        sums[0] += 1
+        sums[1] += event.duration_ms or 0
+        sums[2] += event.is_error
+
+    def rows(self) -> dict[str, Row]:
+        """Return the figures that are not 0, by plugin."""
+        rows: dict[str, Row] = {}
+        for plugin, column, value in self._figures():
+            row = rows.setdefault(plugin, {})
+            row[column] = max(row.get(column, 0), value) if column == "longestMs" else row.get(column, 0) + value
+        return {
+            plugin: {name: round(row[name], 6 if name in MONEY else 3) for name in COLUMNS if row.get(name)}
+            for plugin, row in rows.items()
+            if any(row.values())
+        }
+
+    def _figures(self) -> Iterator[tuple[str, str, float]]:
+        session = self._session
+        for plugin, took in session.host.load_times.items():
+            yield plugin, "importMs", took
+        for each in session.hooks.counters():
+            yield each.plugin, "hookCalls", each.calls
+            yield each.plugin, "hookMs", each.total_ms
+            yield each.plugin, "longestMs", each.longest_ms
+            yield each.plugin, "failures", each.failures + each.timeouts
+        yield from self._tools()
+        yield from self._prompt()
+        for name, spent in session.parts.spent.items():
+            yield from ((name or _PI, column, value) for column, value in zip(COLUMNS[10:13], spent, strict=True))
+        yield from self._breaks()
+
+    def _tools(self) -> Iterator[tuple[str, str, float]]:
+        """Yield calls by owner, and the tokens of the declarations that every request carries."""
+        from pi_core.agent.declarations import tool_declaration
+        from pi_core.models.token_estimate import CHARS_PER_TOKEN
+
+        toolbox = self._session.runtime.toolbox
+        for name, sums in self._calls.items():
+            tool = toolbox.find(name)
+            owner = (toolbox.owner(tool) if tool is not None else None) or _PI
+            yield from ((owner, column, value) for column, value in zip(COLUMNS[7:10], sums, strict=True))
+        for tool in toolbox.active():
+            characters = len(json.dumps(tool_declaration(tool), default=repr))
+            yield toolbox.owner(tool) or _PI, "toolTokens", -(-characters // CHARS_PER_TOKEN)
+
+    def _prompt(self) -> Iterator[tuple[str, str, float]]:
+        for part in self._session.system_prompts.build_cached().parts:
+            yield part.plugin or _PI, "promptTokens", part.tokens
+
+    def _breaks(self) -> Iterator[tuple[str, str, float]]:
+        for each in _since(self._session.runtime.manager.entries(), self.started):
+            if each.type != "custom" or getattr(each, "custom_type", None) != _BREAK:
+                continue
+            data = getattr(each, "data", None)
+            found = data.get("break") if isinstance(data, dict) else None
+            if isinstance(found, dict) and found.get("kind") == "avoidable":
+                plugin = found.get("plugin")
+                yield plugin if isinstance(plugin, str) else _PI, "cacheBreaks", 1
+                dollars = found.get("dollars")
+                yield plugin if isinstance(plugin, str) else _PI, "cacheDollars", dollars or 0
+
+
+def _since(entries: Any, started: str) -> Iterable[SessionEntry]:
+    """Yield the entries that were made since; a long session that is resumed has many from before."""
+    moment = started[:19]  # the second: spellings differ after it
+    for number in range(len(entries) - 1, -1, -1):
+        entry = entries[number]
+        if entry.timestamp[:19] < moment:
+            return
+        yield entry
