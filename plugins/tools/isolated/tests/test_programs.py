@@ -210,6 +210,54 @@ async def test_a_tool_is_told_that_the_run_was_aborted(pi_session, script, pi_ex
     assert (pi_extensions[0] / "cancelled").read_text() == "yes"
 
 
+OUT_OF_ORDER = """
+ready(tools=["first", "second"])
+held = None
+for message in messages():
+    if message["type"] == "tool":
+        if held is None:
+            held = message
+            continue
+        for each in (message, held):
+            answer(each, {"content": [{"type": "text", "text": each["tool"]}]})
+"""
+
+
+@pytest.mark.program(OUT_OF_ORDER)
+async def test_answers_may_come_in_any_order(pi_session, script):
+    script.turn(steps.tool_call("first"), steps.tool_call("second")).turn(steps.text("done"))
+
+    await pi_session.prompt("Go")
+
+    assert [each.text for each in script.requests[1].tool_results] == ["first", "second"]
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        pytest.param(each, marks=pytest.mark.program(f"ready(tools=['odd']){ALWAYS}answer(message, {each})"))
+        for each in ("'text'", "None", "{'content': 'text'}", "{'text': 'text'}")
+    ],
+)
+async def test_a_result_that_is_none_is_a_failed_call(pi_session, script, result):
+    script.turn(steps.tool_call("odd")).turn(steps.text("done"))
+
+    await pi_session.prompt("Go")
+
+    assert script.requests[1].tool_results[0].is_error
+
+
+@pytest.mark.program(MORTAL)
+async def test_after_a_reload_it_is_a_new_process(pi_session, script, fake_tools, pi_extensions):
+    await run_bash(pi_session, script, "ls")
+    await pi_session.reload()
+    await run_bash(pi_session, script, "ls")
+    await pi_session.dispose()
+
+    assert (pi_extensions[0] / "starts").read_text() == "xx"
+    assert len(fake_tools["bash"].calls) == 2
+
+
 class Loud:
     """Rewrites inputs."""
 

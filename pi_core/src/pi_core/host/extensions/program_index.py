@@ -88,7 +88,7 @@ def files_of_program(folder: Path) -> list[Path]:
     """Return the files of a plugin, without those of what it has installed; a thousand at most."""
     found: list[Path] = []
     folders = [folder]
-    while folders:
+    while folders and len(found) < _MOST_FILES:
         try:
             entries = sorted(folders.pop().iterdir())
         except OSError:
@@ -96,11 +96,8 @@ def files_of_program(folder: Path) -> list[Path]:
         for each in entries:
             if each.name in _SKIPPED or each.is_symlink():
                 continue
-            if each.is_dir():
-                folders.append(each)
-            elif len(found) < _MOST_FILES:
-                found.append(each)
-    return found
+            (folders if each.is_dir() else found).append(each)
+    return found[:_MOST_FILES]
 
 
 def _time_and_size(file: Path) -> tuple[int, int]:

@@ -10,14 +10,14 @@ import attrs
 
 import pi_hookspecs
 from pi_core.wire import dumps, from_wire, message_from_wire, to_wire, wire_name
-from pi_hookspecs import ContextResult, PiError, Rule, answers_of
+from pi_hookspecs import ContextResult, PiError, Rule, ToolResult, answers_of
 from pi_hookspecs.specs import all_hookspecs
 from pi_isolated._ready import DELTA_HOOKS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["EventWriter", "changed_by", "delta_of", "read_answer"]
+__all__ = ["EventWriter", "changed_by", "delta_of", "read_answer", "read_result"]
 
 UPDATES_PER_SECOND = 10
 """``message_update`` events that a program gets in a second at most."""
@@ -163,6 +163,18 @@ def read_answer(hook: str, answer: Any, event: Any) -> Any:
     cls = getattr(pi_hookspecs, spec.__annotations__["return"].split("|")[0].strip())
     _check_fields(answer, cls, _NOT_ON_WIRE.get(hook, ()))
     return from_wire(answer, cls)
+
+
+def read_result(result: Any) -> ToolResult:
+    """Return the result of a tool, or a partial one.
+
+    Raises:
+        PiError: It is none, or has a field that results have not.
+    """
+    if not isinstance(result, dict):
+        raise PiError(f"the result of a tool must be an object, not {result!r:.80}")
+    _check_fields(result, ToolResult, ())
+    return from_wire(result, ToolResult)
 
 
 def _read_delta(hook: str, answer: dict[str, Any], event: Any) -> Any:

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from pi_core.hooks.acting import acting
 from pi_core.host.grants import is_granted, not_granted
-from pi_core.wire import from_wire
 from pi_hookspecs import PiError, PluginError, Tool, ToolResult, hookimpl
 from pi_isolated._calls import call_member
-from pi_isolated._events import EventWriter, read_answer
+from pi_isolated._events import EventWriter, read_answer, read_result
 from pi_isolated._log import ErrorLog
 from pi_isolated._process import Process, ProgramFailure
 from pi_isolated._ready import Ready, parse_ready, unmet_contract
@@ -135,8 +134,8 @@ class _ProgramSession:
             key = self._name_of(ctx)
             forget = signal.on_abort(lambda: process.cancel_all(key))
             try:
-                answer = await self._ask(process, message, ctx, lambda update: on_update(from_wire(update, ToolResult)))
-                return from_wire(answer, ToolResult)
+                answer = await self._ask(process, message, ctx, lambda update: on_update(read_result(update)))
+                return read_result(answer)
             finally:
                 forget()
                 self._contexts.pop(key, None)
