@@ -25,6 +25,7 @@ DEFAULT_PLUGINS = frozenset(
         "cli",
         "compaction",
         "context-files",
+        "eval",
         "export-html",
         "guardrails",
         "help",
