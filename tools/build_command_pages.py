@@ -1,4 +1,4 @@
-"""Write docs/cli.md and docs/commands.md: the help of ``pi`` and its subcommands, and the slash commands.
+"""Write docs/cli.md, the man page and docs/commands.md: the help of ``pi`` and its subcommands, and the slash commands.
 
 Run it with ``uv run --no-sync python tools/build_command_pages.py``; with ``--check`` it writes nothing and fails if
 something would change. The plugins of the developers' environment are asked, extras among them.
@@ -20,7 +20,10 @@ from pi_core.host import PluginHost
 from pi_core.settings import Settings
 from pi_tui.commands.table import own_commands
 
-DOCS = Path(__file__).resolve().parent.parent / "docs"
+ROOT = Path(__file__).resolve().parent.parent
+DOCS = ROOT / "docs"
+MAN_PAGE = ROOT / "plugins" / "frontends" / "help" / "src" / "pi_help" / "pi.1"
+"""In the wheel it is in ``share/man/man1``, too; ``pi help --man`` prints it."""
 
 CLI_HEAD = """\
 <!-- Made by tools/build_command_pages.py; change it there. -->
@@ -43,14 +46,53 @@ prompt templates and commands of the plugins that are installed. An unknown one 
 """
 
 
-def cli_page(home: Path) -> str:
-    """Return the page of the command line."""
+MAN_HEAD = """\
+.\\" Made by tools/build_command_pages.py; change it there.
+.TH PI 1 "" "pi" "User Commands"
+.SH NAME
+pi \\- a coding agent made of plugins
+.SH SYNOPSIS
+.B pi
+[OPTIONS] [@FILE ...] [MESSAGE ...]
+.br
+.B pi
+SUBCOMMAND ...
+.SH DESCRIPTION
+pi talks with a language model, which reads, edits and runs what is in the working directory. Everything but its engine
+is a plugin. The pages of the documentation are shown by
+.BR "pi help" .
+"""
+
+
+def help_texts(home: Path) -> dict[str, str]:
+    """Return the help of ``pi`` and of each subcommand, by the words before ``--help``."""
     host = PluginHost(Settings.load(home, environ={"HOME": str(home)}))
     names = [name for record in host.records.values() for name in record.names("register_subcommands")]
-    parts = [CLI_HEAD, "## pi\n\n", _block(_help(home))]
-    for name in sorted({*names} - {"help"}):
-        parts += [f"\n## pi {name}\n\n", _block(_help(home, name))]
+    return {"pi": _help(home), **{f"pi {name}": _help(home, name) for name in sorted({*names} - {"help"})}}
+
+
+def cli_page(texts: dict[str, str]) -> str:
+    """Return the page of the command line."""
+    return CLI_HEAD + "\n".join(f"## {name}\n\n{_block(text)}" for name, text in texts.items())
+
+
+def man_page(texts: dict[str, str]) -> str:
+    """Return the man page: the same texts, as they are."""
+    first, *others = texts.items()
+    parts = [MAN_HEAD, ".SH OPTIONS AND SUBCOMMANDS\n", _literal(first[1]), ".SH HELP OF THE SUBCOMMANDS\n"]
+    parts += [f'.SS "{_escaped(name)}"\n{_literal(text)}' for name, text in others]
     return "".join(parts)
+
+
+def _literal(text: str) -> str:
+    """Return lines that are not filled."""
+    return ".nf\n" + "".join(f"{_escaped(line)}\n" for line in text.strip().splitlines()) + ".fi\n"
+
+
+def _escaped(line: str) -> str:
+    """Return a line in which no character is a command to troff."""
+    escaped = line.replace("\\", "\\e").replace("-", "\\-")
+    return f"\\&{escaped}" if escaped[:1] in (".", "'") else escaped
 
 
 def _help(home: Path, *words: str) -> str:
@@ -82,12 +124,17 @@ def _cell(text: str) -> str:
 
 
 def main() -> int:
-    """Write both pages, or check them."""
+    """Write the pages, or check them."""
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder).resolve()
         (home / ".git").mkdir()  # /rewind is there only in a repository
-        pages = {"cli.md": cli_page(home), "commands.md": asyncio.run(commands_page(home))}
-    return max(write_or_check(DOCS / name, text.replace(folder, "~")) for name, text in pages.items())
+        texts = help_texts(home)
+        pages = {
+            DOCS / "cli.md": cli_page(texts),
+            MAN_PAGE: man_page(texts),
+            DOCS / "commands.md": asyncio.run(commands_page(home)),
+        }
+    return max([write_or_check(page, text.replace(folder, "~")) for page, text in pages.items()])
 
 
 if __name__ == "__main__":

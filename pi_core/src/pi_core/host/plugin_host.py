@@ -76,6 +76,7 @@ class PluginHost:
         self._loader = Loader(
             self._registrar, self.crumbs, self._report, lambda: self.problems, self.load_seconds, on_load=on_load
         )
+        self.load_times: Mapping[str, float] = self._loader.times  # milliseconds, of what this process has loaded
         self._by_name: dict[str, dict[str, list[PluginRecord]]] = {}
         self._record_changes = 0
         self._found: dict[tuple[str, str], tuple[int, Registered]] = {}
@@ -121,11 +122,6 @@ class PluginHost:
     def held(self) -> dict[str, dict[str, Any]]:
         """The grants of the plugins that are held to some, by plugin."""
         return {name: each.grants for name, each in self.records.items() if each.grants is not None}
-
-    @property
-    def load_times(self) -> Mapping[str, float]:
-        """The milliseconds that plugins took to import and to register in this process; of those that were loaded."""
-        return self._loader.times
 
     absent_guards = forward("_registrar", Registrar.absent_guards)
 

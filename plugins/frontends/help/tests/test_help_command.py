@@ -77,3 +77,19 @@ def test_the_wheel_has_every_page_that_the_index_leads_to(tmp_path):
     assert {topic.name for entries in sections(DOCS).values() for topic in entries} - packaged <= {
         "CONTRIBUTING", "agent", "examples", "hooks"
     }  # fmt: skip
+
+
+def test_the_man_page_is_printed(capsys):
+    assert run(["--man"]) == 0
+
+    page = capsys.readouterr().out
+    assert ".TH PI 1" in page
+    assert '.SS "pi install"' in page
+    assert "\\-\\-model" in page
+    commands = {line.split()[0] for line in page.splitlines() if line.startswith((".", "'"))}
+    assert commands <= {'.\\"', ".TH", ".SH", ".SS", ".B", ".BR", ".br", ".nf", ".fi"}
+
+
+def test_the_man_page_goes_with_no_topic():
+    with pytest.raises(UserError, match="takes nothing else"):
+        run(["--man", "sandbox"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
@@ -12,15 +13,18 @@ from pi_hookspecs import UnknownName, UserError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 __all__ = ["run"]
 
 _USAGE = """\
 Usage: pi help [TOPIC]
+       pi help --man
 
 Show a page of the documentation, or list the topics. The options of pi are
 listed by 'pi --help', those of a subcommand by 'pi SUBCOMMAND --help'.
+
+  --man   Print the man page of pi, for installers that link none:
+          pi help --man > ~/.local/share/man/man1/pi.1; or pi help --man | man -l -
 """
 
 _WIDTH = 79
@@ -38,6 +42,11 @@ def run(arguments: list[str]) -> int:
     """
     if {"-h", "--help"} & {*arguments}:
         sys.stdout.write(_USAGE)
+        return 0
+    if "--man" in arguments:
+        if len(arguments) > 1:
+            raise UserError("pi help --man takes nothing else")
+        sys.stdout.write(Path(__file__).with_name("pi.1").read_text(encoding="utf-8"))
         return 0
     pages = folder()
     if not pages.is_dir():
