@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -109,6 +108,8 @@ def _digests(value: Any) -> Any:
 
 
 def _digest(value: Any) -> bytes:
+    from hashlib import blake2b  # few plugins get events that are as long as the conversation
+
     return blake2b(dumps(value), digest_size=16).digest()
 
 

@@ -11,10 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pi_core.hooks.acting import acting
 from pi_core.host.grants import is_granted, not_granted
 from pi_hookspecs import PiError, PluginError, Tool, ToolResult, hookimpl
-from pi_isolated._calls import call_member
-from pi_isolated._events import EventWriter, read_answer, read_result
 from pi_isolated._log import ErrorLog
-from pi_isolated._process import Process, ProgramFailure
 from pi_isolated._ready import Ready, parse_ready, unmet_contract
 
 if TYPE_CHECKING:
@@ -22,6 +19,7 @@ if TYPE_CHECKING:
 
     from pi_core.host.extensions.program_index import ProgramIndex
     from pi_hookspecs import AbortSignal, PiAPI, PiContext, PluginManifest, ToolContext, ToolUpdate
+    from pi_isolated._process import Process
 
 __all__ = ["ProgramPlugin"]
 
@@ -88,7 +86,6 @@ class _ProgramSession:
         self._lock = asyncio.Lock()
         self._starts = 0
         self._last_failure = ""
-        self._events = EventWriter()
         self._contexts: dict[str, Any] = {}
         self._numbers = count(1)
         self._log = ErrorLog(plugin.manifest.agent_dir, pi.plugin)
@@ -134,6 +131,8 @@ class _ProgramSession:
             key = self._name_of(ctx)
             forget = signal.on_abort(lambda: process.cancel_all(key))
             try:
+                from pi_isolated._events import read_result
+
                 answer = await self._ask(process, message, ctx, lambda update: on_update(read_result(update)))
                 return read_result(answer)
             finally:
@@ -164,9 +163,11 @@ class _ProgramSession:
         process = await self._running(ctx)
         if not self._is_asked(hook, event):  # by what it has said now
             return None
-        if hook == "message_update" and not self._events.is_due():
+        if hook == "message_update" and not process.events.is_due():
             return None
-        message = {"type": "hook", "hook": hook, "event": self._events.write(hook, event)}
+        from pi_isolated._events import read_answer
+
+        message = {"type": "hook", "hook": hook, "event": process.events.write(hook, event)}
         return read_answer(hook, await self._ask(process, message, ctx), event)
 
     def _is_asked(self, hook: str, event: Any) -> bool:
@@ -180,6 +181,8 @@ class _ProgramSession:
         ctx: PiContext,
         on_update: Callable[[Any], None] | None = None,
     ) -> Any:
+        from pi_isolated._process import ProgramFailure
+
         try:
             return await process.ask({**message, "ctx": self._name_of(ctx)}, on_update)
         except ProgramFailure as error:
@@ -198,6 +201,8 @@ class _ProgramSession:
         ctx = self._contexts.get(str(call.get("ctx")))
         if ctx is None:
             raise PiError(f"there is no ctx {call.get('ctx')!r}: it is that of a request that is over")
+        from pi_isolated._calls import call_member
+
         with acting(self._name):
             return await call_member(self._name, call.get("method"), call.get("params"), ctx, self._manifest.grants)
 
@@ -226,6 +231,7 @@ class _ProgramSession:
             return self._process
 
     async def _start(self, ctx: PiContext) -> Process:
+        from pi_isolated._process import Process
         from pi_process_kit import prepare, start_child
 
         self._starts += 1
@@ -272,7 +278,6 @@ class _ProgramSession:
                 ctx.ui.notify(f"Plugin {self._name!r}: {problem}", "warning")
             self._plugin.ready, self._plugin.is_known = counting, True
         self._register(self._plugin.ready)
-        self._events = EventWriter()
 
     async def _start_session(self, event: Any, ctx: PiContext) -> None:
         """Start a program that is not known, so that it is asked from the session's first event on."""

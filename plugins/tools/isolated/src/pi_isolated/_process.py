@@ -17,6 +17,7 @@ from pi_client.framing import LineSplitter
 from pi_core.wire import dumps
 from pi_hookspecs import PiError
 from pi_hookspecs.values import ReprMixin
+from pi_isolated._events import EventWriter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Mapping
@@ -73,6 +74,7 @@ class Process:
 
     Attributes:
         failure: Why it is not asked any more; None while it runs.
+        events: Writes the events for it.
     """
 
     def __init__(
@@ -91,6 +93,7 @@ class Process:
         self._calls: set[asyncio.Task[None]] = set()
         self._last_words = ""
         self.failure: ProgramFailure | None = None
+        self.events = EventWriter()
         self._first: asyncio.Future[dict[str, Any]] = self._loop.create_future()
         self._tasks = [self._loop.create_task(self._read()), self._loop.create_task(self._read_stderr())]
 

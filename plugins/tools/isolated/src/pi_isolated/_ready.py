@@ -52,23 +52,20 @@ class Ready(Value):
 
 def unmet_contract(version: str) -> str | None:
     """Return why a contract does not fit, with what to do; None if it does."""
-    from importlib.metadata import version as installed
-
-    from packaging.version import InvalidVersion, Version
-
-    try:
-        wanted = Version(version)
-    except InvalidVersion:
+    if not re.fullmatch(r"\d+(\.\d+)*", version):
         return f"is for contract {version!r}, which is no version; write one such as '1.1'"
+    major, minor = (*map(int, version.split(".")), 0)[:2]
+    if major == CONTRACT[0] and minor <= CONTRACT[1]:
+        return None
+    from importlib.metadata import version as installed  # takes as long as everything else here
+
+    from packaging.version import Version
+
     there = max(CONTRACT, Version(installed("pluggypi-hookspecs")).release[:2])
-    named = ".".join(map(str, there))
-    if wanted.major != there[0]:
-        older = wanted.major < there[0]
-        remedy = "Install a newer version of the plugin" if older else "Update pi"
-        return f"is for contract {version}, and this pi has contract {named}. {remedy}"
-    if (wanted.major, wanted.minor) > there:
-        return f"is for contract {version}, and this pi has contract {named}. Update pi"
-    return None
+    if major == there[0] and minor <= there[1]:
+        return None
+    remedy = "Install a newer version of the plugin" if major < there[0] else "Update pi"
+    return f"is for contract {version}, and this pi has contract {'.'.join(map(str, there))}. {remedy}"
 
 
 def parse_ready(message: Mapping[str, Any], report: Callable[[str], None]) -> Ready:
