@@ -69,8 +69,7 @@ class PluginHost:
         """The ``pi`` of plugins that were activated before there is a session; the next session binds them."""
         self.load_seconds = settings.get_number("hooks.timeout", LOAD_SECONDS, minimum=SHORTEST_TIMEOUT)
         """The deadline for importing, registering and activating a plugin, in seconds."""
-        self.crumbs = Breadcrumbs(settings.agent_dir / "cache")
-        """Records which plugins are being loaded, and which were when a process died."""
+        self.crumbs = Breadcrumbs(settings.agent_dir / "cache")  # of plugins that are or were being loaded
         self._registry = Registry(settings.get_object("plugins.prefer"), self.rank, self._forget_service_kinds)
         self._registrar = Registrar(self._registry, self._report, self.load_seconds, self.crumbs)
         self._loader = Loader(

@@ -114,11 +114,13 @@ def test_generations_in_use_are_kept_and_others_are_removed(bench):
 
 
 @pytest.mark.slow
-def test_two_hundred_kills_leave_two_hundred_complete_states(bench):
+@pytest.mark.parametrize("seed", range(8))
+def test_two_hundred_kills_leave_two_hundred_complete_states(bench, seed):
+    """Twenty-five kills at a time, eight times."""
     for version in ("1.0", "1.1"):
         bench.plugin("tides", version)
     bench.plugin("waves")
-    chance = random.Random(7)  # noqa: S311 - when a process is killed is no secret
+    chance = random.Random(seed)  # noqa: S311 - when a process is killed is no secret
     commands = [
         ("install", "tides==1.0", "waves"),
         ("install", "tides>=1", "-U"),
@@ -127,7 +129,7 @@ def test_two_hundred_kills_leave_two_hundred_complete_states(bench):
         ("sync",),
     ]
     met = 0
-    for _ in range(200):
+    for _ in range(25):
         process = subprocess.Popen(
             bench.command(*chance.choice(commands)),
             cwd=bench.cwd,
@@ -146,7 +148,7 @@ def test_two_hundred_kills_leave_two_hundred_complete_states(bench):
         for name in generation.get("distributions", {}):
             info = name.replace("-", "_")
             assert list((root / "gen" / generation["id"]).glob(f"{info}-*.dist-info/RECORD"))
-    assert met > 20
+    assert met > 5
     bench.ok("sync")
     wanted = {each.partition(":")[2].partition("=")[0].partition(">")[0] for each in bench.settings.get("packages", [])}
     assert wanted == set(bench.installed())
