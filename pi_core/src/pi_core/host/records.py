@@ -32,6 +32,7 @@ DEFAULT_PLUGINS = frozenset(
         "isolated",
         "memory",
         "models",
+        "notifications",
         "packages",
         "prompt-templates",
         "provider-anthropic",
@@ -49,6 +50,7 @@ DEFAULT_PLUGINS = frozenset(
         "sandbox",
         "session-jsonl",
         "skills",
+        "todo-list",
         "tools",
         "tui",
     }

@@ -187,7 +187,9 @@ async def _run(member: Member, plan: _Plan, ctx: ToolContext) -> tuple[str, str]
         if not member.background:
             session.subscribe(ctx.relay)
         try:
-            answer = await session.prompt(member.prompt, expand_prompt_templates=False, limits=plan.limits)
+            answer = await session.prompt(
+                member.prompt, source="extension", expand_prompt_templates=False, limits=plan.limits
+            )
             failure = _failure(answer, member)
         except UsageLimitExceeded as error:
             failure = f"The agent reached its limit: {error}"
