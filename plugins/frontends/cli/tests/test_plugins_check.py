@@ -227,6 +227,18 @@ def test_metadata_that_harm_are_found(check, tmp_path):
         assert said in warnings
 
 
+@pytest.mark.parametrize(
+    "project",
+    [
+        '[project]\nname = "pluggypi-tides"\ndependencies = "attrs"\nrequires-python = 3',
+        '[project]\nname = "pluggypi-tides"\nentry-points = 3\n[tool]\nhatch = 7',
+        '[project]\nname = "pluggypi-tides"\n[project.entry-points.pi]\ntides = 3',
+    ],
+)
+def test_values_of_another_type_are_no_crash(check, tmp_path, project):
+    assert not check(write_project(tmp_path / "tides", project=project))["passed"]
+
+
 # Code
 
 

@@ -36,7 +36,8 @@ def run_child(module: str, subject: Subject, scratch: Path, seconds: float = SEC
     request, answer, output = folder / "request.json", folder / "answer.json", folder / "output"
     modules = [value.partition(":")[0] for value in subject.plugins.values()]
     paths = [*map(str, subject.paths), str(_metadata(subject, folder))]
-    asked = {"plugins": [*subject.plugins], "modules": modules, "paths": paths, "answer": str(answer)}
+    first = paths if subject.name else []  # before another version of it that is installed; but no folder of scripts
+    asked = {"plugins": [*subject.plugins], "modules": modules, "first": first, "paths": paths, "answer": str(answer)}
     request.write_text(json.dumps({**asked, "scratch": str(folder / "agent")}), encoding="utf-8")
     (folder / "home").mkdir()
     end = _run(module, request, output, seconds, folder / "home")

@@ -18,7 +18,7 @@ __all__ = ["main"]
 def main(request_file: str) -> None:
     """Write problems, registrations, calls and tokens of the plugins that a request names to its answer file."""
     request = json.loads(Path(request_file).read_text(encoding="utf-8"))
-    sys.path += request["paths"]
+    sys.path[:] = [*request["first"], *sys.path, *request["paths"]]
     from pi_core.host import PluginHost
     from pi_core.host.discovery import find_plugins
     from pi_core.settings import Settings

@@ -94,7 +94,7 @@ def main(request_file: str) -> None:
     """Import the modules that a request names; write ``ms``, ``heard``, ``changed``, ``error`` to its answer file."""
     request = json.loads(Path(request_file).read_text(encoding="utf-8"))
     _import_what_pi_has()
-    sys.path += request["paths"]
+    sys.path[:] = [*request["first"], *sys.path, *request["paths"]]
     ears, before, error = _Ears(), _state(), None
     sys.addaudithook(ears.hear)
     ears.listens = True

@@ -126,8 +126,8 @@ def _project(folder: Path) -> Subject:
         plugins=found,
         paths=tuple(each.absolute() for each in roots),
         folder=folder,
-        requires=tuple(each for each in project.get("dependencies", ()) if isinstance(each, str)),
-        requires_python=project.get("requires-python"),
+        requires=tuple(_texts(project.get("dependencies"))),
+        requires_python=next(iter(_texts([project.get("requires-python")])), None),
         licence=json.dumps(licence) if licence else None,
     )
     _add_sources(subject, subject.paths)
@@ -139,14 +139,20 @@ def _table(value: dict[str, Any], key: str) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
+def _texts(value: Any) -> list[str]:
+    return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
+
+
 def _text_table(value: Any) -> dict[str, str]:
     return {key: each for key, each in value.items() if isinstance(each, str)} if isinstance(value, dict) else {}
 
 
 def _roots(folder: Path, written: dict[str, Any]) -> list[Path]:
     """Return the folders in which a project's modules may be."""
-    hatch = written.get("tool", {}).get("hatch", {}).get("build", {}).get("targets", {}).get("wheel", {})
-    named = [folder / each for each in hatch.get("packages", ()) if isinstance(each, str)]
+    hatch = written
+    for key in ("tool", "hatch", "build", "targets", "wheel"):
+        hatch = _table(hatch, key)
+    named = [folder / each for each in _texts(hatch.get("packages"))]
     return [*dict.fromkeys([*(each.parent for each in named), folder / "src", folder])]
 
 
@@ -230,19 +236,23 @@ def _file(file: Path) -> Subject:
 
 
 def _add_sources(subject: Subject, roots: Sequence[Path]) -> None:
-    """Find the files of the plugin's modules; those in the first folder that has a module."""
-    base, sources = Path.cwd(), []
+    """Find the files of the plugin's modules, each in the first folder that has it, and keep only these folders."""
+    sources: list[Path] = []
+    used: list[Path] = []
     for module in subject.modules:
         for root in roots:
             package, file = root / module, root / f"{module}.py"
-            if package.is_dir():
-                sources += sorted(package.rglob("*.py"))
-                subject.is_typed = subject.is_typed or (package / "py.typed").is_file()
-                break
-            if file.is_file():
-                sources.append(file)
-                subject.is_typed = True  # a single module cannot bring the marker
-                break
+            if not package.is_dir() and not file.is_file():
+                continue
+            sources += sorted(package.rglob("*.py")) if package.is_dir() else [file]
+            is_typed = (
+                not package.is_dir() or (package / "py.typed").is_file()
+            )  # a single module cannot bring the marker
+            subject.is_typed = subject.is_typed or is_typed
+            used.append(root)
+            break
     subject.sources = tuple(sources)
+    if subject.paths and used:
+        subject.paths = tuple(dict.fromkeys(used))
     if subject.shown_from == Path():
-        subject.shown_from = base
+        subject.shown_from = Path.cwd()
