@@ -18,9 +18,11 @@ import json, os, sys, time
 script = sys.argv[1]
 def say(line):
     os.write(1, json.dumps(line).encode() + b"\\n")
-def plan():
+def plan(number=-1):
     with open(script) as file:
-        return json.load(file)
+        plans = json.load(file)
+    return plans[min(number, len(plans) - 1)]
+number = 0
 load = json.loads(sys.stdin.readline())["load"]
 with open(script + ".loads", "a") as file:
     file.write(json.dumps(load) + "\\n")
@@ -41,11 +43,12 @@ for line in sys.stdin:
             continue
         say({"id": line["cancel"], "end": True})
         continue
-    for chunk in plan()["chunks"]:
+    now, number = plan(number), number + 1
+    for chunk in now["chunks"]:
         say({"id": line["ask"], "chunk": chunk})
-    if plan()["then"] == "end":
+    if now["then"] == "end":
         say({"id": line["ask"], "end": True})
-    elif plan()["then"] == "die":
+    elif now["then"] == "die":
         sys.stderr.write("GGML_ASSERT failed\\n")
         sys.stderr.flush()
         os.abort()
@@ -120,7 +123,16 @@ class Script:
         self.answers()
 
     def answers(self, *chunks, then="end", **plan):
-        self.path.write_text(json.dumps({"chunks": chunks, "then": then, **plan}), encoding="utf-8")
+        """Let every request have this answer from now on."""
+        self.queue = []
+        self.also(*chunks, then=then, **plan)
+
+    def also(self, *chunks, then="end", **plan):
+        """Let the request behind those that have an answer have this one."""
+        self.queue.append({"chunks": chunks, "then": then, **plan})
+        fresh = self.path.with_suffix(".new")
+        fresh.write_text(json.dumps(self.queue), encoding="utf-8")
+        fresh.replace(self.path)  # the engine may be reading it
 
     def says(self, text, **plan):
         self.answers(delta(content=text), finish("stop"), **plan)

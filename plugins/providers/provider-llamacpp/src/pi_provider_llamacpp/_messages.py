@@ -71,8 +71,11 @@ def _messages(model: Model, context: Context) -> Iterator[dict[str, Any]]:
 
 
 def _answer(message: AssistantMessage) -> Iterator[dict[str, Any]]:
-    """Yield an answer; its thinking is not sent again, as the templates of models that think have it."""
+    """Yield an answer, with its thinking apart: the template knows how much of it is shown again."""
     sent: dict[str, Any] = {"role": "assistant", "content": _text(message.content)}
+    thoughts = [block.thinking for block in message.content if isinstance(block, ThinkingContent) and block.thinking]
+    if thoughts:
+        sent["reasoning_content"] = "\n".join(thoughts)
     if message.tool_calls:
         sent["tool_calls"] = [
             {
@@ -82,7 +85,7 @@ def _answer(message: AssistantMessage) -> Iterator[dict[str, Any]]:
             }
             for call in message.tool_calls
         ]
-    if sent["content"] or message.tool_calls:
+    if len(sent) > 2 or sent["content"]:  # noqa: PLR2004 - more than role and content
         yield sent
 
 
@@ -90,5 +93,4 @@ def _text(content: Any) -> str:
     """Return the text of blocks; images have become text before, as no model here sees them."""
     if isinstance(content, str):
         return content
-    blocks = (block for block in content if not isinstance(block, ThinkingContent))
-    return "\n".join(block.text for block in blocks if isinstance(block, TextContent))
+    return "\n".join(block.text for block in content if isinstance(block, TextContent))

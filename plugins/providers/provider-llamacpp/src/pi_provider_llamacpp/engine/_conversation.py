@@ -57,7 +57,8 @@ def _as_text(message: dict[str, Any], syntax: Syntax) -> dict[str, Any]:
         return {"role": "user", "content": syntax.result(message.get("name", "the tool"), content)}
     calls = [each["function"] for each in message.get("tool_calls") or ()]
     texts = [content, *(syntax.call(each["name"], each["arguments"]) for each in calls)]
-    return {"role": role, "content": "\n".join(text for text in texts if text)}
+    thought = {"reasoning_content": message["reasoning_content"]} if "reasoning_content" in message else {}
+    return {"role": role, "content": "\n".join(text for text in texts if text), **thought}
 
 
 def _with_system(messages: list[dict[str, Any]], text: str) -> list[dict[str, Any]]:
