@@ -87,7 +87,7 @@ def test_json_lists_what_a_plugin_adds_and_hides(pi):
         "waitsFor": None,
         "hooks": [
             {"name": "turn_end", "answers": "entries: collect, continue_: first"},
-            {"name": "tool_call", "answers": "block: veto, input: pipe"},
+            {"name": "tool_call", "answers": "block: veto, input: pipe, result: first"},
         ],
         "registers": {"flags": ["todo-file"], "tools": ["ls"]},
         "hidden": [],

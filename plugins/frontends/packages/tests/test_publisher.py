@@ -1,4 +1,4 @@
-"""A package that changes hands stops an update, until a person agrees."""
+"""What an index says of a version counts: who published it, and that it was yanked."""
 
 from __future__ import annotations
 
@@ -14,8 +14,12 @@ pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("trusting")]
 
 @pytest.fixture
 def index(bench, monkeypatch):
-    """An index on this machine with the bench's wheels; its ``publishers`` say who published each version."""
+    """An index on this machine with the bench's wheels; its ``publishers`` say who published each version.
+
+    Versions in ``bench.yanked`` are yanked.
+    """
     publishers: dict[str, str] = {}
+    bench.yanked = set()
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self):
@@ -37,6 +41,7 @@ def index(bench, monkeypatch):
                     "filename": wheel.name,
                     "url": f"/files/{wheel.name}",
                     "hashes": {"sha256": hashlib.sha256(wheel.read_bytes()).hexdigest()},
+                    "yanked": "low water" if version in bench.yanked else False,
                     "provenance": f"/provenance/{version}" if version in publishers else None,
                 }
                 for wheel in wheels
@@ -101,3 +106,21 @@ def test_an_unknown_publisher_may_become_known(bench, index):
     bench.ok("update", "--extensions")
 
     assert 'publisher = "github sea/tides release.yml"' in (bench.agent_dir / "pylock.pi.toml").read_text()
+
+
+@pytest.mark.slow
+def test_a_yanked_version_is_not_taken_and_one_that_is_locked_stays(bench, index):
+    bench.plugin("tides", "1.0", requires=())
+    bench.ok("install", "tides")
+    bench.plugin("tides", "1.1", requires=())
+    bench.yanked |= {"1.0", "1.1"}
+
+    bench.ok("sync")
+    assert bench.installed() == {"pluggypi-tides": "1.0"}
+
+    error = bench.fails("update", "--extensions")
+    assert "yanked" in error
+
+    bench.plugin("tides", "1.2", requires=())
+    bench.ok("update", "--extensions")
+    assert bench.installed() == {"pluggypi-tides": "1.2"}
