@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pi_hookspecs import PluginSetting, hookimpl
+from pi_hookspecs import hookimpl
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pi_hookspecs import PiAPI
+    from pi_hookspecs import PiAPI, PluginSetting
 
 __all__ = ["activate", "pi_when", "register_settings"]
 
@@ -27,21 +27,6 @@ def activate(pi: PiAPI) -> None:
 @hookimpl
 def register_settings() -> Sequence[PluginSetting]:
     """Declare ``notifications.terminal``, ``notifications.command`` and ``notifications.after``."""
-    return [
-        PluginSetting(
-            "notifications.terminal",
-            schema={"enum": ["bell", "osc9", "osc777", None], "default": None},
-            description="How the terminal notifies of a prompt that is done: its bell, or the desktop by OSC 9 or 777",
-        ),
-        PluginSetting(
-            "notifications.command",
-            schema={"type": "array", "items": {"type": "string"}, "default": []},
-            description="A program and its arguments, run with title and text after them (your own settings only)",
-            protected=True,
-        ),
-        PluginSetting(
-            "notifications.after",
-            schema={"type": "number", "minimum": 0, "default": 5},
-            description="Seconds that a prompt must have taken for a notification",
-        ),
-    ]
+    from pi_notifications._settings import SETTINGS
+
+    return SETTINGS

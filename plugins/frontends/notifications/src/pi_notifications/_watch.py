@@ -8,13 +8,13 @@ import time
 from typing import TYPE_CHECKING
 
 from pi_hookspecs import PiError
+from pi_notifications._settings import AFTER, COMMAND, TERMINAL
 
 if TYPE_CHECKING:
     from pi_hookspecs import AgentEndEvent, AgentSettledEvent, InputEvent, PiAPI, PiContext
 
 __all__ = ["Watch"]
 
-AFTER = 5.0
 _SEQUENCES = {"bell": "\a", "osc9": "\x1b]9;{title}: {body}\a", "osc777": "\x1b]777;notify;{title};{body}\a"}
 _LONGEST_RUN = 10.0
 """Seconds after which a command is ended."""
@@ -51,11 +51,11 @@ class Watch:
     def agent_settled(self, event: AgentSettledEvent, ctx: PiContext) -> None:
         """Notify, unless the user has stopped the prompt, or it was a short one."""
         since, self._since = self._since, None
-        least = ctx.settings.get_number("notifications.after", AFTER, minimum=0)
+        least = ctx.settings.get_number(AFTER.name, 5.0, minimum=0)
         if since is None or event.aborted or time.monotonic() - since < least:
             return
         title, body = f"pi: {_plain(ctx.cwd.name)}", "Something went wrong" if self._failed else "Ready for input"
-        sequence = _SEQUENCES.get(ctx.settings.get_str("notifications.terminal", ""))
+        sequence = _SEQUENCES.get(ctx.settings.get_str(TERMINAL.name, ""))
         if sequence is not None:
             _write(sequence.format(title=title, body=body))
         command = _command(ctx)
@@ -78,7 +78,7 @@ def _write(sequence: str) -> None:
 
 def _command(ctx: PiContext) -> list[str]:
     """Return the user's command; a project's settings cannot have one run."""
-    own = [value for place, value in ctx.settings.each("notifications.command") if not place.endswith(_PROJECT)]
+    own = [value for place, value in ctx.settings.each(COMMAND.name) if not place.endswith(_PROJECT)]
     return [str(each) for each in own[-1]] if own and isinstance(own[-1], list) else []
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pi_hookspecs import CustomEntry, UserError
 
 if TYPE_CHECKING:
-    from pi_hookspecs import PiAPI, PiContext
+    from pi_hookspecs import PiAPI, PiContext, SessionEntry
 
 __all__ = ["TodoList"]
 
@@ -69,8 +69,8 @@ class TodoList:
 
     def _rebuild(self, ctx: PiContext) -> None:
         """Read the list of the branch, of the last entry that holds one."""
-        lists = (each.data for each in reversed(ctx.session.branch()) if _holds_list(each))
-        self._todos = [dict(each) for each in next(lists, [])]
+        lists = (_list_in(each) for each in reversed(ctx.session.branch()))
+        self._todos = [dict(each) for each in next((each for each in lists if each is not None), ())]
         self._display(ctx)
 
     def _command(self, args: str, ctx: PiContext) -> None:
@@ -109,7 +109,7 @@ class TodoList:
 
     def _added(self, text: str) -> list[dict[str, Any]]:
         lines = [" ".join(line.split()) for line in text.splitlines()]
-        added = [{"text": line, "done": False} for line in lines if line]
+        added: list[dict[str, Any]] = [{"text": line, "done": False} for line in lines if line]
         if not added:
             raise UserError("The text is empty: say what is to be done.")
         if any(len(each["text"]) > LONGEST_TEXT for each in added):
@@ -144,14 +144,12 @@ def _lines(numbered: list[tuple[int, dict[str, Any]]]) -> list[str]:
     return [f"[{'x' if each['done'] else ' '}] {number} {each['text']}" for number, each in numbered]
 
 
-def _holds_list(entry: Any) -> bool:
-    """Whether an entry is one of this plugin, and is not damaged."""
-    return (
-        isinstance(entry, CustomEntry)
-        and entry.custom_type == ENTRY
-        and isinstance(entry.data, list)
-        and all(isinstance(each, dict) and {"text", "done"} <= each.keys() for each in entry.data)
-    )
+def _list_in(entry: SessionEntry) -> tuple[dict[str, Any], ...] | None:
+    """Return the list that an entry holds; None for entries of others, and damaged ones."""
+    if not isinstance(entry, CustomEntry) or entry.custom_type != ENTRY or not isinstance(entry.data, list):
+        return None
+    todos = [each for each in entry.data if isinstance(each, dict) and {"text", "done"} <= each.keys()]
+    return tuple(todos) if len(todos) == len(entry.data) else None
 
 
 def _complete(text: str) -> list[str]:
