@@ -98,7 +98,7 @@ async def _pull(source: str, ctx: PiContext) -> None:
     from pi_provider_llamacpp._hub import pull
 
     ctx.ui.notify(f"Downloading {source} ...")
-    files = await asyncio.to_thread(pull, source)
+    files = await asyncio.to_thread(pull, source, quiet=True)
     ctx.ui.notify(f"Downloaded {files[0].stem}; /model finds it, and so does pi --model llamacpp/{files[0].stem}.")
 
 

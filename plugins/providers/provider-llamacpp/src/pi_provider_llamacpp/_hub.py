@@ -16,8 +16,12 @@ if TYPE_CHECKING:
 __all__ = ["pull", "remove"]
 
 
-def pull(source: str) -> list[Path]:
+def pull(source: str, *, quiet: bool = False) -> list[Path]:
     """Download ``REPO:FILE`` into Hugging Face's cache, where pi finds it; return the files, of several all.
+
+    Args:
+        source: What to download.
+        quiet: Whether the library must not write its progress to the terminal, which a front end has.
 
     Raises:
         UserError: It cannot be downloaded; the message says why.
@@ -31,6 +35,9 @@ def pull(source: str) -> list[Path]:
         hub, errors = import_module("huggingface_hub"), import_module("huggingface_hub.errors")
     except ModuleNotFoundError as error:
         raise UserError(f"Models cannot be downloaded, as {error.name!r} is not installed: {INSTALL}") from error
+    if quiet:
+        hub.utils.disable_progress_bars()
+        hub.utils.logging.set_verbosity_error()
     names = [str(each) for each in parts_of(Path(name))]
     try:
         return [Path(hub.hf_hub_download(repository, each)) for each in names]
