@@ -42,14 +42,14 @@ def test_every_hook_is_listed_under_its_stage_with_its_rule(pi):
     assert stages == [module.__name__.rpartition(".")[2] for module in spec_modules()]
     assert names == [*all_hookspecs()]
     (line,) = [line for line in done.stdout.splitlines() if line.split()[:1] == ["tool_call"]]
-    assert line.split(maxsplit=3)[1:] == ["1", "plugin", "block: veto, input: pipe"]
+    assert line.split(maxsplit=3)[1:] == ["1", "plugin", "block: veto, input: pipe, result: first"]
 
 
 def test_hook_is_described_as_its_specification_says(pi):
     done = pi.run("hooks", "tool_call")
 
     assert done.stdout.startswith("tool_call(event: ToolCallEvent, ctx: PiContext) -> ToolCallResult | None\n")
-    assert "\n  answers   block: veto, input: pipe\n" in done.stdout
+    assert "\n  answers   block: veto, input: pipe, result: first\n" in done.stdout
     assert "\n  failure   refuse: " in done.stdout
     assert "\n  deadline  30 s for each plugin\n" in done.stdout
     for line in getdoc(all_hookspecs()["tool_call"]).splitlines():
@@ -77,7 +77,7 @@ def test_registration_hook_names_what_was_registered(fake):
 
     assert models.startswith("register_models() -> Sequence[ProviderInfo]\n")
     assert re.search(r"\n    \d+ provider-offline: offline\n    \d+ fake: fake\n", models)
-    assert re.search(r"\n    \d+ plenty: c0 c1 c2 c3 c4 c5 c6 c7 and 12 more\n$", commands)
+    assert re.search(r"\n    \d+ plenty: c0 c1 c2 c3 c4 c5 c6 c7 and 12 more\n", commands)
 
 
 def test_deadline_from_the_settings_is_shown(pi):

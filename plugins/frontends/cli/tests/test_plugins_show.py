@@ -79,7 +79,7 @@ def test_it_reports_the_order_in_which_plugins_are_asked(pi):
 
     assert hooks["tool_call"] == {
         "name": "tool_call",
-        "answers": "block: veto, input: pipe",
+        "answers": "block: veto, input: pipe, result: first",
         "onFailure": "refuse",
         "deadlineSeconds": 30.0,
         "place": 2,

@@ -35,6 +35,12 @@ def environment(kind, folder, wheels, env):
         env |= {"UV_TOOL_DIR": str(folder / "tools"), "UV_TOOL_BIN_DIR": str(folder / "bin")}
         run("uv", "tool", "install", "-q", "--python", sys.executable, "--find-links", wheels, "pluggypi", env=env)
         return folder / "bin" / "pi", folder / "tools" / "pluggypi" / "bin" / "python"
+    if kind == "user":  # where pip install --user puts it, seen by an interpreter that is no virtual environment
+        python, base = Path(sys.base_prefix) / "bin" / "python3", folder / "user"
+        into = ["--python", python, "--prefix", base, "--break-system-packages"]
+        run("uv", "pip", "install", "-q", *into, "--find-links", wheels, "pluggypi", env=env)
+        env |= {"PYTHONUSERBASE": str(base)}
+        return base / "bin" / "pi", python
     run("uv", "venv", "-q", "--python", sys.executable, folder / "env", env=env)
     python = folder / "env" / "bin" / "python"
     run("uv", "pip", "install", "-q", "--python", python, "--find-links", wheels, "pluggypi", env=env)
@@ -46,10 +52,12 @@ def environment(kind, folder, wheels, env):
 
 
 def freeze(python, env):
-    return run("uv", "pip", "freeze", "--python", python, env=env)
+    """Return the versions of all distributions that an interpreter finds, a user's own included."""
+    program = "from importlib.metadata import distributions as d; print(sorted((e.name, e.version) for e in d()))"
+    return run(python, "-c", program, env=env)
 
 
-@pytest.mark.parametrize("kind", ["venv", "uv tool", "read-only"])
+@pytest.mark.parametrize("kind", ["venv", "uv tool", "read-only", "user"])
 def test_install_run_upgrade_and_remove_leave_the_environment_as_it_is(bench, wheels, tmp_path, kind):
     bench.plugin("tides", "1.0")
     env = {
