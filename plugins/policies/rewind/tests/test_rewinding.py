@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import subprocess
 
 import pytest
@@ -88,6 +89,25 @@ async def test_undo_brings_files_and_conversation_back(pi_session, work, says, f
 
     assert (work / "a.txt").read_text() == "two\n"
     assert leaf in [entry.id for entry in pi_session.ctx.session.branch()]
+
+
+async def test_ignored_files_that_were_deleted_are_reported(pi_session, work, says, fake_ui):
+    (work / ".gitignore").write_text("*.log\nbuild/\n")
+    (work / "run.log").write_text("a day of results")
+    (work / "kept.log").write_text("")
+    (work / "build").mkdir()
+    (work / "build" / "out").write_text("x")
+    await says("two")
+    (work / "run.log").unlink()
+    shutil.rmtree(work / "build")
+    fake_ui.answers(True)
+
+    await pi_session.prompt(f"/rewind {points(pi_session).points[0].entry} files")
+
+    assert (
+        "Ignored files that were deleted since, and that no checkpoint holds: build/, run.log."
+        in fake_ui.notices[-1].message
+    )
 
 
 async def test_the_files_alone_go_back(pi_session, work, says, fake_ui):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import shutil
 import stat
@@ -21,6 +22,8 @@ __all__ = ["Change", "Checkpoint", "Checkpoints"]
 
 LARGEST_FILE = 50_000_000
 """Bytes above which a file is not stored."""
+MOST_IGNORED = 2_000
+"""Ignored files and folders that a checkpoint lists."""
 _SUBMODULE = "160000"
 _ABSENT = "000000"
 
@@ -105,7 +108,7 @@ class Checkpoints:
                 data = b"".join(os.fsencode(path) + b"\0" for path in names)
                 self.git("update-index", *how, "-z", "--stdin", data=data)
         tree = self.git("write-tree").decode().strip()
-        self.git("update-ref", f"refs/rewind/{self._session}/{int(time.time())}-{tree[:12]}", tree)
+        self._name(tree)
         self._last = Checkpoint(tree, tuple(found.left_out))
         return self._last
 
@@ -139,9 +142,42 @@ class Checkpoints:
             return False
         return True
 
-    def ignored(self) -> list[str]:
-        """Return the ignored files and folders that are there now; they are in no checkpoint."""
-        return self.git.paths("ls-files", "-z", "-o", "-i", "--exclude-standard", "--directory")
+    def note_ignored(self) -> str | None:
+        """Store which ignored files there are, with size and time of change, and return the name of the list.
+
+        Folders that are ignored as a whole are one row. None where there are none.
+
+        Raises:
+            GitFailed: git failed.
+        """
+        names = self.git.paths("ls-files", "-z", "-o", "-i", "--exclude-standard", "--directory")[:MOST_IGNORED]
+        rows = [row for row in map(self._row, names) if row is not None]
+        if not rows:
+            return None
+        blob = self.git("hash-object", "-w", "--stdin", data=json.dumps(rows).encode()).decode().strip()
+        self._name(blob)
+        return blob
+
+    def lost_ignored(self, noted: str | None) -> list[str]:
+        """Return the ignored files and folders of a list that are gone: no checkpoint holds them."""
+        if noted is None:
+            return []
+        try:
+            rows = json.loads(self.git("cat-file", "blob", noted))
+        except GitFailed:  # pruned
+            return []
+        return [name for name, _, _ in rows if not os.path.lexists(os.path.join(self.root, name))]
+
+    def _row(self, name: str) -> tuple[str, int, float] | None:
+        try:
+            found = os.lstat(os.path.join(self.root, name))
+        except OSError:
+            return None
+        return name, found.st_size, found.st_mtime
+
+    def _name(self, thing: str) -> None:
+        """Keep an object from being pruned, as long as checkpoints are kept."""
+        self.git("update-ref", f"refs/rewind/{self._session}/{int(time.time())}-{thing[:12]}", thing)
 
     def _open(self) -> None:
         objects = ignored = None

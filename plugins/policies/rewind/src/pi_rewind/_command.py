@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pi_hookspecs import UserError
 from pi_rewind._places import checkpoints_of, why_none
-from pi_rewind._points import Points, counted, described, restore_files, undo_files
+from pi_rewind._points import Points, counted, described, missing_ignored, restore_files, undo_files
 
 if TYPE_CHECKING:
     from pi_hookspecs import PiContext
@@ -70,12 +70,18 @@ async def _go(
     data: dict[str, Any] = {"kind": "restored", "to": point.entry}
     leaf, said = ctx.session.leaf_id, None
     if what != "conversation":
-        preview = await asyncio.to_thread(_preview, checkpoints, point.tree)
-        if preview and ctx.has_ui and not await ctx.ui.confirm("Bring these files back?", preview):
-            return None
-        done = await asyncio.to_thread(restore_files, checkpoints, points, point, force=force)
+        now = None
+        if ctx.has_ui:
+            preview, now = await asyncio.to_thread(_preview, checkpoints, point.tree)
+            if preview:
+                now = None  # files may be changed while the user reads
+                if not await ctx.ui.confirm("Bring these files back?", preview):
+                    return None
+        done = await asyncio.to_thread(restore_files, checkpoints, points, point, force=force, now=now)
         data |= {"tree": done.tree, "undo": done.before}
         said = f"Brought back {counted(len(done.changes))}. /rewind undo takes that back."
+        missing = await asyncio.to_thread(missing_ignored, checkpoints, point)
+        said = f"{said} {missing}" if missing else said
     if what != "files":
         moved = await ctx.navigate_tree(point.entry)
         data["leaf"] = None if moved.cancelled else leaf
@@ -86,9 +92,10 @@ async def _go(
     return data if "undo" in data else None
 
 
-def _preview(checkpoints: Checkpoints, tree: str) -> str:
+def _preview(checkpoints: Checkpoints, tree: str) -> tuple[str, str]:
+    """Return what would be changed, and the tree of the files as they are."""
     now = checkpoints.make().tree
-    return described(checkpoints.changes(now, tree)) if checkpoints.has(tree) else ""
+    return (described(checkpoints.changes(now, tree)) if checkpoints.has(tree) else "", now)
 
 
 async def _undo(points: Points, checkpoints: Checkpoints, ctx: PiContext, *, force: bool) -> dict[str, Any]:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pi_rewind._checkpoints import Change, Checkpoints
     from pi_rewind._restore import Restored
 
-__all__ = ["ENTRY", "Point", "Points", "counted", "described", "restore_files", "undo_files"]
+__all__ = ["ENTRY", "Point", "Points", "counted", "described", "missing_ignored", "restore_files", "undo_files"]
 
 ENTRY = "rewind"
 """Type of the custom entries: ``kind`` is ``before`` (a prompt, ``entry``), ``after`` (a turn) or ``restored``."""
@@ -33,12 +33,14 @@ class Point:
         tree: The tree of the files before it.
         text: The first words of the prompt.
         timestamp: When it was asked.
+        ignored: The list of the ignored files that were there; None without any.
     """
 
     entry: str
     tree: str
     text: str
     timestamp: str
+    ignored: str | None = None
 
 
 @frozen
@@ -74,7 +76,9 @@ class Points:
             prompt = prompts.get(str(data.get("entry")))
             if data.get("kind") == "before" and prompt is not None:
                 words = " ".join(text_of(getattr(prompt.message, "content", "")).split())
-                points.append(Point(prompt.id, str(data["tree"]), words[:_FIRST_WORDS], prompt.timestamp))
+                points.append(
+                    Point(prompt.id, str(data["tree"]), words[:_FIRST_WORDS], prompt.timestamp, data.get("ignored"))
+                )
         return cls(tuple(points), last, restored)
 
     def find(self, entry: str) -> Point:
@@ -91,18 +95,23 @@ class Points:
         return found[0]
 
 
-def restore_files(checkpoints: Checkpoints, points: Points, point: Point, *, force: bool = False) -> Restored:
+def restore_files(
+    checkpoints: Checkpoints, points: Points, point: Point, *, force: bool = False, now: str | None = None
+) -> Restored:
     """Bring the files back to a point.
+
+    Args:
+        checkpoints: Those of the work tree.
+        points: What the session knows.
+        point: Where to go.
+        force: Also over the user's own changes.
+        now: The tree of the files as they are, if it was just made.
 
     Raises:
         UserError: The user has changed files since the last checkpoint that would be overwritten, without ``force``.
         NotRestored: The checkpoint is gone, or something is in the way.
     """
-    from pi_rewind._restore import restore
-
-    if not force and points.last is not None:
-        _refuse_own_changes(checkpoints, points.last, point.tree)
-    return restore(checkpoints, point.tree)
+    return _restore(checkpoints, None if force else points.last, point.tree, now)
 
 
 def undo_files(checkpoints: Checkpoints, points: Points, *, force: bool = False) -> Restored:
@@ -112,27 +121,48 @@ def undo_files(checkpoints: Checkpoints, points: Points, *, force: bool = False)
         UserError: Nothing was restored; or as above.
         NotRestored: As above.
     """
-    from pi_rewind._restore import restore
-
     if points.restored is None:
         raise UserError("Nothing was rewound in this session that could be undone.")
-    if not force:
-        _refuse_own_changes(checkpoints, str(points.restored["tree"]), str(points.restored["undo"]))
-    return restore(checkpoints, str(points.restored["undo"]))
+    last = None if force else str(points.restored["tree"])
+    return _restore(checkpoints, last, str(points.restored["undo"]), None)
 
 
-def _refuse_own_changes(checkpoints: Checkpoints, last: str, wanted: str) -> None:
-    now = checkpoints.make().tree
+def _restore(checkpoints: Checkpoints, last: str | None, wanted: str, now: str | None) -> Restored:
+    """Restore a tree; what was changed since the last one must not be lost, unless that is None."""
+    from pi_rewind._restore import restore
+
+    now = now or checkpoints.make().tree
+    if last is not None:
+        _refuse_own_changes(checkpoints, last, wanted, now)
+    return restore(checkpoints, wanted, now)
+
+
+def _refuse_own_changes(checkpoints: Checkpoints, last: str, wanted: str, now: str) -> None:
     if not (checkpoints.has(last) and checkpoints.has(wanted)):
         return  # ``restore`` says what is missing
     own = {each.path for each in checkpoints.changes(last, now)}
     lost = sorted(own & {each.path for each in checkpoints.changes(now, wanted)})
     if lost:
-        more = f" and {len(lost) - _NAMED} more" if len(lost) > _NAMED else ""
         raise UserError(
-            f"Changed since the last checkpoint, and not by pi: {', '.join(lost[:_NAMED])}{more}. These changes would"
+            f"Changed since the last checkpoint, and not by pi: {_named(lost)}. These changes would"
             " be lost (undo brings them back). Add --force to go on."
         )
+
+
+def missing_ignored(checkpoints: Checkpoints, point: Point) -> str | None:
+    """Return which ignored files were deleted since a point, for the user; None without any."""
+    lost = checkpoints.lost_ignored(point.ignored)
+    if not lost:
+        return None
+    return (
+        f"Ignored files that were deleted since, and that no checkpoint holds: {_named(lost)}."
+        " The setting rewind.include stores the contents of such files from now on."
+    )
+
+
+def _named(paths: Sequence[str]) -> str:
+    more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
+    return f"{', '.join(paths[:_NAMED])}{more}"
 
 
 def counted(number: int) -> str:

@@ -9,7 +9,7 @@ from pi_hookspecs import PiError
 
 if TYPE_CHECKING:
     from pi_hookspecs import BeforeAgentStartEvent, MessageStartEvent, PiAPI, PiContext, ToolCallEvent, TurnEndEvent
-    from pi_rewind._checkpoints import Checkpoints
+    from pi_rewind._checkpoints import Checkpoint, Checkpoints
 
 __all__ = ["Recording"]
 
@@ -124,7 +124,7 @@ class Recording:
         if before is not None:
             await asyncio.wait({before})
         try:
-            made = await asyncio.to_thread(self._stored, ctx)
+            made, ignored = await asyncio.to_thread(self._stored, ctx, kind)
         except (PiError, OSError) as error:
             self._off = True
             ctx.ui.notify(f"No checkpoints are made in this session: {error}", "warning")
@@ -137,25 +137,28 @@ class Recording:
             data["entry"] = await prompted if prompted is not None else None
             if data["entry"] is None:
                 return
+        if ignored is not None:
+            data["ignored"] = ignored
         if made.left_out:
             data["leftOut"] = list(made.left_out[:20])
         self._pi.append_entry(_ENTRY, data)
 
-    def _stored(self, ctx: PiContext) -> Any:
+    def _stored(self, ctx: PiContext, kind: str) -> tuple[Checkpoint, str | None]:
+        """Make a checkpoint; return it, and before a prompt the list of the ignored files."""
         from pathlib import Path
 
         from pi_rewind._places import checkpoints_of
         from pi_rewind._pruning import prune
         from pi_rewind._restore import finish
 
+        is_first = self._checkpoints is None
         if self._checkpoints is None:
-            checkpoints = checkpoints_of(ctx.settings, Path(ctx.cwd), ctx.session.id)
-            self._checkpoints = checkpoints
-            finish(checkpoints)
-            made = checkpoints.make()
-            prune(checkpoints.git)
-            return made
-        return self._checkpoints.make()
+            self._checkpoints = checkpoints_of(ctx.settings, Path(ctx.cwd), ctx.session.id)
+            finish(self._checkpoints)
+        made = self._checkpoints.make()
+        if is_first:
+            prune(self._checkpoints.git)
+        return made, self._checkpoints.note_ignored() if kind == "before" else None
 
 
 def _complete(text: str) -> list[str]:

@@ -45,24 +45,23 @@ class Restored:
     changes: tuple[Change, ...]
 
 
-def restore(checkpoints: Checkpoints, tree: str) -> Restored:
+def restore(checkpoints: Checkpoints, tree: str, before: str | None = None) -> Restored:
     """Bring the files back to a tree.
+
+    Args:
+        checkpoints: Those of the work tree.
+        tree: The tree.
+        before: The tree of the files as they are now, if it was just made.
 
     Raises:
         NotRestored: The tree is not stored any more, or something is in the way. Nothing was changed.
         GitFailed: git failed.
     """
-    before = checkpoints.make().tree
+    before = before or checkpoints.make().tree
     if not checkpoints.has(tree):
         raise NotRestored("The checkpoint is not stored any more (checkpoints are kept for 14 days).")
-    changes = tuple(checkpoints.changes(before, tree))
-    _check(checkpoints.root, changes)
-    contents = checkpoints.git.contents(each.blob for each in changes if each.mode is not None)
-    journal = _journal(checkpoints)
-    journal.write_text(json.dumps({"before": before, "tree": tree}), encoding="utf-8")
-    _apply(checkpoints, changes, contents)
-    journal.unlink()
-    return Restored(before, tree, changes)
+    _check(checkpoints.root, tuple(checkpoints.changes(before, tree)))
+    return _bring_back(checkpoints, before, tree)
 
 
 def finish(checkpoints: Checkpoints) -> Restored | None:
@@ -80,8 +79,15 @@ def finish(checkpoints: Checkpoints) -> Restored | None:
     except (ValueError, KeyError, TypeError):  # killed while it was written: nothing had been changed
         journal.unlink()
         return None
+    return _bring_back(checkpoints, before, tree)
+
+
+def _bring_back(checkpoints: Checkpoints, before: str, tree: str) -> Restored:
+    """Write and remove what differs, under the journal."""
     changes = tuple(checkpoints.changes(before, tree))
     contents = checkpoints.git.contents(each.blob for each in changes if each.mode is not None)
+    journal = _journal(checkpoints)
+    journal.write_text(json.dumps({"before": before, "tree": tree}), encoding="utf-8")
     _apply(checkpoints, changes, contents)
     journal.unlink()
     return Restored(before, tree, changes)

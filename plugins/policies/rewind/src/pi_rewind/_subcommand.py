@@ -10,7 +10,7 @@ import click
 
 from pi_hookspecs import UserError
 from pi_rewind._places import checkpoints_of, why_none
-from pi_rewind._points import ENTRY, Points, counted, described, restore_files, undo_files
+from pi_rewind._points import ENTRY, Points, counted, described, missing_ignored, restore_files, undo_files
 
 if TYPE_CHECKING:
     from pi_core import PluginHost, SessionManager
@@ -102,11 +102,16 @@ def _go(
     data: dict[str, Any] = {"kind": "restored", "to": point.entry}
     if files or both:
         checkpoints = checkpoints_of(host.settings, Path(manager.cwd), manager.get_session_id())
-        preview = checkpoints.changes(checkpoints.make().tree, point.tree) if checkpoints.has(point.tree) else []
+        now: str | None = checkpoints.make().tree
+        preview = checkpoints.changes(str(now), point.tree) if checkpoints.has(point.tree) else []
         sys.stdout.write(f"{described(preview) or 'No file differs.'}\n")
-        if not yes and sys.stdin.isatty() and not click.confirm("Bring these files back?", default=False):
-            return 1
-        done = restore_files(checkpoints, points, point, force=force)
+        if not yes and sys.stdin.isatty():
+            now = None  # files may be changed while the user reads
+            if not click.confirm("Bring these files back?", default=False):
+                return 1
+        done = restore_files(checkpoints, points, point, force=force, now=now)
+        if missing := missing_ignored(checkpoints, point):
+            sys.stdout.write(f"{missing}\n")
         data |= {"tree": done.tree, "undo": done.before}
     if conversation or both:
         data["leaf"] = manager.leaf_id
