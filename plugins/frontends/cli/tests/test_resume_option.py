@@ -74,6 +74,23 @@ class Chooser:
         return self.answers.pop(0)
 
 
+async def test_sessions_of_agents_are_shown_under_the_one_that_they_worked_for():
+    now = datetime.now(UTC)
+
+    def stored(name, parent=None):
+        return SessionInfo(
+            path=f"/s/{name}", id=name, cwd="/", name=name, modified=now, created=now, message_count=2,
+            first_message=name, parent_session_path=parent,
+        )  # fmt: skip
+
+    chooser = Chooser(None)
+    await choose_among(
+        chooser, [stored("scout", "/s/lead"), stored("other"), stored("lead"), stored("deep", "/s/scout")]
+    )
+
+    assert [label.partition(" (")[0] for label in chooser.pages[0]] == ["other", "lead", "└─ scout", "   └─ deep"]
+
+
 async def test_many_sessions_are_shown_a_page_at_a_time():
     now = datetime.now(UTC)
     sessions = [

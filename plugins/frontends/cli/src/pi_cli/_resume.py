@@ -48,10 +48,12 @@ async def ask_for_session(
 
 
 async def choose_among(ui: UserInterface, sessions: Sequence[SessionInfo]) -> SessionInfo | None:
-    """Show the sessions, the latest first, and return the chosen one."""
+    """Show the sessions, the latest first, children under their parents, and return the chosen one."""
+    from pi_core.session.nesting import nested
+
     labels: dict[str, SessionInfo] = {}
-    for each in sessions:
-        label = _label(each)
+    for each, depth in nested(sessions, sessions):
+        label = _label(each, depth)
         labels[label if label not in labels else f"{label}, {each.id}"] = each
     rest = [*labels]
     while True:
@@ -61,10 +63,11 @@ async def choose_among(ui: UserInterface, sessions: Sequence[SessionInfo]) -> Se
             return labels[chosen] if chosen is not None else None
 
 
-def _label(session: SessionInfo) -> str:
+def _label(session: SessionInfo, depth: int) -> str:
     when = session.modified.astimezone().strftime("%Y-%m-%d %H:%M")
     title = shorten(one_line(session.name or session.first_message), _WIDTH)
-    return f"{title} ({session.message_count} messages, {when})"
+    branch = f"{'   ' * (depth - 1)}└─ " if depth else ""
+    return f"{branch}{title} ({session.message_count} messages, {when})"
 
 
 def _user_interface() -> UserInterface:

@@ -105,26 +105,11 @@ def _list(store: SessionStore, *, everywhere: bool, tree: bool) -> int:
         other = "" if store.name == "jsonl" else f" in the session store {store.name!r}"
         where = "" if everywhere else " for this directory; --all looks everywhere"
         sys.stdout.write(f"No sessions are stored{other}{where}.\n")
-    levels = _nested(found, found if everywhere else store.list(None)) if tree else [(info, 0) for info in found]
+    from pi_core.session.nesting import nested
+
+    levels = nested(found, found if everywhere else store.list(None)) if tree else [(info, 0) for info in found]
     sys.stdout.writelines(f"{line}\n" for line in _table(levels, with_cwd=everywhere))
     return 0
-
-
-def _nested(found: Sequence[SessionInfo], everything: Sequence[SessionInfo]) -> list[tuple[SessionInfo, int]]:
-    """Return sessions, each followed by those that name it as their parent, with how deep each is nested."""
-    by_parent: dict[str | None, list[SessionInfo]] = {}
-    for info in everything:
-        by_parent.setdefault(info.parent_session_path, []).append(info)
-    here = {info.path for info in found}
-    roots = [info for info in found if info.parent_session_path not in here]
-    waiting = [(info, 0) for info in reversed([*roots, *found])]  # of files that name each other none is a root
-    nested: dict[str, tuple[SessionInfo, int]] = {}
-    while waiting:
-        info, depth = waiting.pop()
-        if info.path not in nested:
-            nested[info.path] = (info, depth)
-            waiting += [(child, depth + 1) for child in reversed(by_parent.get(info.path, ()))]
-    return list(nested.values())
 
 
 def _table(found: Sequence[tuple[SessionInfo, int]], *, with_cwd: bool) -> Iterator[str]:
