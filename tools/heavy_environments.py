@@ -34,7 +34,7 @@ def make(name: str) -> Path:
     environ = {key: value for key, value in os.environ.items() if key != "VIRTUAL_ENV"}
     options = [word for extra in extras for word in ("--extra", extra)]
     subprocess.run(
-        ["uv", "sync", "--quiet", "--group", "dev", *options],  # noqa: S607 - that of the user's PATH
+        ["uv", "sync", "--quiet", "--inexact", "--group", "dev", *options],  # noqa: S607 - that of the user's PATH
         cwd=ROOT,
         env={**environ, "UV_PROJECT_ENVIRONMENT": str(folder)},
         check=True,

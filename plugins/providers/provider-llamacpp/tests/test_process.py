@@ -174,6 +174,21 @@ async def test_a_model_without_requests_leaves_memory(loaded, script, model):
     assert loaded.running() == []
 
 
+async def test_a_model_whose_request_was_aborted_leaves_memory_too(loaded, script, model):
+    script.answers(delta(content="Once upon"), then="stall")
+    process = await loaded.process(model_at(model.compat["path"], "tiny"), 1024)
+    chunks = process.ask({"messages": []})
+    await anext(chunks)
+
+    loaded.idle_seconds = 0.05
+    loaded.rest(process)
+    await asyncio.sleep(0.2)
+    assert process.alive
+    await chunks.aclose()
+
+    await gone(process.pid)
+
+
 async def test_idle_models_make_room_for_another(loaded, script, model, gguf):
     first = await loaded.process(model_at(model.compat["path"], "tiny"), 1024)
     script.answers(failed="Not enough memory for 'other.gguf'")

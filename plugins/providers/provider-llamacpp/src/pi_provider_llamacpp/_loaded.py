@@ -58,11 +58,11 @@ class LoadedModels:
         return await asyncio.shield(task)  # an abort of who waits leaves the model loading, for the next request
 
     def rest(self, process: ModelProcess) -> None:
-        """Begin to count the time without requests of a model."""
+        """Begin to count the time without requests of a model; it begins anew where it ends during one."""
         path = process.found.path
         if (timer := self._timers.pop(path, None)) is not None:
             timer.cancel()
-        if process.alive and not process.asked:
+        if process.alive:
             loop = asyncio.get_running_loop()
             self._timers[path] = loop.call_later(self.idle_seconds, self._on_idle, path, process)
 

@@ -34,7 +34,7 @@ _TOKENS = PluginSetting(
 )
 _IDLE = PluginSetting(
     "llamacpp.idleMinutes",
-    schema={"type": "number", "minimum": 0, "default": _IDLE_MINUTES},
+    schema={"type": "number", "minimum": 1, "default": _IDLE_MINUTES},
     description="Minutes without a request after which a local model leaves memory",
     protected=True,
 )
@@ -78,7 +78,7 @@ def read_options(settings: SettingsView) -> Options:
     tokens = own(
         _TOKENS, f"a whole number from {_LEAST_CONTEXT} on", lambda value: _is_from(value, _LEAST_CONTEXT, int)
     )
-    minutes = own(_IDLE, "a number of minutes", lambda value: _is_from(value, 0, int | float))
+    minutes = own(_IDLE, "a number from 1 on", lambda value: _is_from(value, 1, int | float))
     return Options(
         paths=tuple(Path(each).expanduser() for each in paths or ()),
         context_tokens=tokens or _CONTEXT,
