@@ -9,37 +9,26 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable
 from typing import TYPE_CHECKING, Any
 
-from pi_core.wire import dumps, is_on_wire
-from pi_hookspecs import PiError
-from pi_rpc._handlers import HANDLERS, NO_DATA, SLOW, JsonText, images_of
-from pi_rpc._requests import Asked, Refused, UiReply, parse, response
+from pi_core.wire import is_on_wire
+from pi_rpc._dispatch import LAST_SECONDS, Dispatcher
+from pi_rpc._requests import UiReply, parse
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine, Sequence
+    from collections.abc import Awaitable, Sequence
 
     from pi_client.lines import LineReader
     from pi_core.conversation import AgentSession
     from pi_hookspecs import AbortSignal
-    from pi_rpc._handlers import Answer
     from pi_rpc._outbox import Outbox
+    from pi_rpc._requests import Asked, Refused
     from pi_rpc._ui import RpcUI
 
 __all__ = ["Server"]
 
-_TURN_SECONDS = 1.0
-"""Seconds that a command waits for the response to the one before: a plugin may be waiting there for an answer of the
-client."""
-
 _MANY = 256
 """Commands that may wait before no more are read."""
-
-_LAST_SECONDS = 2.0
-"""How long commands that are being carried out have to stop at the end."""
-
-_ENDING = "pi is ending; the command was not carried out"
 
 
 class Server:
@@ -61,8 +50,8 @@ class Server:
         self._waiting: deque[Asked | Refused] = deque()
         self._received = asyncio.Event()
         self._input_over = self._begun = False
-        self._at_work: set[asyncio.Task[None]] = set()
         self._ended: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        self._dispatcher = Dispatcher(session, outbox.send_line, self._ended)
         self.reader: LineReader | None = None
 
     # From outside
@@ -119,10 +108,7 @@ class Server:
         self._begun = True
         while (command := await self._next()) is not None:
             await self._outbox.room_for_commands()
-            if isinstance(command, Refused):
-                self._outbox.send(response(command, success=False, error=command.error))
-            else:
-                await self._carry_out(command)
+            await self._dispatcher.carry_out(command)
         self.end(0)
         await self._ended
 
@@ -136,65 +122,6 @@ class Server:
         if len(self._waiting) <= _MANY // 2 and self.reader is not None:
             self.reader.go_on()
         return command
-
-    async def _carry_out(self, asked: Asked) -> None:
-        reply = _Reply(self._outbox, asked)
-        if asked.command == "prompt":
-            self._start(self._prompt(asked.request, reply))
-        else:
-            try:
-                answer = HANDLERS[asked.command](self._session, asked.request, asked.id)
-            except Exception as error:  # noqa: BLE001 - a failing command must not stop the next one
-                reply.failed(error)
-                return
-            if not isinstance(answer, Awaitable):
-                reply.done(answer)
-                return
-            self._start(self._finish(answer, reply))
-        if asked.command in SLOW:
-            await asyncio.sleep(0)  # it has begun, and can be aborted
-        else:
-            either: list[asyncio.Future[Any]] = [reply.given, self._ended]
-            await asyncio.wait(either, timeout=_TURN_SECONDS, return_when=asyncio.FIRST_COMPLETED)
-
-    def _start(self, work: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.create_task(work)
-        self._at_work.add(task)
-        task.add_done_callback(self._at_work.discard)
-
-    async def _finish(self, answer: Awaitable[Answer], reply: _Reply) -> None:
-        try:
-            reply.done(await answer)
-        except Exception as error:  # noqa: BLE001 - as above
-            reply.failed(error)
-        except asyncio.CancelledError:
-            reply.refuse(_ENDING)
-            raise
-
-    async def _prompt(self, asked: Any, reply: _Reply) -> None:
-        """Send a prompt; the response comes when it is accepted, later failures are events."""
-        try:
-            await self._session.prompt(
-                asked.message,
-                images=images_of(asked.images),
-                streaming_behavior=asked.streaming_behavior,
-                source="rpc",
-                on_accepted=lambda disposition: reply.done({"disposition": disposition}),
-            )
-        except Exception as error:  # noqa: BLE001 - as above
-            if not reply.given.done():
-                reply.failed(error)
-            else:
-                self._session.report_plugin_error("(prompt)", "prompt", _text_of(error))
-        except asyncio.CancelledError:
-            if self._ended.done():
-                reply.refuse(_ENDING)
-                raise
-            cancelled = self._session.hooks.explain_cancellation()
-            if not reply.given.done():
-                reply.refuse(cancelled)
-            else:
-                self._session.report_plugin_error("(prompt)", "prompt", cancelled)
 
     # Events
 
@@ -217,54 +144,9 @@ class Server:
         self._session.abort_bash()
         for step in steps:
             step.cancel()
-        await asyncio.wait(steps, timeout=_LAST_SECONDS)
+        await asyncio.wait(steps, timeout=LAST_SECONDS)
         await self._session.dispose()
-        if self._at_work:
-            await asyncio.wait(self._at_work, timeout=0.1)
-        for task in tuple(self._at_work):
-            task.cancel()
-        if self._at_work:
-            await asyncio.wait(self._at_work, timeout=_LAST_SECONDS)
+        await self._dispatcher.stop()
         for command in self._waiting:
-            self._outbox.send(response(command, success=False, error=_ENDING))
+            self._dispatcher.refuse(command)
         await self._outbox.close()
-
-
-class _Reply:
-    """The one response to a command.
-
-    Attributes:
-        given: Done when the response is on its way.
-    """
-
-    def __init__(self, outbox: Outbox, asked: Asked) -> None:
-        self._outbox = outbox
-        self._asked = asked
-        self.given: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-
-    def done(self, answer: Answer) -> None:
-        """Send a success response."""
-        if answer is NO_DATA:
-            self._send(dumps(response(self._asked, success=True)))
-        elif isinstance(answer, JsonText):
-            head = dumps(response(self._asked, success=True))
-            self._send(head[:-1] + b',"data":' + answer + b"}")
-        else:
-            self._send(dumps(response(self._asked, success=True, data=answer)))
-
-    def failed(self, error: Exception) -> None:
-        """Send an error response."""
-        self.refuse(_text_of(error))
-
-    def refuse(self, why: str) -> None:
-        """Send a response that it was cancelled."""
-        self._send(dumps(response(self._asked, success=False, error=why)))
-
-    def _send(self, line: bytes) -> None:
-        if not self.given.done():
-            self.given.set_result(None)
-            self._outbox.send_line(line)
-
-
-def _text_of(error: Exception) -> str:
-    return str(error) if isinstance(error, PiError) and str(error) else f"{type(error).__name__}: {error}"

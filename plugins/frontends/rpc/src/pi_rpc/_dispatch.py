@@ -1,0 +1,164 @@
+"""Commands of one client, carried out on a session, and the one response to each; knows nothing of how lines travel."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from pi_core.wire import dumps
+from pi_hookspecs import PiError
+from pi_rpc._handlers import HANDLERS, NO_DATA, SLOW, JsonText, images_of
+from pi_rpc._requests import Asked, Refused, response
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine
+
+    from pi_core.conversation import AgentSession
+    from pi_rpc._handlers import Answer
+
+__all__ = ["LAST_SECONDS", "Dispatcher", "SendLine"]
+
+SendLine: TypeAlias = Callable[[bytes], None]
+"""Sends a line, given without its newline."""
+
+LAST_SECONDS = 2.0
+"""How long what is being carried out has to stop at the end."""
+
+_TURN_SECONDS = 1.0
+"""Seconds that a command waits for the response to the one before: a plugin may be waiting there for an answer of the
+client."""
+
+_ENDING = "pi is ending; the command was not carried out"
+
+
+class Dispatcher:
+    """Carries out commands of one client.
+
+    Args:
+        session: What they are carried out on.
+        send_line: Sends a response.
+        ended: Done when the client is no longer served.
+    """
+
+    def __init__(self, session: AgentSession, send_line: SendLine, ended: asyncio.Future[Any]) -> None:
+        self._session = session
+        self._send_line = send_line
+        self._ended = ended
+        self._at_work: set[asyncio.Task[None]] = set()
+
+    async def carry_out(self, asked: Asked | Refused) -> None:
+        """Carry out a command; returns when the next one may begin."""
+        if isinstance(asked, Refused):
+            self._send_line(dumps(response(asked, success=False, error=asked.error)))
+            return
+        reply = _Reply(self._send_line, asked)
+        if asked.command == "prompt":
+            self._start(self._prompt(asked.request, reply))
+        else:
+            try:
+                answer = HANDLERS[asked.command](self._session, asked.request, asked.id)
+            except Exception as error:  # noqa: BLE001 - a failing command must not stop the next one
+                reply.failed(error)
+                return
+            if not isinstance(answer, Awaitable):
+                reply.done(answer)
+                return
+            self._start(self._finish(answer, reply))
+        if asked.command in SLOW:
+            await asyncio.sleep(0)  # it has begun, and can be aborted
+        else:
+            either: list[asyncio.Future[Any]] = [reply.given, self._ended]
+            await asyncio.wait(either, timeout=_TURN_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+
+    def _start(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._at_work.add(task)
+        task.add_done_callback(self._at_work.discard)
+
+    async def _finish(self, answer: Awaitable[Answer], reply: _Reply) -> None:
+        try:
+            reply.done(await answer)
+        except Exception as error:  # noqa: BLE001 - as above
+            reply.failed(error)
+        except asyncio.CancelledError:
+            reply.refuse(_ENDING)
+            raise
+
+    async def _prompt(self, asked: Any, reply: _Reply) -> None:
+        """Send a prompt; the response comes when it is accepted, later failures are events."""
+        try:
+            await self._session.prompt(
+                asked.message,
+                images=images_of(asked.images),
+                streaming_behavior=asked.streaming_behavior,
+                source="rpc",
+                on_accepted=lambda disposition: reply.done({"disposition": disposition}),
+            )
+        except Exception as error:  # noqa: BLE001 - as above
+            if not reply.given.done():
+                reply.failed(error)
+            else:
+                self._session.report_plugin_error("(prompt)", "prompt", _text_of(error))
+        except asyncio.CancelledError:
+            if self._ended.done():
+                reply.refuse(_ENDING)
+                raise
+            cancelled = self._session.hooks.explain_cancellation()
+            if not reply.given.done():
+                reply.refuse(cancelled)
+            else:
+                self._session.report_plugin_error("(prompt)", "prompt", cancelled)
+
+    async def stop(self) -> None:
+        """Cancel what is still going on, after a moment in which it may end by itself."""
+        if self._at_work:
+            await asyncio.wait(self._at_work, timeout=0.1)
+        for task in tuple(self._at_work):
+            task.cancel()
+        if self._at_work:
+            await asyncio.wait(self._at_work, timeout=LAST_SECONDS)
+
+    def refuse(self, command: Asked | Refused) -> None:
+        """Answer a command that is not carried out any more."""
+        self._send_line(dumps(response(command, success=False, error=_ENDING)))
+
+
+class _Reply:
+    """The one response to a command.
+
+    Attributes:
+        given: Done when the response is on its way.
+    """
+
+    def __init__(self, send_line: SendLine, asked: Asked) -> None:
+        self._send_line = send_line
+        self._asked = asked
+        self.given: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    def done(self, answer: Answer) -> None:
+        """Send a success response."""
+        if answer is NO_DATA:
+            self._send(dumps(response(self._asked, success=True)))
+        elif isinstance(answer, JsonText):
+            head = dumps(response(self._asked, success=True))
+            self._send(head[:-1] + b',"data":' + answer + b"}")
+        else:
+            self._send(dumps(response(self._asked, success=True, data=answer)))
+
+    def failed(self, error: Exception) -> None:
+        """Send an error response."""
+        self.refuse(_text_of(error))
+
+    def refuse(self, why: str) -> None:
+        """Send a response that it was cancelled."""
+        self._send(dumps(response(self._asked, success=False, error=why)))
+
+    def _send(self, line: bytes) -> None:
+        if not self.given.done():
+            self.given.set_result(None)
+            self._send_line(line)
+
+
+def _text_of(error: Exception) -> str:
+    return str(error) if isinstance(error, PiError) and str(error) else f"{type(error).__name__}: {error}"
