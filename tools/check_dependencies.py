@@ -26,7 +26,11 @@ NOT_IMPORTED = {
 }
 """Dependencies that no source imports, with the reason to declare them."""
 
-BROUGHT_BY_CHECKERS = {"typing_extensions": "imported for type checkers alone, which bring it"}
+BROUGHT_BY_CHECKERS = {
+    "harbor": "imports the module with its agent for pi",
+    "inspect_ai": "as harbor",
+    "typing_extensions": "imported for type checkers alone, which bring it",
+}
 """Modules that are imported and not declared, with the reason."""
 
 
