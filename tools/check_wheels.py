@@ -48,6 +48,8 @@ STRANGERS = {
 }
 """What ``pi plugin new`` is asked for: names by kind."""
 BROUGHT_BY_CHECKERS = {"typing_extensions"}
+PROGRAMS = {"harbor", "inspect_ai"}
+"""Programs that import a module of ours, which imports theirs; no distribution of ours brings them."""
 _MEASURED = {"loadMs", "lastRun"}
 """Keys of `pi plugins --json` that differ from run to run."""
 
@@ -262,7 +264,12 @@ def import_all(package: ModuleType) -> Iterator[ModuleType]:
     for found in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
         if found.name.endswith(".__main__"):
             continue  # importing it would run the program
-        module = importlib.import_module(found.name)
+        try:
+            module = importlib.import_module(found.name)
+        except ModuleNotFoundError as error:
+            if (error.name or "").partition(".")[0] in PROGRAMS:
+                continue
+            raise
         if found.ispkg:
             yield from import_all(module)
         else:
@@ -315,7 +322,11 @@ def probe_declared(distribution: str) -> int:
             problems.append(f"{name} has no py.typed")
         for file in sorted(folder.rglob("*.py")):
             for target, line in imports_in(file):
-                if target in sys.stdlib_module_names or declared & set(map(normal, provided.get(target, ()))):
+                if (
+                    target in sys.stdlib_module_names
+                    or target in PROGRAMS
+                    or declared & set(map(normal, provided.get(target, ())))
+                ):
                     continue
                 place = f"{file.relative_to(folder.parent)}:{line}"
                 problems.append(f"{place} imports {target!r}, which no declared dependency provides")
