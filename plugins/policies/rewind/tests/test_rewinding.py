@@ -12,16 +12,27 @@ import pytest
 import pi_rewind
 import pi_tools
 from pi_core import Settings, create_agent_session
-from pi_hookspecs import CustomEntry, UserError
+from pi_hookspecs import CustomEntry, UserError, hookimpl
 from pi_rewind._command import rewind
 from pi_rewind._points import Points
 from pi_rewind._subcommand import run_subcommand
 from pi_testing import text, tool_call
 
 
+class Applying:
+    """A plugin with a command that writes a file, and reports it."""
+
+    @hookimpl
+    def activate(self, pi):
+        @pi.register_command("apply")
+        def apply(_args, ctx):
+            (ctx.cwd / "applied.txt").write_text("the work of an agent")
+            pi.events.emit("files_changed")
+
+
 @pytest.fixture
 def pi_plugins():
-    return {"rewind": pi_rewind, "tools": pi_tools}
+    return {"rewind": pi_rewind, "tools": pi_tools, "applying": Applying()}
 
 
 @pytest.fixture
@@ -151,6 +162,17 @@ async def test_the_users_own_changes_are_not_lost_without_force(pi_session, work
     await rewind(f"{entry} files --force", pi_session.ctx)
 
     assert (work / "a.txt").read_text() == "one\n"
+
+
+async def test_what_a_command_of_a_plugin_has_changed_is_not_the_users_own(pi_session, work, says, fake_ui):
+    await says("two")
+    await pi_session.prompt("/apply")
+    await settled()
+    fake_ui.answers(True)
+
+    await rewind(f"{points(pi_session).points[0].entry} files", pi_session.ctx)
+
+    assert not (work / "applied.txt").exists()
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,8 @@ __all__ = ["Recording"]
 
 _ENTRY = "rewind"  # as in ``_points``, which is not imported for it
 
+FILES_CHANGED = "files_changed"
+"""Channel of ``pi.events`` on which plugins report that a command of theirs has changed files of the work tree."""
 _PATIENCE = 5.0
 """Seconds for which a tool waits for a checkpoint."""
 
@@ -32,6 +34,7 @@ class Recording:
         self._checkpoints: Checkpoints | None = None
         self._making: asyncio.Task[None] | None = None
         self._tree = ""
+        self._ctx: PiContext | None = None
         self._wrote = False
         self._prompted: asyncio.Future[str | None] | None = None
 
@@ -48,10 +51,16 @@ class Recording:
             "session_shutdown",
         ):
             self._pi.on(name, getattr(self, name))
+        self._pi.events.on(FILES_CHANGED, self._files_changed)
 
     def session_start(self) -> None:
         """Forget what was known of another conversation."""
-        self._off, self._checkpoints, self._tree = False, None, ""
+        self._off, self._checkpoints, self._tree, self._ctx = False, None, "", None
+
+    def _files_changed(self, _data: object) -> None:
+        """Begin a checkpoint after a command of a plugin that has changed files: they are not the user's own."""
+        if self._ctx is not None and not self._off:
+            self._begin(self._ctx, "after")
 
     def before_agent_start(self, _event: BeforeAgentStartEvent, ctx: PiContext) -> None:
         """Begin the checkpoint before a prompt."""
@@ -59,7 +68,7 @@ class Recording:
 
         from pi_rewind._places import why_none
 
-        cwd = Path(ctx.cwd)
+        cwd, self._ctx = Path(ctx.cwd), ctx
         self._off = self._off or why_none(ctx.settings, cwd) is not None
         self._answer_prompt(None)  # that of a prompt that was refused before its first turn
         if not self._off:

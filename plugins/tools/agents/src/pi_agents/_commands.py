@@ -145,6 +145,9 @@ async def _apply(crew: Crew, name: str, ctx: PiContext) -> None:
             ctx.ui.notify("Nothing was changed.")
             return
         await apply(git, patch)
+    crew.pi.events.emit(
+        "files_changed"
+    )  # plugins that watch over the files, such as rewind, know that it was a command
     ctx.ui.notify(f"Applied to your files, and not committed:\n{stat}\n/agents drop {name} removes the worktree.")
 
 
