@@ -155,7 +155,7 @@ async def test_the_users_own_changes_are_not_lost_without_force(pi_session, work
     await says("two")
     (work / "a.txt").write_text("mine\n")
     entry = points(pi_session).points[0].entry
-    fake_ui.answers(True, True)
+    fake_ui.answers(True)  # it is refused before it asks
 
     with pytest.raises(UserError, match=r"Changed since the last checkpoint, and not by pi: a\.txt"):
         await rewind(f"{entry} files", pi_session.ctx)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pi_hookspecs import UserError
 from pi_rewind._places import checkpoints_of, why_none
-from pi_rewind._points import Points, counted, described, missing_ignored, restore_files, undo_files
+from pi_rewind._points import Points, counted, described, missing_ignored, refuse_own_changes, restore_files, undo_files
 
 if TYPE_CHECKING:
     from pi_hookspecs import PiContext
@@ -72,7 +72,7 @@ async def _go(
     if what != "conversation":
         now = None
         if ctx.has_ui:
-            preview, now = await asyncio.to_thread(_preview, checkpoints, point.tree)
+            preview, now = await asyncio.to_thread(_preview, checkpoints, None if force else points.last, point.tree)
             if preview:
                 now = None  # files may be changed while the user reads
                 if not await ctx.ui.confirm("Bring these files back?", preview):
@@ -92,9 +92,15 @@ async def _go(
     return data if "undo" in data else None
 
 
-def _preview(checkpoints: Checkpoints, tree: str) -> tuple[str, str]:
-    """Return what would be changed, and the tree of the files as they are."""
+def _preview(checkpoints: Checkpoints, last: str | None, tree: str) -> tuple[str, str]:
+    """Return what would be changed, and the tree of the files as they are; what is refused is not asked about.
+
+    Raises:
+        UserError: The user has changed files since the last tree.
+    """
     now = checkpoints.make().tree
+    if last is not None:
+        refuse_own_changes(checkpoints, last, tree, now)
     return (described(checkpoints.changes(now, tree)) if checkpoints.has(tree) else "", now)
 
 

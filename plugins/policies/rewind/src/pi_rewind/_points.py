@@ -15,7 +15,17 @@ if TYPE_CHECKING:
     from pi_rewind._checkpoints import Change, Checkpoints
     from pi_rewind._restore import Restored
 
-__all__ = ["ENTRY", "Point", "Points", "counted", "described", "missing_ignored", "restore_files", "undo_files"]
+__all__ = [
+    "ENTRY",
+    "Point",
+    "Points",
+    "counted",
+    "described",
+    "missing_ignored",
+    "refuse_own_changes",
+    "restore_files",
+    "undo_files",
+]
 
 ENTRY = "rewind"
 """Type of the custom entries: ``kind`` is ``before`` (a prompt, ``entry``), ``after`` (a turn) or ``restored``."""
@@ -133,11 +143,16 @@ def _restore(checkpoints: Checkpoints, last: str | None, wanted: str, now: str |
 
     now = now or checkpoints.make().tree
     if last is not None:
-        _refuse_own_changes(checkpoints, last, wanted, now)
+        refuse_own_changes(checkpoints, last, wanted, now)
     return restore(checkpoints, wanted, now)
 
 
-def _refuse_own_changes(checkpoints: Checkpoints, last: str, wanted: str, now: str) -> None:
+def refuse_own_changes(checkpoints: Checkpoints, last: str, wanted: str, now: str) -> None:
+    """Refuse to overwrite what the user has changed since the last tree.
+
+    Raises:
+        UserError: There is such a file.
+    """
     if not (checkpoints.has(last) and checkpoints.has(wanted)):
         return  # ``restore`` says what is missing
     own = {each.path for each in checkpoints.changes(last, now)}
