@@ -15,10 +15,10 @@ __all__ = ["register_subcommands"]
 @hookimpl
 def register_subcommands() -> Sequence[Subcommand]:
     """Add ``pi eval``."""
-    return [Subcommand("eval", run=_run, description="Run prompts with checks several times, and compare")]
+    return [Subcommand("eval", run=_evaluate, description="Run prompts with checks several times, and compare")]
 
 
-def _run(arguments: list[str], host: Any) -> int:
+def _evaluate(arguments: list[str], host: Any) -> int:
     from pi_eval._command import run
 
     return run(arguments, host)
