@@ -53,8 +53,7 @@ def open_host(
     def with_packages(opened: PluginHost) -> PluginHost:
         """Let the plugins that a trusted project has installed be imported, too; install those that are missing."""
         settings = opened.settings
-        starts = not (early.help or early.version or is_subcommand(word, opened))
-        if starts and settings.get("packages"):
+        if settings.get("packages") and not (early.help or early.version or is_subcommand(word, opened)):
             from pi_cli._packages import install_missing  # most users have no packages
 
             if install_missing(settings, cwd, environ, wait=not interactive):

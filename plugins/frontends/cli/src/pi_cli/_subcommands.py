@@ -35,7 +35,7 @@ _WITHOUT_EXTENSIONS = frozenset({"completion", "config", "plugin", "trust"})
 
 def is_subcommand(word: str | None, host: PluginHost) -> bool:
     """Whether a word names a subcommand of pi or of an installed plugin, without importing it."""
-    return word is not None and (bool(host.registering(_HOOK, word)) or word in _own())
+    return word is not None and (word in _own() or bool(host.registering(_HOOK, word)))
 
 
 def options_for(word: FirstWord, whole: Options, open_index: Callable[[], PluginHost]) -> Options:
