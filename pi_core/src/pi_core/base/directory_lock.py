@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 __all__ = ["brief_directory_lock", "directory_lock"]
 
 STALE_SECONDS = 30.0
+_BRIEF_STALE_SECONDS = 15.0
+"""A lock that is held briefly is stale sooner; one that is held for long is touched more often than that."""
+
 _TOUCH_SECONDS = 10.0
 _MAX_PAUSE = 1.0
 _BRIEF_PAUSE = 0.02
@@ -49,8 +52,10 @@ async def directory_lock(file: Path, wait_seconds: float = 60.0) -> AsyncIterato
 
 
 @contextmanager
-def brief_directory_lock(file: Path, wait_seconds: float = 5.0) -> Iterator[None]:
+def brief_directory_lock(file: Path, wait_seconds: float = 20.0) -> Iterator[None]:
     """Hold the lock of a file for a short time, without refreshing it: nothing may be awaited in the block.
+
+    A process that was killed while it held the lock delays the others; they do not fail.
 
     Raises:
         PiError: Another process held it until ``wait_seconds`` had passed.
@@ -59,7 +64,7 @@ def brief_directory_lock(file: Path, wait_seconds: float = 5.0) -> Iterator[None
     lock = file.with_name(f"{file.name}.lock")
     deadline = time.monotonic() + wait_seconds
     while not _try_create(lock):
-        if not _break_stale(lock):
+        if not _break_stale(lock, _BRIEF_STALE_SECONDS):
             _check_deadline(lock, deadline, wait_seconds)
             time.sleep(_BRIEF_PAUSE * random.uniform(0.5, 1.0))  # noqa: S311 - as below
     try:
@@ -99,11 +104,11 @@ def _try_create(lock: Path) -> bool:
     return True
 
 
-def _break_stale(lock: Path) -> bool:
+def _break_stale(lock: Path, seconds: float = STALE_SECONDS) -> bool:
     """Remove a stale lock; return True if the lock is gone."""
     try:
         stale = lock.stat()
-        if time.time() - stale.st_mtime < STALE_SECONDS:
+        if time.time() - stale.st_mtime < seconds:
             return False
         # Only one of several waiters can rename it. If another one has already locked it anew, it is moved back.
         moved = lock.with_name(f"{lock.name}.{os.getpid()}.{random.getrandbits(32):08x}")
