@@ -20,6 +20,7 @@ DEFAULT_PLUGINS = frozenset(
     {
         "acp",
         "agents",
+        "batch",
         "budgets",
         "cache-lint",
         "cli",

@@ -1,0 +1,24 @@
+"""Adds ``pi batch``: many tasks, each in a folder of its own, with checks, retries and a checkpoint."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pi_hookspecs import Subcommand, hookimpl
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["register_subcommands"]
+
+
+@hookimpl
+def register_subcommands() -> Sequence[Subcommand]:
+    """Add ``pi batch``."""
+    return [Subcommand("batch", run=_run, description="Run the tasks of a file, each in a folder of its own")]
+
+
+def _run(arguments: list[str], host: Any) -> int:
+    from pi_batch._command import run
+
+    return run(arguments, host)

@@ -1,0 +1,195 @@
+"""``pi batch``: its options, its progress and its exit code."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from attrs import define, evolve
+
+from pi_core import clean_text
+from pi_hookspecs import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pi_batch._engine import Engine
+    from pi_batch._limits import Limits
+    from pi_batch._record import Record
+    from pi_batch._results import Results
+    from pi_batch._tasks import Task
+    from pi_core import PluginHost
+
+__all__ = ["run"]
+
+_HELP = """Run the tasks of a file, JSON lines or CSV, each with a pi process in
+a folder of its own, and write results, sessions and patches to a folder.
+
+Exit code 0: all tasks were run. 1: some failed for good. 2: wrong use, or tasks
+that cannot be run. 4: the budget is used up."""
+
+
+def run(arguments: list[str], host: PluginHost) -> int:
+    """Run ``pi batch``; return the exit code."""
+    from pi_batch._tasks import BadTasks
+
+    try:
+        result = _command(host).main(arguments, prog_name="pi batch", standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        return 2
+    except click.Abort:
+        return 130
+    except BadTasks as error:
+        sys.stderr.write("".join(f"{clean_text(line)}\n" for line in error.problems))
+        return 2
+    except UserError as error:
+        sys.stderr.write(f"{clean_text(str(error))}\n")
+        return 2
+    return int(result or 0)
+
+
+def _command(host: PluginHost) -> click.Command:
+    def callback(**given: Any) -> int:
+        return _run(host, _Options(**given))
+
+    one, zero = click.IntRange(min=1), click.IntRange(min=0)
+    return click.Command(
+        "batch",
+        callback=callback,
+        help=_HELP,
+        params=[
+            click.Argument(["tasks"], type=click.Path(path_type=Path)),
+            click.Option(["--out"], type=click.Path(path_type=Path), required=True, help="The folder of results"),
+            click.Option(["--concurrency"], type=one, default=4, show_default=True, help="Tasks at once"),
+            click.Option(["--resume"], is_flag=True, help="Go on with the results in the folder"),
+            click.Option(["--retries"], type=zero, default=2, show_default=True, help="Further attempts of a task"),
+            click.Option(["--max-cost"], type=click.FloatRange(min=0, min_open=True), help="Dollars for all tasks"),
+            click.Option(["--repo-at"], metavar="COMMIT", help="Tasks without repo: this folder's, at a commit"),
+            click.Option(["--model"], metavar="MODEL", help="For tasks that name none"),
+            click.Option(["--disable"], metavar="PLUGIN", multiple=True, help="Leave a plugin out; may be repeated"),
+            click.Option(
+                ["--timeout"],
+                type=click.FloatRange(min=1),
+                default=3600,
+                show_default=True,
+                help="Seconds of an attempt",
+            ),
+        ],
+    )
+
+
+@define(kw_only=True)
+class _Options:
+    tasks: Path
+    out: Path
+    concurrency: int
+    resume: bool
+    retries: int
+    max_cost: float | None
+    repo_at: str | None
+    model: str | None
+    disable: tuple[str, ...]
+    timeout: float
+
+
+def _run(host: PluginHost, options: _Options) -> int:
+    from pi_batch._engine import LocalEngine
+    from pi_batch._limits import Limits
+    from pi_batch._results import Results
+    from pi_batch._run import Setup
+    from pi_batch._tasks import read_tasks
+
+    tasks = _with_repo(read_tasks(options.tasks), options.repo_at)
+    disabled = sorted({*host.disabled_for_run, *options.disable})
+    out = options.out.absolute()
+    with Results(out, tasks, resume=options.resume) as results:
+        setup = Setup(
+            out=out,
+            scratch=results.scratch,
+            arguments=tuple(part for name in disabled for part in ("--disable", name)),
+            model=options.model,
+            retries=options.retries,
+            timeout=options.timeout,
+        )
+        limits = Limits(options.max_cost, results.spent())
+        left = [each for each in tasks if each.id not in results.records]
+
+        async def drive() -> None:
+            await _drive(LocalEngine(setup, limits, options.concurrency), left, results, _Progress(len(tasks), limits))
+
+        try:
+            asyncio.run(drive())
+        except KeyboardInterrupt:
+            sys.stderr.write(f"Interrupted; the rest: pi batch {options.tasks} --out {options.out} --resume\n")
+            return 130
+        finally:
+            results.finish()
+        return _outcome(tasks, results, limits)
+
+
+def _with_repo(tasks: list[Task], commit: str | None) -> list[Task]:
+    """Give tasks that name no repository the current folder, and those that name no commit this one."""
+    if commit is None:
+        return tasks
+    here = str(Path.cwd())
+    return [evolve(each, repo=each.repo or here, commit=each.commit or commit) for each in tasks]
+
+
+async def _drive(engine: Engine, tasks: Sequence[Task], results: Results, progress: _Progress) -> None:
+    try:
+        for each in tasks:
+            engine.submit(each)
+        async for record in engine.as_completed():
+            results.add(record)
+            progress.show(results)
+    finally:
+        await engine.cancel()
+        progress.end()
+
+
+def _outcome(tasks: Sequence[Task], results: Results, limits: Limits) -> int:
+    records = results.records.values()
+    failed = [each for each in records if each.status == "failed"]
+    scores = [each.score for each in records if each.score is not None]
+    text = f"{len(records)} of {len(tasks)} tasks were run, {len(failed)} failed"
+    if scores:
+        text += f"; {sum(scores)} of {len(scores)} checks passed"
+    sys.stdout.write(f"{text}; {limits.spent:.4f} dollars.\n")
+    for each in failed[:10]:
+        sys.stderr.write(f"{clean_text(each.id)}: {_line(each)}\n")
+    if len(records) < len(tasks):
+        sys.stderr.write("A budget is used up; the rest: --resume with a larger --max-cost.\n")
+        return 4
+    return int(bool(failed))
+
+
+def _line(record: Record) -> str:
+    return clean_text(" ".join((record.error or "").split()))[:300]
+
+
+@define
+class _Progress:
+    """A line on a terminal that is written again and again."""
+
+    total: int
+    limits: Limits
+    shown: bool = False
+
+    def show(self, results: Results) -> None:
+        """Show how far it is."""
+        if sys.stderr.isatty():
+            failed = sum(each.status == "failed" for each in results.records.values())
+            done, self.shown = len(results.records), True
+            bar = "#" * (done * 30 // self.total)
+            spent = self.limits.spent
+            sys.stderr.write(f"\r\x1b[K[{bar:<30}] {done}/{self.total}, {failed} failed, {spent:.4f} dollars")
+            sys.stderr.flush()
+
+    def end(self) -> None:
+        """Leave the line."""
+        if self.shown:
+            sys.stderr.write("\n")

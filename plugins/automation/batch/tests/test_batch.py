@@ -1,0 +1,230 @@
+"""``pi batch``: what its tasks say, runs of ``offline/rules``, and what is left after a kill."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pi_batch._command import run as run_command
+from pi_batch._limits import Limits
+from pi_batch._record import Record, session_totals
+from pi_batch._results import Results
+from pi_batch._tasks import BadTasks, Task, read_tasks
+from pi_core import PluginHost, Settings
+from pi_hookspecs import UserError
+
+FAULTS = """
+import os, random
+from pi_hookspecs import hookimpl
+
+@hookimpl
+def before_model_request(event, ctx):
+    if random.random() < 0.1:
+        os._exit(7)
+"""
+
+
+@pytest.fixture
+def batch(tmp_path, monkeypatch, capsys):
+    """Writes tasks and runs ``pi batch`` on them; returns exit code, output and complaints."""
+    monkeypatch.setenv("PI_CODING_AGENT_DIR", str(tmp_path / "agent"))
+    monkeypatch.chdir(tmp_path)
+
+    def run(tasks, *options):
+        (tmp_path / "tasks.jsonl").write_text("".join(json.dumps(each) + "\n" for each in tasks))
+        arguments = ["tasks.jsonl", "--out", "out", "--model", "offline/rules", *options]
+        code = run_command(arguments, PluginHost(Settings.load(tmp_path), installed=False))
+        output = capsys.readouterr()
+        return code, output.out, output.err
+
+    return run
+
+
+def lines(file):
+    return [json.loads(line) for line in file.read_text().splitlines()]
+
+
+def repository(folder):
+    folder.mkdir()
+    (folder / "notes.txt").write_text("one two\n")
+    for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "begin"]):
+        subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b.invalid", *words], cwd=folder, check=True)
+
+
+def test_tasks_run_in_copies_and_their_changes_and_scores_are_kept(batch, tmp_path):
+    repository(tmp_path / "repo")
+    create = "Create a file named {name}.txt with the text 'hi'"
+    tasks = [
+        {"id": "z/1", "prompt": create, "name": "new", "repo": "repo", "check": "grep -q hi new.txt"},
+        {"id": "a", "prompt": "Count the words in notes.txt", "files": {"notes.txt": "one"}, "check": "false"},
+        {"id": "lost", "prompt": "Count", "repo": "nowhere"},
+    ]
+
+    code, output, complaints = batch(tasks)
+
+    assert code == 1
+    assert "3 of 3 tasks were run, 1 failed; 1 of 2 checks passed" in output
+    assert "nowhere" in complaints
+    first, second, lost = lines(tmp_path / "out" / "results.jsonl")
+    assert [first["id"], second["id"], lost["id"]] == ["z/1", "a", "lost"]
+    assert (first["score"], second["score"], lost["score"]) == (True, False, None)
+    assert (lost["status"], lost["attempts"]) == ("failed", 1)
+    assert (tmp_path / "out" / first["session"]).is_file()
+    prediction = lines(tmp_path / "out" / "predictions.jsonl")[0]
+    assert prediction["instance_id"] == "z/1"
+    assert "+hi" in prediction["model_patch"]
+    assert not (tmp_path / "repo" / "new.txt").exists()
+
+    assert batch(tasks)[0] == 2  # never over results that are there
+    assert batch(tasks, "--resume")[0] == 1
+    assert len(lines(tmp_path / "out" / "results.jsonl")) == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "problems"),
+    [
+        ("t.jsonl", '{"id": "a", "prompt": "x"}\nno\n{"id": "a", "prompt": ""}\n', ["line 2", "line 3", "line 3"]),
+        (
+            "t.jsonl",
+            '{"id": "a", "prompt": "x", "files": {"../x": ""}}\n[1]\n{"prompt": "x"}',
+            ["line 1", "line 2", "line 3"],
+        ),
+        ("t.csv", "id,prompt\n1,x,more\n1,\n", ["line 2", "line 3"]),
+        ("t.jsonl", "", ["There are no tasks"]),
+    ],
+)
+def test_all_that_is_wrong_with_tasks_is_named_at_once(tmp_path, name, text, problems):
+    (tmp_path / name).write_text(text)
+
+    with pytest.raises(BadTasks) as error:
+        read_tasks(tmp_path / name)
+
+    assert [problem[: len(begin)] for problem, begin in zip(error.value.problems, problems, strict=True)] == problems
+
+
+def test_unknown_columns_of_csv_are_put_into_the_prompt(tmp_path):
+    (tmp_path / "t.csv").write_text('id,prompt,who,files,plugins\n7,"Hi {who}, {x}",Ann,"{""a"": ""b""}","x, y"\n')
+
+    assert read_tasks(tmp_path / "t.csv") == [
+        Task(id="7", prompt="Hi Ann, {x}", files={"a": "b"}, plugins=("x", "y"), extra={"who": "Ann"})
+    ]
+
+
+@given(st.lists(st.text(min_size=1), unique=True, min_size=2, max_size=2))
+def test_names_of_files_are_portable_and_differ_as_the_ids_do(ids):
+    first, second = (Task(id=each, prompt="x").file_name for each in ids)
+
+    assert first != second
+    assert not {"/", "\0"} & {*first}
+    assert not first.startswith(".")
+
+
+def test_a_result_that_a_kill_cut_off_is_dropped(tmp_path):
+    tasks = [Task(id="a", prompt="x"), Task(id="b", prompt="x")]
+    with Results(tmp_path, tasks, resume=False) as results:
+        results.add(Record(id="a", status="done"))
+    with (tmp_path / "results.jsonl").open("a") as file:
+        file.write('{"id": "b", "sta')
+
+    with Results(tmp_path, tasks, resume=True) as results:
+        assert [*results.records] == ["a"]
+        results.add(Record(id="b"))
+        with pytest.raises(UserError, match="Another pi batch"):
+            Results(tmp_path, tasks, resume=True)
+
+    assert [each["id"] for each in lines(tmp_path / "results.jsonl")] == ["a", "b"]
+    with pytest.raises(UserError, match="those of other tasks: 'b'"):
+        Results(tmp_path, tasks[:1], resume=True)
+
+
+def test_nothing_begins_once_the_budget_is_used_up(batch, tmp_path):
+    (tmp_path / "out" / "sessions" / "a").mkdir(parents=True)
+    answer = {"type": "message", "message": {"role": "assistant", "usage": {"cost": {"total": 0.5}}}}
+    (tmp_path / "out" / "sessions" / "a" / "s.jsonl").write_text(json.dumps(answer))
+
+    code, output, complaints = batch([{"id": "a", "prompt": "x"}], "--max-cost", "0.4")
+
+    assert code == 4
+    assert "0 of 1 tasks were run" in output
+    assert "--resume" in complaints
+
+
+def test_a_provider_that_asked_to_wait_gets_new_tasks_later_and_slowly():
+    async def starts():
+        limits, loop = Limits(), asyncio.get_running_loop()
+        limits.delayed("a", 0.05)
+        began = loop.time()
+        await limits.wait("b")
+        other = loop.time() - began
+        await limits.wait("a")
+        await limits.wait("a")
+        return other, loop.time() - began
+
+    other, both = asyncio.run(starts())
+
+    assert other < both
+
+
+@pytest.mark.slow
+def test_every_task_is_run_once_although_the_driver_is_killed(tmp_path):
+    count, kills = int(os.environ.get("PI_TEST_BATCH_TASKS", "30")), 3
+    (tmp_path / "faults.py").write_text(FAULTS)
+    tasks = [
+        {"id": f"t{number}", "prompt": f"Create a file named f{number}.txt with the text 'hi'",
+         "plugins": [str(tmp_path / "faults.py")], "check": f"test -s f{number}.txt"}
+        for number in range(count)
+    ]  # fmt: skip
+    (tmp_path / "tasks.jsonl").write_text("".join(json.dumps(each) + "\n" for each in tasks))
+    out, mark = tmp_path / "out", f"{tmp_path.name}-{os.getpid()}"
+    environ = {**os.environ, "PI_CODING_AGENT_DIR": str(tmp_path / "agent"), "BATCH_MARK": mark}
+    command = [sys.executable, "-m", "pi_cli", "batch", str(tmp_path / "tasks.jsonl"), "--out", str(out)]
+    command += ["--model", "offline/rules", "--resume", "--retries", "8"]
+    for number in range(kills):
+        driver = subprocess.Popen(command, env=environ, stdout=subprocess.DEVNULL)
+        wanted = (number + 1) * count // (kills + 1)
+        while driver.poll() is None and _count(out / "results.jsonl") < wanted:
+            time.sleep(0.05)
+        driver.send_signal(signal.SIGKILL)
+        driver.wait()
+        _await_no_process_with(mark)
+
+    subprocess.run(command, env=environ, check=True, stdout=subprocess.DEVNULL)
+
+    _await_no_process_with(mark)
+    results = lines(out / "results.jsonl")
+    assert [each["id"] for each in results] == [each["id"] for each in tasks]
+    assert all(each["score"] for each in results)
+    for each in results:
+        assert (each["usage"], each["dollars"]) == session_totals(out / "sessions" / each["id"])
+
+
+def _count(file):
+    return file.read_bytes().count(b"\n") if file.exists() else 0
+
+
+def _await_no_process_with(mark):
+    deadline = time.monotonic() + 20
+    while left := _processes_with(mark):
+        assert time.monotonic() < deadline, left
+        time.sleep(0.1)
+
+
+def _processes_with(mark):
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            if f"BATCH_MARK={mark}".encode() in (folder / "environ").read_bytes():
+                found.append(folder.name)
+        except OSError:  # it has ended, or is somebody else's
+            continue
+    return found
