@@ -39,6 +39,7 @@ NO_VARIABLES = {
     *("FETCH_HEAD", "WHEEL_PKG_DIR"),  # names of git and of Python's configuration
     *("GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM", "GIT_DIR", "GIT_INDEX_FILE", "GIT_OPTIONAL_LOCKS"),  # set for git
     *("GIT_TERMINAL_PROMPT", "GIT_WORK_TREE", "LC_ALL"),
+    "OMP_WAIT_POLICY",  # set for the process of a model
     *("O_BINARY", "O_CLOEXEC", "O_DIRECTORY", "O_NOFOLLOW", "O_NONBLOCK", "PC_VDISABLE", "SC_OPEN_MAX"),  # the system's
 }
 READ_BY_LIBRARIES = {"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "UV_OFFLINE"}

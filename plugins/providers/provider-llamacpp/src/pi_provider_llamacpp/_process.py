@@ -80,10 +80,8 @@ class ModelProcess:
         from pi_process_kit import ProcessFailure, start_child
 
         kept = {name: value for name, value in os.environ.items() if name in _KEPT or name.startswith(_KEPT_OF)}
-        env = {
-            "OMP_WAIT_POLICY": "passive",
-            **kept,
-        }  # threads that wait leave the cores to tools: 40 % less processor time
+        # Threads that wait leave the cores to tools: 40 % less processor time.
+        env = {"OMP_WAIT_POLICY": "passive", **kept}
         request = SpawnRequest(argv=engine, cwd=os.getcwd(), env=env, purpose="model")  # noqa: PTH109 - a text
         try:
             child = self._child = await start_child(request)
