@@ -5,9 +5,12 @@ from __future__ import annotations
 import asyncio
 import json
 
+import pytest
 from attrs import evolve
 
 from pi_testing.fake_servers.anthropic import FakeAnthropic, message, text
+
+pytestmark = pytest.mark.slow  # each starts programs that take seconds
 
 EXPIRED = {"type": "oauth", "access": "sk-ant-oat-old", "refresh": "old-refresh", "expires": 1}
 

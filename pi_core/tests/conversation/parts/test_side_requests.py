@@ -30,7 +30,7 @@ def accounts(runtime):
 
 async def test_the_tokens_of_an_answer_are_stored(runtime, script):
     script.turn(text("Title"), usage(input=3, output=1))
-    answer = await SideRequests(runtime, Retry()).complete(CONTEXT, SideRequest(purpose="title"))
+    answer = await SideRequests(runtime, Retry(), {}).complete(CONTEXT, SideRequest(purpose="title"))
 
     assert (answer.text, accounts(runtime)) == ("Title", ["title"])
     assert runtime.agent.state.messages == []
@@ -39,7 +39,7 @@ async def test_the_tokens_of_an_answer_are_stored(runtime, script):
 @pytest.mark.parametrize(("carried", "stored"), [(True, []), (False, ["compaction"])])
 async def test_the_tokens_of_a_summary_are_stored_unless_its_entry_carries_them(runtime, script, carried, stored):
     script.turn(text("Zebras."), usage(input=3, output=1))
-    requests = SideRequests(runtime, Retry())
+    requests = SideRequests(runtime, Retry(), {})
     await requests.complete(CONTEXT, SideRequest(purpose="compaction"))
     before = accounts(runtime)
     requests.account_for_summaries(carried=carried)
@@ -49,7 +49,7 @@ async def test_the_tokens_of_a_summary_are_stored_unless_its_entry_carries_them(
 
 
 async def test_retries_of_summaries_are_emitted_and_others_are_not(runtime, script, recorder):
-    requests = SideRequests(runtime, Retry(tries=1))
+    requests = SideRequests(runtime, Retry(tries=1), {})
     for purpose in ("title", "compaction"):
         script.turn(error("overloaded")).turn(text("done"))
         await requests.complete(CONTEXT, SideRequest(purpose=purpose))
@@ -63,11 +63,11 @@ async def test_retries_of_summaries_are_emitted_and_others_are_not(runtime, scri
 
 async def test_the_last_error_is_the_answer(runtime, script):
     script.turn(error("overloaded"))
-    answer = await SideRequests(runtime, Retry()).complete(CONTEXT, SideRequest(purpose="title"))
+    answer = await SideRequests(runtime, Retry(), {}).complete(CONTEXT, SideRequest(purpose="title"))
 
     assert (answer.stop_reason, answer.error_message) == ("error", "overloaded")
 
 
 async def test_without_a_model_no_request_is_made(runtime_of):
     with pytest.raises(NoModel, match="--model"):
-        await SideRequests(runtime_of(model=None), Retry()).complete(CONTEXT, SideRequest(purpose="title"))
+        await SideRequests(runtime_of(model=None), Retry(), {}).complete(CONTEXT, SideRequest(purpose="title"))

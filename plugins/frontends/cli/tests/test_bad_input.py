@@ -57,7 +57,7 @@ def test_no_model_says_what_to_set_and_how_to_try_without(pi):
     assert done.returncode == 1
     assert "--model offline/rules" in done.stderr
     assert "not a language model" in done.stderr
-    assert done.stderr.count("\n") == 1
+    assert done.stderr.count("\n") == 3
 
 
 def test_unknown_model_of_a_known_provider_warns_and_goes_on(fake):

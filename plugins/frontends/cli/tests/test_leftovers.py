@@ -12,6 +12,8 @@ import pytest
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.slow  # each starts programs that take seconds
+
 TASK = """
 import asyncio
 from pi_hookspecs import hookimpl

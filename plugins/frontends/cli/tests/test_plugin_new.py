@@ -14,6 +14,8 @@ import pytest
 
 from pi_cli._plugin_new import _KINDS, write_plugin
 
+pytestmark = pytest.mark.slow  # each starts programs that take seconds
+
 NAMES = {
     "tool": "word-count",
     "provider": "acme",

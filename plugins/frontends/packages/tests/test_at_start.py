@@ -8,6 +8,8 @@ import subprocess
 
 import pytest
 
+pytestmark = pytest.mark.slow  # each starts programs that take seconds
+
 SAY = """
 from pi_hookspecs import hookimpl
 

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import tomllib
 
+import pytest
+
+pytestmark = pytest.mark.slow  # each starts programs that take seconds
+
 
 def test_dates_in_a_lock_survive_an_installation_and_the_way_back(bench):
     lock = bench.agent_dir / "pylock.pi.toml"

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
+pytestmark = pytest.mark.slow  # each starts programs that take seconds
+
 PLUGIN = """
 import os
 import sys

@@ -9,6 +9,8 @@ import pytest
 
 from pi_testing.reader_contract import changed, paths_in
 
+pytestmark = pytest.mark.slow  # each starts programs that take seconds
+
 README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
 EXAMPLE = re.search(r"^# test_my_reader.py\n(.*?)^```", README, re.MULTILINE | re.DOTALL)[1]
 

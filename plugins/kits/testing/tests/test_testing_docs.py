@@ -9,7 +9,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from pi_testing.fake_servers import FakeServer, json_answer
+
+pytestmark = pytest.mark.slow  # each starts programs that take seconds
 
 PAGE = Path(__file__).parents[4] / "docs" / "testing.md"
 STEP = re.compile(
