@@ -178,3 +178,18 @@ def test_a_tool_without_them_is_direct_and_states_nothing():
     plain = Tool(name="look", description="Look.", parameters={"type": "object"}, execute=execute)
 
     assert (plain.annotations, plain.output_schema, plain.exposure, plain.namespace) == (None, None, "direct", None)
+
+
+async def test_the_list_of_tools_follows_what_is_added_selected_and_removed(session_with):
+    session = await session_with(make_tool("look"), make_tool("listen"))
+
+    def listed():
+        return {each.name: each.active for each in session_with.pi.get_all_tools()}
+
+    assert listed() == {"listen": True, "look": True}
+    remove = session_with.pi.register_tool(make_tool("touch"))
+    assert listed() == {"listen": True, "look": True, "touch": True}
+    session.set_active_tools(["touch"])
+    assert listed() == {"listen": False, "look": False, "touch": True}
+    remove()
+    assert listed() == {"listen": False, "look": False}

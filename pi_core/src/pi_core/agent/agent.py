@@ -124,6 +124,8 @@ class Agent:
         self._follow_up = MessageQueue(follow_up_mode)
         self._subscribers = Subscribers()
         self._run: _Run | None = None
+        self.signal: AbortSignal | None = None
+        """The current run's abort signal; None between runs."""
         self._idle = asyncio.Event()
         self._idle.set()
 
@@ -191,11 +193,6 @@ class Agent:
     async def wait_for_idle(self) -> None:
         """Return when no run is going on and every subscriber to its last event has returned."""
         await self._idle.wait()
-
-    @property
-    def signal(self) -> AbortSignal | None:
-        """The current run's abort signal; None between runs."""
-        return self._run.abort.signal if self._run is not None else None
 
     # Queues
 
@@ -310,7 +307,10 @@ class Agent:
             self.state.partial_event = event
         else:
             self._update(run, event)
-        await self._subscribers.emit(event, run.abort.signal)
+        for listener in self._subscribers.listeners:  # as ``emit`` does, which would be one more call per delta
+            waiting = listener(event, run.abort.signal)
+            if waiting is not None and hasattr(waiting, "__await__"):
+                await waiting
 
     def _update(self, run: _Run, event: AgentEvent) -> None:
         """Update state, queues and run before the event is emitted."""
@@ -333,6 +333,7 @@ class Agent:
         state.begin_run()
         context = AgentContext(state.system_prompt, list(state.messages), state.tools)
         self._run = run = _Run(AbortController(), context, prompts)
+        self.signal = run.abort.signal
         try:
             config = self._loop_config(model, skip_first_poll=skip_first_poll)
             await run_loop(prompts, context, config, run.abort.signal, partial(self._emit, run))
@@ -348,7 +349,7 @@ class Agent:
         finally:
             self._steering.put_back()
             self._follow_up.put_back()
-            self._run = None
+            self._run = self.signal = None
             state.end_run()
             self._idle.set()
 

@@ -23,10 +23,14 @@ A return value that cannot be awaited is ignored: a lambda returns the value of 
 
 
 class Subscribers:
-    """The listeners that are subscribed to an agent or to a session."""
+    """The listeners that are subscribed to an agent or to a session.
+
+    Attributes:
+        listeners: What is called with each event and the run's abort signal, for code that emits thousands of events.
+    """
 
     def __init__(self) -> None:
-        self._all: tuple[Callable[[Any, AbortSignal | None], Awaitable[None] | None], ...] = ()
+        self.listeners: tuple[Callable[[Any, AbortSignal | None], Awaitable[None] | None], ...] = ()
         self._types: dict[Callable[..., object], frozenset[str]] = {}
         self._unsettled: set[asyncio.Future[None]] = set()
 
@@ -37,11 +41,11 @@ class Subscribers:
         call = partial(listener) if _takes_signal(listener) else lambda event, _signal: listener(event)
         if types:
             call = _of_types(call, types)
-        self._all = (*self._all, call)
+        self.listeners = (*self.listeners, call)
         self._types[call] = types
 
         def remove() -> None:
-            self._all = tuple(each for each in self._all if each is not call)
+            self.listeners = tuple(each for each in self.listeners if each is not call)
             self._types.pop(call, None)
 
         return remove
@@ -52,14 +56,14 @@ class Subscribers:
 
     async def emit(self, event: Any, signal: AbortSignal | None) -> None:
         """Call every listener; the first exception is raised, and the remaining listeners are not called."""
-        for listener in self._all:
+        for listener in self.listeners:
             waiting = listener(event, signal)
             if waiting is not None and hasattr(waiting, "__await__"):
                 await waiting
 
     async def emit_despite_errors(self, event: Any, signal: AbortSignal | None) -> None:
         """Call every listener and ignore their exceptions: for the end of a run that one of them may have failed."""
-        for listener in self._all:
+        for listener in self.listeners:
             with suppress(Exception):
                 waiting = listener(event, signal)
                 if waiting is not None and hasattr(waiting, "__await__"):
@@ -67,7 +71,7 @@ class Subscribers:
 
     def emit_nowait(self, event: Any) -> None:
         """Call every listener from code that is not ``async``; ``settled`` waits for the asynchronous ones."""
-        for listener in self._all:
+        for listener in self.listeners:
             with suppress(Exception):  # failures are themselves reported by such events
                 waiting = listener(event, None)
                 if waiting is not None and hasattr(waiting, "__await__"):

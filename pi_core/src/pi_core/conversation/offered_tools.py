@@ -62,8 +62,7 @@ class OfferedTools:
 
     def infos(self) -> list[ToolInfo]:
         """Return all tools that can be activated, by name."""
-        toolbox, active = self._runtime.toolbox, set(self.names())
-        return [toolbox.info(tool, active=tool.name in active) for tool in toolbox.all()]
+        return list(self._runtime.toolbox.infos())
 
     def overridden(self, name: str, by: Tool | None) -> ToolInfo | None:
         """Return the tool that the offered one of this name, or ``by`` if it has this name, has replaced."""

@@ -23,6 +23,9 @@ __all__ = ["RunEvents"]
 _CALLED_BY_BRIDGE = frozenset({"message_end", "turn_end"})
 """Hooks with a result, which the bridge calls while the loop waits."""
 
+_BEFORE_HOOKS = frozenset({"agent_start", "message_start", "turn_start"})
+"""Events with something to do before hooks are called."""
+
 
 class RunEvents:
     """Subscribes to the agent.
@@ -40,11 +43,11 @@ class RunEvents:
         self._retry = retry
         self._record = record
 
-    def on_event(self, event: AgentEvent, signal: AbortSignal) -> Awaitable[None]:
+    def on_event(self, event: AgentEvent, signal: AbortSignal) -> Awaitable[None] | None:
         """Handle one event. A delta that no hook is called for goes straight to the session's subscribers."""
         runtime = self._runtime
         if event.type == "message_update" and "message_update" not in runtime.hooks.implemented:
-            return runtime.events.emit(event, signal)
+            return runtime.events.emit(event, signal) if runtime.events.listeners else None
         return self._handle(event, signal)
 
     async def _handle(self, event: AgentEvent, signal: AbortSignal) -> None:
@@ -52,7 +55,8 @@ class RunEvents:
         if isinstance(event, AgentEndEvent):
             event = evolve(event, will_retry=self._retry.plan_retry(runtime.transcript.last_answer()))
         if kind not in _CALLED_BY_BRIDGE:
-            self._before_hooks(event, signal)
+            if kind in _BEFORE_HOOKS:
+                self._before_hooks(event, signal)
             if kind in runtime.hooks.implemented:
                 await runtime.hooks.notify(copy_event(event), runtime.ctx)
             if kind == "turn_start":  # hooks may have changed what the turn's request is made of

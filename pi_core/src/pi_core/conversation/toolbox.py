@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pi_core.base.forwarding import attribute
 from pi_core.conversation.tool_selection import ToolSelection
 from pi_hookspecs import UnknownName
 
@@ -44,11 +45,12 @@ class Toolbox:
         """Names of the deferred tools that were activated; some may not be registered yet, or no longer."""
         self._added: list[tuple[str, Tool]] = []
         self._added_by_name: dict[str, list[Tool]] = {}
+        self._changes = 0
+        self._listed: tuple[object, tuple[ToolInfo, ...]] = (None, ())
 
-    @property
-    def excluded(self) -> tuple[str, ...]:
-        """Names and patterns of the tools that are never active."""
-        return self._selection.excluded
+    excluded: tuple[str, ...] = attribute(
+        "_selection.excluded", "Names and patterns of the tools that are never active."
+    )
 
     @property
     def warnings(self) -> list[str]:
@@ -109,12 +111,14 @@ class Toolbox:
 
         A loaded tool that is not registered now stays loaded: it could not be among the names.
         """
+        self._changes += 1
         self._chosen = [name for name in dict.fromkeys(names) if self._selection.allows(name)]
         absent = [name for name in self.loaded if self.find(name) is None]
         self.loaded = tuple(dict.fromkeys([*filter(self._is_deferred, self._chosen), *absent]))
 
     def load(self, names: Sequence[str]) -> None:
         """Activate these deferred tools, and no other deferred ones, as soon as they are registered."""
+        self._changes += 1
         self.loaded = tuple(dict.fromkeys(names))
         if self._chosen is not None:
             self._chosen = [name for name in self._chosen if name in self.loaded or not self._is_deferred(name)]
@@ -133,6 +137,14 @@ class Toolbox:
             registered: Tool = found.thing
             return registered
         return next((tool for tool in self._custom if tool.name == name), None)
+
+    def infos(self) -> tuple[ToolInfo, ...]:
+        """Return all tools as plugins see them, by name; made anew only after something was registered or selected."""
+        if self._listed[0] != (self._host.changes, self._changes):
+            active, found = {tool.name for tool in self.active()}, self.all()  # these may load plugins
+            infos = tuple(self.info(tool, active=tool.name in active) for tool in found)
+            self._listed = (self._host.changes, self._changes), infos
+        return self._listed[1]
 
     def info(self, tool: Tool, *, active: bool = True) -> ToolInfo:
         """Return a tool as plugins see it.
@@ -160,12 +172,14 @@ class Toolbox:
         """Add a tool; return a function that removes it."""
         entry = (plugin, tool)
         names = (tool.name, f"{plugin}:{tool.name}")
+        self._changes += 1
         self._added.append(entry)
         for name in names:  # a plugin may add a hundred, and each is looked up whenever one is added
             self._added_by_name.setdefault(name, []).append(tool)
 
         def remove() -> None:
             if entry in self._added:
+                self._changes += 1
                 self._added.remove(entry)
                 for name in names:
                     self._added_by_name[name].remove(tool)

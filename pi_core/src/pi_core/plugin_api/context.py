@@ -162,10 +162,7 @@ class PluginContext(CommandContext):
     prompt_parts: Sequence[PromptPart] = attribute("_session.prompt_parts", "Its parts, with their plugins.")
     system_prompt: str = attribute("_session.system_prompt", "The system prompt as the next request would send it.")
 
-    @property
-    def signal(self) -> AbortSignal | None:
-        """The run's abort; None between runs."""
-        return self._session.signal
+    signal: AbortSignal | None = attribute("_session.signal", "The run's abort; None between runs.")
 
     def get_system_prompt(self) -> str:
         """Return ``system_prompt``."""
@@ -325,10 +322,7 @@ class ToolCallContext(PluginContext):
         self.call_id = self._call_id = call.id
         self.tool_name = call.name
 
-    @property
-    def signal(self) -> AbortSignal:
-        """The abort of the run that made this call."""
-        return self._abort_signal
+    signal: AbortSignal = attribute("_abort_signal", "The abort of the run that made this call.")
 
     async def complete(self, context: Context, request: SideRequest) -> AssistantMessage:
         """Ask the model outside the conversation, in the name of the tool's plugin."""

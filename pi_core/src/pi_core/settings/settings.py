@@ -176,7 +176,12 @@ class Settings:
 
     def get(self, key: Key, default: Any = None) -> Any:
         """Return a copy of the effective value; the default if it is not set, or null."""
-        value = look_up(self._merged, steps_of(key))
+        if not self._holds:
+            self.refresh()
+        cache_key = key if isinstance(key, str) else tuple(key)
+        value = self._cache.get(cache_key, _NOT_CACHED)
+        if value is _NOT_CACHED:
+            value = self._cache[cache_key] = look_up(self._known_values, steps_of(key))
         return default if value is MISSING or value is None else copy.deepcopy(value)
 
     def origin(self, key: Key) -> str | None:
@@ -321,7 +326,7 @@ class Settings:
             values = merge(values, layer.values)
         # replaced, not changed in place: other threads read them
         self._known_layers, self._known_values, self.project_trust = layers, values, trust
-        self._cache: dict[tuple[Any, str], Any] = {}
+        self._cache: dict[Any, Any] = {}
         self._version += 1
 
     @property
@@ -343,11 +348,10 @@ class Settings:
         """Return the effective value if it is valid; the result is cached until a file changes."""
         if not self._holds:
             self.refresh()
-        cache = self._cache
         cache_key = key if isinstance(key, str) else tuple(key), required
-        value = cache.get(cache_key, _NOT_CACHED)
+        value = self._cache.get(cache_key, _NOT_CACHED)
         if value is _NOT_CACHED:
-            value = cache[cache_key] = self._checked_value(steps_of(key), required, is_valid)
+            value = self._cache[cache_key] = self._checked_value(steps_of(key), required, is_valid)
         if value is MISSING:
             return default
         return value if isinstance(value, str | int | float) else copy.deepcopy(value)
