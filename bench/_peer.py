@@ -202,6 +202,7 @@ def compile_and_say() -> None:
     compiled = [compileall.compile_dir(package, quiet=1) for package in packages]
     compiled += [compileall.compile_file(module, quiet=1) for modules in needed.values() for module in modules]
     state = "compiled" if all(compiled) else "NOT COMPILED everywhere"
+    print(f"Python {sys.version}")
     print(f"Bytecode: {state}; {len(packages)} packages of the workspace, {len(needed)} distributions that they need.")
 
 
