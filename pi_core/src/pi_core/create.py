@@ -239,6 +239,8 @@ def build_runtime(
     session_manager.on_append = transcript.emit_entry
     session_manager.append_hook.connect(hooks, lambda: plugins.ctx)
     report_problems(resources, report)
+    if host.watch is not None:
+        host.watch.connect(report)
     builder = SystemPromptBuilder(system_prompt, append_system_prompt)
     return Runtime(
         host=host,

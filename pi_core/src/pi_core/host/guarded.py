@@ -17,10 +17,13 @@ from pi_hookspecs import UnknownName
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["error_line", "guarded"]
+__all__ = ["LOAD_SECONDS", "SHORTEST_TIMEOUT", "error_line", "guarded"]
 
 LOAD_SECONDS = 30.0
 """Default deadline for importing a plugin and for a registration hook; ``hooks.timeout`` changes it."""
+
+SHORTEST_TIMEOUT = 0.001
+"""Minimal timeout in seconds; with a timeout of 0 no plugin could answer."""
 
 
 @contextmanager

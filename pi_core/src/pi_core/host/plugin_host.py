@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pi_core.base.forwarding import forward
 from pi_core.host.breadcrumbs import Breadcrumbs
 from pi_core.host.discovery import find_plugins, fingerprint, unchanged
-from pi_core.host.guarded import LOAD_SECONDS
+from pi_core.host.guarded import LOAD_SECONDS, SHORTEST_TIMEOUT
 from pi_core.host.index import IndexFile
 from pi_core.host.loader import Loader
 from pi_core.host.records import PluginRecord, Problem, in_load_order, required_plugins
@@ -25,13 +25,11 @@ if TYPE_CHECKING:
     from pi_core.hooks.reports import HookFailure
     from pi_core.host.activated import ActivatedPlugin
     from pi_core.host.extensions import LocalExtensions
+    from pi_core.host.watch import Watch
     from pi_core.settings import Settings
     from pi_hookspecs import HookTrace
 
 __all__ = ["PluginHost"]
-
-SHORTEST_TIMEOUT = 0.001
-"""Minimal timeout in seconds; with a timeout of 0 no plugin could answer."""
 
 
 class PluginHost:
@@ -81,6 +79,12 @@ class PluginHost:
         self._found: dict[tuple[str, str], tuple[int, Registered]] = {}
         self._services: dict[str, tuple[int, list[Registered]]] = {}
         self._waiting = WaitingPlugins(settings)
+        self.watch: Watch | None = None
+        """What hears the plugins' files, programs and connections, if the settings want that."""
+        if any(value is True for _, value in settings.each("plugins.watch")):  # a project's can only add to it
+            from pi_core.host.watch import Watch
+
+            self.watch = Watch(self)
 
     # Installed plugins
 
@@ -227,6 +231,8 @@ class PluginHost:
         """Whether a plugin of this name is installed or was added."""
         return name in self.records or name in self._added
 
+    plugin_object = forward("_registrar", Registrar.plugin_object)
+
     def remove(self, name: str) -> object | None:
         """Remove a plugin from ``add`` and its registrations; return it, if it could be registered."""
         self._added.remove(name)
@@ -323,18 +329,14 @@ class PluginHost:
         self, report: Callable[[HookFailure], None], trace: Callable[[HookTrace], None] | None = None
     ) -> HookDispatcher:
         """Return a new dispatcher over the loaded plugins; each session has its own."""
-        from pi_core.hooks.dispatcher import HookDispatcher, Timeouts  # what has no session needs none of it
+        from pi_core.hooks.dispatcher import HookDispatcher  # what has no session needs none of it
+        from pi_core.host.deadlines import deadlines_of
 
-        timeouts = Timeouts(
-            default=self.settings.get_number("hooks.timeout", None, minimum=SHORTEST_TIMEOUT),
-            plugins=self._seconds("plugins"),
-            hooks=self._seconds("specs"),
-        )
         return HookDispatcher(
             self._registrar.manager,
             report=report,
             rank=self.rank,
-            timeouts=timeouts,
+            timeouts=deadlines_of(self.settings),
             trace=trace,
             refusing=self._registrar.gates.refusing,
             left_out=self._waiting.names,
@@ -362,13 +364,6 @@ class PluginHost:
         return record
 
     # Internals
-
-    def _seconds(self, kind: str) -> dict[str, float]:
-        """Read ``hooks.<kind>.<name>.timeout`` of every name that has one."""
-        read = self.settings.get_number
-        names = self.settings.get_object(("hooks", kind))
-        found = {name: read(("hooks", kind, name, "timeout"), None, minimum=SHORTEST_TIMEOUT) for name in names}
-        return {name: seconds for name, seconds in found.items() if seconds is not None}
 
     def _is_stale(self, record: PluginRecord) -> bool:
         """Whether a plugin must be indexed (again)."""

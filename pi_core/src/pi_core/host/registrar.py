@@ -97,6 +97,11 @@ class Registrar:
         """Whether a plugin's object is registered."""
         return self.manager.get_plugin(name) is not None
 
+    def plugin_object(self, name: str) -> object | None:
+        """Return a plugin's object; None if none is registered."""
+        found: object | None = self.manager.get_plugin(name)
+        return found
+
     def absent_guards(self, installed: Container[str]) -> dict[str, list[str]]:
         """Return, for each of the installed plugins that has no registered object, the hooks that refuse for it."""
         found: dict[str, list[str]] = {}

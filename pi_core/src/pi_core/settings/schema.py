@@ -268,6 +268,9 @@ class PluginSettings:
         None, "Patterns of the only plugins that are loaded, besides pi's own; a project can only narrow the choice"
     )
     required: Names = _setting(list, "Plugins without which no session starts")
+    watch: bool = _setting(
+        False, "Log what plugins open, start and connect to, where they do not [state it](packages.md)"
+    )
     order: Names = _setting(list, "Load order of plugins; plugins that are not named keep their positions")
     prefer: dict[str, str] = _setting(
         dict, 'The plugin whose registration of a name is used, as in `{"tool:grep": "tools-fast"}`'

@@ -16,17 +16,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from pi_core.host.audit_events import NETWORK, PROCESSES, WRITES
+
 __all__ = ["main"]
 
-_PROCESSES = frozenset(
-    {"os.exec", "os.fork", "os.forkpty", "os.posix_spawn", "os.spawn", "os.startfile", "os.system"}
-    | {"pty.spawn", "subprocess.Popen"}
-)
-_SOCKETS = frozenset({"socket.bind", "socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "socket.sendto"})
-_CHANGES = frozenset(
-    {"os.chmod", "os.link", "os.mkdir", "os.remove", "os.rename", "os.rmdir", "os.symlink", "os.truncate"}
-    | {"os.utime", "shutil.copyfile", "shutil.move", "shutil.rmtree"}
-)
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 
 
@@ -48,11 +41,11 @@ class _Ears:
 
 
 def _kind(event: str, arguments: tuple[Any, ...]) -> str | None:
-    if event in _PROCESSES:
+    if event in PROCESSES:
         return "process"
-    if event in _SOCKETS:
+    if event in NETWORK:
         return "socket"
-    if event in _CHANGES:
+    if event in WRITES:
         return None if _is_bytecode(arguments) else "write"
     if event == "open" and not _is_bytecode(arguments):
         flags = arguments[2] if len(arguments) > 2 and isinstance(arguments[2], int) else 0  # noqa: PLR2004 - path, mode, flags

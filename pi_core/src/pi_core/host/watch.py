@@ -1,0 +1,243 @@
+"""``plugins.watch``: what plugins do with files, programs and the network, compared with what they state.
+
+One audit hook hears all that this process opens, starts and connects to. What pi does on behalf of a plugin, as a
+request of ``ctx.complete``, is not the plugin's; the programs that a plugin has started by pi are. Nothing is
+prevented.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from datetime import UTC, datetime
+from fnmatch import fnmatchcase
+from pathlib import Path
+from threading import local
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary, WeakSet, ref
+
+from pi_core.hooks.acting import acting_plugin
+from pi_core.hooks.running_call import current_call
+from pi_core.host.audit_events import HEARD, Deed, deed_of
+from pi_core.host.grants import FILE
+from pi_core.host.records import DEFAULT_PLUGINS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from types import FrameType
+
+    from pi_core.host import PluginHost
+
+__all__ = ["Watch", "is_stated"]
+
+MOST_LINES = 200
+"""Lines that one plugin adds to the log in one process."""
+
+_KITS = frozenset({"pi_client", "pi_core", "pi_hookspecs", "pi_process_kit", "pi_provider_kit", "pi_terminal_kit"})
+_LOCAL = "_pi_extensions_"
+_DOES = {"files": "opens {}", "commands": "starts {}", "network": "connects to {}"}
+_thread = local()
+"""``hears`` while a thread compares and logs, whose own files do not count; ``plugin`` while it works for one."""
+
+
+class Watch:
+    """Hears what the plugins of one host do; each difference from what they state is told and logged once.
+
+    Args:
+        host: Whose plugins are heard; what is told is a problem of it until a session is connected.
+    """
+
+    def __init__(self, host: PluginHost) -> None:
+        self._host = host
+        self._log = host.settings.agent_dir / "packages" / "log.jsonl"
+        self._modules: tuple[object, dict[str, str]] = (None, {})
+        self._seen: dict[str, set[tuple[str, str]]] = {}
+        self._told: set[tuple[str, str]] = set()
+        self._looked_up: set[tuple[str, str]] = set()
+        self._sessions: WeakKeyDictionary[Callable[[str, str, str], None], asyncio.AbstractEventLoop] = (
+            WeakKeyDictionary()
+        )
+        self._loops: WeakSet[asyncio.AbstractEventLoop] = WeakSet()
+        self._harmless: tuple[int, tuple[str, ...]] = (0, ())
+        _listen(self)
+
+    def connect(self, tell: Callable[[str, str, str], None]) -> None:
+        """Tell a session from now on; call it in its event loop, whose threads then know for whom they work.
+
+        Args:
+            tell: Called with plugin, step and message in that loop, as long as the session keeps it.
+        """
+        loop = asyncio.get_running_loop()
+        if loop not in self._loops:
+            self._loops.add(loop)
+            loop.set_default_executor(_Attributed(self._plugin))
+        self._sessions[tell] = loop
+
+    def _tell(self, plugin: str, message: str) -> None:
+        if not self._sessions:
+            self._host.report(plugin, "watch", message)  # front ends print problems of the start
+        for tell, loop in list(self._sessions.items()):
+            with suppress(RuntimeError):  # a loop that has ended
+                loop.call_soon_threadsafe(tell, plugin, "watch", message)
+
+    def hear(self, event: str, arguments: tuple[Any, ...]) -> None:
+        """Compare what an audit event says; called by whatever runs, in its thread."""
+        with suppress(Exception):  # it would be raised in the code that is watched
+            deed = deed_of(event, arguments)
+            if deed is not None and not self._is_harmless(deed):
+                plugin = self._plugin(through_pi=deed.kind == "commands")
+                if plugin is not None:
+                    self._compare(plugin, deed)
+
+    def _is_harmless(self, deed: Deed) -> bool:
+        if deed.kind != "files":
+            return False
+        if deed.what.startswith("/dev/") or "__pycache__" in deed.what or ".pyc" in Path(deed.what).name:
+            return True
+        if deed.writes:
+            return False
+        if self._harmless[0] != len(sys.path):
+            self._harmless = len(sys.path), _read_by_python()
+        return deed.what.startswith(self._harmless[1])
+
+    def _plugin(self, *, through_pi: bool = False) -> str | None:
+        """Return the plugin whose code is running: the innermost frame that is a plugin's or pi's own decides.
+
+        Args:
+            through_pi: Whether frames of pi's own count as those of the plugin that called them.
+        """
+        modules = self._plugins_by_module()
+        frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - the documented way to the stack
+        while frame is not None:
+            name = frame.f_globals.get("__name__") or ""
+            if name != __name__:
+                top = name.partition(".")[0]
+                plugin = modules.get(top)
+                if plugin is None and top.startswith(_LOCAL):
+                    plugin = top.removeprefix(_LOCAL).partition("_")[2]
+                if plugin is not None and plugin not in DEFAULT_PLUGINS:
+                    return plugin
+                if not through_pi and (plugin is not None or top in _KITS):
+                    return None
+            frame = frame.f_back
+        plugin = getattr(_thread, "plugin", None) or acting_plugin()
+        return None if plugin in DEFAULT_PLUGINS else plugin
+
+    def _plugins_by_module(self) -> dict[str, str]:
+        records = self._host.__dict__.get("records", {})  # nothing is searched for while something is opened
+        mark = (len(records), tuple(self._host.added()))
+        if self._modules[0] != mark:
+            found = {each.value.partition(":")[0].partition(".")[0]: name for name, each in records.items()}
+            for name in self._host.added():
+                plugin = self._host.plugin_object(name)
+                module = getattr(plugin, "__name__", None) or type(plugin).__module__
+                found.setdefault(module.partition(".")[0], name)
+            self._modules = (mark, {module: name for module, name in found.items() if module not in _KITS})
+        return self._modules[1]
+
+    def _compare(self, plugin: str, deed: Deed) -> None:
+        if deed.kind == "network":
+            key = (plugin, deed.what.rpartition(":")[2])
+            if deed.looked_up:
+                self._looked_up.add(key)
+            elif key in self._looked_up:
+                return  # its name was compared when its address was looked up
+        seen = self._seen.setdefault(plugin, set())
+        if (deed.kind, deed.what) in seen or len(seen) >= MOST_LINES:
+            return
+        seen.add((deed.kind, deed.what))
+        record = self._host.records.get(plugin)
+        grants = record.grants if record is not None else None
+        if is_stated(grants, deed):
+            return
+        call = current_call.get()
+        hook = call.implementation.hook if call is not None and call.implementation.plugin == plugin else None
+        self._write(plugin, deed, hook, grants)
+        if (plugin, deed.kind) not in self._told:
+            self._told.add((plugin, deed.kind))
+            self._tell(plugin, _message(deed, hook, grants))
+
+    def _write(self, plugin: str, deed: Deed, hook: str | None, grants: Mapping[str, Any] | None) -> None:
+        row = {
+            "time": datetime.now(UTC).isoformat(timespec="seconds"),
+            "command": "watch",
+            "plugin": plugin,
+            "kind": deed.kind,
+            "what": deed.what,
+            "hook": hook,
+            "stated": grants.get(deed.kind, []) if grants is not None else None,
+        }
+        self._log.parent.mkdir(parents=True, exist_ok=True)
+        with self._log.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(row, ensure_ascii=False) + "\n")
+
+
+class _Attributed(ThreadPoolExecutor):
+    """The threads of an event loop; what they do is done for the plugin that handed it to them."""
+
+    def __init__(self, plugin: Callable[[], str | None]) -> None:
+        super().__init__(thread_name_prefix="asyncio")
+        self._plugin = plugin
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+        plugin = self._plugin()
+
+        def run() -> Any:
+            _thread.plugin = plugin
+            try:
+                return fn(*args, **kwargs)
+            finally:
+                _thread.plugin = None
+
+        return super().submit(run)
+
+
+def is_stated(grants: Mapping[str, Any] | None, deed: Deed) -> bool:
+    """Whether grants name what was done: a path or a folder above it, a program, a host; all of them by patterns."""
+    stated = (grants or {}).get(deed.kind, False)
+    if isinstance(stated, bool):
+        return stated
+    return any(_matches(each, deed) for each in stated)
+
+
+def _matches(pattern: str, deed: Deed) -> bool:
+    what = deed.what
+    if deed.kind == "files":
+        path = os.path.abspath(os.path.expanduser(pattern))  # noqa: PTH100, PTH111 - a pattern
+        return what == path or what.startswith(path.rstrip(os.sep) + os.sep) or fnmatchcase(what, path)
+    if deed.kind == "commands":
+        return fnmatchcase(what, pattern) or fnmatchcase(Path(what).name, pattern)
+    return fnmatchcase(what.lower(), pattern.lower()) or fnmatchcase(what.rpartition(":")[0].lower(), pattern.lower())
+
+
+def _message(deed: Deed, hook: str | None, grants: Mapping[str, Any] | None) -> str:
+    where = f" in {hook}" if hook is not None else ""
+    why = f"and it states nothing: it has no {FILE}" if grants is None else f"which grants.{deed.kind} in its {FILE}"
+    end = "" if grants is None else " does not name"
+    return f"{_DOES[deed.kind].format(repr(deed.what))}{where}, {why}{end}. packages/log.jsonl lists all of this kind"
+
+
+def _listen(watch: Watch) -> None:
+    """Let an object hear audit events as long as it is there: the hook itself stays until the process ends."""
+    found = ref(watch)
+
+    def hear(event: str, arguments: tuple[Any, ...]) -> None:
+        if event in HEARD and not hasattr(_thread, "hears") and (heard_by := found()) is not None:
+            _thread.hears = True
+            try:
+                heard_by.hear(event, arguments)
+            finally:
+                del _thread.hears
+
+    sys.addaudithook(hear)
+
+
+def _read_by_python() -> tuple[str, ...]:
+    """Return where what is read is Python's and the system's own."""
+    named = [each for each in sys.path if each and Path(each).is_dir() and not Path.cwd().is_relative_to(each)]
+    folders = [*named, sys.prefix, sys.base_prefix, "/usr", "/proc/self", "/etc/ssl", "/lib"]
+    return tuple(os.path.abspath(each).rstrip(os.sep) + os.sep for each in folders)  # noqa: PTH100
