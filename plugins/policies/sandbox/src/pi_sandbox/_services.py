@@ -6,8 +6,11 @@ from typing import TYPE_CHECKING
 
 from attrs import evolve
 
+from pi_sandbox._asked import is_asked_for
+
 if TYPE_CHECKING:
     from pi_hookspecs import CommandOperations, PiContext, SomeFileOperations, SpawnRequest
+    from pi_sandbox._state import Sandbox
 
 __all__ = ["SandboxLauncher", "SandboxOperations"]
 
@@ -20,9 +23,7 @@ class SandboxLauncher:
 
     async def prepare(self, request: SpawnRequest, ctx: PiContext) -> SpawnRequest:
         """Return the program inside the sandbox; the request unchanged where the sandbox is off."""
-        from pi_sandbox._state import sandbox_of
-
-        sandbox = None if request.purpose in _OUTSIDE else sandbox_of(ctx)
+        sandbox = None if request.purpose in _OUTSIDE else _sandbox(ctx)
         if sandbox is None:
             return request
         from pi_process_kit import with_folder
@@ -39,12 +40,10 @@ class SandboxOperations:
 
     def files(self, ctx: PiContext) -> SomeFileOperations | None:
         """Return operations that keep to the policy, for ``read``, ``edit`` and ``write``."""
-        from pi_sandbox._state import sandbox_of
-
         tool = getattr(ctx, "tool_name", None)
         if tool not in ("read", "edit", "write"):
             return None
-        sandbox = sandbox_of(ctx)
+        sandbox = _sandbox(ctx)
         if sandbox is None:
             return None
         from pi_sandbox._files import SandboxedFiles
@@ -54,3 +53,12 @@ class SandboxOperations:
     def commands(self, ctx: PiContext) -> CommandOperations | None:
         """Return None: programs go through the launcher."""
         return None
+
+
+def _sandbox(ctx: PiContext) -> Sandbox | None:
+    """Return the sandbox of a session; None where it is off, and then nothing of it is imported."""
+    if not is_asked_for(ctx):
+        return None
+    from pi_sandbox._state import sandbox_of
+
+    return sandbox_of(ctx)
