@@ -39,6 +39,7 @@ PROTECTED = (
     "packages.index",
     "packages.installer",
     "packages.minAgeDays",
+    "packages.verify",
     "plugins",
     "redact",
     "sandbox",

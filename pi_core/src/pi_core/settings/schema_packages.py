@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from attrs import frozen
 
@@ -42,6 +42,11 @@ class PackageSettings:
     )
     packages_deny: list[str] = setting(
         list, "Patterns of packages that are neither installed nor loaded", key="packages.deny"
+    )
+    packages_verify: Literal["attested"] | None = setting(
+        None,
+        "`attested`: install packages of an index only with a valid attestation of their publisher (PEP 740)",
+        key="packages.verify",
     )
     packages_catalogues: list[str] = setting(
         list, "Further catalogues for `pi search`: files and addresses of JSON", key="packages.catalogues"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from fnmatch import fnmatchcase
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from attrs import evolve, field, frozen
@@ -13,15 +13,17 @@ from pi_core.host.guarded import LOAD_SECONDS
 from pi_core.host.overlay import read_pth
 from pi_hookspecs import UserError
 from pi_hookspecs.values import Value
+from pi_packages._attested import check_attested, check_source, wants_proof
 from pi_packages._base import Base
 from pi_packages._contents import check_modules, find_distributions, grants_of, plugins_of, resources_of
 from pi_packages._entries import Entry, change_entries, read_entries
 from pi_packages._installers import Options, SolveFailed, Wanted, find_installer
 from pi_packages._isolated import install_isolated, is_isolated, solve_isolated
-from pi_packages._lock import from_lock, lock_text, read_lock, to_lock, write_lock
+from pi_packages._lock import from_lock, hashes_of, lock_text, read_lock, to_lock, write_lock
 from pi_packages._log import append_log, now
 from pi_packages._material import Material, fetch
 from pi_packages._plan import Plan, make_plan
+from pi_packages._policy import check_allowed, check_denied
 from pi_packages._probe import probe
 from pi_packages._publisher import publisher_of
 from pi_packages._store import Store
@@ -159,9 +161,10 @@ class _Attempt:
         self._before = before
         self._base = Base(context.agent_dir)
         self._apart: dict[str, list[dict[str, Any]]] = {}
+        self._proofs: dict[str | None, dict[str, Any]] = {}
 
     def run(self, entries: Sequence[Entry]) -> Plan:
-        self._check_denied(each.source.identity for each in entries)
+        check_denied(self._context.settings, [each.source.identity for each in entries])
         materials = [fetch(each.source, self._context, self._known(each.source.identity)) for each in entries]
         pairs = list(zip(entries, materials, strict=True))
         self._apart = {
@@ -170,7 +173,9 @@ class _Attempt:
             if is_isolated(entry, material)
         }
         tables = self._solve([material for _, material in pairs if material.name not in self._apart])
-        self._check_denied(f"pypi:{each['name']}" for found in (tables, *self._apart.values()) for each in found)
+        names = [each["name"] for found in (tables, *self._apart.values()) for each in found]
+        check_denied(self._context.settings, [f"pypi:{name}" for name in names])
+        self._verify([material for _, material in pairs], tables)
         with self._store.draft() as draft:
             if tables:
                 self._context.say(f"Installing {len(tables)} {'package' if len(tables) == 1 else 'packages'}")
@@ -254,6 +259,25 @@ class _Attempt:
             text += ". Building from sources runs their code; the setting packages.allowBuilds permits it"
         return text
 
+    def _verify(self, materials: Sequence[Material], tables: Sequence[Mapping[str, Any]]) -> None:
+        """Verify the packages that are named, if the settings want that."""
+        if not wants_proof(self._context.settings):
+            return
+        for material in materials:
+            check_source(material)
+            for table in (*tables, *self._apart.get(str(material.name), ())):
+                if material.source.kind == "index" and table["name"] == material.name:
+                    self._proofs[material.name] = self._proof(material.source.identity, table)
+
+    def _proof(self, identity: str, table: Mapping[str, Any]) -> dict[str, Any]:
+        packages = self._before.get("packages", ())
+        known = next((each.get("attested") for each in packages if each["identity"] == identity), None)
+        if known is not None and known["sha256"] == hashes_of(table):
+            return dict(known)  # what is in force was verified before
+        self._context.say(f"Verifying {table['name']}")
+        index = partial(self._context.installer().index_of, table["name"], table["version"], self._context.options)
+        return {"by": check_attested(table, index), "sha256": hashes_of(table)}
+
     def _describe(
         self, draft: Path, tables: Sequence[Mapping[str, Any]], entries: Sequence[Entry], materials: Sequence[Material]
     ) -> Description:
@@ -290,6 +314,9 @@ class _Attempt:
                         f"{material.name} {distribution.version} is no plugin: it has neither an entry point in group"
                         " 'pi' nor skills, prompts or themes"
                     )
+            if material.name in self._proofs:
+                package["attested"] = self._proofs[material.name]
+                package["notes"] = [*package.get("notes", ()), package["attested"]["by"]]
             packages.append(package)
         return {
             "created": now(),
@@ -300,7 +327,7 @@ class _Attempt:
             "entries": [each.written for each in entries],
             "packages": packages,
             "distributions": {
-                name: {"version": each.version, "sha256": _hashes(by_name.get(name, {}))}
+                name: {"version": each.version, "sha256": hashes_of(by_name.get(name, {}))}
                 for name, each in sorted(found.items())
             },
             "plugins": {name: {"distribution": key} for key, each in found.items() for name in plugins_of(each)},
@@ -344,7 +371,8 @@ class _Attempt:
 
     def _try_plugins(self, draft: Path, described: Description) -> None:
         plugins = described["plugins"]
-        self._check_allowed([name for each in described["packages"] for name in each.get("plugins", ())])
+        names = [name for each in described["packages"] for name in each.get("plugins", ())]
+        check_allowed(self._context.settings, names)
         seconds = self._context.settings.get_number("hooks.timeout", LOAD_SECONDS, minimum=0.001)
         paths = [*self._base.paths, str(draft), *read_pth(str(draft))[0]]
         found = probe(
@@ -359,20 +387,6 @@ class _Attempt:
                     f"nothing was changed: the plugin {name!r} {state} cannot be loaded: {'; '.join(tried['problems'])}"
                 )
 
-    def _check_allowed(self, plugins: Sequence[str]) -> None:
-        for origin, patterns in self._context.settings.each("plugins.allow"):
-            left_out = [name for name in plugins if not any(fnmatchcase(name, each) for each in patterns)]
-            if left_out:
-                raise UserError(f"{', '.join(left_out)}: not among the plugins that {origin} allows (plugins.allow)")
-
-    def _check_denied(self, identities: Any) -> None:
-        denied = [each for _, patterns in self._context.settings.each("packages.deny") for each in patterns]
-        for identity in identities:
-            name = identity.partition(":")[2]
-            match = next((each for each in denied if fnmatchcase(name, each) or fnmatchcase(identity, each)), None)
-            if match is not None:
-                raise UserError(f"{name} is denied by the setting packages.deny ({match!r})")
-
     def _publish(self, draft: Path, described: Description, plan: Plan, agreed: str) -> None:
         row = {"time": described["created"], "command": self._change.command, "scope": self._scope.name, "by": agreed}
         pending = {
@@ -382,8 +396,3 @@ class _Attempt:
             "log": [{**row, **each.logged()} for each in plan.rows],
         }
         self._store.publish(draft, described, pending, finish_pending(self._scope))
-
-
-def _hashes(table: Mapping[str, Any]) -> list[str]:
-    files = [*table.get("wheels", ()), *(table[each] for each in ("sdist", "archive") if each in table)]
-    return sorted(file["hashes"]["sha256"] for file in files if "sha256" in file.get("hashes", {}))

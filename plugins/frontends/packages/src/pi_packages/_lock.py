@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from pi_packages._material import Material
 
-__all__ = ["LOCK_VERSION", "from_lock", "lock_text", "parse_lock", "read_lock", "to_lock", "write_lock"]
+__all__ = ["LOCK_VERSION", "from_lock", "hashes_of", "lock_text", "parse_lock", "read_lock", "to_lock", "write_lock"]
 
 LOCK_VERSION = "1.0"
 
@@ -121,3 +121,9 @@ def from_lock(lock: Mapping[str, Any], materials: Sequence[Material], folder: Pa
                 locked[kind] = {**locked[kind], "path": os.path.normpath(folder / locked[kind]["path"])}
         found.append(locked)
     return found
+
+
+def hashes_of(table: Mapping[str, Any]) -> list[str]:
+    """Return the SHA-256 of every file that a table names."""
+    files = [*table.get("wheels", ()), *(table[each] for each in ("sdist", "archive") if each in table)]
+    return sorted(file["hashes"]["sha256"] for file in files if "sha256" in file.get("hashes", {}))

@@ -12,7 +12,7 @@ from pi_hookspecs import UserError
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-__all__ = ["publisher_of"]
+__all__ = ["provenance_of", "publisher_of"]
 
 _SIMPLE = {"Accept": "application/vnd.pypi.simple.v1+json"}
 _SECONDS = 20.0
@@ -30,6 +30,20 @@ def publisher_of(table: Mapping[str, Any], find_index: Callable[[], str | None])
     """
     wheels = [each for each in table.get("wheels", ()) if str(each.get("url")).startswith(("https://", "http://"))]
     hashes = {file["hashes"]["sha256"] for file in wheels if "sha256" in file.get("hashes", {})}
+    return _named(provenance_of(table["name"], hashes, find_index))
+
+
+def provenance_of(name: str, hashes: set[str], find_index: Callable[[], str | None]) -> Any:
+    """Return what the index has of where the first of these files that it knows comes from; None if nothing.
+
+    Args:
+        name: The distribution.
+        hashes: The SHA-256 of files.
+        find_index: Returns the address of the index; only called if there are files.
+
+    Raises:
+        UserError: The index cannot be asked.
+    """
     index = find_index() if hashes else None
     if index is None:
         return None
@@ -37,7 +51,7 @@ def publisher_of(table: Mapping[str, Any], find_index: Callable[[], str | None])
 
     try:
         with httpx.Client(timeout=_SECONDS, follow_redirects=True) as client:
-            page = client.get(f"{index.rstrip('/')}/{table['name']}/", headers=_SIMPLE)
+            page = client.get(f"{index.rstrip('/')}/{name}/", headers=_SIMPLE)
             page.raise_for_status()
             if "json" not in page.headers.get("content-type", ""):
                 return None  # an index without provenance
@@ -46,9 +60,9 @@ def publisher_of(table: Mapping[str, Any], find_index: Callable[[], str | None])
                 return None
             found = client.get(str(page.url.join(address)))
             found.raise_for_status()
-            return _named(found.json())
+            return found.json()
     except (httpx.HTTPError, ValueError) as error:
-        raise UserError(f"the index cannot say who published {table['name']}: {error}") from error
+        raise UserError(f"the index cannot say who published {name}: {error}") from error
 
 
 def _provenance(page: Any, hashes: set[str]) -> str | None:
