@@ -293,6 +293,7 @@ def prepare_host(
 
         join_packages(settings, cwd)
     host = given or PluginHost(settings, on_load=on_load)
+    host.joins_packages = host.joins_packages or packages
     for name, plugin in plugins.items():
         host.add(plugin, name)
     if extensions or (given is None and not no_extensions):

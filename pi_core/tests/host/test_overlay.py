@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 
 import pytest
 
+from pi_core import SessionManager, create_agent_session
 from pi_core.create import prepare_host
 from pi_core.host import PluginHost
 from pi_core.host.overlay import (
@@ -129,3 +131,81 @@ def test_a_plugin_whose_needs_the_environment_no_longer_meets_is_skipped_with_th
         ("tides", "import", "not loaded: it needs zzlib>=2, and zzlib 1.0 is installed. Run pi update tides"),
         ("waves", "import", "not loaded: it needs zznothing, which is not installed. Run pi sync"),
     ]
+
+
+PLUGIN = "from pi_hookspecs import hookimpl\n\n@hookimpl\ndef turn_start(event): pass\n"
+
+
+def installed(root, name, **distributions):
+    """Make a generation with a plugin of each of these names and versions."""
+    folder = generation(root, name)
+    for plugin, version in distributions.items():
+        (folder / f"{plugin}_plugin.py").write_text(PLUGIN)
+        info = folder / f"{plugin}-{version}.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {plugin}\nVersion: {version}\n")
+        (info / "entry_points.txt").write_text(f"[pi]\n{plugin} = {plugin}_plugin\n")
+    described = {"distributions": {plugin: {"version": version} for plugin, version in distributions.items()}}
+    folder.with_name(f"{name}.json").write_text(json.dumps(described))
+    return folder
+
+
+@pytest.fixture
+def session(tmp_path, script):
+    """A function that makes a session that uses packages."""
+
+    def make(**settings):
+        return create_agent_session(
+            cwd=tmp_path,
+            agent_dir=tmp_path / "agent",
+            settings=Settings.in_memory(settings, tmp_path / "agent"),
+            session_manager=SessionManager.in_memory(tmp_path),
+            plugins={"script": script},
+            model=script.model,
+            packages=True,
+        )
+
+    return make
+
+
+async def test_a_reload_adds_the_plugins_that_were_installed_since_the_start(tmp_path, session):
+    root = user_root(tmp_path / "agent")
+    installed(root, "a1", late_tides="1.0")
+    async with session() as running:
+        installed(root, "b2", late_tides="1.0", late_moon="2.0")
+
+        await running.reload()
+
+        assert running.host.is_loaded("late_tides")
+        assert running.host.is_loaded("late_moon")
+
+
+async def test_the_first_package_joins_at_a_reload(tmp_path, session):
+    async with session() as running:
+        installed(user_root(tmp_path / "agent"), "a1", late_ebb="1.0")
+        assert not running.host.has("late_ebb")
+
+        await running.reload()
+
+        assert running.host.is_loaded("late_ebb")
+
+
+async def test_a_changed_version_waits_for_the_next_start(tmp_path, session):
+    root = user_root(tmp_path / "agent")
+    installed(root, "a1", late_flow="1.0")
+    async with session() as running:
+        installed(root, "b2", late_flow="2.0", late_surf="1.0")
+
+        await running.reload()
+
+        assert running.host.records["late_flow"].version == "1.0"
+        assert not running.host.has("late_surf")
+
+
+async def test_what_the_settings_deny_does_not_join(tmp_path, session):
+    async with session(**{"packages.deny": ["late*"]}) as running:
+        installed(user_root(tmp_path / "agent"), "a1", late_reef="1.0")
+
+        await running.reload()
+
+        assert not running.host.is_loaded("late_reef")

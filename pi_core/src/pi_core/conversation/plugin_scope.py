@@ -33,9 +33,11 @@ class PluginScope:
     def open(self, port: SessionPort) -> None:
         """Let plugins use a session through a port."""
         self.port = port
+        self._make_context()
+
+    def _make_context(self) -> None:
         self._tool_context = self._class_of(ToolCallContext)
-        self._context = self._class_of(PluginContext)
-        self.ctx = self._context(port)
+        self.ctx = self._class_of(PluginContext)(self.port)
 
     def _class_of(self, cls: type) -> Any:
         if not self.port.host.held:
@@ -47,7 +49,7 @@ class PluginScope:
     def renew(self, reason: str) -> None:
         """Retire what plugins hold, with the text of the error that its use raises, and give them a new ``ctx``."""
         self.handles.retire(reason)
-        self.ctx = self._context(self.port)
+        self._make_context()
 
     def for_tool_call(
         self, call: ToolCall, update: ToolUpdate, signal: AbortSignal, tool: Tool | None = None

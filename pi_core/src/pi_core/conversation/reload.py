@@ -55,8 +55,8 @@ class Reloader:
         """Load local extensions again, read settings and resources again, and activate all plugins again.
 
         An extension that cannot be loaded any more goes on as it was before, and the reason is reported. Installed
-        plugins are not imported again: Python cannot replace a module that others hold. Other sessions of the same
-        host go on with the old versions until they are reloaded, too.
+        plugins are not imported again: Python cannot replace a module that others hold. New ones are added, see
+        ``join_more``. Other sessions of the same host go on with the old versions until they are reloaded, too.
 
         Raises:
             UserError: A prompt is being answered, or the conversation compacted.
@@ -95,6 +95,8 @@ class Reloader:
     async def _reload(self) -> None:
         runtime, extensions = self._runtime, self._runtime.host.extensions
         staged = None
+        if runtime.host.joins_packages:
+            self._join_packages()
         if extensions is not None:
             runtime.settings.reload()  # they may name other extensions
             if runtime.settings is not runtime.host.settings:
@@ -113,6 +115,20 @@ class Reloader:
         self._offer_tools()
         await reload_resources(runtime)
         await runtime.announce("session_start", lambda: pi_hookspecs.SessionStartEvent(reason="reload"))
+
+    def _join_packages(self) -> None:
+        """Use the plugins that were installed since the start, as by ``pi install`` at another terminal."""
+        from importlib import invalidate_caches
+
+        from pi_core.host.overlay import join_more
+
+        runtime = self._runtime
+        invalidate_caches()
+        if join_more(runtime.settings, runtime.cwd):
+            known = len(runtime.host.problems)
+            runtime.host.find_more()
+            for problem in runtime.host.problems[known:]:
+                runtime.report_plugin_error(problem.plugin, problem.step, problem.message)
 
     def _activate(self, replaced: dict[str, object]) -> None:
         """Activate all plugins; where a new version cannot be, the one before comes back."""

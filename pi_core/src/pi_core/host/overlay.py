@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = [
     "current_generation",
     "describe_generation",
+    "join_more",
     "join_overlay",
     "join_packages",
     "joined_generations",
@@ -123,6 +124,42 @@ def join_overlay(root: Path, ahead_of: Path | None = None) -> str | None:
         if name == former:
             return None
     return None
+
+
+def join_more(settings: Settings, cwd: Path) -> bool:
+    """Let what was installed since the start be imported, too; return whether there is anything.
+
+    A later generation joins behind the earlier one if it only adds to it: modules of two versions of a distribution do
+    not go together, and a change of one counts from the next start.
+    """
+    user = user_root(settings.agent_dir)
+    found = _join_later(user)
+    if settings.trust_of(cwd).is_trusted:
+        found = _join_later(project_root(settings.agent_dir, cwd), ahead_of=user) or found
+    return found
+
+
+def _join_later(root: Path, ahead_of: Path | None = None) -> bool:
+    root = root.absolute()
+    prefix = os.path.join(root, GENERATIONS, "")  # noqa: PTH118 - as above
+    joined = [entry for entry in sys.path if entry.startswith(prefix)]
+    if not joined:
+        return join_overlay(root, ahead_of) is not None
+    name = current_generation(root)
+    folder = f"{prefix}{name}"
+    if name is None or folder in joined or not _only_adds(root, joined[-1].removeprefix(prefix), name):
+        return False
+    if not _hold(f"{folder}.json"):
+        return False
+    place = sys.path.index(joined[-1]) + 1
+    sys.path[place:place] = [folder, *(each for each in read_pth(folder)[0] if each not in sys.path)]
+    return True
+
+
+def _only_adds(root: Path, before: str, name: str) -> bool:
+    former = describe_generation(root, before).get("distributions", {})
+    latter = describe_generation(root, name).get("distributions", {})
+    return all(latter.get(each, {}).get("version") == found["version"] for each, found in former.items())
 
 
 def leave_overlay(root: Path) -> None:

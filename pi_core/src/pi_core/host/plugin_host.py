@@ -58,13 +58,14 @@ class PluginHost:
         self.disabled = self.disabled_for_run | frozenset(settings.get_str_list("plugins.disabled"))
         self.left_out: dict[str, str] = {}
         self.problems: list[Problem] = []
+        self.joins_packages = False  # whether a reload looks for what ``pi install`` has installed meanwhile
         self._installed = installed
         self._index = IndexFile(settings.agent_dir)
         self._added: list[str] = []
         self.extensions: LocalExtensions | None = None
         """The local extensions; None until they are loaded."""
         self.activated: dict[str, ActivatedPlugin] = {}
-        """The ``pi`` of plugins that were activated before there is a session; the next session binds them."""
+        """The ``pi`` of plugins that were activated before a session; the next session binds them."""
         self.load_seconds = settings.get_number("hooks.timeout", LOAD_SECONDS, minimum=SHORTEST_TIMEOUT)
         """The deadline for importing, registering and activating a plugin, in seconds."""
         self.crumbs = Breadcrumbs(settings.agent_dir / "cache")  # of plugins that are or were being loaded
@@ -79,8 +80,7 @@ class PluginHost:
         self._found: dict[tuple[str, str], tuple[int, Registered]] = {}
         self._services: dict[str, tuple[int, list[Registered]]] = {}
         self._waiting = WaitingPlugins(settings)
-        self.watch: Watch | None = None
-        """What hears the plugins' files, programs and connections, if the settings want that."""
+        self.watch: Watch | None = None  # hears the plugins' files, programs and connections, if the settings want that
         if any(value is True for _, value in settings.each("plugins.watch")):  # a project's can only add to it
             from pi_core.host.watch import Watch
 
@@ -104,7 +104,7 @@ class PluginHost:
         stale = [record for record in records if self._is_stale(record)]
         for record in stale:
             self._loader.index_plugin(record)
-            self._clear_names()
+            self.forget_names()
         if stale or excluded or stored is None:
             self._index.write(marks, records, problems)
         self.problems = [*problems, *self.problems]
@@ -352,16 +352,20 @@ class PluginHost:
         """
         if name not in self.records:
             raise UnknownName("plugin", name, self.records, "pi plugins lists them")
-        record = self.records[name]
-        if record.loads and record.indexed:
-            return record
-        self.problems = [problem for problem in self.problems if problem.plugin != name]
-        self._loader.look_again(record)
-        self._clear_names()
-        marks = fingerprint()
-        _, problems = self._index.read(marks) or ([], [])
-        self._index.write(marks, list(self.records.values()), problems)
-        return record
+        from pi_core.host.late import look_again  # rarely needed
+
+        return look_again(self, self.records[name], self._loader, self._index)
+
+    def find_more(self) -> None:
+        """Find the plugins that can be imported since something joined the import path; the others stay."""
+        from pi_core.host.late import find_more  # rarely needed
+
+        new = find_more(self)
+        self._apply_policy(new)
+        self.__dict__["records"] = in_load_order(self.records | new, self.settings.get_str_list("plugins.order"))
+        for record in filter(self._is_stale, new.values()):
+            self._loader.index_plugin(record)
+        self.forget_names()
 
     # Internals
 
@@ -377,7 +381,8 @@ class PluginHost:
             record.guards = known.get((record.name, record.distribution), [])
         return records, problems
 
-    def _clear_names(self) -> None:
+    def forget_names(self) -> None:
+        """Look up registered names again: records have changed."""
         self._by_name.clear()
         self._forget_service_kinds()
         self._record_changes += 1

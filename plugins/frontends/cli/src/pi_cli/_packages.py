@@ -31,7 +31,7 @@ def install_missing(settings: Settings, cwd: Path, environ: Mapping[str, str], *
         settings: The settings, with those of a trusted project.
         cwd: The project's folder.
         environ: The environment.
-        wait: False leaves it to run on while the user already works; it counts from the next start.
+        wait: False leaves it to run on while the user already works; a reload adds it.
     """
     if not settings.get_bool("packages.autoInstall", default=True) or is_offline(environ):
         return False
@@ -76,7 +76,7 @@ def _install(scope: str, sources: list[str], cwd: Path, environ: Mapping[str, st
         start_new_session=not wait,
     )
     if not wait:
-        say(f"Installing {names} in the background, for the next start")
+        say(f"Installing {names} in the background; /reload uses what is there")
         return False
     say(f"Installing {names}")
     try:

@@ -60,6 +60,7 @@ def open_host(
                 leave_overlay(user_root(settings.agent_dir))
                 opened = PluginHost(settings, disabled=disabled, on_load=on_load)
         join_packages(settings, cwd)
+        opened.joins_packages = True
         return opened
 
     if early.approve is not None:
