@@ -29,6 +29,9 @@ listed by 'pi --help', those of a subcommand by 'pi SUBCOMMAND --help'.
 
 _WIDTH = 79
 _COLUMN = 18
+_COMMENT = re.compile(r"^<!--.*?-->\n+", re.MULTILINE | re.DOTALL)
+"""For tests and generators, not for readers."""
+
 _MOST = 8
 """Pages that are suggested."""
 
@@ -94,6 +97,7 @@ def _show(name: str, pages: Path) -> int:
 
 
 def _print(text: str) -> None:
+    text = _COMMENT.sub("", text)
     if not sys.stdout.isatty():
         sys.stdout.write(text)
         return
@@ -103,5 +107,5 @@ def _print(text: str) -> None:
 
     console = Console(width=min(100, Console().width), force_terminal=True)
     with console.capture() as capture:
-        console.print(Markdown(re.sub(r"<!--.*?-->\n*", "", text, flags=re.DOTALL), hyperlinks=False))
+        console.print(Markdown(text, hyperlinks=False))
     click.echo_via_pager(capture.get())
