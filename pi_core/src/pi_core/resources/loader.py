@@ -168,6 +168,7 @@ class DefaultResourceLoader:
         settings = self._get_settings()
         cwd = os.path.abspath(self._cwd or os.getcwd())
         trust = settings.trust_of(cwd)
+        extensions = self._get_host().extensions
         return SearchContext(
             cwd=cwd,
             agent_dir=os.path.abspath(self._agent_dir or settings.agent_dir),
@@ -176,6 +177,7 @@ class DefaultResourceLoader:
             trust_decided=trust.decided,
             settings=settings,
             explicit_paths=self._explicit_paths.get(kind, ()),
+            run_paths=extensions.resources if extensions is not None else {},
             plugin_paths=self._plugin_paths.get(kind, ()),
             only_explicit=self._only_explicit.get(kind, False),
         )

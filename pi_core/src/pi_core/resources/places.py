@@ -6,6 +6,7 @@ The folders of an untrusted project are not searched at all.
 from __future__ import annotations
 
 import os
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from attrs import frozen
@@ -13,7 +14,7 @@ from attrs import frozen
 from pi_core.base.paths import absolute
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from pi_core.base.filters import Filter
     from pi_core.settings import Settings
@@ -47,6 +48,7 @@ class SearchContext:
         project_trusted: Whether the project's own files are used.
         trust_decided: Whether the user has decided to trust the project or not.
         explicit_paths: Paths for this run with their source, ``cli`` or ``sdk``.
+        run_paths: Paths that packages of this run bring (``-e``), by the folder of their kind, each with the package.
         plugin_paths: Paths that plugins added, with the plugin's name.
         only_explicit: Whether only the paths for this run are searched (``--no-skills``).
     """
@@ -58,6 +60,7 @@ class SearchContext:
     trust_decided: bool
     settings: Settings
     explicit_paths: Sequence[tuple[str, str]] = ()
+    run_paths: Mapping[str, Sequence[tuple[str, str]]] = MappingProxyType({})
     plugin_paths: Sequence[tuple[str, str]] = ()
     only_explicit: bool = False
 
@@ -66,6 +69,8 @@ def find_places(kind: ResourceKind, context: SearchContext) -> Iterator[Place]:
     """Yield the places to search for a kind, in order of precedence."""
     for path, source in context.explicit_paths:
         yield Place(absolute(path, context.cwd, context.home), "temporary", source, required=True)
+    for path, package in context.run_paths.get(str(kind.folder), ()):
+        yield Place(path, "temporary", f"package:{package}")
     if context.only_explicit or kind.folder is None:
         return
     filters = _filters(context.settings, kind.folder, context)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -113,3 +114,30 @@ def test_a_repository_of_extensions_is_used_for_a_run(bench, tmp_path):
 @pytest.mark.slow
 def test_what_cannot_be_installed_for_a_run_ends_it(bench):
     assert "pluggypi-nosuch" in run(bench, "pypi:pluggypi-nosuch", code=1)
+
+
+def resources(bench, *given):
+    """Return what ``pi resources`` lists of skills, prompts and themes, with ``-e``."""
+    options = [each for source in given for each in ("-e", str(source))]
+    return {each["name"] for each in json.loads(bench.pi(*options, "resources", "--json")) if "moon" in each["name"]}
+
+
+@pytest.mark.slow
+def test_skills_prompts_and_themes_of_a_source_are_used_for_a_run(bench):
+    skill = "---\nname: moon\ndescription: tells the moon\n---\nLook up.\n"
+    files = {
+        "share/pi/skills/moon/SKILL.md": skill,
+        "share/pi/prompts/moonrise.md": "Say when the moon rises.\n",
+    }
+    shared = {f"pluggypi_tides-1.0.data/data/{path}": text for path, text in files.items()}
+    wheel = bench.plugin("tides", source=EXTENSION, **shared)
+    folder = bench.cwd / "dark"
+    (folder / "skills" / "moonless").mkdir(parents=True)
+    (folder / "skills" / "moonless" / "SKILL.md").write_text(skill.replace("name: moon", "name: moonless"))
+
+    assert resources(bench, wheel, "./dark") == {"moon", "moonrise", "moonless"}
+    assert resources(bench) == set()
+
+    (folder / "prompts").mkdir()
+    (folder / "prompts" / "moonset.md").write_text("Say when the moon sets.\n")
+    assert resources(bench, "./dark") == {"moonless", "moonset"}

@@ -51,6 +51,8 @@ class LocalExtensions:
         given: Paths and requirements of this run.
         discover: Whether others than those of this run count.
         disabled: The extensions that were found and left out, because they are disabled by name.
+        resources: Paths of skills, prompts and themes that packages of this run bring, by their folder, each with the
+            package as it was given.
         waiting: Those that were left out because their ``pi_when`` is not met, and what each waits for.
     """
 
@@ -72,6 +74,7 @@ class LocalExtensions:
         self._environ = environ
         self.disabled: list[ExtensionSource] = []
         self.waiting: list[tuple[ExtensionSource, Condition]] = []
+        self.resources: dict[str, list[tuple[str, str]]] = {}
         self._loaded: dict[str, _Loaded] = {}
         self._left_out = LeftOut(host.settings.agent_dir / "cache")
         host.extensions = self

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pi_cli._options import Options
+    from pi_cli._run_sources import RunSource
     from pi_core.host import PluginHost
     from pi_core.host.extensions.places import ExtensionSource
     from pi_hookspecs import Flag
@@ -45,16 +46,26 @@ def load_extensions(host: PluginHost, cwd: Path, early: Options, environ: Mappin
                 f"{given!r} after -e is a subcommand, and -e takes a file, a folder or a requirement: pi -e FILE"
                 f" {given}. To install a distribution of this name for the run, write -e '{given}>=0'"
             )
-    resolved = [name for each in early.extensions for name in _resolved(each, host, cwd, environ)]
+    resolved: list[str] = []
+    resources: dict[str, list[tuple[str, str]]] = {}
+    for each in early.extensions:
+        found = _resolved(each, host, cwd, environ)
+        resolved += found.given
+        for kind, paths in found.resources.items():
+            resources.setdefault(kind, []).extend((path, each) for path in paths)
     discover = not early.no_extensions
-    LocalExtensions(host, cwd=cwd, given=resolved, discover=discover, say=say, environ=environ).load()
+    extensions = LocalExtensions(host, cwd=cwd, given=resolved, discover=discover, say=say, environ=environ)
+    extensions.resources = resources
+    extensions.load()
 
 
-def _resolved(given: str, host: PluginHost, cwd: Path, environ: Mapping[str, str]) -> list[str]:
-    from pi_cli._run_sources import is_source, resolve_source  # only ``-e`` needs it
+def _resolved(given: str, host: PluginHost, cwd: Path, environ: Mapping[str, str]) -> RunSource:
+    from pi_cli._run_sources import RunSource, is_package_folder, is_source, resolve_source  # only ``-e`` needs it
 
     is_path = (cwd / given).exists() and not given.endswith(".whl")
-    return [given] if is_path or not is_source(given) else resolve_source(given, host.settings.agent_dir, cwd, environ)
+    if is_package_folder(cwd / given) or (is_source(given) and not is_path):
+        return resolve_source(given, host.settings.agent_dir, cwd, environ)
+    return RunSource([given], {})
 
 
 def find_sources(host: PluginHost, cwd: Path, early: Options, environ: Mapping[str, str]) -> list[ExtensionSource]:
@@ -63,10 +74,10 @@ def find_sources(host: PluginHost, cwd: Path, early: Options, environ: Mapping[s
     Raises:
         UserError: The argument of ``-e`` is neither an existing path nor a requirement.
     """
-    from pi_cli._run_sources import is_source
+    from pi_cli._run_sources import is_package_folder, is_source
     from pi_core.host.extensions.places import find_extensions
 
-    given = [each for each in early.extensions if not is_source(each)]
+    given = [each for each in early.extensions if not (is_source(each) or is_package_folder(cwd / each))]
     discover = not early.no_extensions
     return find_extensions(cwd, host.settings, given, discover=discover, environ=environ)[0]
 

@@ -1,7 +1,7 @@
 """``-e SOURCE``: a package for one run, such as ``git:HOST/USER/REPO``, ``npm:NAME`` or a wheel.
 
-It is installed once into a folder of its own, where later runs find it, by ``pi install`` in another process. What it
-brings then goes the way of paths and requirements.
+It is installed once into a folder of its own, where later runs find it, by ``pi install`` in another process. Plugins
+and extensions in it then go the way of paths and requirements, its other resources the way of those of this run.
 """
 
 from __future__ import annotations
@@ -10,19 +10,32 @@ import os
 import re
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 from pi_cli._report import say
 from pi_hookspecs import UserError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
-__all__ = ["is_source", "resolve_source"]
+__all__ = ["RunSource", "is_package_folder", "is_source", "resolve_source"]
 
 _SCHEMES = re.compile(r"(?:git\+|git:|git@|npm:|pypi:|https?://|ssh://)|[^#]+\.whl(?:#|$)")
+_KINDS = ("extensions", "skills", "prompts", "themes")
 _SECONDS = 600.0
+
+
+class RunSource(NamedTuple):
+    """What a package brings to a run.
+
+    Attributes:
+        given: Names of distributions with plugins, and paths of extensions, for ``-e``.
+        resources: Paths of skills, prompts and themes, by kind.
+    """
+
+    given: list[str]
+    resources: dict[str, list[str]]
 
 
 def is_source(given: str) -> bool:
@@ -30,15 +43,42 @@ def is_source(given: str) -> bool:
     return _SCHEMES.match(given) is not None
 
 
-def resolve_source(given: str, agent_dir: Path, cwd: Path, environ: Mapping[str, str]) -> list[str]:
-    """Install a source for this run, and return the names of its distributions and the paths of its extensions.
+def is_package_folder(path: Path) -> bool:
+    """Whether a folder is a package of resources, and neither a plugin nor a folder of extensions."""
+    if not path.is_dir() or any(path.glob("*.py")) or (path / "pi_plugin.json").is_file():
+        return False
+    texts = {name: path / name for name in ("pyproject.toml", "package.json", "pi.toml") if (path / name).is_file()}
+    project = _text(texts["pyproject.toml"]) if "pyproject.toml" in texts else ""
+    if "[project]" in project:
+        return False
+    is_declared = "[tool.pi]" in project or "pi.toml" in texts
+    if "package.json" in texts:
+        is_declared = is_declared or '"pi"' in _text(texts["package.json"])
+    return is_declared or any((path / kind).is_dir() for kind in _KINDS)
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+
+
+def resolve_source(given: str, agent_dir: Path, cwd: Path, environ: Mapping[str, str]) -> RunSource:
+    """Install a source for this run, unless that was done before, and return what it brings.
 
     Raises:
-        UserError: It cannot be installed, or has neither plugins nor extensions.
+        UserError: It cannot be installed, or has nothing that pi uses.
     """
     from pi_core.host.overlay import current_generation, describe_generation, join_overlay, run_root
 
-    root = run_root(agent_dir, given)
+    folder = cwd / given
+    if is_source(given):
+        root = run_root(agent_dir, given)
+    else:
+        given = str(folder.resolve())
+        root = run_root(agent_dir, given)
+        _forget_changed(root, Path(given))
     if current_generation(root) is None:
         say(f"Installing {given} for this run")
         _install(given, cwd, environ)
@@ -46,18 +86,32 @@ def resolve_source(given: str, agent_dir: Path, cwd: Path, environ: Mapping[str,
         os.utime(root / "current")  # it is kept as long as it is used
     described = describe_generation(root, current_generation(root))
     join_overlay(root)
-    found: list[str] = []
+    found = RunSource([], {})
     for package in described.get("packages", ()):
-        found += [package["name"]] if package.get("plugins") else []
-        found += _extensions(package, root, str(described["id"]))
-    if not found:
-        raise UserError(f"{given} has neither plugins nor extensions. pi install uses its skills, prompts and themes")
+        found.given.extend([package["name"]] if package.get("plugins") else [])
+        for kind in _KINDS:
+            paths = package.get("resources", {}).get(kind, ())
+            located = [str(root / "gen" / str(described["id"]) / path) for path in paths]  # an absolute path stays one
+            if kind == "extensions":
+                found.given.extend(located)
+            elif located:
+                found.resources.setdefault(kind, []).extend(located)
+    if not (found.given or found.resources):
+        raise UserError(f"{given} has neither plugins, extensions, skills, prompts nor themes")
     return found
 
 
-def _extensions(package: Mapping[str, Any], root: Path, generation: str) -> list[str]:
-    paths = package.get("resources", {}).get("extensions", ())
-    return [str(root / "gen" / generation / path) for path in paths]
+def _forget_changed(root: Path, folder: Path) -> None:
+    """Drop what is known of a folder that has changed since: its files are used where they are."""
+    from shutil import rmtree
+
+    try:
+        known = (root / "current").stat().st_mtime_ns
+    except OSError:
+        return
+    watched = [folder, *(folder / each for each in (*_KINDS, "pyproject.toml", "package.json", "pi.toml"))]
+    if any(each.exists() and each.stat().st_mtime_ns > known for each in watched):
+        rmtree(root, ignore_errors=True)
 
 
 def _install(given: str, cwd: Path, environ: Mapping[str, str]) -> None:
