@@ -39,6 +39,7 @@ docs:
     {{ run }} python tools/build_examples_page.py
     {{ run }} python tools/build_hook_pages.py
     {{ run }} python tools/build_keybindings_page.py
+    {{ run }} python tools/build_package_catalogue.py
     {{ run }} python tools/build_settings_page.py
     {{ run }} python tools/build_values_page.py
     {{ run }} python tools/write_rpc_schemas.py
