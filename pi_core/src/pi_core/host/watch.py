@@ -37,7 +37,9 @@ __all__ = ["Watch", "is_stated"]
 MOST_LINES = 200
 """Lines that one plugin adds to the log in one process."""
 
-_KITS = frozenset({"pi_client", "pi_core", "pi_hookspecs", "pi_process_kit", "pi_provider_kit", "pi_terminal_kit"})
+_KITS = frozenset(
+    {"pi_client", "pi_core", "pi_hookspecs", "pi_process_kit", "pi_provider_kit", "pi_rpc_kit", "pi_terminal_kit"}
+)
 _LOCAL = "_pi_extensions_"
 _DOES = {"files": "opens {}", "commands": "starts {}", "network": "connects to {}"}
 _thread = local()

@@ -18,7 +18,7 @@ from pi_core import SessionManager, create_agent_session
 from pi_core.plugin_api.clean_lines import CleanLines
 from pi_rpc._outbox import Outbox
 from pi_rpc._server import Server
-from pi_rpc._ui import RpcUI
+from pi_rpc_kit.ui import RpcUI
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator, Sequence

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pi_client.commands import COMMANDS
-from pi_rpc._requests import Asked, Refused, UiReply, parse
+from pi_rpc_kit.requests import Asked, Refused, UiReply, parse
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),

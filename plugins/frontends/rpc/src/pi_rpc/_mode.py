@@ -12,7 +12,7 @@ from pi_core.base.process.streams import own_streams
 from pi_core.plugin_api.clean_lines import CleanLines
 from pi_rpc._outbox import Outbox
 from pi_rpc._server import Server
-from pi_rpc._ui import RpcUI
+from pi_rpc_kit.ui import RpcUI
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,8 +12,8 @@ from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from pi_core.wire import is_on_wire
-from pi_rpc._dispatch import LAST_SECONDS, Dispatcher
-from pi_rpc._requests import UiReply, parse
+from pi_rpc_kit.dispatch import LAST_SECONDS, Dispatcher
+from pi_rpc_kit.requests import UiReply, parse
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Sequence
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from pi_core.conversation import AgentSession
     from pi_hookspecs import AbortSignal
     from pi_rpc._outbox import Outbox
-    from pi_rpc._requests import Asked, Refused
-    from pi_rpc._ui import RpcUI
+    from pi_rpc_kit.requests import Asked, Refused
+    from pi_rpc_kit.ui import RpcUI
 
 __all__ = ["Server"]
 

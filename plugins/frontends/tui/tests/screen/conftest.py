@@ -14,7 +14,7 @@ from pi_client.lines import LineReader
 from pi_hookspecs import Command, hookimpl
 from pi_rpc._outbox import Outbox
 from pi_rpc._server import Server
-from pi_rpc._ui import RpcUI
+from pi_rpc_kit.ui import RpcUI
 from pi_tui.keys.bindings import Bindings
 from pi_tui.port.local import LocalPort
 from pi_tui.port.remote import RemotePort

@@ -27,7 +27,7 @@ _PREFIX = "pluggypi-"
 _CONTRACT = "pluggypi-hookspecs"
 _LIBRARIES = frozenset(
     {_CONTRACT, "pluggypi-core", "pluggypi-client", "pluggypi-process-kit", "pluggypi-provider-kit"}
-    | {"pluggypi-terminal-kit", "pluggypi-testing"}
+    | {"pluggypi-rpc-kit", "pluggypi-terminal-kit", "pluggypi-testing"}
 )
 
 

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pi_core.wire import dumps
 from pi_hookspecs import PiError
-from pi_rpc._handlers import HANDLERS, NO_DATA, SLOW, JsonText, images_of
-from pi_rpc._requests import Asked, Refused, response
+from pi_rpc_kit.handlers import HANDLERS, NO_DATA, SLOW, JsonText, images_of
+from pi_rpc_kit.requests import Asked, Refused, response
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
 
     from pi_core.conversation import AgentSession
-    from pi_rpc._handlers import Answer
+    from pi_rpc_kit.handlers import Answer
 
 __all__ = ["LAST_SECONDS", "Dispatcher", "SendLine"]
 

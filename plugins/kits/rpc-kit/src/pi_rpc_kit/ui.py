@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from pi_core.wire import dumps
 from pi_hookspecs import UserError
@@ -17,20 +17,32 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
     from pi_hookspecs import AbortSignal, NoticeLevel
-    from pi_rpc._outbox import Outbox
 
-__all__ = ["RpcUI"]
+__all__ = ["RpcUI", "Sender"]
+
+
+class Sender(Protocol):
+    """Where lines go to the client."""
+
+    def send_line(self, line: bytes, key: Hashable = None, *, droppable: bool = False) -> None:
+        """Send a line.
+
+        Args:
+            line: Without the newline.
+            key: A line that still waits with the same key need not be sent any more.
+            droppable: Whether a slow reader can miss it.
+        """
 
 
 class RpcUI:
     """Implements ``UserInterface`` over the wire; what only a terminal has does nothing.
 
     Args:
-        outbox: Where requests go.
+        sender: Where requests go.
     """
 
-    def __init__(self, outbox: Outbox) -> None:
-        self._outbox = outbox
+    def __init__(self, sender: Sender) -> None:
+        self._sender = sender
         self._ids = count(1)
         self._open: dict[str, asyncio.Future[Mapping[str, Any]]] = {}
         self._over = False
@@ -160,7 +172,7 @@ class RpcUI:
             "method": method,
             **given,
         }
-        self._outbox.send_line(dumps(request), key, droppable=request_id is None)
+        self._sender.send_line(dumps(request), key, droppable=request_id is None)
 
 
 def _label(option: Any) -> str:
