@@ -1,8 +1,8 @@
 """What a checkpoint costs in a large repository: ``uv run python bench/rewind.py``.
 
-Processor seconds, those of git included, of the first checkpoint, of one where nothing was changed, of one after three
-files were, and of the list of ignored files; 100,000 files in 2,000 folders, committed. The bar is for a turn: a
-checkpoint before and one after, and the list.
+Processor seconds, those of git included; 100,000 files in 2,000 folders, committed. Before a prompt pi makes a
+checkpoint and lists the ignored files; after each turn that wrote it makes one, of the files that ``write`` and
+``edit`` have changed or, after a command, of all. The bar is for the checkpoints of one turn.
 """
 
 from __future__ import annotations
@@ -38,17 +38,22 @@ def main() -> None:
         first = cpu(checkpoints.make)
         idle = min(cpu(checkpoints.make) for _ in range(3))
         ignored = min(cpu(checkpoints.note_ignored) for _ in range(3))
-        change(root, "one")
+        names = change(root, "one")
+        edited = cpu(lambda: checkpoints.make(names))
+        change(root, "two")
         changed = cpu(checkpoints.make)
         tree = checkpoints.make().tree
-        change(root, "two")
+        change(root, "three")
         back = cpu(lambda: restore(checkpoints, tree))
         rows = [
-            ("first checkpoint", first, None),
+            ("first checkpoint", first, 0.5),
             ("nothing changed", idle, None),
-            ("three files changed", changed, None),
             ("list of ignored files", ignored, None),
-            ("a turn: one of each", idle + changed + ignored, 0.5),
+            ("before a prompt: both", idle + ignored, 0.5),
+            ("after a turn that edited three files", edited, 0.5),
+            ("after a turn that ran a command, three files changed", changed, 0.5),
+            ("a prompt of one turn that edits, all together", idle + ignored + edited, 0.5),
+            ("a prompt of one turn with a command, all together", idle + ignored + changed, None),
             ("restore of three files", back, None),
         ]
         show(f"Checkpoints of {files:,} files", "CPU s", rows)
@@ -64,10 +69,12 @@ def fill(root: Path, files: int) -> None:
         subprocess.run(["git", *words], cwd=root, env=QUIET, check=True)
 
 
-def change(root: Path, word: str) -> None:
-    """Change three files."""
-    for number in range(3):
-        (root / f"d{number}" / f"f{number}.txt").write_text(f"{word} {number}\n")
+def change(root: Path, word: str) -> list[str]:
+    """Change three files, and return their names."""
+    names = [f"d{number}/f{number}.txt" for number in range(3)]
+    for name in names:
+        (root / name).write_text(f"{word} {name}\n")
+    return names
 
 
 def cpu(work: Callable[[], object]) -> float:

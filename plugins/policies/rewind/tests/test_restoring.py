@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import tempfile
 import time
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pi_rewind._checkpoints import Checkpoints
+from pi_rewind._points import Point, Points, rows_of
 from pi_rewind._pruning import prune
 from pi_rewind._restore import NotRestored, finish, restore
 
@@ -298,6 +300,37 @@ def test_the_oldest_half_of_a_store_that_is_too_large_is_forgotten(repository, m
     prune(checkpoints.git, 1e9 + 10)
 
     assert checkpoints.git("for-each-ref", "--format=%(objectname)").decode().split() == [last]
+
+
+def test_the_paths_that_a_turn_has_written_make_the_same_checkpoint_as_all(repository, make, tmp_path):
+    checkpoints = make(repository)
+    checkpoints.make()
+    (repository / "a.txt").write_text("two\n")
+    (repository / "new").mkdir()
+    (repository / "new" / "*.txt").write_text("three\n")
+    (repository / "run.log").write_text("ignored")
+    (repository / "src" / "b.py").unlink()
+    some = checkpoints.make(["a.txt", "new/*.txt", "run.log", "src/b.py"])
+
+    whole = Checkpoints(tmp_path / "stores", repository, "s2").make()
+    assert some.tree == whole.tree
+    assert checkpoints.make([]) is some
+
+
+def test_checkpoints_have_an_age_and_a_number_of_files(repository, make):
+    checkpoints = make(repository)
+    first = checkpoints.make().tree
+    (repository / "a.txt").write_text("two\n")
+    second = checkpoints.make().tree
+    at = "2026-01-01T10:00:00Z"
+    points = Points((Point("aa", first, "first words", at), Point("bb", "0" * 40, "second", at)), last=second)
+
+    assert rows_of(points, checkpoints, datetime(2026, 1, 3, 11, tzinfo=UTC)) == [
+        "aa  2d  no longer stored  first words",
+        "bb  2d  no longer stored  second",
+    ]
+    points = Points((Point("aa", first, "first words", at),), last=second)
+    assert rows_of(points, checkpoints, datetime(2026, 1, 1, 10, 5, tzinfo=UTC)) == ["aa  5m  1 file  first words"]
 
 
 NAMES = st.sampled_from(["a", "b", "d/a", "d/b", "d/e/c", "x.log", "sp ace", "ü\n", "-n"])

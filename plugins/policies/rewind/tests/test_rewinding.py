@@ -135,7 +135,7 @@ async def test_a_prompt_is_chosen_from_a_list(pi_session, work, says, fake_ui):
     await says("two")
     await says("three")
     second = points(pi_session).points[1]
-    fake_ui.answers(f"{second.entry}  three", "Files", True)
+    fake_ui.answers(f"{second.entry}  now  1 file  three", "Files", True)
 
     await pi_session.prompt("/rewind")
 
@@ -195,6 +195,57 @@ async def test_outside_a_repository_nothing_is_stored_and_the_command_says_why(p
     assert not (pi_session.settings.agent_dir / "rewind").exists()
     with pytest.raises(UserError, match=r'is in no git repository\. "rewind": \{"enabled": true\}'):
         await rewind("", pi_session.ctx)
+
+
+@pytest.mark.pi(settings={"rewind": {"enabled": True}})
+async def test_of_a_large_folder_without_a_repository_what_write_and_edit_change_comes_back(
+    pi_session, says, script, fake_ui, monkeypatch
+):
+    monkeypatch.setattr("pi_rewind._places.MOST_FILES", 2)
+    root = pi_session.cwd
+    for name in ("a.txt", "b.txt", "c.txt"):
+        (root / name).write_text("one\n")
+    await says("two")
+    await says("new", "sub/new.txt")
+    (root / "b.txt").write_text("the user's\n")
+    await says("three", "b.txt")
+    assert "brings back only what the tools write and edit have changed" in str(fake_ui.notices)
+    fake_ui.answers(True)
+    await pi_session.prompt(f"/rewind {points(pi_session).points[0].entry} files")
+    rewound = {each: (root / each).read_text() for each in ("a.txt", "b.txt", "c.txt")}
+    was_removed = not (root / "sub").exists()
+    await pi_session.prompt("/rewind undo")
+
+    assert rewound == {"a.txt": "one\n", "b.txt": "the user's\n", "c.txt": "one\n"}
+    assert was_removed
+    assert (root / "sub" / "new.txt").read_text() == "new\n"
+    assert [(root / each).read_text() for each in ("a.txt", "b.txt")] == ["two\n", "three\n"]
+
+
+async def test_what_the_user_changes_beside_an_edit_is_in_the_next_checkpoint(pi_session, work, says, fake_ui):
+    await says("two")
+    (work / "b.txt").write_text("mine\n")
+    await says("three")
+    (work / "b.txt").write_text("later\n")
+    fake_ui.answers(True)
+
+    await pi_session.prompt(f"/rewind {points(pi_session).points[1].entry} files --force")
+
+    assert [(work / each).read_text() for each in ("a.txt", "b.txt")] == ["two\n", "mine\n"]
+
+
+async def test_what_was_changed_before_a_refused_preview_is_in_the_next_checkpoint(pi_session, work, says, fake_ui):
+    await says("two")
+    (work / "b.txt").write_text("mine\n")
+    fake_ui.answers(False)
+    await pi_session.prompt(f"/rewind {points(pi_session).points[0].entry} files --force")
+    await says("three")
+    (work / "b.txt").unlink()
+    fake_ui.answers(True)
+
+    await pi_session.prompt(f"/rewind {points(pi_session).points[1].entry} files --force")
+
+    assert (work / "b.txt").read_text() == "mine\n"
 
 
 async def test_a_tool_that_only_reads_waits_for_no_checkpoint(pi_session, work, script):

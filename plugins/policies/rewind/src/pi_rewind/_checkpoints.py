@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 from attrs import field, frozen
 
 from pi_rewind._git import Git, GitFailed, workspace_of
+from pi_rewind._touched import Touched, touched_file
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
 __all__ = ["Change", "Checkpoint", "Checkpoints"]
@@ -75,13 +76,23 @@ class Checkpoints:
         cwd: A folder in the work tree.
         session: The session's id.
         include: Patterns of ignored files that are stored all the same.
+        is_too_large: Says of a folder that is no repository whether only the paths that pi writes are stored.
 
     Attributes:
         root: The work tree; the folder itself outside a repository.
         in_repository: Whether it is one of git.
+        touched: The paths that are stored where the folder is too large to be; else None.
     """
 
-    def __init__(self, folder: Path, cwd: Path, session: str, include: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        cwd: Path,
+        session: str,
+        include: Sequence[str] = (),
+        *,
+        is_too_large: Callable[[Path], bool] = lambda _root: False,
+    ) -> None:
         found = workspace_of(cwd)
         self.in_repository = found is not None
         self.root = found[0] if found is not None else cwd.resolve()
@@ -90,27 +101,64 @@ class Checkpoints:
         name = f"{self.root.name or 'root'}-{hashlib.sha256(os.fsencode(self.root)).hexdigest()[:12]}"
         self.git = Git(folder / name, self.root, f"index-{session}", _user_excludes())
         self._last: Checkpoint | None = None
+        self._stamp: tuple[int, int] | None = None
         self._session = session
+        self.touched = Touched(self.git, session) if self._is_limited(is_too_large) else None
 
-    def make(self) -> Checkpoint:
+    def make(self, paths: Sequence[str] | None = None) -> Checkpoint:
         """Store the work tree as it is now.
+
+        Args:
+            paths: The only ones that can have changed since the last time, relative to the root; None where any can.
+                It saves a look at every file.
 
         Raises:
             GitFailed: git is not there or failed.
         """
         if self._last is None:
             self._open()
-        found = self._changed()
-        if not (found.gone or found.there) and self._last is not None and tuple(found.left_out) == self._last.left_out:
-            return self._last
+        last = self._last if self._stamp == self._index_stamp() else None  # another object may have changed the index
+        if paths is not None and not paths and last is not None:
+            return last
+        whole = paths is None or last is None or bool(self._include)
+        found = self._changed(None if whole else paths)
+        if last is not None and not whole:
+            found.left_out[:] = dict.fromkeys((*last.left_out, *found.left_out))
+        if not (found.gone or found.there) and last is not None and tuple(found.left_out) == last.left_out:
+            return last
         for names, how in ((found.gone, ("--force-remove",)), (found.there, ("--add", "--remove", "--replace"))):
             if names:
                 data = b"".join(os.fsencode(path) + b"\0" for path in names)
                 self.git("update-index", *how, "-z", "--stdin", data=data)
         tree = self.git("write-tree").decode().strip()
         self._name(tree)
-        self._last = Checkpoint(tree, tuple(found.left_out))
+        self._last = Checkpoint(tree if self.touched is None else self.touched.named(tree), tuple(found.left_out))
+        self._stamp = self._index_stamp()
         return self._last
+
+    def relative(self, path: str) -> str | None:
+        """Return an absolute path relative to the root; None outside of it."""
+        folder, name = os.path.split(path)
+        found = os.path.relpath(os.path.join(os.path.realpath(folder), name), self.root)
+        return None if found == os.pardir or found.startswith(os.pardir + os.sep) else found.replace(os.sep, "/")
+
+    def keep(self, path: str) -> None:
+        """Store what a path of a folder that is too large is now, before pi writes it for the first time.
+
+        Raises:
+            GitFailed: git failed.
+        """
+        if self.touched is None or path in self.touched:
+            return
+        found = _Changed()
+        self._sort(path, found, _Links(self.root))
+        if found.left_out:
+            return
+        if found.there:
+            self.git("update-index", "--add", "--replace", "-z", "--stdin", data=os.fsencode(path) + b"\0")
+        blob = self.touched.add(path)
+        if blob is not None:
+            self._name(blob)
 
     def changes(self, old: str, new: str) -> list[Change]:
         """Return how the second tree differs from the first; repositories within the work tree are left out.
@@ -118,7 +166,8 @@ class Checkpoints:
         Raises:
             GitFailed: One of them is not stored any more.
         """
-        fields = self.git("diff-tree", "-r", "-z", "--raw", "--no-renames", old, new).split(b"\0")
+        trees = (self._complete(old), self._complete(new))
+        fields = self.git("diff-tree", "-r", "-z", "--raw", "--no-renames", *trees).split(b"\0")
         found = []
         for about, path in zip(fields[::2], fields[1::2], strict=False):
             old_mode, mode, old_blob, blob, _ = about.decode().lstrip(":").split(" ")
@@ -137,7 +186,7 @@ class Checkpoints:
     def has(self, tree: str) -> bool:
         """Whether a tree is stored, with everything that it holds."""
         try:
-            self.git("ls-tree", "-r", "--name-only", "-z", tree)
+            self.git("ls-tree", "-r", "--name-only", "-z", self._complete(tree))
         except GitFailed:
             return False
         return True
@@ -145,11 +194,13 @@ class Checkpoints:
     def note_ignored(self) -> str | None:
         """Store which ignored files there are, with size and time of change, and return the name of the list.
 
-        Folders that are ignored as a whole are one row. None where there are none.
+        Folders that are ignored as a whole are one row. None where there are none, or too many files.
 
         Raises:
             GitFailed: git failed.
         """
+        if self.touched is not None:
+            return None  # it would be a look at every file
         names = self.git.paths("ls-files", "-z", "-o", "-i", "--exclude-standard", "--directory")[:MOST_IGNORED]
         rows = [row for row in map(self._row, names) if row is not None]
         if not rows:
@@ -187,6 +238,8 @@ class Checkpoints:
             objects, ignored = common / "objects", common / "info" / "exclude"
             sha256 = _has_long_names(common)
         self.git.create(objects, ignored, sha256=sha256)
+        if self.touched is not None:
+            self.touched.begin()
         if self._repository is None or self.git.index.exists():
             return
         index = own / "index"
@@ -198,10 +251,35 @@ class Checkpoints:
             except GitFailed:  # a kind of index that only the repository itself can read
                 self.git.index.unlink()
 
-    def _changed(self) -> _Changed:
-        """Return what differs from the index."""
-        listed = self.git.paths("ls-files", "-z", "-m", "-o", "-d", "--exclude-standard")
-        if self._include:
+    def _index_stamp(self) -> tuple[int, int] | None:
+        try:
+            found = self.git.index.stat()
+        except OSError:
+            return None
+        return found.st_mtime_ns, found.st_size
+
+    def _complete(self, tree: str) -> str:
+        return tree if self.touched is None else self.touched.complete(tree)
+
+    def _is_limited(self, is_too_large: Callable[[Path], bool]) -> bool:
+        """Whether only the paths that pi writes are stored: as the session began, however large the folder is now."""
+        if self.in_repository:
+            return False
+        if touched_file(self.git.store, self._session).exists():
+            return True
+        return not self.git.index.exists() and is_too_large(self.root)
+
+    def _changed(self, paths: Sequence[str] | None) -> _Changed:
+        """Return what differs from the index, of all paths or of some."""
+        if self.touched is not None:
+            listed = [*self.touched]
+        elif paths is not None:
+            listed = self.git.paths(
+                "--literal-pathspecs", "ls-files", "-z", "-c", "-o", "--exclude-standard", "--", *paths
+            )
+        else:
+            listed = self.git.paths("ls-files", "-z", "-m", "-o", "-d", "--exclude-standard")
+        if self._include and self.touched is None:
             listed += self.git.paths("ls-files", "-z", "-o", "-i", "--exclude-standard", "--", *self._include)
         found, links = _Changed(), _Links(self.root)
         for path in dict.fromkeys(listed):

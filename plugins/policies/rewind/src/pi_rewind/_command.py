@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pi_hookspecs import UserError
 from pi_rewind._places import checkpoints_of, why_none
-from pi_rewind._points import Points, counted, described, missing_ignored, refuse_own_changes, restore_files, undo_files
+from pi_rewind._points import (
+    Points,
+    counted,
+    described,
+    missing_ignored,
+    refuse_own_changes,
+    restore_files,
+    rows_of,
+    undo_files,
+)
 
 if TYPE_CHECKING:
     from pi_hookspecs import PiContext
@@ -43,7 +53,7 @@ async def rewind(args: str, ctx: PiContext) -> dict[str, Any] | None:
     names = [each for each in words if each not in _WHAT]
     if len(names) > 1:
         raise UserError(_USAGE)
-    point = points.find(names[0]) if names else await _chosen(points, ctx)
+    point = points.find(names[0]) if names else await _chosen(points, checkpoints, ctx)
     if point is not None and what is None:
         what = "both" if names else await _chosen_what(ctx)
     if point is None or what is None:
@@ -51,10 +61,11 @@ async def rewind(args: str, ctx: PiContext) -> dict[str, Any] | None:
     return await _go(point, what, points, checkpoints, ctx, force=force)
 
 
-async def _chosen(points: Points, ctx: PiContext) -> Point | None:
+async def _chosen(points: Points, checkpoints: Checkpoints, ctx: PiContext) -> Point | None:
     if not points.points:
         raise UserError("No prompt of this conversation has a checkpoint yet.")
-    rows = {f"{each.entry}  {each.text}": each for each in reversed(points.points)}
+    lines = await asyncio.to_thread(rows_of, points, checkpoints, datetime.now(UTC))
+    rows = dict(reversed([*zip(lines, points.points, strict=True)]))
     chosen = await ctx.ui.select("Back to before which prompt?", [*rows])
     return rows.get(chosen) if chosen is not None else None
 

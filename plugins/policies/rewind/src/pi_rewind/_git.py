@@ -62,6 +62,7 @@ class Git:
         self.store = store
         self.root = root
         self.index = store / index
+        self._excludes = excludes
         options = {**_OPTIONS, "core.excludesFile": excludes or os.devnull}
         self._command = ["git", *(part for name, value in options.items() for part in ("-c", f"{name}={value}"))]
         self._env = {
@@ -70,6 +71,10 @@ class Git:
             "GIT_WORK_TREE": os.fspath(root),
             "GIT_INDEX_FILE": os.fspath(self.index),
         }
+
+    def with_index(self, name: str) -> Git:
+        """Return the same store with another index."""
+        return Git(self.store, self.root, name, self._excludes)
 
     def create(self, objects: Path | None, ignored: Path | None, *, sha256: bool = False) -> None:
         """Create the store, unless it is there.

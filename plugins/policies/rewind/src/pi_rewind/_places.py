@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pi_hookspecs import SettingsView
     from pi_rewind._checkpoints import Checkpoints
 
-__all__ = ["SETTINGS", "checkpoints_of", "why_none"]
+__all__ = ["LIMITED", "SETTINGS", "checkpoints_of", "why_none"]
 
 _ENABLED = PluginSetting(
     "rewind.enabled",
@@ -29,7 +29,11 @@ SETTINGS = (_ENABLED, _INCLUDE)
 
 MOST_FILES = 20_000
 MOST_BYTES = 500_000_000
-"""Limits of a folder that is no repository: all of it has to be stored."""
+"""Limits of a folder that is no repository, above which only what pi writes is stored."""
+LIMITED = (
+    f"This folder is in no git repository, and has more than {MOST_FILES:,} files or {MOST_BYTES // 1_000_000:,} MB:"
+    " /rewind brings back only what the tools write and edit have changed."
+)
 
 
 def why_none(settings: SettingsView, cwd: Path) -> str | None:
@@ -41,8 +45,6 @@ def why_none(settings: SettingsView, cwd: Path) -> str | None:
         return None
     if enabled is None:
         return f'{str(cwd)!r} is in no git repository. "rewind": {{"enabled": true}} makes checkpoints here, too.'
-    if not _is_small(cwd):
-        return f"{str(cwd)!r} is in no git repository, and has more than {MOST_FILES:,} files or {MOST_BYTES:,} bytes."
     return None
 
 
@@ -54,16 +56,17 @@ def checkpoints_of(settings: SettingsView, cwd: Path, session: str) -> Checkpoin
     """
     from pi_rewind._checkpoints import Checkpoints
 
-    return Checkpoints(settings.agent_dir / "rewind", cwd, session, settings.get_str_list(_INCLUDE.name))
+    include = settings.get_str_list(_INCLUDE.name)
+    return Checkpoints(settings.agent_dir / "rewind", cwd, session, include, is_too_large=_is_too_large)
 
 
 def _in_repository(cwd: Path) -> bool:
     return any(os.path.lexists(folder / ".git") for folder in (cwd, *cwd.parents))
 
 
-def _is_small(cwd: Path) -> bool:
+def _is_too_large(root: Path) -> bool:
     files = size = 0
-    for here, _, names in os.walk(cwd):
+    for here, _, names in os.walk(root):
         files += len(names)
         for name in names:
             try:
@@ -71,5 +74,5 @@ def _is_small(cwd: Path) -> bool:
             except OSError:
                 continue
         if files > MOST_FILES or size > MOST_BYTES:
-            return False
-    return True
+            return True
+    return False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from attrs import field, frozen
@@ -24,12 +25,14 @@ __all__ = [
     "missing_ignored",
     "refuse_own_changes",
     "restore_files",
+    "rows_of",
     "undo_files",
 ]
 
 ENTRY = "rewind"
 """Type of the custom entries: ``kind`` is ``before`` (a prompt, ``entry``), ``after`` (a turn) or ``restored``."""
 _FIRST_WORDS = 60
+_UNITS = (("d", 86_400), ("h", 3600), ("m", 60))
 _NAMED = 10
 """Paths that an error lists."""
 
@@ -103,6 +106,28 @@ class Points:
             many = "several prompts have" if found else "no prompt has"
             raise UserError(f"{many.capitalize()} a checkpoint and the id {entry!r}. There are: {known}.")
         return found[0]
+
+
+def rows_of(points: Points, checkpoints: Checkpoints, now: datetime) -> list[str]:
+    """Return a line for each point, oldest first: id, age, how many files were changed after it, the prompt's words.
+
+    Raises:
+        GitFailed: git is not there.
+    """
+    trees = [*(each.tree for each in points.points[1:]), points.last or ""]
+    cells = []
+    for point, after in zip(points.points, trees, strict=True):
+        stored = checkpoints.has(point.tree) and checkpoints.has(after)
+        files = counted(len(checkpoints.changes(point.tree, after))) if stored else "no longer stored"
+        cells.append((point.entry, _age(now, point.timestamp), files, point.text))
+    widths = [max(map(len, column), default=0) for column in zip(*cells, strict=True)]
+    return [f"{entry}  {age:>{widths[1]}}  {files:>{widths[2]}}  {text}" for entry, age, files, text in cells]
+
+
+def _age(now: datetime, timestamp: str) -> str:
+    """Return how long ago something was, in one unit: ``now``, ``5m``, ``2d``."""
+    seconds = (now - datetime.fromisoformat(timestamp)).total_seconds()
+    return next((f"{int(seconds // each)}{unit}" for unit, each in _UNITS if seconds >= each), "now")
 
 
 def restore_files(

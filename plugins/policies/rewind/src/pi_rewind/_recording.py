@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from typing import TYPE_CHECKING, Any
 
 from pi_hookspecs import PiError
@@ -36,6 +37,7 @@ class Recording:
         self._tree = ""
         self._ctx: PiContext | None = None
         self._wrote = False
+        self._paths: set[str] | None = set()
         self._prompted: asyncio.Future[str | None] | None = None
 
     def listen(self) -> None:
@@ -86,19 +88,32 @@ class Recording:
         if self._off or read_only:
             return
         self._wrote = True
+        path = _written_path(event, ctx)
+        if path is None:
+            self._paths = None  # it may change any file
+        elif self._paths is not None:
+            self._paths.add(path)
         making = self._making
-        if making is None or making.done():
-            return
-        await asyncio.wait({making}, timeout=_PATIENCE)
-        if not making.done():  # the thread goes on, but its tree is not that of any moment
-            making.cancel()
-            ctx.ui.notify("The checkpoint of this turn takes too long: /rewind does not cover the turn.", "warning")
+        if making is not None and not making.done():
+            await asyncio.wait({making}, timeout=_PATIENCE)
+            if not making.done():  # the thread goes on, but its tree is not that of any moment
+                making.cancel()
+                ctx.ui.notify("The checkpoint of this turn takes too long: /rewind does not cover the turn.", "warning")
+                return
+        if path is not None and self._checkpoints is not None and self._checkpoints.touched is not None:
+            await asyncio.to_thread(self._keep, path)
+
+    def _keep(self, path: str) -> None:
+        """Store a file of a folder that is too large to be stored, before it is written."""
+        checkpoints = self._checkpoints
+        if checkpoints is not None and (name := checkpoints.relative(path)) is not None:
+            checkpoints.keep(name)
 
     def turn_end(self, _event: TurnEndEvent, ctx: PiContext) -> None:
         """Begin the checkpoint after a turn that may have written."""
         if self._wrote and not self._off:
-            self._begin(ctx, "after")
-        self._wrote = False
+            self._begin(ctx, "after", paths=self._paths)
+        self._wrote, self._paths = False, set()
 
     async def session_shutdown(self) -> None:
         """Let the last checkpoint be finished."""
@@ -120,8 +135,14 @@ class Recording:
         if self._prompted is not None and not self._prompted.done():
             self._prompted.set_result(entry)
 
-    def _begin(self, ctx: PiContext, kind: str, prompted: asyncio.Future[str | None] | None = None) -> None:
-        self._making = asyncio.create_task(self._make(ctx, kind, self._making, prompted))
+    def _begin(
+        self,
+        ctx: PiContext,
+        kind: str,
+        prompted: asyncio.Future[str | None] | None = None,
+        paths: set[str] | None = None,
+    ) -> None:
+        self._making = asyncio.create_task(self._make(ctx, kind, self._making, prompted, paths))
 
     async def _make(
         self,
@@ -129,15 +150,21 @@ class Recording:
         kind: str,
         before: asyncio.Task[None] | None,
         prompted: asyncio.Future[str | None] | None,
+        paths: set[str] | None,
     ) -> None:
         if before is not None:
             await asyncio.wait({before})
+        is_first = self._checkpoints is None
         try:
-            made, ignored = await asyncio.to_thread(self._stored, ctx, kind)
+            made, ignored = await asyncio.to_thread(self._stored, ctx, kind, paths)
         except (PiError, OSError) as error:
             self._off = True
             ctx.ui.notify(f"No checkpoints are made in this session: {error}", "warning")
             return
+        if is_first and self._checkpoints is not None and self._checkpoints.touched is not None:
+            from pi_rewind._places import LIMITED
+
+            ctx.ui.notify(LIMITED, "info")
         if kind == "after" and made.tree == self._tree:
             return
         self._tree = made.tree
@@ -152,7 +179,7 @@ class Recording:
             data["leftOut"] = list(made.left_out[:20])
         self._pi.append_entry(_ENTRY, data)
 
-    def _stored(self, ctx: PiContext, kind: str) -> tuple[Checkpoint, str | None]:
+    def _stored(self, ctx: PiContext, kind: str, paths: set[str] | None) -> tuple[Checkpoint, str | None]:
         """Make a checkpoint; return it, and before a prompt the list of the ignored files."""
         from pathlib import Path
 
@@ -164,7 +191,8 @@ class Recording:
         if self._checkpoints is None:
             self._checkpoints = checkpoints_of(ctx.settings, Path(ctx.cwd), ctx.session.id)
             finish(self._checkpoints)
-        made = self._checkpoints.make()
+        names = None if paths is None else [*map(self._checkpoints.relative, paths)]
+        made = self._checkpoints.make(None if names is None else [each for each in names if each is not None])
         if is_first:
             prune(self._checkpoints.git)
         return made, self._checkpoints.note_ignored() if kind == "before" else None
@@ -173,6 +201,22 @@ class Recording:
 def _complete(text: str) -> list[str]:
     words = ("undo", "both", "files", "conversation", "--force")
     return [each for each in words if each.startswith(text.rpartition(" ")[2])]
+
+
+def _written_path(event: ToolCallEvent, ctx: PiContext) -> str | None:
+    """Return the one file that a call writes; None where it may write others, or the path needs more than joining."""
+    path = event.input.get("path")
+    if event.tool is None or event.tool.plugin != "tools" or event.tool_name not in ("write", "edit"):
+        return None
+    if not isinstance(path, str) or path.startswith(("@", "file://")) or any(map(_is_odd, path)):
+        return None
+    found = os.path.normpath(os.path.join(ctx.cwd, os.path.expanduser(path)))
+    return found if event.tool_name == "write" or os.path.exists(found) else None
+
+
+def _is_odd(character: str) -> bool:
+    """Whether the tools may read a character of a path as another one, as spaces of Unicode."""
+    return character == "\0" or (character.isspace() and character != " ")
 
 
 def _last_prompt(ctx: PiContext) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ import click
 
 from pi_hookspecs import UserError
 from pi_rewind._places import checkpoints_of, why_none
-from pi_rewind._points import ENTRY, Points, counted, described, missing_ignored, restore_files, undo_files
+from pi_rewind._points import ENTRY, Points, described, missing_ignored, restore_files, rows_of, undo_files
 
 if TYPE_CHECKING:
     from pi_core import PluginHost, SessionManager
@@ -78,11 +79,8 @@ def _list(points: Points, manager: SessionManager, host: PluginHost) -> int:
         sys.stdout.write("No prompt of this session has a checkpoint.\n")
         return 1
     checkpoints = checkpoints_of(host.settings, Path(manager.cwd), manager.get_session_id())
-    trees = [*(each.tree for each in points.points[1:]), points.last or ""]
-    for point, after in zip(points.points, trees, strict=True):
-        count = len(checkpoints.changes(point.tree, after)) if checkpoints.has(point.tree) else None
-        files = "no longer stored" if count is None else counted(count)
-        sys.stdout.write(f"{point.entry}  {point.timestamp[:16].replace('T', ' ')}  {files:>10}  {point.text}\n")
+    for row in rows_of(points, checkpoints, datetime.now(UTC)):
+        sys.stdout.write(f"{row}\n")
     return 0
 
 
