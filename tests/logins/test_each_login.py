@@ -10,6 +10,8 @@ import pytest
 from pi_testing.fake_servers import closed_url
 from pi_testing.fake_servers.oauth import unsigned_jwt
 
+pytestmark = pytest.mark.slow  # each starts programs that take seconds
+
 WITH_A_BROWSER = ["anthropic", "openai-codex", "google-gemini-cli"]
 EVERY = [*WITH_A_BROWSER, "github-copilot"]
 PAGES = {"google-gemini-cli": "/o/oauth2/v2/auth"}

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow  # each starts programs that take seconds
+
 
 async def new(editor, folder: Path) -> str:
     return (await editor.agent.new_session(cwd=str(folder), mcp_servers=[])).session_id

@@ -7,6 +7,8 @@ import json
 
 import pytest
 
+pytestmark = pytest.mark.slow  # each starts programs that take seconds
+
 
 async def test_a_loaded_session_is_replayed_and_goes_on(run_acp, work):
     async with run_acp() as editor:

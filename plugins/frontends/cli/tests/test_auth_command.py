@@ -7,6 +7,8 @@ import os
 
 import pytest
 
+pytestmark = pytest.mark.slow  # each starts programs that take seconds
+
 PLUGIN = '''
 from pi_hookspecs import Model, ProviderInfo, RequestFailed, hookimpl
 

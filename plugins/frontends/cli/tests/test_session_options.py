@@ -9,6 +9,8 @@ import time
 
 import pytest
 
+pytestmark = pytest.mark.slow  # each starts programs that take seconds
+
 MEMORY = """
 from pi_hookspecs import MessageBuilder, Model, ProviderInfo, hookimpl
 

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow  # each runs a suite in a suite
+
 README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
 PYPROJECT = """
 [project]

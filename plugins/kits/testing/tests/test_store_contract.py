@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
+pytestmark = pytest.mark.slow  # each runs a suite in a suite
+
 COMMON = """
 from pi_core.session.memory import MemorySession, MemoryStore
 from pi_testing import StoreContract
