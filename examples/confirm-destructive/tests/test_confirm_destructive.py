@@ -19,7 +19,7 @@ async def test_no_keeps_the_conversation(pi_session, prompted, fake_ui):
 
     assert not await pi_session.new_session()
 
-    assert fake_ui.asked[0].title == "Begin a new session?"
+    assert fake_ui.asked[0].title == "Start a new session?"
     assert len(pi_session.messages) == 2
 
 

@@ -91,6 +91,13 @@ def test_the_suffix_says_the_format_and_html_is_meant_without_one(session, host)
     assert (header["id"], message["message"]["content"]) == ("zebra-1", "hello")
 
 
+def test_a_suffix_that_no_format_has_is_an_error_with_those_that_are_known(session, tmp_path):
+    with pytest.raises(UserError, match=r"to a file \*\.pdf\. Known are: \.html, .*\.md, \.jsonl"):
+        export_session(session, tmp_path / "talk.pdf")
+
+    assert not (tmp_path / "talk.pdf").exists()
+
+
 def test_only_the_user_may_read_what_was_written(session, tmp_path):
     assert (session.export_html(tmp_path / "talk.html").stat().st_mode & 0o77) == 0
 

@@ -15,7 +15,7 @@ from pi_hookspecs import (
 async def session_before_switch(event: SessionBeforeSwitchEvent, ctx: PiContext) -> SessionBeforeSwitchResult | None:
     if not ctx.has_ui or not any(isinstance(entry, MessageEntry) for entry in ctx.session.branch()):
         return None  # no user to ask, or nothing to lose
-    title = "Begin a new session?" if event.reason == "new" else "Go over to another session?"
+    title = "Start a new session?" if event.reason == "new" else "Go over to another session?"
     if await ctx.ui.confirm(title, "This conversation ends here; it can be resumed later."):
         return None
     return SessionBeforeSwitchResult(cancel=True)

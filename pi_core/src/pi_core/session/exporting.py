@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["HTML", "JSONL", "custom_renderers", "export_session", "theme_names"]
 
 HTML = "html"
-"""The default format, for suffixes that no exporter has."""
+"""The format of a file whose name has no suffix."""
 
 JSONL = "jsonl"
 """The format that needs no exporter."""
@@ -89,7 +89,11 @@ def _cleaned(document: bytes, clean: Callable[[str], str]) -> bytes:
 
 
 def _format_of_suffix(path: str | Path | None, host: PluginHost | None) -> str:
-    """Return the format of a file's suffix."""
+    """Return the format of a file's suffix, HTML for a name without one.
+
+    Raises:
+        UserError: No plugin writes files with such a suffix.
+    """
     name = Path(path).name.lower() if path is not None else ""
     if name.endswith(".jsonl"):
         return JSONL
@@ -97,6 +101,10 @@ def _format_of_suffix(path: str | Path | None, host: PluginHost | None) -> str:
     for export_format, found in exporters.items():
         if any(name.endswith(suffix.lower()) for suffix in found.thing.suffixes):
             return export_format
+    suffix = Path(name).suffix
+    if exporters and suffix:
+        known = [each for found in exporters.values() for each in found.thing.suffixes] + [f".{JSONL}"]
+        raise UserError(f"No plugin exports a session to a file *{suffix}. Known are: {', '.join(known)}.")
     return HTML
 
 

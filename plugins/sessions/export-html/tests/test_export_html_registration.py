@@ -39,11 +39,13 @@ class Context:
         self.notices.append((level, message))
 
 
-def test_html_is_registered_as_a_format():
-    (exporter,) = pi_export_html.register_exporters()
+def test_html_and_markdown_are_registered_as_formats():
+    html, markdown = pi_export_html.register_exporters()
 
-    assert isinstance(exporter, Exporter)
-    assert (exporter.format, exporter.suffixes) == ("html", (".html", ".htm"))
+    assert isinstance(html, Exporter)
+    assert isinstance(markdown, Exporter)
+    assert (html.format, html.suffixes) == ("html", (".html", ".htm"))
+    assert (markdown.format, markdown.suffixes) == ("markdown", (".md", ".markdown"))
 
 
 def test_registering_imports_nothing_that_only_a_page_needs():

@@ -15,7 +15,7 @@ __all__ = ["register_subcommands"]
 @hookimpl
 def register_subcommands() -> Sequence[Subcommand]:
     """Add ``pi batch``."""
-    return [Subcommand("batch", run=_run, description="Run the tasks of a file, each in a folder of its own")]
+    return [Subcommand("batch", run=_run, description="Run many tasks from a file, each in its own folder")]
 
 
 def _run(arguments: list[str], host: Any) -> int:

@@ -15,7 +15,7 @@ __all__ = ["register_subcommands"]
 @hookimpl
 def register_subcommands() -> Sequence[Subcommand]:
     """Add ``pi eval``."""
-    return [Subcommand("eval", run=_evaluate, description="Run prompts with checks several times, and compare")]
+    return [Subcommand("eval", run=_evaluate, description="Evaluate prompts: repeated runs, checks, a baseline")]
 
 
 def _evaluate(arguments: list[str], host: Any) -> int:

@@ -15,7 +15,7 @@ __all__ = ["register_subcommands"]
 @hookimpl
 def register_subcommands() -> Sequence[Subcommand]:
     """Add ``pi replay``."""
-    return [Subcommand("replay", run=_run, description="Replay the prompts of a stored session, and compare")]
+    return [Subcommand("replay", run=_run, description="Replay a stored session, and compare the answers")]
 
 
 def _run(arguments: list[str], host: Any) -> int:

@@ -33,24 +33,25 @@ Usage: pi auth login [PROVIDER] [--no-browser] [--key]
        pi auth print-api-key PROVIDER
        pi auth print-bearer-token PROVIDER
 
-login    Sign in to a provider, or store its API key where it has no login. The
-         key is asked for without echo, or read from a pipe; it may also be
-         $VARIABLE or !command, which are looked up whenever a key is needed.
-logout   Forget what is stored for a provider.
-check    Tell whether a provider, or which of all, can be used. An expired login
-         is renewed. Exits with 0 ready, 1 not ready, 2 invalid: what is stored
-         cannot be used, or there is no such provider.
+login    Sign in to a provider; without a sign-in, store its API key. The key is
+         read without echo, or from a pipe. It may also be $VARIABLE or
+         !command, which are evaluated whenever a key is needed.
+logout   Delete the stored login or key of a provider.
+check    Check whether a provider, or which of all, can be used. An expired login
+         is renewed. Exit codes: 0 ready, 1 not ready, 2 invalid: the stored
+         login or key cannot be used, or there is no such provider.
 print-api-key, print-bearer-token
-         Print what requests are sent with: the key, or the access token of a
-         login, which is renewed first where it has expired.
+         Print the key that requests are sent with, or the access token of a
+         login; an expired one is renewed first.
 
-  --no-browser  Print the page's address and do not open it
-  --key         Store an API key, although the provider has a login
-  -h, --help    Print this and end
+  --no-browser  Print the address of the page; do not open a browser
+  --key         Store an API key even if the provider has a sign-in
+  -h, --help    Print this help and exit
 
-What is stored is in auth.json in pi's own folder; keys in the environment need
-not be stored. HTTPS_PROXY is honoured. PI_OAUTH_URL_<PROVIDER> is a gateway to
-sign in through, PI_OAUTH_PORT_<PROVIDER> the port on which the browser returns.
+Logins and keys are stored in auth.json in the agent directory; keys in the
+environment need not be stored. HTTPS_PROXY is honoured. PI_OAUTH_URL_<PROVIDER>
+is a gateway for sign-in, PI_OAUTH_PORT_<PROVIDER> the port of its callback.
+'pi help keys' has more.
 """
 
 

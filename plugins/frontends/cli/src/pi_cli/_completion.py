@@ -34,13 +34,13 @@ _USAGE = """\
 Usage: pi completion bash|zsh|fish
 
 Print the script that completes options, their values, subcommands and @files
-when you press TAB. To have it in every shell, once:
+on TAB. To install it, run once:
 
   bash   echo 'eval "$(pi completion bash)"' >> ~/.bashrc
   zsh    echo 'eval "$(pi completion zsh)"' >> ~/.zshrc
   fish   pi completion fish > ~/.config/fish/completions/pi.fish
 
-bash must be 4.4 or newer; in zsh compinit comes first.
+It needs bash 4.4 or newer; in zsh, put it after compinit.
 """
 
 

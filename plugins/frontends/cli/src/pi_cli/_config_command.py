@@ -33,27 +33,29 @@ Usage: pi config [-l] [--json]
        pi config unset KEY [--project]
        pi config schema
 
-Without a word list plugins, and the extensions, skills, prompts and themes of
-packages, with whether they count; at a terminal they can be switched there.
+Without a subcommand, list plugins, and the extensions, skills, prompts and
+themes of packages, with whether they are enabled; at a terminal they can be
+switched on and off there.
 
-on, off  Switch them by name.
-list     Print every value that is set, and where: a file and its line, an
-         environment variable. With --all the defaults of the others, too.
-get      Print the value in force; of an object, all that is in it.
-set      Write a value: a text as it is, anything else as JSON.
-unset    Take a value out of the file again.
+on, off  Enable or disable them by name.
+list     Print every value that is set and where: a file and its line, or an
+         environment variable. With --all, the defaults of the others as well.
+get      Print the effective value; for an object, all its values.
+set      Write a value: text as it is, anything else as JSON.
+unset    Remove a value from the file.
 schema   Print the JSON schema of settings.json.
 
-KEY is written with dots, retry.maxRetries, and a name that has a dot itself in
-quotes: compaction.modelOverrides."acme/one.5".reserveTokens.
+KEY is written with dots, retry.maxRetries; a name that contains a dot is
+quoted: compaction.modelOverrides."acme/one.5".reserveTokens.
 
-  -l, --project  In .pi/settings.json of this folder, not in the user's own file
-  --all        List the settings that are not set, too
+  -l, --project  Use .pi/settings.json of this folder, not the user's file
+  --all        Include settings that are not set
   --json       Print a list of objects
-  -h, --help   Print this and end
+  -h, --help   Print this help and exit
 
-What counts, the strongest first: command line, environment variables, the
-folder's .pi/settings.json where the folder is trusted, the user's own file.
+Precedence, highest first: command line, environment variables,
+.pi/settings.json of a trusted folder, the user's file. 'pi help settings' lists
+the settings.
 """
 
 _NEGATIVE = re.compile(r"-[\d.]\S*")

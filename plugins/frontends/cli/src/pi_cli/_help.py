@@ -23,24 +23,24 @@ Usage: pi [OPTIONS] [@FILE ...] [MESSAGE ...]
 
 Examples:
   pi --model offline/rules "List the files here"   try it: no key, no network
-  pi "Why does this test fail?" @test.log          a file is part of the prompt
-  git diff | pi -p "Write a commit message"        so is what comes from a pipe
-  pi -p --tools read,grep "Where do we retry?"     with these tools, no others
-  pi -c -p "And now the tests"                     go on where it ended
+  pi "Why does this test fail?" @test.log          attach a file
+  git diff | pi -p "Write a commit message"        read from a pipe
+  pi -p --tools read,grep "Where do we retry?"     with these tools only
+  pi -c -p "And now the tests"                     continue the last session
   pi plugins                                       list what is installed
 """
 
 _TAIL = """
-Options with a * may be given several times.
+Options marked * can be repeated.
 Several messages are sent one after another; what follows -- is a message.
 Answers go to stdout, everything else to stderr.
-Exit codes: 0 answered, 1 error or failed answer, 4 budget, 130 interrupted.
+Exit codes: 0 success, 1 error, 4 budget used up, 130 interrupted.
 """
 
 ENVIRONMENT = (
     ("PI_CODING_AGENT_DIR", "Folder of settings, keys and sessions (~/.pi/agent)"),
     ("PI_CODING_AGENT_SESSION_DIR", "Folder of sessions, as --session-dir"),
-    ("PI_DISABLE_PLUGINS=A,B", "Leave plugins out, as --disable"),
+    ("PI_DISABLE_PLUGINS=A,B", "Do not load these plugins, as --disable"),
     ("PI_OFFLINE=1", "As --offline"),
     ("PI_CACHE_RETENTION", "How long providers cache prompts: none, short, long"),
     ("PI_TRACE_HOOKS=1", "Write each hook call to stderr"),
@@ -52,7 +52,7 @@ ENVIRONMENT = (
 )
 """Variables and their descriptions; docs/environment.md has all of them."""
 
-_KEYS = "Keys of providers, which pi auth login stores as well: {}"
+_KEYS = "API keys of providers (pi auth login stores them as well): {}"
 
 _UNKNOWN = "Options of {} are listed here once pi has run with it."
 

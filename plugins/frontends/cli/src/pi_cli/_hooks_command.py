@@ -32,17 +32,17 @@ Usage: pi hooks [NAME]
 
 List the hooks, with the number of plugins that implement each and the rule by
 which their answers combine. Or describe one: its signature, rules and
-documentation, and the implementing plugins in the order in which they are
-asked.
+documentation, and the plugins that implement it, in the order of their calls.
 
-fire     Ask one hook, and print what each plugin answered, changed and took,
-         and how the answers combine. The exit code is 1 when a plugin failed.
+fire     Call one hook, and print what each plugin returned and changed, how long
+         it took, and how the answers combine. The exit code is 1 when a plugin
+         failed.
 
   --event FILE   The event as JSON, as in docs/events; without it, a sample
-  --plugin NAME  Ask this plugin alone
-  -e PATH        Count this extension, too; those of this folder count anyway
+  --plugin NAME  Call only this plugin
+  -e PATH        Include this extension; those of this folder are always included
   --json         Print an object
-  -h, --help     Print this and end
+  -h, --help     Print this help and exit
 """
 
 _FIRE_OPTIONS = ("event", "plugin", "json")

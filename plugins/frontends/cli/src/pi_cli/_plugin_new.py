@@ -35,15 +35,15 @@ _LONGEST = 30
 _USAGE = """\
 Usage: pi plugin new NAME --kind KIND [--dir DIR]
 
-Write a plugin to start from: a distribution with code, tests, README, licence
-and CI, which passes its tests, mypy --strict and ruff as it is; for the kind
-process a folder with a program. NAME is small letters, digits and dashes; its
-folder is NAME, unless --dir says another.
+Create a plugin project: a distribution with code, tests, README, licence and
+CI, which passes its tests, mypy --strict and ruff unchanged; for the kind
+process, a folder with a program. NAME consists of lowercase letters, digits and
+dashes; the folder is NAME, or the one of --dir.
 
   --kind KIND  What it adds:
 {kinds}
-  --dir DIR    The folder to make; it must be empty, or not there
-  -h, --help   Print this and end
+  --dir DIR    The folder to create; if it exists, it must be empty
+  -h, --help   Print this help and exit
 """
 
 

@@ -39,42 +39,42 @@ Usage: pi plugins [--json]
        pi plugins retry NAME
        pi plugins check [NAME|PATH|WHEEL] [--strict] [--against 1.4] [--json]
 
-List the installed plugins: name and version, the milliseconds that loading
-took, the distribution, what the plugin adds, and how often its hooks were called
-in the last run that has ended, with the milliseconds that they took; then the
-local extensions of this folder. A line that begins with ! reports a problem, one with - a plugin
-that is disabled.
+List the installed plugins: name and version, load time in milliseconds, the
+distribution, what the plugin adds, and how often its hooks were called in the
+last completed run, with the time they took; then the local extensions of this
+folder. A line that begins with ! reports a problem, one with - a disabled
+plugin.
 
-show     Tell all that is known of one plugin: where it comes from, what it
-         registers and who wins where another registers the same, which hooks it
-         implements and when in the row it is asked, settings, problems. The
-         exit code is 1 when there are problems.
+show     Describe one plugin: its source, what it registers and which plugin
+         wins where two register the same, the hooks it implements and its
+         position in their order, settings, problems. The exit code is 1 when
+         there are problems.
 
-retry    Try again to load a plugin that could not be loaded, or that pi was ended
-         by when it loaded it; otherwise that is tried when the plugin changes. The
+retry    Try again to load a plugin that failed to load, or that crashed pi while
+         it was loaded; otherwise pi tries again when the plugin changes. The
          exit code is 1 when it cannot be loaded.
 
-bill     Tell what each plugin cost in the sessions that have ended: import, hooks,
-         tokens of prompt and tools, calls of tools, requests outside the conversation
-         and their dollars, breaks of the prompt cache. The exit code is 1 when no
+bill     Show what each plugin cost in completed sessions: import, hooks, tokens
+         of prompt and tools, tool calls, requests outside the conversation with
+         their cost, breaks of the prompt cache. The exit code is 1 when no
          session is recorded.
 
-check    Look a plugin over for its author: metadata, code, import, hooks and tools,
-         tests. The plugin is an installed one, a folder with a pyproject.toml (this
-         folder without a word), a wheel or a Python file. Its code runs in processes
-         of its own. The exit code is 1 when there are errors.
+check    Check a plugin before it is published: metadata, code, import, hooks and
+         tools, tests. It is an installed plugin, a folder with a pyproject.toml
+         (this folder by default), a wheel or a Python file. Its code runs in
+         separate processes. The exit code is 1 when there are errors.
 
-  --timing     Start a session without a prompt, and tell what that cost
+  --timing     Start a session without a prompt, and show the time it took
   --session ID The bill of one session; the beginning of its id is enough
-  --days N     The bill of the last days
-  --sort COL   The column that comes first, as --json names it
-  --strict     Warnings fail the check, too
+  --days N     The bill of the last N days
+  --sort COL   Sort by this column, as --json names it
+  --strict     Fail on warnings as well
   --against V  Compare with this version of the contract, or with a contract.json
-  --time       Ask each of its event hooks once, with a sample event, and tell
-               the milliseconds; with those that it handles since activate(pi)
-  -e PATH      Count this extension, too; those of this folder count anyway
+  --time       Call each of its event hooks once with a sample event, and show
+               the milliseconds; handlers added by activate(pi) are included
+  -e PATH      Include this extension; those of this folder are always included
   --json       Print a list of objects; with show, one object
-  -h, --help   Print this and end
+  -h, --help   Print this help and exit
 """
 
 

@@ -29,14 +29,14 @@ _USAGE = """\
 Usage: pi prompt show [--tokens | --plain | --json]
 
 Print the system prompt that a session in this folder would send. A line before
-each part tells who put it there (pi itself, a plugin and its hook, an option),
-from which file, and about how many tokens it is: a quarter of its characters.
+each part names its source (pi itself, a plugin and its hook, an option), its
+file, and its estimated tokens: a quarter of its characters.
 
-  --tokens     Print that line alone of each part, and the sum
-  --plain      Print the prompt alone, as it is sent
+  --tokens     Print only these lines, and the sum
+  --plain      Print only the prompt, as it is sent
   --json       Print a list of objects
   --tools A,B  As if these tools were offered
-  -h, --help   Print this and end
+  -h, --help   Print this help and exit
 
 --system-prompt, --append-system-prompt, --skill, --no-skills and the other
 options that pi --help lists there work as they do in a session.

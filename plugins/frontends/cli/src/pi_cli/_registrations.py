@@ -16,9 +16,9 @@ __all__ = ["register_modes", "register_subcommands"]
 def register_modes() -> Sequence[Mode]:
     """Add the plain front ends: the interactive line mode, and two without interaction."""
     return [
-        Mode("line", run=_line, interactive=True, priority=0, description="Talk on a plain line, on any terminal"),
-        Mode("print", run=_print, description="Print the answer and end"),
-        Mode("json", run=_json, description="Print every event as a line of JSON and end"),
+        Mode("line", run=_line, interactive=True, priority=0, description="A simple line editor, for any terminal"),
+        Mode("print", run=_print, description="Print the answer and exit"),
+        Mode("json", run=_json, description="Print every event as a line of JSON and exit"),
     ]
 
 
@@ -27,14 +27,14 @@ def register_subcommands() -> Sequence[Subcommand]:
     """Add the subcommands for inspection, and for logins."""
     return [
         Subcommand("auth", run=_auth, description="Sign in, store keys, and check what is stored"),
-        Subcommand("plugins", run=_plugins, description="List the installed plugins, or tell all of one"),
+        Subcommand("plugins", run=_plugins, description="List the installed plugins, or describe one"),
         Subcommand("config", run=_config, description="Show settings with their sources, and change them"),
         Subcommand("trust", run=_trust, description="Trust this folder's settings, skills and extensions"),
-        Subcommand("prompt", run=_prompt, description="Show the system prompt, and whom each part is from"),
+        Subcommand("prompt", run=_prompt, description="Show the system prompt, and the source of each part"),
         Subcommand("resources", run=_resources, description="List skills, templates, context files and themes"),
         Subcommand("hooks", run=_hooks, description="List the hooks, describe one, or try one"),
-        Subcommand("completion", run=_completion, description="Print what completes pi in bash, zsh or fish"),
-        Subcommand("plugin", run=_plugin, description="Start a plugin of your own: code, tests and CI"),
+        Subcommand("completion", run=_completion, description="Print the completion script for bash, zsh or fish"),
+        Subcommand("plugin", run=_plugin, description="Create a plugin project: code, tests and CI"),
     ]
 
 

@@ -29,15 +29,15 @@ _USAGE = """\
 Usage: pi resources [--json] [KIND ...]
 
 List what pi found for a session in this folder: skills, prompt templates,
-context files, themes, and what plugins add. Each with whose it is (of this run,
-the project's, the user's), how it was found, and its file; below it, indented,
-the files of the same name that it hides.
+context files, themes, and what plugins add: each with its scope (this run, the
+project, the user), how it was found, and its file; below it, indented, the
+files of the same name that it hides.
 
   --json       Print a list of objects
-  -h, --help   Print this and end
+  -h, --help   Print this help and exit
 
---skill, --no-skills, --prompt-template, --theme, --no-context-files and their
-like work as they do in a session.
+--skill, --no-skills, --prompt-template, --theme, --no-context-files and similar
+options work as they do in a session.
 """
 
 _TITLES = {

@@ -26,20 +26,20 @@ Usage: pi trust [PATH]
        pi trust --forget [PATH]
        pi trust --list
 
-Let the files of a folder count that can run code and instruct the model: in
-.pi settings.json, mcp.json, extensions, skills, prompts, themes, SYSTEM.md and
-APPEND_SYSTEM.md, the servers in .mcp.json, and the skills in .agents/skills.
-PATH is this folder where it is left out; what is decided for it counts for all
-folders below it, until one of those has a decision of its own. Another git repository below a trusted
-folder that has such files needs a decision of its own.
+Use the files of a folder that can run code or instruct the model: in .pi,
+settings.json, mcp.json, extensions, skills, prompts, themes, SYSTEM.md and
+APPEND_SYSTEM.md; the servers in .mcp.json, and the skills in .agents/skills.
+PATH is this folder by default. A decision applies to all folders below, unless
+one of them has its own; another git repository with such files below a trusted
+folder needs its own.
 
-  --deny       Use none of it
-  --forget     Decide nothing
-  --list       Print what is decided
-  -h, --help   Print this and end
+  --deny       Use none of these files
+  --forget     Remove the decision
+  --list       List the decisions
+  -h, --help   Print this help and exit
 
-Without a decision the setting defaultProjectTrust counts: ask, always, never.
---approve and --no-approve decide for one run.
+Without a decision, the setting defaultProjectTrust applies: ask, always or
+never. --approve and --no-approve decide for one run. See 'pi help security'.
 """
 
 

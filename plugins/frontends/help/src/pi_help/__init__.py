@@ -15,7 +15,7 @@ __all__ = ["register_subcommands"]
 @hookimpl
 def register_subcommands() -> Sequence[Subcommand]:
     """Add ``pi help``."""
-    return [Subcommand("help", run=_run, description="Show a page of the documentation, or list them")]
+    return [Subcommand("help", run=_run, description="Show a page of the documentation, or list the pages")]
 
 
 def _run(arguments: list[str], _: Any) -> int:

@@ -32,7 +32,7 @@ _DESCRIPTIONS = {
     "uninstall": ("Remove packages, and what only they needed.", ""),
     "update": (_UPDATE, ""),
     "list": ("List what is installed: the user's, this folder's, and the plugins of pi's environment.", ""),
-    "sync": ("Make what is installed what the lock file says.", ""),
+    "sync": ("Install exactly what the lock file says.", ""),
     "doctor": (
         "Check installers, lock file, installed packages and their needs. The exit code is 1 with an error.",
         "",
@@ -71,7 +71,7 @@ def parse_arguments(name: str, arguments: Sequence[str]) -> Namespace | None:
     )
     _ADD[name](parser)
     parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.add_argument("-h", "--help", action="store_true", help="print this and end")
+    parser.add_argument("-h", "--help", action="store_true", help="print this help and exit")
     if {"-h", "--help"} & {*arguments}:
         parser.print_help()
         return None

@@ -32,7 +32,7 @@ def register_subcommands() -> Sequence[Subcommand]:
 
         return attach(arguments, host)
 
-    return [Subcommand("attach", run=run, description="Display the session of another pi, as over SSH")]
+    return [Subcommand("attach", run=run, description="Show the session of a pi elsewhere, e.g. over SSH")]
 
 
 @hookimpl

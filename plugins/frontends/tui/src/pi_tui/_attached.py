@@ -28,15 +28,15 @@ __all__ = ["attach", "run_attached"]
 _HELP = """\
 Usage: pi attach COMMAND...
 
-Display the session of another pi: the screen is here, the session, its files
-and its tools are where COMMAND runs. COMMAND starts pi; --mode rpc is added.
+Show the session of another pi: the screen is local; the session, its files and
+its tools are where COMMAND runs. COMMAND starts pi; --mode rpc is added.
 
   pi attach ssh box pi              A session on another computer
   pi attach docker exec -i NAME pi  One in a container
 
-Your keys and how the screen looks come from your settings here, all else from
-there. What the protocol cannot ask, such as the tree and stored sessions, is
-refused with a sentence.
+Key bindings and the appearance of the screen come from your local settings, all
+else from there. What the protocol does not cover, such as the tree and stored
+sessions, is refused with a message.
 """
 
 

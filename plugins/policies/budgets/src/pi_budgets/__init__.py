@@ -52,7 +52,7 @@ def register_commands() -> list[Command]:
     from pi_budgets._status import show_budgets
     from pi_hookspecs import Command
 
-    return [Command("budget", handler=show_budgets, description="Show what was used of which limit")]
+    return [Command("budget", handler=show_budgets, description="Show usage against each limit")]
 
 
 @hookimpl
@@ -61,9 +61,7 @@ def register_subcommands() -> list[Subcommand]:
     from pi_budgets._subcommand import run_subcommand
     from pi_hookspecs import Subcommand
 
-    return [
-        Subcommand("usage", run=run_subcommand, description="Show what requests used, by day, model, plugin, project")
-    ]
+    return [Subcommand("usage", run=run_subcommand, description="Show usage and cost by day, model, plugin or project")]
 
 
 @hookimpl

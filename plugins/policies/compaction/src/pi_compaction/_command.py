@@ -17,7 +17,7 @@ def compact_command() -> Command:
     return Command(
         name="compact",
         handler=_run,
-        description="Sum up the conversation to make room: /compact [what to look at], /compact undo",
+        description="Summarize the conversation to free context: /compact [FOCUS], /compact undo",
         complete=lambda text: ["undo"] if "undo".startswith(text) else [],
     )
 

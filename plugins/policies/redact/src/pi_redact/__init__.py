@@ -20,7 +20,7 @@ def register_commands() -> list[Command]:
     from pi_hookspecs import Command
     from pi_redact._status import show_status
 
-    return [Command("redact", handler=show_status, description="Show which secrets are kept out of what is stored")]
+    return [Command("redact", handler=show_status, description="Show which secrets are redacted in stored files")]
 
 
 @hookimpl
@@ -37,7 +37,7 @@ def register_subcommands() -> list[Subcommand]:
     from pi_hookspecs import Subcommand
     from pi_redact._subcommand import run_subcommand
 
-    return [Subcommand("redact", run=run_subcommand, description="Find secrets in session files, or take them out")]
+    return [Subcommand("redact", run=run_subcommand, description="Find secrets in session files, or remove them")]
 
 
 @hookimpl

@@ -23,7 +23,7 @@ _USAGE = """Usage: pi redact scan [FILE ...]
        pi redact clean FILE ...
 
 scan    list secrets in session files, or in all of them; exit code 1 when there are some
-clean   replace them by marks; the file as it was is kept next to it, with the ending .before-redact
+clean   replace them with marks; the original is kept next to the file, with the suffix .before-redact
 """
 
 

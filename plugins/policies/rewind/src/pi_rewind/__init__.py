@@ -34,7 +34,7 @@ def register_subcommands() -> Sequence[Subcommand]:
 
         return run_subcommand(arguments, host)
 
-    return [Subcommand("rewind", run=run, description="Bring files and conversation of a session back")]
+    return [Subcommand("rewind", run=run, description="Restore files and conversation to before a prompt")]
 
 
 @hookimpl

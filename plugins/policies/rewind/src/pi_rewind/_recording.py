@@ -42,7 +42,7 @@ class Recording:
 
     def listen(self) -> None:
         """Follow the session, and provide ``/rewind``."""
-        about = "Bring files, conversation or both back to before a prompt; undo takes it back"
+        about = "Restore files, conversation or both to before a prompt; undo reverts it"
         self._pi.register_command("rewind", self._rewind, complete=_complete, description=about)
         for name in (
             "session_start",

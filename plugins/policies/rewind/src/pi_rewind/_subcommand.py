@@ -40,7 +40,7 @@ def _command(host: PluginHost) -> click.Command:
     return click.Command(
         "rewind",
         callback=run,
-        help="Bring the files and the conversation of a session back to before a prompt.",
+        help="Restore the files and the conversation of a session to before a prompt.",
         params=[
             click.Argument(["session"]),
             click.Option(["--list", "listed"], is_flag=True, help="List the prompts that have a checkpoint"),

@@ -53,7 +53,7 @@ def register_subcommands() -> list[Subcommand]:
     from pi_hookspecs import Subcommand
     from pi_sandbox._subcommand import run_subcommand
 
-    return [Subcommand("sandbox", run=run_subcommand, description="Run a command in the sandbox, or try its engines")]
+    return [Subcommand("sandbox", run=run_subcommand, description="Run a command in the sandbox, or test its engines")]
 
 
 @hookimpl

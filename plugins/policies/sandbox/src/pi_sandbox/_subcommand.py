@@ -21,7 +21,7 @@ __all__ = ["run_subcommand"]
 _USAGE = """Usage: pi sandbox check
        pi sandbox run [--engine ENGINE] -- COMMAND [ARGUMENT ...]
 
-check   try what each engine has to refuse on this machine; exit code 1 when none works
+check   test on this machine that each engine refuses what it must; exit code 1 if none works
 run     run a command in the sandbox of your settings; its exit code is returned
 """
 

@@ -48,7 +48,7 @@ def register_commands() -> Sequence[Command]:
         Command(
             "llama",
             handler=run_command,
-            description="List, load, unload, get and delete local models",
+            description="List, load, unload, download and delete local models",
             complete=complete,
         )
     ]

@@ -1,4 +1,4 @@
-"""Exports a session as one HTML page, and adds ``/export``."""
+"""Exports a session as one HTML page or as Markdown, and adds ``/export``."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ __all__ = ["register_commands", "register_exporters"]
 
 @hookimpl
 def register_exporters() -> Sequence[Exporter]:
-    """Add the format ``html``."""
+    """Add the formats ``html`` and ``markdown``."""
     from pi_export_html._exporter import HtmlExporter
+    from pi_export_html._text import MarkdownExporter
 
-    return [HtmlExporter()]
+    return [HtmlExporter(), MarkdownExporter()]
 
 
 @hookimpl

@@ -17,7 +17,7 @@ def export_command() -> Command:
     return Command(
         name="export",
         handler=_run,
-        description="Write the session into a file: /export [FILE.html | FILE.jsonl]",
+        description="Export the session to a file: /export [FILE.html | FILE.md | FILE.jsonl]",
     )
 
 

@@ -28,19 +28,19 @@ Usage: pi sessions list [--all] [--tree]
        pi sessions path ID
        pi sessions fsck FILE [--repair]
 
-Look at stored sessions: those of the store that the setting sessionStore names.
+List and check stored sessions, in the store that the setting sessionStore names.
 
   list         List the sessions of this directory, the newest first
-    --all      List those of all directories
-    --tree     List forks and the sessions of agents under their parent, those
-               of other directories included
-  path ID      Print the path of the session whose id begins like this, or what
-               the store takes in place of a path
+    --all      List the sessions of all directories
+    --tree     List forks and the sessions of agents under their parent,
+               including those in other directories
+  path ID      Print the path of the session whose id begins with ID, or what
+               the store uses in place of a path
   fsck FILE    Check a session file: header, damaged lines, ids, parents, tool
-               calls. Ends with 0 when nothing is wrong, with 1 otherwise
-    --repair   Write a repaired copy beside it and print its path; the file
-               itself stays as it is. Ends with 0 when the copy can be used
-  -h, --help   Print this and end
+               calls. Exit code 0 if nothing is wrong, else 1
+    --repair   Write a repaired copy next to it and print its path; the file
+               itself is not changed. Exit code 0 if the copy can be used
+  -h, --help   Print this help and exit
 """
 
 _SWITCHES = {"list": ("--all", "--tree"), "path": (), "fsck": ("--repair",)}

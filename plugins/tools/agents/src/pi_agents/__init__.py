@@ -40,7 +40,7 @@ def register_commands() -> list[Command]:
 
         explain_none(ctx)
 
-    return [Command("agents", handler=explain, description="List agents, look at them, stop them, apply their work")]
+    return [Command("agents", handler=explain, description="List agents, inspect or stop them, apply their changes")]
 
 
 @hookimpl

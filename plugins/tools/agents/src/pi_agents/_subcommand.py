@@ -28,12 +28,12 @@ Usage: pi agents list [--json]
        pi agents new NAME [--project]
        pi agents worktrees
 
-list       List the agents of this folder and your own, with their files
-check      Report what agent files have that pi cannot use; exit code 1 where
-           an agent is not offered
-new        Write an agent file to fill in: your own, or with --project one in
+list       List the agents of this folder and of the user, with their files
+check      Report what pi cannot use in agent files; exit code 1 if an agent
+           cannot be used at all
+new        Create an agent file to fill in: for the user, or with --project in
            .pi/agents of this folder
-worktrees  List the worktrees of this repository that agents have left, and
+worktrees  List the worktrees of this repository that agents left behind, and
            those of pi -w
 """
 

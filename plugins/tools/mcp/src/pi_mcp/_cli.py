@@ -46,7 +46,7 @@ def run_mcp(arguments: Sequence[str], host: Any) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="pi mcp", description="Look at MCP servers, try them, and configure them.")
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
-    verb = verbs.add_parser("list", help="connect every server and say how that went; 1 when one fails")
+    verb = verbs.add_parser("list", help="connect every server and report the result; 1 when one fails")
     verb.add_argument("--json", action="store_true", help="print a list of objects")
     verb = verbs.add_parser(
         "add",

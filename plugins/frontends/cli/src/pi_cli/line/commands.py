@@ -171,22 +171,22 @@ def _stored(conversation: Conversation) -> list[str]:
 OWN: dict[str, Own] = {
     "help": Own("List commands and keys", _help),
     "model": Own("Show the models, or choose one: /model NAME", _model, _models),
-    "thinking": Own("Choose how hard the model thinks; /thinking show or hide what it thinks", _thinking, _levels),
-    "new": Own("Begin a new session", sessions.new),
-    "resume": Own("Go on with another session of this folder", sessions.resume),
+    "thinking": Own("Choose the reasoning effort; /thinking show or hide displays thinking", _thinking, _levels),
+    "new": Own("Start a new session", sessions.new),
+    "resume": Own("Resume another session of this folder", sessions.resume),
     "tree": Own(
-        "Draw the session as a tree and go on from another place: /tree FILTER", sessions.tree, sessions.filters
+        "Show the session tree, and continue from another point: /tree FILTER", sessions.tree, sessions.filters
     ),
-    "fork": Own("Go on in a new session from before something that you said", sessions.fork),
-    "clone": Own("Go on in a copy of this session", sessions.clone),
-    "import": Own("Copy a session file here and go on with it: /import PATH", sessions.import_),
+    "fork": Own("Fork into a new session, from before one of your messages", sessions.fork),
+    "clone": Own("Continue in a copy of this session", sessions.clone),
+    "import": Own("Import a session file and resume it: /import PATH", sessions.import_),
     "name": Own("Show the session's name, or set it: /name NAME", sessions.name),
     "session": Own("Show file, size and cost of the session", sessions.show),
     "copy": Own("Copy the last answer to the clipboard; /copy print prints it", sessions.copy, lambda _: ("print",)),
     "output": Own("Show the whole of the last tool result", _output),
     "login": Own("Sign in to a provider, or store its API key: /login PROVIDER", _login, _with_login),
-    "logout": Own("Forget what is stored for a provider: /logout PROVIDER", _logout, _stored),
-    "reload": Own("Load extensions, skills, prompts and themes again", _reload),
-    "quit": Own("End", _quit),
+    "logout": Own("Delete the stored login or key of a provider: /logout PROVIDER", _logout, _stored),
+    "reload": Own("Reload extensions, skills, prompts and themes", _reload),
+    "quit": Own("Exit", _quit),
 }
 """The commands, by their names."""

@@ -22,7 +22,7 @@ _MOST_ROWS = 60
 
 
 async def new(conversation: Conversation, _argument: str) -> None:
-    """Begin a new session."""
+    """Start a new session."""
     if await conversation.session.new_session():
         conversation.write_line("A new session.")
 

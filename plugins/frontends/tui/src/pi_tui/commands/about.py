@@ -94,9 +94,9 @@ async def _debug(talk: Talk, _argument: str) -> None:
 
 
 COMMANDS = {
-    "plugins": Command("List the plugins, what they cost and what is wrong with them: /plugins NAME", _plugins),
-    "trust": Command("Decide whether this folder's own settings and code are used", _trust),
-    "export": Command("Write the session into a file: /export [FILE.html | FILE.jsonl]", _export),
-    "changelog": Command("Show where the changes of this version are listed", _changelog),
-    "debug": Command("Write the screen and the messages into a file", _debug),
+    "plugins": Command("List the plugins, their cost and problems: /plugins NAME", _plugins),
+    "trust": Command("Trust this folder's settings and code, or not", _trust),
+    "export": Command("Export the session to a file: /export [FILE.html | FILE.md | FILE.jsonl]", _export),
+    "changelog": Command("Show where to find the changes of this version", _changelog),
+    "debug": Command("Write the screen and the messages to a file", _debug),
 }

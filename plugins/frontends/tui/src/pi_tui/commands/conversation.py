@@ -43,6 +43,6 @@ async def _copy(talk: Talk, _argument: str) -> None:
 COMMANDS = {
     "name": Command("Show the session's name, or set it: /name NAME", _name),
     "session": Command("Show file, size and cost of the session", _session),
-    "compact": Command("Replace the older part of the conversation by a summary: /compact WHAT MATTERS", _compact),
-    "copy": Command("Copy what is selected, or else the last answer, to the clipboard", _copy),
+    "compact": Command("Summarize the older part of the conversation: /compact FOCUS", _compact),
+    "copy": Command("Copy the selection, or the last answer, to the clipboard", _copy),
 }

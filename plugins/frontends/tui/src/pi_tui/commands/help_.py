@@ -49,6 +49,6 @@ async def _quit(talk: Talk, _argument: str) -> None:
 COMMANDS = {
     "help": Command("List the commands", _help),
     "hotkeys": Command("List the keys, as they are bound", _hotkeys),
-    "reload": Command("Load extensions, skills, prompts and themes again", _reload),
-    "quit": Command("End", _quit),
+    "reload": Command("Reload extensions, skills, prompts and themes", _reload),
+    "quit": Command("Exit", _quit),
 }

@@ -105,7 +105,7 @@ def _levels(talk: Talk) -> Sequence[str]:
 COMMANDS = {
     "model": Command("Choose the model: /model NAME", _model, _models),
     "scoped-models": Command("Choose the models to cycle through", _scoped_models),
-    "thinking": Command("Choose how hard the model thinks: /thinking LEVEL", _thinking, _levels),
+    "thinking": Command("Choose the reasoning effort: /thinking LEVEL", _thinking, _levels),
     "login": Command("Sign in to a provider, or store its API key: /login PROVIDER", _login, _with_login),
-    "logout": Command("Forget what is stored for a provider: /logout PROVIDER", _logout, _stored),
+    "logout": Command("Delete the stored login or key of a provider: /logout PROVIDER", _logout, _stored),
 }

@@ -66,9 +66,9 @@ async def _import(talk: Talk, argument: str) -> None:
 
 
 COMMANDS = {
-    "new": Command("Begin a new session", _new),
-    "resume": Command("Go on with another session of this folder", _resume),
-    "fork": Command("Go on in a new session from before a message of yours", _fork),
-    "clone": Command("Go on in a copy of this session", _clone),
-    "import": Command("Copy a session file here and go on with it: /import PATH", _import),
+    "new": Command("Start a new session", _new),
+    "resume": Command("Resume another session of this folder", _resume),
+    "fork": Command("Fork into a new session, from before one of your messages", _fork),
+    "clone": Command("Continue in a copy of this session", _clone),
+    "import": Command("Import a session file and resume it: /import PATH", _import),
 }

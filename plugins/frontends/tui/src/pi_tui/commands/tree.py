@@ -92,4 +92,4 @@ def _filters(_talk: Talk) -> Sequence[str]:
     return FILTERS
 
 
-COMMANDS = {"tree": Command("Go on from another place of the session: /tree FILTER", _tree, _filters)}
+COMMANDS = {"tree": Command("Show the session tree, and continue from another point: /tree FILTER", _tree, _filters)}

@@ -306,7 +306,7 @@ class LocalPort:
         return [*models.auth.providers()] if stored else [*dict.fromkeys([*models.logins(), *models.get_providers()])]
 
     async def reload(self) -> None:
-        """Load extensions, skills, prompts and themes again."""
+        """Reload extensions, skills, prompts and themes."""
         await self.session.reload()
 
     def last_answer(self) -> str | None:
@@ -332,7 +332,7 @@ class LocalPort:
     # Other conversations
 
     async def new_session(self) -> bool:
-        """Begin a new session."""
+        """Start a new session."""
         return await self.session.new_session()
 
     async def switch_session(self, path: str) -> bool:

@@ -232,7 +232,7 @@ class Port(Protocol):
         ...
 
     async def reload(self) -> None:
-        """Load extensions, skills, prompts and themes again."""
+        """Reload extensions, skills, prompts and themes."""
         ...
 
     def last_answer(self) -> str | None:
@@ -246,7 +246,7 @@ class Port(Protocol):
     # Other conversations: False or None where a plugin did not allow it
 
     async def new_session(self) -> bool:
-        """Begin a new session."""
+        """Start a new session."""
         ...
 
     async def switch_session(self, path: str) -> bool:

@@ -306,7 +306,7 @@ class RemotePort(Limits):
     # Other conversations
 
     async def new_session(self) -> bool:
-        """Begin a new session."""
+        """Start a new session."""
         return await self._changed(self._client.new_session())
 
     async def switch_session(self, path: str) -> bool:
