@@ -160,7 +160,7 @@ def count_calls() -> float:
     """Return the microseconds of CPU of counting one call of a tool."""
     from types import SimpleNamespace
 
-    from pi_cli.bill.collecting import Bill
+    from pi_core.conversation.bill import Bill
     from pi_hookspecs import ToolExecutionEndEvent, ToolResult
 
     bill = Bill(SimpleNamespace(subscribe=lambda *_: None))

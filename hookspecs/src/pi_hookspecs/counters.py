@@ -19,6 +19,7 @@ class HookCounters(Value):
         longest_ms: Milliseconds of the longest call.
         failures: Calls that raised, took too long, blocked the event loop, or answered with a wrong type.
         timeouts: Those of them that took too long or blocked.
+        message_tokens: Estimated tokens of the messages that they added, to the conversation or to a request.
     """
 
     hook: str
@@ -28,3 +29,4 @@ class HookCounters(Value):
     longest_ms: float = 0.0
     failures: int = 0
     timeouts: int = 0
+    message_tokens: int = 0

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from pi_core.conversation.model_selection import ScopedModel
     from pi_core.hooks.reports import HookFailure, HookTrace
     from pi_core.models.auth_storage import AuthStorage
-    from pi_hookspecs import Model, NewEntry, PiAPI, ResourceLoader, ThinkingLevel, Tool, UserInterface
+    from pi_hookspecs import AgentMessage, Model, NewEntry, PiAPI, ResourceLoader, ThinkingLevel, Tool, UserInterface
 
 __all__ = ["build_runtime", "create_agent_session", "prepare_host"]
 
@@ -184,6 +184,7 @@ def create_agent_session(
         trace=log.traced(trace) if log is not None else trace,
     )
     session = AgentSession(runtime)
+    _keep_bill(session)
     if scoped := tuple(scoped_models):  # the part that cycles is not loaded for nothing
         session.set_scoped_models(scoped)
     return session if log is None else log.observed(session)
@@ -222,6 +223,7 @@ def build_runtime(
         return PromptInputs(cwd=cwd, tools=agent.state.tools, owner=toolbox.owner, date=date)
 
     hooks = host.dispatcher(report_hook, trace)
+    hooks.tokens_of = _message_tokens
     plugins, gate = PluginScope(), PromptGate(hooks.abort)
     bridge = HookBridge(hooks, plugins, append_entries, toolbox.info)
     agent = build_agent(
@@ -262,6 +264,21 @@ def build_runtime(
         front_end=front_end or FrontEnd(ui=NoUserInterface()),
         create_session=create_agent_session,
     )
+
+
+def _message_tokens(message: AgentMessage) -> int:
+    from pi_core.models.token_estimate import estimate_tokens
+
+    return estimate_tokens(message)
+
+
+def _keep_bill(session: AgentSession) -> None:
+    """Write what the plugins of a stored session cost; one in memory leaves nothing behind."""
+    if session.session_manager.is_persisted:
+        from pi_core.conversation.bill import Bill
+        from pi_core.conversation.bill_file import keep_bill
+
+        keep_bill(session, Bill(session))
 
 
 def _debug_log(environ: Mapping[str, str]) -> DebugLog | None:

@@ -15,10 +15,10 @@ __all__ = ["Counter", "summed"]
 class Counter:
     """The calls of one plugin's implementations of a hook."""
 
-    __slots__ = ("calls", "failures", "longest", "seconds", "timeouts")
+    __slots__ = ("calls", "failures", "longest", "message_tokens", "seconds", "timeouts")
 
     def __init__(self) -> None:
-        self.calls = self.failures = self.timeouts = 0
+        self.calls = self.failures = self.timeouts = self.message_tokens = 0
         self.seconds = self.longest = 0.0
 
 
@@ -35,6 +35,7 @@ def summed(counters: Mapping[tuple[str, str], Counter]) -> tuple[HookCounters, .
             longest_ms=each.longest * 1000,
             failures=each.failures,
             timeouts=each.timeouts,
+            message_tokens=each.message_tokens,
         )
         for (hook, plugin), each in counters.items()
         if each.calls

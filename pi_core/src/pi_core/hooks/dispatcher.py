@@ -16,6 +16,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from pi_core.base.forwarding import attribute, forward
+from pi_core.hooks.added_messages import ADDING, counting_messages
 from pi_core.hooks.combining import combine_by
 from pi_core.hooks.counters import Counter, summed
 from pi_core.hooks.invoker import Invoker
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
     import pluggy
 
+    from pi_core.hooks.combining import Invoke
     from pi_core.hooks.records import Combine
     from pi_core.hooks.reports import HookFailure
     from pi_hookspecs import Answers, Deprecated, HookCounters, HookTrace, PiContext
@@ -82,8 +84,10 @@ class HookDispatcher:
         self._noted: set[tuple[str, str, str]] = set()
         self._counters: defaultdict[tuple[str, str], Counter] = defaultdict(Counter)
         self.implemented: frozenset[str] = frozenset()
+        self.tokens_of: Callable[[Any], int] = lambda _message: 0
+        """Estimates the tokens of a message, for the counters."""
         self._hooks = {
-            name: CompiledHook(name, spec, answers, combine_by(answers, self._invoker.invoke))
+            name: CompiledHook(name, spec, answers, self._combination(name, answers))
             for name, spec in all_hookspecs().items()
             if (answers := answers_of(spec)) is not None
         }
@@ -234,7 +238,7 @@ class HookDispatcher:
             )
             if name in OBSERVED:
                 ordered.sort(key=attrgetter("observes"))
-                hook.combine = self._combination(hook.answers, observed=any(each.observes for each in ordered))
+                hook.combine = self._combination(name, hook.answers, observed=any(each.observes for each in ordered))
             hook.implementations = tuple(ordered)
             for cycle in cycles:
                 if cycle not in hook.cycles:
@@ -247,13 +251,19 @@ class HookDispatcher:
             (each.deadline for name in self.implemented for each in self._hooks[name].implementations), default=30.0
         )
 
-    def _combination(self, answers: Answers, *, observed: bool) -> Combine:
+    def _combination(self, name: str, answers: Answers, *, observed: bool = False) -> Combine:
         """Return the function that calls a hook's implementations; ``observed`` reports to some what others change."""
+        invoke: Invoke = self._invoker.invoke
+        if name in ADDING:
+            invoke = counting_messages(invoke, self._estimate)
         if not observed:
-            return combine_by(answers, self._invoker.invoke)
+            return combine_by(answers, invoke)
         from pi_core.hooks.changes import report_changes
 
-        return combine_by(answers, report_changes(self._invoker.invoke))
+        return combine_by(answers, report_changes(invoke))
+
+    def _estimate(self, message: Any) -> int:
+        return self.tokens_of(message)
 
     def _find(self, hook: CompiledHook) -> Iterator[HookImplementation]:
         """Yield the implementations of a hook; known ones keep their failure counts and quarantines."""

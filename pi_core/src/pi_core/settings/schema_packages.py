@@ -45,7 +45,7 @@ class PackageSettings:
     )
     packages_verify: Literal["attested"] | None = setting(
         None,
-        "`attested`: install packages of an index only with a valid attestation of their publisher (PEP 740)",
+        "What packages of an index must have to be installed: `attested`, a valid attestation of their publisher",
         key="packages.verify",
     )
     packages_catalogues: list[str] = setting(

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from pi_cli._plugins_command import run_plugins
-from pi_cli.bill import stored
-from pi_cli.bill.stored import append_bill, bill_file, read_bills
+from pi_core import create_agent_session
+from pi_core.conversation import bill_file as stored
+from pi_core.conversation.bill_file import append_bill, bill_file, read_bills
 from pi_core.host import PluginHost
 from pi_core.settings import Settings
 from pi_hookspecs import PiError
+from pi_testing import text
 
 COSTLY = """
 from pi_hookspecs import Context, PromptSection, SideRequest, SystemPromptResult, UserMessage, hookimpl, tool
@@ -163,3 +167,72 @@ def test_a_folder_that_cannot_be_written_is_no_error(tmp_path):
     (tmp_path / "cache").write_text("a file")
 
     append_bill(tmp_path, "s", "/work", "2026-11-23T00:00:00+00:00", {})
+
+
+ADDING = """
+from attrs import evolve
+from pi_hookspecs import BeforeAgentStartResult, ContextResult, CustomMessage, UserMessage, hookimpl
+
+@hookimpl
+def before_agent_start(event):
+    return BeforeAgentStartResult(messages=[CustomMessage(custom_type="tide", content="ebb " * 100, timestamp=0)])
+
+@hookimpl
+def context(event):
+    return ContextResult(messages=[*event.messages, UserMessage(content="flow" * 25, timestamp=0)])
+"""
+
+
+@pytest.fixture
+def billed(tmp_path, script):
+    """A function that makes a stored session of a program, with a plugin that adds messages."""
+    file = tmp_path / "adding.py"
+    file.write_text(ADDING)
+
+    def make():
+        settings = Settings.in_memory({}, tmp_path / "agent")
+        return create_agent_session(
+            cwd=tmp_path,
+            agent_dir=tmp_path / "agent",
+            settings=settings,
+            model=script.model,
+            plugins={"script": script},
+            extensions=[file],
+        )
+
+    return make
+
+
+async def test_messages_that_a_plugin_adds_are_billed_and_each_conversation_has_a_line(billed, script, tmp_path):
+    script.turn(text("one")).turn(text("two"))
+    async with billed() as session:
+        await session.prompt("look")
+        first = session.session_id
+        await session.new_session()
+        await session.prompt("look again")
+        second = session.session_id
+
+    bills = [*read_bills(tmp_path / "agent")]
+
+    assert [each["session"] for each in bills] == [first, second]
+    assert [each["plugins"]["adding"]["messageTokens"] for each in bills] == [125, 125]
+    assert not list((tmp_path / "agent" / "cache" / "bills").glob("*"))
+
+
+def ended_process():
+    """Return the id of a process that has ended."""
+    with subprocess.Popen([sys.executable, "-S", "-c", ""]) as process:
+        return process.pid
+
+
+async def test_a_process_that_is_killed_leaves_its_bill(billed, script, tmp_path):
+    script.turn(text("one"))
+    async with billed() as session:
+        await session.prompt("look")
+        (draft,) = (tmp_path / "agent" / "cache" / "bills").glob("*.json")
+        left = draft.read_bytes()
+    bill_file(tmp_path / "agent").unlink()
+    draft.with_name(f"{ended_process()}-x.json").write_bytes(left)
+
+    assert [each["plugins"]["adding"]["messageTokens"] for each in read_bills(tmp_path / "agent")] == [125]
+    assert [each["plugins"]["adding"]["messageTokens"] for each in read_bills(tmp_path / "agent")] == [125]

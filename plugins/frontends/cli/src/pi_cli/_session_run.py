@@ -152,10 +152,12 @@ async def _drive(mode: Mode, session: AgentSession, options: Options, last_momen
 
     from pi_cli._hook_calls import remember_calls
     from pi_cli._known_flags import remember
-    from pi_cli.bill.collecting import Bill
-    from pi_cli.bill.stored import append_bill
 
-    bill = Bill(session)
+    if not session.session_manager.is_persisted:  # the others keep their bills themselves
+        from pi_core.conversation.bill import Bill
+        from pi_core.conversation.bill_file import keep_bill
+
+        keep_bill(session, Bill(session))
     if options.watch:
         session.watch_extensions()
     gc.freeze()
@@ -166,7 +168,6 @@ async def _drive(mode: Mode, session: AgentSession, options: Options, last_momen
     finally:
         last_moment.begins(code)
     remember_calls(session.host, session.hooks.counters())
-    append_bill(session.host.settings.agent_dir, session.session_id, str(session.cwd), bill.started, bill.rows())
     remember(session.host, session.parts.activations.flags)
     return code
 

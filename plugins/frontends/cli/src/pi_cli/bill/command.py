@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 from pi_cli._options import PromptOptions
 from pi_cli._report import print_json, print_lines, say
 from pi_cli._words import one_line
-from pi_cli.bill.collecting import COLUMNS, MONEY, Bill
-from pi_cli.bill.stored import read_bills
+from pi_core.conversation.bill import COLUMNS, MONEY, Bill
+from pi_core.conversation.bill_file import read_bills
 from pi_hookspecs import UnknownName, UserError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from pi_cli.bill.collecting import Row
+    from pi_core.conversation.bill import Row
     from pi_core.host import PluginHost
 
 __all__ = ["show_bill", "show_timing"]
@@ -28,6 +28,7 @@ _HEADS = {
     "longestMs": "longest",
     "failures": "failed",
     "promptTokens": "prompt tokens",
+    "messageTokens": "message tokens",
     "toolTokens": "tool tokens",
     "toolCalls": "tool calls",
     "toolMs": "tool ms",

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from pi_core import AgentSession
+    from pi_core.conversation.session import AgentSession
     from pi_hookspecs import SessionEntry, ToolExecutionEndEvent
 
 __all__ = ["COLUMNS", "MONEY", "Bill", "Row"]
 
 COLUMNS = (
-    *("importMs", "hookCalls", "hookMs", "longestMs", "failures", "promptTokens", "toolTokens", "toolCalls", "toolMs"),
-    *("toolFailures", "requests", "requestTokens", "dollars", "cacheBreaks", "cacheDollars"),
+    *("importMs", "hookCalls", "hookMs", "longestMs", "failures", "promptTokens", "messageTokens", "toolTokens"),
+    *("toolCalls", "toolMs", "toolFailures", "requests", "requestTokens", "dollars", "cacheBreaks", "cacheDollars"),
 )
 """The figures of a plugin, in their order."""
 
@@ -24,6 +24,9 @@ MONEY = frozenset({"dollars", "cacheDollars"})
 """The columns in dollars."""
 
 Row = dict[str, float]
+
+_STATES = frozenset({"promptTokens", "toolTokens", "longestMs"})
+"""Columns that are no sums: the present size, and the largest value."""
 
 _PI = "pi"
 """Who pays for what no plugin did."""
@@ -38,6 +41,8 @@ class Bill:
     def __init__(self, session: AgentSession) -> None:
         self._session = session
         self._calls: dict[str, list[int]] = {}
+        self._before: dict[str, Row] = {}
+        self._latest: dict[str, Row] = {}
         self.started = datetime.now(UTC).isoformat()
         session.subscribe(self.count, "tool_execution_end")
 
@@ -50,31 +55,48 @@ class Bill:
         sums[1] += event.duration_ms or 0
         sums[2] += event.is_error
 
+    def begin(self) -> None:
+        """Begin a new bill where the last one ended: another conversation was put in the session's place."""
+        self._before = self._latest
+        self.started = datetime.now(UTC).isoformat()
+
     def rows(self) -> dict[str, Row]:
         """Return the figures that are not 0, by plugin."""
-        rows: dict[str, Row] = {}
-        for plugin, column, value in self._figures():
-            row = rows.setdefault(plugin, {})
-            row[column] = max(row.get(column, 0), value) if column == "longestMs" else row.get(column, 0) + value
+        rows = self._totals()
+        self._latest = {plugin: dict(row) for plugin, row in rows.items()}
+        for plugin, row in rows.items():
+            for name, value in self._before.get(plugin, {}).items():
+                if name not in _STATES:
+                    row[name] = row.get(name, 0) - value
+                elif name == "longestMs" and row.get(name) == value:
+                    del row[name]
         return {
             plugin: {name: round(row[name], 6 if name in MONEY else 3) for name in COLUMNS if row.get(name)}
             for plugin, row in rows.items()
             if any(row.values())
         }
 
+    def _totals(self) -> dict[str, Row]:
+        rows: dict[str, Row] = {}
+        for plugin, column, value in self._figures():
+            row = rows.setdefault(plugin, {})
+            row[column] = max(row.get(column, 0), value) if column == "longestMs" else row.get(column, 0) + value
+        return rows
+
     def _figures(self) -> Iterator[tuple[str, str, float]]:
         session = self._session
-        for plugin, took in session.host.load_times.items():
-            yield plugin, "importMs", took
+        if not session.runtime.front_end.depth:  # a helper has the plugins of its parent
+            yield from ((plugin, "importMs", took) for plugin, took in session.host.load_times.items())
         for each in session.hooks.counters():
             yield each.plugin, "hookCalls", each.calls
             yield each.plugin, "hookMs", each.total_ms
             yield each.plugin, "longestMs", each.longest_ms
             yield each.plugin, "failures", each.failures + each.timeouts
+            yield each.plugin, "messageTokens", each.message_tokens
         yield from self._tools()
         yield from self._prompt()
         for name, spent in session.parts.spent.items():
-            yield from ((name or _PI, column, value) for column, value in zip(COLUMNS[10:13], spent, strict=True))
+            yield from ((name or _PI, column, value) for column, value in zip(COLUMNS[11:14], spent, strict=True))
         yield from self._breaks()
 
     def _tools(self) -> Iterator[tuple[str, str, float]]:
@@ -86,7 +108,7 @@ class Bill:
         for name, sums in self._calls.items():
             tool = toolbox.find(name)
             owner = (toolbox.owner(tool) if tool is not None else None) or _PI
-            yield from ((owner, column, value) for column, value in zip(COLUMNS[7:10], sums, strict=True))
+            yield from ((owner, column, value) for column, value in zip(COLUMNS[8:11], sums, strict=True))
         for tool in toolbox.active():
             characters = len(json.dumps(tool_declaration(tool), default=repr))
             yield toolbox.owner(tool) or _PI, "toolTokens", -(-characters // CHARS_PER_TOKEN)
