@@ -37,9 +37,9 @@ login    Sign in to a provider; without a sign-in, store its API key. The key is
          read without echo, or from a pipe. It may also be $VARIABLE or
          !command, which are evaluated whenever a key is needed.
 logout   Delete the stored login or key of a provider.
-check    Check whether a provider, or which of all, can be used. An expired login
-         is renewed. Exit codes: 0 ready, 1 not ready, 2 invalid: the stored
-         login or key cannot be used, or there is no such provider.
+check    Check whether a provider, or which of all, can be used. An expired
+         login is renewed. Exit codes: 0 ready, 1 not ready, 2 invalid: the
+         stored login or key cannot be used, or there is no such provider.
 print-api-key, print-bearer-token
          Print the key that requests are sent with, or the access token of a
          login; an expired one is renewed first.

@@ -174,7 +174,7 @@ async def test_an_unknown_command_stays_and_enter_sends_it_anyway(desk, script: 
 async def test_commands_are_completed_and_run_with_enter(desk) -> None:
     async with desk() as user:
         await user.press("slash", "q", "u", "i")
-        await user.sees("→ quit", "End")
+        await user.sees("→ quit", "Exit")
         await user.press("enter")
 
         await user.when(lambda: user.is_over)
