@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from pi_core import create_agent_session
 from pi_core.host import PluginHost
+from pi_core.host.extensions import LocalExtensions
+from pi_core.host.overlay import user_root
 from pi_core.host.policy import check_presence
 from pi_core.settings import Settings
 from pi_hookspecs import UserError
@@ -101,3 +105,40 @@ def test_a_local_extension_can_be_required(plugins):
     host.add(type("Mine", (), {})(), "mine")
 
     check_presence(host)
+
+
+@pytest.fixture
+def local(plugins, tmp_path):
+    """A function that loads two local extensions, a file and one of an installed package, and returns their names."""
+    file = tmp_path / "moon.py"
+    file.write_text(f"from pi_hookspecs import hookimpl\n{LISTENS}")
+    root = user_root(plugins.agent_dir)
+    packaged = root / "gen" / "a1" / "sun.py"
+    packaged.parent.mkdir(parents=True)
+    packaged.write_text(file.read_text())
+    package = {"source": "git:host/u/sun", "identity": "git:host/u/sun", "resources": {"extensions": ["sun.py"]}}
+    packaged.parent.with_suffix(".json").write_text(json.dumps({"id": "a1", "packages": [package]}))
+    (root / "current").write_text("a1\n")
+
+    def load(settings):
+        (plugins.agent_dir / "settings.json").write_text(json.dumps({"packages": ["git:host/u/sun"], **settings}))
+        plugins.forget()
+        host = PluginHost(Settings.load(tmp_path, plugins.agent_dir), disabled=plugins.disabled)
+        LocalExtensions(host, cwd=tmp_path, given=[file]).load()
+        return host.added()
+
+    return load
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ({}, ["sun", "moon"]),
+        ({"plugins": {"allow": ["moon"]}}, ["moon"]),
+        ({"plugins": {"allow": []}}, []),
+        ({"packages.deny": ["host/u/*"]}, ["moon"]),
+        ({"packages.deny": ["git:*"]}, ["moon"]),
+    ],
+)
+def test_local_extensions_and_those_of_packages_are_held_to_it_at_every_start(local, settings, expected):
+    assert local(settings) == expected

@@ -14,7 +14,7 @@ from pi_core.host.overlay import current_generation, describe_generation, projec
 from pi_hookspecs.values import Value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
     from pi_core.settings import Settings
@@ -71,6 +71,7 @@ def package_resources(settings: Settings, kind: str, cwd: str, home: str) -> Ite
     if not any(lists.values()):
         return
     taken: set[str] = set()
+    is_left_out = _denied(settings)
     for scope, folder, root in _scopes(settings, cwd):
         entries = _by_source(lists.get(folder))
         if not entries:
@@ -81,10 +82,21 @@ def package_resources(settings: Settings, kind: str, cwd: str, home: str) -> Ite
             if package["identity"] in taken or written not in entries:
                 continue
             taken.add(package["identity"])
+            if is_left_out(package["identity"]):
+                continue
             for path in package.get("resources", {}).get(kind, ()):
                 where = os.path.join(root, "gen", str(name), path)  # noqa: PTH118 - an absolute path stays one
                 picks = _picks(entries[written], kind, os.path.dirname(where), home)  # noqa: PTH120
                 yield PackageResource(path=where, scope=scope, source=written, picks=picks)
+
+
+def _denied(settings: Settings) -> Callable[[str], bool]:
+    """Return what says of a package's identity whether the settings deny it."""
+    if not settings.each("packages.deny"):
+        return lambda _identity: False
+    from pi_core.host.policy import denied  # most users deny nothing
+
+    return lambda identity: denied(identity, settings) is not None
 
 
 @frozen(eq=False, repr=False)

@@ -16,31 +16,44 @@ from pi_core.host.records import DEFAULT_PLUGINS, required_plugins
 from pi_hookspecs import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from pi_core.host import PluginHost
     from pi_core.host.records import PluginRecord
     from pi_core.settings import Settings
 
-__all__ = ["check_presence", "left_out"]
+__all__ = ["check_presence", "denied", "left_out", "not_allowed"]
 
 
 def left_out(records: Mapping[str, PluginRecord], settings: Settings) -> dict[str, str]:
     """Return the plugins that the settings leave out, each with the reason; pi's own need no permission."""
-    found: dict[str, str] = {}
-    for origin, patterns in _lists(settings, "plugins.allow"):
-        for name in records:
-            if name not in DEFAULT_PLUGINS and not any(fnmatchcase(name, each) for each in patterns):
-                found[name] = f"plugins.allow in {origin} does not name it"
-    for origin, patterns in _lists(settings, "packages.deny"):
-        for name, record in records.items():
-            distribution = re.sub(r"[-_.]+", "-", record.distribution).lower()
-            if any(
-                fnmatchcase(each, pattern) for each in (distribution, f"pypi:{distribution}") for pattern in patterns
-            ):
-                found[name] = f"packages.deny in {origin} names {distribution}"
+    found = not_allowed([name for name in records if name not in DEFAULT_PLUGINS], settings)
+    for name, record in records.items():
+        distribution = re.sub(r"[-_.]+", "-", record.distribution).lower()
+        reason = denied(f"pypi:{distribution}", settings)
+        if reason is not None:
+            found[name] = reason
     found.update((name, "packages leaves it out") for name in _filtered(settings) if name in records)
     return found
+
+
+def not_allowed(names: Sequence[str], settings: Settings) -> dict[str, str]:
+    """Return those of these plugins that ``plugins.allow`` does not name, each with the reason."""
+    return {
+        name: f"plugins.allow in {origin} does not name it"
+        for origin, patterns in _lists(settings, "plugins.allow")
+        for name in names
+        if not any(fnmatchcase(name, each) for each in patterns)
+    }
+
+
+def denied(identity: str, settings: Settings) -> str | None:
+    """Return why a package is not loaded, by its identity, as ``pypi:pluggypi-tides``; None if it may be."""
+    name = identity.partition(":")[2]
+    for origin, patterns in _lists(settings, "packages.deny"):
+        if any(fnmatchcase(name, each) or fnmatchcase(identity, each) for each in patterns):
+            return f"packages.deny in {origin} names {name}"
+    return None
 
 
 def _lists(settings: Settings, key: str) -> Iterator[tuple[str, list[str]]]:

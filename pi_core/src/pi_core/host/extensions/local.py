@@ -189,7 +189,18 @@ class LocalExtensions:
             misleading = {str(UnknownName("plugin", name, self._host.records)) for name in disabled}
             self._host.problems = [each for each in self._host.problems if each.message not in misleading]
         self.disabled = [source for source in sources if source.name in disabled]
-        return [source for source in sources if source.name not in disabled]
+        left_out = self._not_allowed([each.name for each in sources if each.requirement is None], report=report)
+        return [source for source in sources if source.name not in disabled | left_out.keys()]
+
+    def _not_allowed(self, names: list[str], *, report: bool) -> dict[str, str]:
+        if not self._host.settings.each("plugins.allow"):
+            return {}
+        from pi_core.host.policy import not_allowed  # most users allow all
+
+        found = not_allowed(names, self._host.settings)
+        for name, reason in found.items() if report else ():
+            self._host.report(name, "import", f"not loaded: {reason}")
+        return found
 
     def _is_installed(self, plugin: ProjectPlugin) -> bool:
         """Whether a project's plugin is an installed one, as where the project is installed editable."""
@@ -205,18 +216,18 @@ class LocalExtensions:
         Raises:
             UserError: It cannot be installed, or the file not be read.
         """
+        from pi_core.host.extensions.dependencies import install, needs_of_file, needs_of_project, use
+
         if source.requirement is not None:
             wanted: tuple[str, ...] = (source.requirement,)
         elif source.plugin is not None:
-            wanted = _checked_needs(source.plugin)
+            wanted = needs_of_project(source.plugin)
         elif source.program is not None:
             wanted = ()
         else:
             assert source.path is not None  # noqa: S101 - one of the two is there
-            wanted = _dependencies(source.path)
+            wanted = needs_of_file(source.path)
         if wanted:
-            from pi_core.host.extensions.dependencies import install, use
-
             folder = install(wanted, self._host.settings.agent_dir / "cache" / "extensions", self._say, self._environ)
             if folder is not None:
                 use(folder)
@@ -287,17 +298,22 @@ class LocalExtensions:
         """Add the plugins of a distribution that was installed for this run."""
         from importlib.metadata import distribution
 
+        from pi_core.host.policy import denied
         from pi_core.host.requirements import unmet_requirement
 
+        reason = denied(f"pypi:{source.name.lower()}", self._host.settings)
+        if reason is not None:
+            raise UserError(reason)
         unmet = unmet_requirement(source.name)  # the folder may have a newer copy of pi's packages: pi's own come first
         if unmet is not None:
             raise UserError(f"it {unmet}")
         found = [each for each in distribution(source.name).entry_points if each.group == "pi"]
         if not found:
             raise UserError(f"{source.name!r} has no entry point in group 'pi': it is no plugin")
+        left_out = {*self._host.disabled, *self._not_allowed([each.name for each in found], report=True)}
         plugins: dict[str, object] = {}
         for entry_point in found:
-            if self._host.has(entry_point.name) or entry_point.name in self._host.disabled:
+            if self._host.has(entry_point.name) or entry_point.name in left_out:
                 continue  # installed with pi, or earlier
             report, what = partial(self._report, entry_point.name, "import"), f"importing {entry_point.value}"
             with guarded(report, entry_point.name, what, self._host.load_seconds):
@@ -339,32 +355,6 @@ class _Reporting:
             return False
         self._report(str(error))
         return True
-
-
-def _dependencies(path: Path) -> tuple[str, ...]:
-    from pi_core.host.extensions.script_metadata import dependencies_of
-
-    try:
-        source = path.read_text(encoding="utf-8", errors="replace")
-    except OSError as error:
-        raise UserError(f"{path} cannot be read: {error.strerror}") from error
-    return dependencies_of(source) if "# /// script" in source else ()
-
-
-def _checked_needs(plugin: ProjectPlugin) -> tuple[str, ...]:
-    """Return what a project depends on.
-
-    Raises:
-        UserError: It is for another version of pi.
-    """
-    if not plugin.requires:
-        return ()
-    from pi_core.host.requirements import unmet_among
-
-    unmet = unmet_among(plugin.requires, plugin.project)
-    if unmet is not None:
-        raise UserError(f"it {unmet}")
-    return plugin.requires
 
 
 def _files(source: ExtensionSource) -> list[Path]:
