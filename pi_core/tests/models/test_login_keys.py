@@ -96,8 +96,10 @@ def test_the_error_of_a_missing_key_names_the_login(registry):
     login.name = "plan"
     models = registry(row("acme"), row("plan", key_variables=()), logins=[TokenLogin(), login])
 
-    with pytest.raises(MissingKey, match=r"Set ACME_API_KEY, or sign in: pi auth login acme$"):
+    with pytest.raises(MissingKey, match=r"Set ACME_API_KEY, or sign in: pi auth login acme \(see pi help keys\)$"):
         models.check(models.find("acme/m"))
-    with pytest.raises(MissingKey, match=r"No API key found for plan. Sign in: pi auth login plan$"):
+    with pytest.raises(
+        MissingKey, match=r"No API key found for plan. Sign in: pi auth login plan \(see pi help keys\)$"
+    ):
         models.check(models.find("plan/m"))
     assert models.logins() == ["acme", "plan"]

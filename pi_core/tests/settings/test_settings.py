@@ -253,12 +253,15 @@ class TestUnusableFiles:
     @pytest.mark.parametrize(
         ("text", "message"),
         [
-            ('{"a": 1,\n  "b" 2}', ":2:7: Expecting ':' delimiter; none of its settings counts."),
-            ('{"a": 1} // why', ":1:10: Extra data; none of its settings counts."),
-            ("[1]", ": must hold a JSON object, not [1]; none of its settings counts."),
-            ('"text"', ': must hold a JSON object, not "text"; none of its settings counts.'),
-            ("null", ": must hold a JSON object, not null; none of its settings counts."),
-            ('{"a": NaN}', ": cannot be read: NaN is not JSON; none of its settings counts."),
+            (
+                '{"a": 1,\n  "b" 2}',
+                ":2:7: Expecting ':' delimiter; none of its settings counts",
+            ),
+            ('{"a": 1} // why', ":1:10: Extra data; none of its settings counts"),
+            ("[1]", ": must hold a JSON object, not [1]; none of its settings counts"),
+            ('"text"', ': must hold a JSON object, not "text"; none of its settings counts'),
+            ("null", ": must hold a JSON object, not null; none of its settings counts"),
+            ('{"a": NaN}', ": cannot be read: NaN is not JSON; none of its settings counts"),
         ],
     )
     def test_what_is_wrong_is_reported_and_the_other_file_counts(self, home, project, write, text, message):
@@ -266,7 +269,7 @@ class TestUnusableFiles:
 
         settings = Settings.load(project, home, trust=True)
 
-        assert settings.problems == [f"{home / 'settings.json'}{message}"]
+        assert settings.problems == [f"{home / 'settings.json'}{message} (see pi help settings)."]
         assert settings.get("theme") == "light"
         assert settings.get("a") is None
 
@@ -296,7 +299,10 @@ class TestUnusableFiles:
         settings = Settings.load(project, home, trust=True)
 
         assert [key for key in ("a", "a.b", "a.c", "d") if settings.unread(key)] == keys
-        assert all(settings.unread(key) + "; none of its settings counts." == settings.problems[0] for key in keys)
+        assert all(
+            settings.unread(key) + "; none of its settings counts (see pi help settings)." == settings.problems[0]
+            for key in keys
+        )
 
     def test_one_that_cannot_be_read_may_set_anything(self, home, project, write):
         write(None, {"a": {"b": 1}, "c": 2})

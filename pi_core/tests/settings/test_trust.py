@@ -104,7 +104,7 @@ class TestDecisions:
         assert trust.skipped == trust.resources == (project / ".pi" / "settings.json",)
         assert trust.notice == (
             f"{project} is not trusted (it has not been decided yet); not used: {Path('.pi', 'settings.json')}."
-            " Run pi trust to use them from now on, or add --approve for this run"
+            " Run pi trust to use them from now on, or add --approve for this run (see pi help security)"
         )
 
     def test_a_project_without_such_files_is_neither_mentioned_nor_trusted(self, tmp_path, agent, environ):
@@ -231,6 +231,7 @@ class TestTheFile:
         assert trust.why in trust.notice
         assert trust.notice.endswith(
             " Repair or remove trust.json, which decides for no folder as it is, or add --approve for this run"
+            " (see pi help security)"
         )
 
     @pytest.mark.parametrize("content", ["{", '{"/a": "yes"}'])

@@ -67,7 +67,7 @@ class Themes:
     async def _report(self, found: _Found, name: str, problems: tuple[ThemeProblem, ...]) -> None:
         text = await asyncio.to_thread(_read, found.path) if found.path else None
         where = f" ({found.path!r})" if found.path else ""
-        message = f"Theme {name!r}{where} cannot be used: {'; '.join(_sentences(problems, text))}"
+        message = f"Theme {name!r}{where} cannot be used: {'; '.join(_sentences(problems, text))} (see pi help themes)"
         if self._reported.get(name) != message:
             self._reported[name] = message
             self._runtime.report_plugin_error(found.owner, "theme", message)

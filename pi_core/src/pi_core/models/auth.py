@@ -252,7 +252,8 @@ class ModelAuth:
         missing = " ".join(filter(None, (f"No API key found for {info.id}.", self._storage.problem)))
         if info.id not in self.logins():
             return MissingKey(f"{missing} Set {hint}.")
-        ways = f"Set {hint}, or sign in: pi auth login {info.id}" if variables else f"Sign in: pi auth login {info.id}"
+        ways = f"Set {hint}, or sign in" if variables else "Sign in"
+        ways += f": pi auth login {info.id} (see pi help keys)"
         return MissingKey(f"{missing} {ways}")
 
     def _missing_variables(self, info: ProviderInfo) -> Iterator[str]:

@@ -134,7 +134,9 @@ class ModelsFile:
             problem = ": it has a number of too many digits"
         except OSError as error:
             problem = f": it cannot be read: {error.strerror or error}"
-        self.problems.append(f"{self.path}{problem}. The file is ignored; the plugins' models can be used.")
+        self.problems.append(
+            f"{self.path}{problem}. The file is ignored; the plugins' models can be used (see pi help models)."
+        )
         return {}, "{}"
 
     def _add_provider(self, name: str, data: Any, base: ProviderInfo | None) -> None:

@@ -128,7 +128,7 @@ def find_by_prefix(partial_id: str, sessions: Sequence[SessionInfo], cwd: str) -
             return (exact or found)[0]
         if found:
             raise UserError(_ambiguous(partial_id, found))
-    raise UserError(f"No session found matching {partial_id!r}. pi sessions list shows what there is")
+    raise UserError(f"No session found matching {partial_id!r}. pi sessions list shows them (see pi help sessions)")
 
 
 def _ambiguous(partial_id: str, found: Sequence[SessionInfo]) -> str:

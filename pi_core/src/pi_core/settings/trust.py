@@ -116,7 +116,7 @@ class ProjectTrust(Value):
             return None
         return (
             f"{self.cwd} is not trusted ({self.why}); not used: {self.named_resources}."
-            f" {self.remedy}, or add --approve for this run"
+            f" {self.remedy}, or add --approve for this run (see pi help security)"
         )
 
     @property

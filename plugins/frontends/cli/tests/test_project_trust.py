@@ -181,7 +181,7 @@ def test_broken_settings_of_a_trusted_project_cost_a_warning(project):
 
     assert done.stdout == "hello\n"
     assert (
-        f"Warning: {project.cwd / '.pi' / 'settings.json'}:2:19: Expecting value; none of its settings counts."
+        f"Warning: {project.cwd / '.pi' / 'settings.json'}:2:19: Expecting value; none of its settings counts"
         in done.stderr
     )
 

@@ -73,7 +73,11 @@ def test_an_empty_request_gets_a_list_of_abilities(run):
         (["list", "--al"], UnknownName, "Unknown option: --al. Did you mean --all?"),
         (["fsck"], UserError, "pi sessions fsck needs FILE. See pi sessions --help"),
         (["path", "a", "b"], UserError, "pi sessions path takes no argument 'b'. See pi sessions --help"),
-        (["path", "nothing"], UserError, "No session found matching 'nothing'. pi sessions list shows what there is"),
+        (
+            ["path", "nothing"],
+            UserError,
+            "No session found matching 'nothing'. pi sessions list shows them (see pi help sessions)",
+        ),
         (["fsck", "/nowhere.jsonl"], UserError, "Cannot read '/nowhere.jsonl': No such file or directory"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",

@@ -137,7 +137,10 @@ def _given(text: str, cwd: str, home: str, problems: list[str]) -> Iterator[Exte
         return
     match = re.match(_REQUIREMENT, text)
     if match is None or text.endswith(".py"):
-        raise UserError(f"Cannot load extension {text!r}: there is no such file, and it is no requirement to install.")
+        raise UserError(
+            f"Cannot load extension {text!r}: there is no such file, and it is no requirement to install"
+            " (see pi help extensions)."
+        )
     yield ExtensionSource(match[1], None, "run", text)
 
 

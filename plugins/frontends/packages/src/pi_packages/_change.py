@@ -257,7 +257,7 @@ class _Attempt:
             text += ". Nothing was fetched (--offline): run it once with a network"
         elif not self._context.options.allow_builds and "wheel" in reason:
             text += ". Building from sources runs their code; the setting packages.allowBuilds permits it"
-        return text
+        return f"{text} (see pi help packages)"
 
     def _verify(self, materials: Sequence[Material], tables: Sequence[Mapping[str, Any]]) -> None:
         """Verify the packages that are named, if the settings want that."""

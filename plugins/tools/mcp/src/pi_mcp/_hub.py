@@ -242,7 +242,7 @@ class Hub:
             await self.connect(remote.server.name)
         except PiError as error:
             tail = f" It printed: {remote.tail.splitlines()[-1]}" if remote.tail else ""
-            text = f"MCP: {remote.server.name} cannot be connected: {error}.{tail} See /mcp."
+            text = f"MCP: {remote.server.name} cannot be connected: {error}.{tail} See /mcp, and pi help mcp."
             self._ctx.ui.notify(self._ctx.secrets.redact(text.replace("..", ".")), "warning")
 
     def _note(self, remote: Remote, about: dict[str, Any]) -> None:

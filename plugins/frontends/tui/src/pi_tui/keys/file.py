@@ -94,7 +94,8 @@ def parse_key_file(text: str, name: str) -> KeyFile:
         pairs = json.loads(text, object_pairs_hook=_Pairs)
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}"
-        return KeyFile(None, (f"{name!r} is no JSON at {where}: {error.msg}. Until it is, no key is changed.",))
+        until = "Until it is, no key is changed (see pi help keybindings)."
+        return KeyFile(None, (f"{name!r} is no JSON at {where}: {error.msg}. {until}",))
     except ValueError:
         return KeyFile(None, (f"{name!r} holds a number that is too long; it is an object of actions and their keys.",))
     except RecursionError:
