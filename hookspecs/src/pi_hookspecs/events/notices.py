@@ -149,8 +149,9 @@ class ExtensionErrorEvent(ReprMixin):
     Attributes:
         extension_path: The plugin's name.
         event: The hook, or the step of loading, that failed.
-        error: What happened, with the plugin's name and the milliseconds it took.
-        stack: Traceback, for debugging.
+        error: What happened, with the plugin's name and the milliseconds it took; or the message of the ``UserError``
+            of a command or shortcut, which is no failure.
+        stack: Traceback, for debugging; None for a ``UserError``.
     """
 
     type: ClassVar[Literal["extension_error"]] = "extension_error"

@@ -93,7 +93,8 @@ class PluginCommands:
                 if hasattr(waiting, "__await__"):  # other return values are ignored
                     await waiting
             except UserError as error:  # the user's mistake, and no failure of the plugin
-                report(plugin, step, f"{name}: {error}")
+                said = str(error)
+                report(plugin, step, said if name in said else f"{name}: {said}")
 
 
 def _info_of(plugin: str, command: Any) -> CommandInfo:

@@ -53,6 +53,15 @@ async def test_a_mistake_of_the_user_is_reported_as_its_message_alone(commands_o
     assert (event.error, event.stack) == ("/note: 'many' is no number of pages", None)
 
 
+async def test_a_mistake_whose_message_names_the_command_names_it_once(commands_of, recorder):
+    async def handler(arguments, ctx):
+        raise UserError("Use /note TEXT.")
+
+    await commands_of(commands=[Command(name="note", handler=handler)]).run("/note")
+
+    assert recorder.events[0].error == "Use /note TEXT."
+
+
 async def test_a_key_that_no_plugin_has_is_left_to_the_front_end(commands_of):
     pressed = []
     commands = commands_of(shortcuts=[Shortcut("ctrl+t", handler=lambda ctx: pressed.append("t"))])

@@ -189,6 +189,13 @@ async def test_what_is_not_there_is_explained(pi_session, work, args, message):
         await rewind(args, pi_session.ctx)
 
 
+async def test_without_git_the_command_says_what_is_missing(pi_session, work, monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+
+    with pytest.raises(UserError, match="there is no git on PATH"):
+        await rewind("", pi_session.ctx)
+
+
 async def test_outside_a_repository_nothing_is_stored_and_the_command_says_why(pi_session, says):
     await says("two")
 

@@ -112,6 +112,7 @@ def test_the_view_scrolls_and_follows_the_end():
         ("/agents stop", "/agents stop needs the id of one agent"),
         ("/agents list all", "/agents list takes nothing more"),
         ("/agents sop 1", "Unknown word after /agents: sop. Did you mean stop?"),
+        ("/agents xyz", "Unknown word after /agents: xyz. Use one of list, open, stop, worktrees, apply, drop."),
         ("/agents open 1234", "Unknown agent id: 1234"),
     ],
 )

@@ -272,6 +272,13 @@ def test_a_failure_that_names_the_plugin_names_it_once():
     assert state.blocks[0].text == "Plugin 'todo' failed in /x: boom"
 
 
+@pytest.mark.parametrize("step", ["command", "shortcut"])
+def test_a_mistake_of_the_user_is_not_displayed_as_a_failure_of_the_plugin(step):
+    state = replayed([ExtensionErrorEvent(extension_path="todo", event=step, error="/todo: there is no to-do 7")])
+
+    assert state.blocks[0].text == "/todo: there is no to-do 7"
+
+
 def test_a_failure_that_repeats_itself_is_displayed_once():
     failures = [ExtensionErrorEvent(extension_path="todo", event="tool_call", error=error) for error in ("a", "a", "b")]
 

@@ -10,7 +10,7 @@ import os
 import subprocess
 from typing import TYPE_CHECKING
 
-from pi_hookspecs import PiError
+from pi_hookspecs import UserError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -31,17 +31,15 @@ _RAW = "* -text -filter -ident -eol -working-tree-encoding\n"
 """Attributes that win over those of the work tree."""
 
 
-class GitFailed(PiError):
-    """git ended with an error."""
+class GitFailed(UserError):
+    """git is not installed, or ended with an error; the message says what to do."""
 
 
 def workspace_of(cwd: Path) -> tuple[Path, Path, Path] | None:
     """Return the work tree that a folder is in, its git directory, and the one that holds the objects; None if none."""
     asked = ("rev-parse", "--path-format=absolute", "--show-toplevel", "--git-dir", "--git-common-dir")
-    done = subprocess.run(
-        ["git", "-C", os.fspath(cwd), *asked], env=_environment(), capture_output=True, text=True, check=False
-    )
-    lines = done.stdout.splitlines()
+    done = _run("git", "-C", os.fspath(cwd), *asked, env=_environment())
+    lines = os.fsdecode(done.stdout).splitlines()
     if done.returncode or len(lines) != 3:  # noqa: PLR2004 - a bare repository has no work tree
         return None
     top, own, common = (type(cwd)(line) for line in lines)
@@ -87,12 +85,10 @@ class Git:
         if not (self.store / "HEAD").exists():
             self.store.mkdir(parents=True, exist_ok=True)
             kind = ("--object-format=sha256",) if sha256 else ()
-            subprocess.run(
-                ["git", "init", "--quiet", "--bare", "--template=", *kind, os.fspath(self.store)],
-                env=_environment(),
-                check=True,
-                capture_output=True,
-            )
+            store = os.fspath(self.store)
+            done = _run("git", "init", "--quiet", "--bare", "--template=", *kind, store, env=_environment())
+            if done.returncode:
+                raise GitFailed(f"git cannot create the checkpoints in {store!r}: {_said(done)}")
         info = self.store / "info"
         info.mkdir(exist_ok=True)
         (info / "attributes").write_text(_RAW)
@@ -108,17 +104,9 @@ class Git:
         Raises:
             GitFailed: It ended with an error; the message is git's own.
         """
-        done = subprocess.run(
-            [*self._command, *arguments],
-            env=self._env,
-            cwd=self.root,
-            input=data,
-            capture_output=True,
-            check=False,
-        )
+        done = _run(*self._command, *arguments, env=self._env, cwd=self.root, data=data)
         if done.returncode:
-            said = done.stderr.decode("utf-8", "replace").strip() or f"exit code {done.returncode}"
-            raise GitFailed(f"git {arguments[0]} failed in the checkpoints of {str(self.root)!r}: {said}")
+            raise GitFailed(f"git {arguments[0]} failed in the checkpoints of {str(self.root)!r}: {_said(done)}")
         return done.stdout
 
     def paths(self, *arguments: str) -> list[str]:
@@ -139,6 +127,26 @@ class Git:
             found[name] = output[end + 1 : end + 1 + size]
             place = end + 1 + size + 1
         return found
+
+
+def _run(
+    *command: str, env: dict[str, str], cwd: Path | None = None, data: bytes = b""
+) -> subprocess.CompletedProcess[bytes]:
+    """Run git to its end.
+
+    Raises:
+        GitFailed: It cannot be started.
+    """
+    try:
+        return subprocess.run(command, env=env, cwd=cwd, input=data, capture_output=True, check=False)
+    except FileNotFoundError as error:
+        if cwd is not None and not cwd.is_dir():
+            raise GitFailed(f"The folder {str(cwd)!r} is gone, so that it has no checkpoints.") from error
+        raise GitFailed("Checkpoints need git, and there is no git on PATH. Install it.") from error
+
+
+def _said(done: subprocess.CompletedProcess[bytes]) -> str:
+    return done.stderr.decode("utf-8", "replace").strip() or f"exit code {done.returncode}"
 
 
 def _environment() -> dict[str, str]:

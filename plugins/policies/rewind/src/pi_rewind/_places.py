@@ -52,7 +52,7 @@ def checkpoints_of(settings: SettingsView, cwd: Path, session: str) -> Checkpoin
     """Return the checkpoints of a folder; call it where blocking is allowed.
 
     Raises:
-        PiError: git is not installed.
+        GitFailed: git is not installed.
     """
     from pi_rewind._checkpoints import Checkpoints
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from attrs import frozen
 
-from pi_hookspecs import PiError
+from pi_hookspecs import UserError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,7 +26,7 @@ _EXECUTABLE = "100755"
 _TEMPORARY = ".pi-rewind-"
 
 
-class NotRestored(PiError):
+class NotRestored(UserError):
     """The files stay as they are; the message says why."""
 
 

@@ -83,7 +83,7 @@ async def _run(crew: Crew, words: list[str], ctx: PiContext) -> None:
             needs = "takes nothing more" if word in ("list", "worktrees") else "needs the id of one agent"
             raise UserError(f"/agents {word} {needs}")
         case [word, *_]:
-            raise UserError(str(UnknownName("word after /agents", word, list(_WORDS))))
+            raise UserError(str(UnknownName("word after /agents", word, _WORDS, f"Use one of {', '.join(_WORDS)}.")))
 
 
 async def _choose(crew: Crew, ctx: PiContext) -> None:

@@ -94,9 +94,14 @@ def extension_error(state: State, event: Any) -> Changes:
     text, whose = clean(event.error), f"Plugin {clean_line(event.extension_path)!r}"
     if event.extension_path.startswith("("):  # a part of pi, such as "(resources)"
         text = text or "It failed without a message."
-    elif whose not in text:
+    elif whose not in text and not _is_mistake(event):
         text = f"{whose} failed in {clean_line(event.event)}: {text}"
     last = state.blocks[-1] if state.blocks else None
     if isinstance(last, Error) and last.text == text:
         return NOTHING
     return changed(state.add(Error, text=text, detail=clean(event.stack or "")))
+
+
+def _is_mistake(event: Any) -> bool:
+    """Whether the user, and not the plugin, has done something wrong: the message of a ``UserError`` stands alone."""
+    return event.event in ("command", "shortcut") and event.stack is None
