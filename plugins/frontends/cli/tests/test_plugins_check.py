@@ -52,7 +52,7 @@ def check(host, capsys):
 
     def run(*arguments):
         capsys.readouterr()
-        code = run_plugins(["check", *map(str, arguments), "--json"], host)
+        code = run_plugins(["check", "--no-tests", *map(str, arguments), "--json"], host)
         found = json.loads(capsys.readouterr().out)
         assert found["passed"] == (code == 0)
         return found
@@ -327,3 +327,22 @@ def test_the_lowest_version_is_that_of_the_requirement():
     assert lowest_version(["attrs", "pluggypi_hookspecs>=1.2.3,<2"]) == "1.2"
     assert lowest_version(["pluggypi-hookspecs<2"]) is None
     assert lowest_version([]) is None
+
+
+@pytest.mark.parametrize(
+    ("test", "level", "said"),
+    [
+        ("def test_it():\n    import pi_tides\n    assert pi_tides.turn_end", "note", "1 passed"),
+        ("def test_it(): assert 1 == 2", "error", "Its tests fail: 1 failed"),
+        ("import time\n\ndef test_it(): time.sleep(60)", "error", "did not come to an end within 2 s"),
+    ],
+)
+def test_the_tests_of_a_plugin_are_run(host, tmp_path, capsys, monkeypatch, test, level, said):
+    monkeypatch.setattr("pi_cli.checking.suites.TEST_SECONDS", 2.0 if "sleep" in test else 60.0)
+    folder = write_project(tmp_path / "tides")
+    (folder / "tests" / "test_tides.py").write_text(test)
+
+    code = run_plugins(["check", str(folder), "--json"], host)
+
+    assert any(said in each for each in messages(json.loads(capsys.readouterr().out), "tests", level))
+    assert code == (0 if level == "note" else 1)

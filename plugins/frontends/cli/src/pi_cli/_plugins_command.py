@@ -37,7 +37,7 @@ Usage: pi plugins [--json]
        pi plugins bill [--session ID|--days N] [--sort COLUMN] [--json]
        pi plugins show NAME [--time] [--json]
        pi plugins retry NAME
-       pi plugins check [NAME|PATH|WHEEL] [--strict] [--against 1.4] [--json]
+       pi plugins check [NAME|PATH|WHEEL] [--strict] [--no-tests] [--against 1.4] [--json]
 
 List the installed plugins: name and version, load time in milliseconds, the
 distribution, what the plugin adds, and how often its hooks were called in the
@@ -70,6 +70,7 @@ check    Check a plugin before it is published: metadata, code, import, hooks an
   --sort COL   Sort by this column, as --json names it
   --strict     Fail on warnings as well
   --against V  Compare with this version of the contract, or with a contract.json
+  --no-tests   Do not run the plugin's own tests
   --time       Call each of its event hooks once with a sample event, and show
                the milliseconds; handlers added by activate(pi) are included
   -e PATH      Include this extension; those of this folder are always included
@@ -104,13 +105,20 @@ def run_plugins(arguments: Sequence[str], host: PluginHost) -> int:
     return _list(params, host)
 
 
-_OPTIONS = {"time": "show", "strict": "check", "against": "check", "session": "bill", "days": "bill"}
+_OPTIONS = {
+    "time": "show",
+    "strict": "check",
+    "against": "check",
+    "no-tests": "check",
+    "session": "bill",
+    "days": "bill",
+}
 """The options of one of the commands alone."""
 
 
 def _refuse_strangers(params: dict[str, Any], word: str) -> None:
     for option, command in _OPTIONS.items():
-        if params[option] and word != command:
+        if params[option.replace("-", "_")] and word != command:
             raise UserError(f"--{option} goes with pi plugins {command}")
     if params["timing"] and word:
         raise UserError(f"--timing goes with pi plugins alone, not with pi plugins {word}")
@@ -161,7 +169,14 @@ def _check(words: tuple[str, ...], params: dict[str, Any], host: PluginHost) -> 
     if len(words) > 1:
         raise UserError(f"pi plugins check takes one plugin, not {len(words)}")
     subject = words[0] if words else "."
-    return check_plugin(subject, host, strict=params["strict"], against=params["against"], as_json=params["json"])
+    return check_plugin(
+        subject,
+        host,
+        strict=params["strict"],
+        with_tests=not params["no_tests"],
+        against=params["against"],
+        as_json=params["json"],
+    )
 
 
 def _bill(params: dict[str, Any], host: PluginHost) -> int:
@@ -180,6 +195,7 @@ def _command() -> click.Command:
             click.Option(["--time"], is_flag=True),
             click.Option(["--json"], is_flag=True),
             click.Option(["--strict"], is_flag=True),
+            click.Option(["--no-tests"], is_flag=True),
             *(click.Option([f"--{name}"]) for name in ("against", "session", "days", "sort")),
             click.Option(["--timing"], is_flag=True),
             *common_options(),

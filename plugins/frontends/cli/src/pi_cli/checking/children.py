@@ -9,14 +9,14 @@ import subprocess
 import sys
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pi_cli.checking.subject import Subject
 
-__all__ = ["Ended", "run_child"]
+__all__ = ["Ended", "run_child", "run_program"]
 
 SECONDS = 60.0
 """How long a process may take: a plugin that hangs fails the check."""
@@ -66,26 +66,50 @@ def _metadata(subject: Subject, folder: Path) -> Path:
     return site
 
 
+def run_program(arguments: list[str], subject: Subject, scratch: Path, seconds: float) -> tuple[int | None, str]:
+    """Run Python with a plugin on its path, in its folder; return exit code and output, None where it took too long."""
+    folder = Path(mkdtemp(prefix="run-", dir=scratch))
+    paths = [*map(str, subject.paths), str(_metadata(subject, folder)), *sys.path]
+    (folder / "home").mkdir()
+    output = folder / "output"
+    environ = {"PYTHONPATH": os.pathsep.join(filter(None, paths)), "PYTHONDONTWRITEBYTECODE": "1"}
+    environ = {**_environment(os.environ, folder / "home"), **environ}
+    with output.open("wb") as written:
+        code = _wait(_start([sys.executable, *arguments], written, environ, subject.folder), seconds)
+    return code, output.read_text(encoding="utf-8", errors="replace")
+
+
 def _run(module: str, request: Path, output: Path, seconds: float, home: Path) -> str:
     """Run the process to its end; return how it ended."""
     program = f"import sys; sys.path[:] = {sys.path!r}; from {module} import main; main(sys.argv[1])"
     with output.open("wb") as written:
-        process = subprocess.Popen(  # noqa: S603 - the plugin that its author asked to check
-            [sys.executable, "-P", "-c", program, str(request)],
-            stdin=subprocess.DEVNULL,
-            stdout=written,
-            stderr=subprocess.STDOUT,
-            cwd=home,
-            env=_environment(os.environ, home),
-            start_new_session=os.name == "posix",
-        )
-        try:
-            code = process.wait(seconds)
-        except subprocess.TimeoutExpired:
-            return f"it did not come to an end within {seconds:g} s"
-        finally:
-            _end(process)
+        command = [sys.executable, "-P", "-c", program, str(request)]
+        code = _wait(_start(command, written, _environment(os.environ, home), home), seconds)
+    if code is None:
+        return f"it did not come to an end within {seconds:g} s"
     return f"it ended the process (exit code {code})" if code >= 0 else f"it ended the process (signal {-code})"
+
+
+def _start(command: list[str], output: BinaryIO, environ: dict[str, str], cwd: Path | None) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(  # noqa: S603 - the plugin that its author asked to check
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=output,
+        stderr=subprocess.STDOUT,
+        cwd=cwd,
+        env=environ,
+        start_new_session=os.name == "posix",
+    )
+
+
+def _wait(process: subprocess.Popen[bytes], seconds: float) -> int | None:
+    """Return the exit code of a process; None if it had to be ended."""
+    try:
+        return process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        return None
+    finally:
+        _end(process)
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

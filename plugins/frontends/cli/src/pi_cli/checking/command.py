@@ -28,13 +28,16 @@ __all__ = ["check_plugin"]
 _SIGNS = {"error": "!", "warning": "?", "note": "-"}
 
 
-def check_plugin(text: str, host: PluginHost, *, strict: bool, against: str | None, as_json: bool) -> int:
+def check_plugin(
+    text: str, host: PluginHost, *, strict: bool, with_tests: bool, against: str | None, as_json: bool
+) -> int:
     """Check a plugin and print what was found; return 1 when it fails.
 
     Args:
         text: Its name, or the path of its folder, wheel or file.
         host: The installed plugins, with which its names are compared.
         strict: Warnings fail it, too.
+        with_tests: Run its tests.
         against: The version of the contract, or the path of one; the present one when None.
         as_json: Print an object.
 
@@ -54,7 +57,7 @@ def check_plugin(text: str, host: PluginHost, *, strict: bool, against: str | No
         if milliseconds is not None:
             asked, answer = check_contract(subject, host, scratch)
             findings += asked
-        findings += check_tests(subject, answer)
+        findings += check_tests(subject, answer, scratch if with_tests else None)
     failing = ("error", "warning") if strict else ("error",)
     passed = not any(each.level in failing for each in findings)
     result = _result(subject, findings, answer, milliseconds, passed=passed)

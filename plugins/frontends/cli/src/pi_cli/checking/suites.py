@@ -1,10 +1,12 @@
-"""Whether a plugin has tests, and which suites of ``pluggypi-testing`` fit it."""
+"""Whether a plugin has tests, which suites of ``pluggypi-testing`` fit it, and whether they pass."""
 
 from __future__ import annotations
 
 import ast
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
+from pi_cli.checking.children import run_program
 from pi_cli.checking.findings import Finding
 
 if TYPE_CHECKING:
@@ -13,7 +15,15 @@ if TYPE_CHECKING:
 
     from pi_cli.checking.subject import Subject
 
-__all__ = ["check_tests"]
+__all__ = ["TEST_SECONDS", "check_tests"]
+
+TEST_SECONDS = 300.0
+"""How long the tests may take."""
+
+_PYTEST = ("-m", "pytest", "-q", "--no-header", "--tb=no", "-p", "no:cacheprovider")
+_NO_TESTS = 5
+_MOST = 10
+"""Failed tests that are named."""
 
 _SUITES = {
     "register_tools": "ToolContract",
@@ -23,8 +33,14 @@ _SUITES = {
 }
 
 
-def check_tests(subject: Subject, answer: dict[str, Any]) -> Iterator[Finding]:
-    """Yield whether tests are missing; ``answer`` is what the plugins register."""
+def check_tests(subject: Subject, answer: dict[str, Any], scratch: Path | None) -> Iterator[Finding]:
+    """Yield whether tests or suites are missing, and how the tests end, the suites in them included.
+
+    Args:
+        subject: The plugin; only a project's folder has tests.
+        answer: What its plugins register.
+        scratch: A folder for the process that runs them; None does not run them.
+    """
     if subject.folder is None:
         yield Finding("tests", "note", "Its tests are not known: only a project's folder has them")
         return
@@ -37,6 +53,30 @@ def check_tests(subject: Subject, answer: dict[str, Any]) -> Iterator[Finding]:
         if hook in registered and not any(suite in text for text in texts):
             what = hook.removeprefix("register_").replace("_", " ")
             yield Finding("tests", "note", f"It registers {what}, and its tests do not use {suite} of pluggypi-testing")
+    if scratch is None:
+        return
+    if not answer:
+        yield Finding("tests", "note", "Its tests were not run: the plugin cannot be imported")
+    elif find_spec("pytest") is None:
+        yield Finding("tests", "note", "Its tests were not run: pytest is not installed where pi is")
+    else:
+        yield from _run(subject, subject.folder, scratch)
+
+
+def _run(subject: Subject, folder: Path, scratch: Path) -> Iterator[Finding]:
+    files = [str(file.resolve()) for file in _test_files(folder)]
+    code, printed = run_program([*_PYTEST, *files], subject, scratch, TEST_SECONDS)
+    last = next((line.strip("= ") for line in reversed(printed.splitlines()) if line.strip()), "nothing was printed")
+    if code is None:
+        yield Finding("tests", "error", f"Its tests did not come to an end within {TEST_SECONDS:g} s")
+    elif code == _NO_TESTS:
+        yield Finding("tests", "warning", "pytest finds no tests in it")
+    elif code != 0:
+        yield Finding("tests", "error", f"Its tests fail: {last}")
+        failed = [line for line in printed.splitlines() if line.startswith(("FAILED ", "ERROR "))]
+        yield from (Finding("tests", "note", line) for line in failed[:_MOST])
+    else:
+        yield Finding("tests", "note", last)
 
 
 def _test_files(folder: Path) -> list[Path]:
