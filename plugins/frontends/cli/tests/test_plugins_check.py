@@ -333,8 +333,13 @@ def test_the_lowest_version_is_that_of_the_requirement():
     ("test", "level", "said"),
     [
         ("def test_it():\n    import pi_tides\n    assert pi_tides.turn_end", "note", "1 passed"),
-        ("def test_it(): assert 1 == 2", "error", "Its tests fail: 1 failed"),
-        ("import time\n\ndef test_it(): time.sleep(60)", "error", "did not come to an end within 2 s"),
+        pytest.param("def test_it(): assert 1 == 2", "error", "Its tests fail: 1 failed", marks=pytest.mark.slow),
+        pytest.param(
+            "import time\n\ndef test_it(): time.sleep(60)",
+            "error",
+            "did not come to an end within 2 s",
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_the_tests_of_a_plugin_are_run(host, tmp_path, capsys, monkeypatch, test, level, said):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[4]
+NEXT = "1.99.0"
 
 pytestmark = pytest.mark.slow
 
@@ -27,6 +29,33 @@ def wheels(tmp_path_factory):
     folder = tmp_path_factory.mktemp("pi-wheels")
     run("uv", "build", "--all-packages", "--wheel", "-q", "--out-dir", folder, ROOT, env=dict(os.environ))
     return folder
+
+
+@pytest.fixture(scope="module")
+def newer(tmp_path_factory):
+    """The wheels of the next version of pi, as the release tool makes them in a copy of this repository."""
+    copy, folder = tmp_path_factory.mktemp("pi-next"), tmp_path_factory.mktemp("pi-next-wheels")
+    files = run("git", "-C", ROOT, "ls-files", "--cached", "--others", "--exclude-standard", env=dict(os.environ))
+    for name in files.splitlines():
+        if (ROOT / name).is_file():
+            (copy / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, copy / name)
+    identity = ["-c", "user.name=t", "-c", "user.email=t@example.com"]
+    for arguments in (["init", "--quiet"], ["add", "--all"], [*identity, "commit", "--quiet", "--message", "Copy"]):
+        run("git", "-C", copy, *arguments, env=dict(os.environ))
+    run(sys.executable, copy / "tools" / "release.py", NEXT, "--until", "versions", env=dict(os.environ))
+    run("uv", "build", "--all-packages", "--wheel", "-q", "--out-dir", folder, copy, env=dict(os.environ))
+    return folder
+
+
+def upgrade(kind, python, newer, env):
+    """Upgrade pi itself, as people do where it is installed so."""
+    env = {name: value for name, value in env.items() if name != "UV_NO_INDEX"}
+    if kind == "uv tool":
+        run("uv", "tool", "upgrade", "-q", "--find-links", newer, "pluggypi", env=env)
+    else:
+        into = ["--python", python, "--find-links", newer, "--upgrade", "pluggypi"]
+        run("uv", "pip", "install", "-q", *into, env=env)
 
 
 def environment(kind, folder, wheels, env):
@@ -58,7 +87,7 @@ def freeze(python, env):
 
 
 @pytest.mark.parametrize("kind", ["venv", "uv tool", "read-only", "user"])
-def test_install_run_upgrade_and_remove_leave_the_environment_as_it_is(bench, wheels, tmp_path, kind):
+def test_install_run_update_and_remove_leave_the_environment_as_it_is(bench, wheels, tmp_path, kind):
     bench.plugin("tides", "1.0")
     env = {
         name: value for name, value in os.environ.items() if name not in ("UV_NO_INDEX", "PIP_NO_INDEX", "VIRTUAL_ENV")
@@ -85,3 +114,32 @@ def test_install_run_upgrade_and_remove_leave_the_environment_as_it_is(bench, wh
     for path in tmp_path.rglob("*"):
         if path.is_dir() and not path.is_symlink():
             path.chmod(0o755)
+
+
+@pytest.mark.parametrize("kind", ["venv", "uv tool"])
+def test_what_is_installed_goes_on_when_pi_itself_is_upgraded(bench, wheels, newer, tmp_path, kind):
+    bench.plugin("tides", "1.0")
+    env = {
+        name: value for name, value in os.environ.items() if name not in ("UV_NO_INDEX", "PIP_NO_INDEX", "VIRTUAL_ENV")
+    }
+    env.pop("UV_CACHE_DIR")
+    pi, python = environment(kind, tmp_path, wheels, env)
+    env["UV_NO_INDEX"] = "1"
+    run(pi, "install", "tides", env=env)
+    assert NEXT not in run(pi, "--version", env=env)
+
+    upgrade(kind, python, newer, env)
+    after = freeze(python, env)
+
+    assert NEXT in run(pi, "--version", env=env)
+    plugins = {each["name"]: each for each in json.loads(run(pi, "plugins", "--json", env=env))}
+    assert (plugins["tides"]["version"], plugins["tools"]["version"]) == ("1.0", NEXT)
+    assert run(pi, "--model", "offline/rules", "-p", "hello", env=env)
+    bench.plugin("tides", "1.1")
+    run(pi, "update", "--extensions", env=env)
+    assert bench.installed() == {"pluggypi-tides": "1.1"}
+    run(pi, "update", "--rollback", env=env)
+    assert bench.installed() == {"pluggypi-tides": "1.0"}
+    run(pi, "remove", "tides", env=env)
+    assert bench.installed() == {}
+    assert freeze(python, env) == after

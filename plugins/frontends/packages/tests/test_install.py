@@ -86,7 +86,7 @@ def test_two_plugins_that_do_not_go_together_are_refused_together(bench):
         ("raise RuntimeError('low water')", "RuntimeError: low water"),
         ("import zzmissing", "No module named 'zzmissing'"),
         ("import os; os._exit(7)", "loading it ends the process (exit code 7)"),
-        ("import time; time.sleep(60)", "importing pi_tides"),
+        pytest.param("import time; time.sleep(60)", "importing pi_tides", marks=pytest.mark.slow),
     ],
 )
 def test_a_plugin_that_cannot_be_loaded_is_not_installed(bench, source, reason):
@@ -99,6 +99,7 @@ def test_a_plugin_that_cannot_be_loaded_is_not_installed(bench, source, reason):
     assert reason in error
 
 
+@pytest.mark.slow
 def test_an_update_that_breaks_a_plugin_is_not_installed(bench):
     bench.plugin("tides", "1.0")
     bench.ok("install", "tides")
