@@ -19,9 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from pi_core.host.extensions.projects import ProjectPlugin
-
-__all__ = ["install", "is_here", "needs_of_file", "needs_of_project", "use"]
+__all__ = ["install", "is_here", "use"]
 
 
 def is_here(requirement: str) -> bool:
@@ -98,34 +96,3 @@ def _key(requirements: Sequence[str]) -> str:
 
     text = "\n".join([f"{sys.version_info[0]}.{sys.version_info[1]} {sys.platform}", *sorted(requirements)])
     return sha256(text.encode()).hexdigest()[:16]
-
-
-def needs_of_file(path: Path) -> tuple[str, ...]:
-    """Return what the ``# /// script`` block of a file names.
-
-    Raises:
-        UserError: The file cannot be read.
-    """
-    from pi_core.host.extensions.script_metadata import dependencies_of
-
-    try:
-        source = path.read_text(encoding="utf-8", errors="replace")
-    except OSError as error:
-        raise UserError(f"{path} cannot be read: {error.strerror}") from error
-    return dependencies_of(source) if "# /// script" in source else ()
-
-
-def needs_of_project(plugin: ProjectPlugin) -> tuple[str, ...]:
-    """Return what a project depends on.
-
-    Raises:
-        UserError: It is for another version of pi.
-    """
-    if not plugin.requires:
-        return ()
-    from pi_core.host.requirements import unmet_among
-
-    unmet = unmet_among(plugin.requires, plugin.project)
-    if unmet is not None:
-        raise UserError(f"it {unmet}")
-    return plugin.requires

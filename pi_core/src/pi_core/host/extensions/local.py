@@ -216,7 +216,7 @@ class LocalExtensions:
         Raises:
             UserError: It cannot be installed, or the file not be read.
         """
-        from pi_core.host.extensions.dependencies import install, needs_of_file, needs_of_project, use
+        from pi_core.host.extensions.needs import needs_of_file, needs_of_project
 
         if source.requirement is not None:
             wanted: tuple[str, ...] = (source.requirement,)
@@ -228,6 +228,8 @@ class LocalExtensions:
             assert source.path is not None  # noqa: S101 - one of the two is there
             wanted = needs_of_file(source.path)
         if wanted:
+            from pi_core.host.extensions.dependencies import install, use
+
             folder = install(wanted, self._host.settings.agent_dir / "cache" / "extensions", self._say, self._environ)
             if folder is not None:
                 use(folder)
