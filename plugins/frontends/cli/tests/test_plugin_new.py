@@ -142,7 +142,7 @@ def test_the_command_says_what_it_wrote_and_what_comes_next(pi):
     assert (done.returncode, done.stderr) == (0, "")
     assert "word-count/pyproject.toml\n" in done.stdout
     assert "\nNext: cd word-count && uv sync && uv run pytest\n" in done.stdout
-    assert done.stdout.endswith("\nWithout installing it: pi -e word-count\n")
+    assert "\nWithout installing it: pi -e word-count\n" in done.stdout
     assert (pi.cwd / "word-count" / "src" / "pi_word_count" / "_tool.py").is_file()
 
 

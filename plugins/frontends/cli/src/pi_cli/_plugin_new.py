@@ -135,7 +135,20 @@ def run_plugin(arguments: Sequence[str], host: PluginHost) -> int:
     print_lines(*(str(folder / each) for each in written), "")
     tests = "python -m pytest" if _KINDS[kind].is_program else "uv sync && uv run pytest"
     print_lines(f"Next: cd {folder} && {tests}", f"Without installing it: pi -e {folder}")
+    if _runs_from_a_clone():
+        print_lines("pi runs from a clone: uv finds its packages once they are built, see pi help install")
     return 0
+
+
+def _runs_from_a_clone() -> bool:
+    from importlib.metadata import PackageNotFoundError, distribution
+
+    from pi_cli.checking.subject import editable_folder
+
+    try:
+        return editable_folder(distribution("pluggypi-hookspecs")) is not None
+    except PackageNotFoundError:
+        return False
 
 
 def _command() -> click.Command:

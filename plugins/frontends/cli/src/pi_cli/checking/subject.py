@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from pi_core.host import PluginHost
 
-__all__ = ["Subject", "find_subject"]
+__all__ = ["Subject", "editable_folder", "find_subject"]
 
 
 @define(eq=False, repr=False)
@@ -178,7 +178,7 @@ def _installed(plugin: str, name: str) -> Subject:
         found = distribution(name)
     except PackageNotFoundError as error:
         raise UserError(f"Plugin {plugin!r} is installed, and the metadata of {name!r} are not found") from error
-    folder = _editable_folder(found)
+    folder = editable_folder(found)
     if folder is not None and (folder / "pyproject.toml").is_file():
         subject = _project(folder)
         subject.shown_from = folder
@@ -190,7 +190,7 @@ def _installed(plugin: str, name: str) -> Subject:
     return subject
 
 
-def _editable_folder(found: Distribution) -> Path | None:
+def editable_folder(found: Distribution) -> Path | None:
     """Return the folder that a distribution is installed from as editable; None for others."""
     try:
         origin = json.loads(found.read_text("direct_url.json") or "null")
