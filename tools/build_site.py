@@ -34,6 +34,7 @@ API = {
     "pi_testing": "Test plugins: scripted models, fixtures, contract suites.",
     "pi_provider_kit": "What providers share: requests, streams, errors.",
     "pi_client": "Talk to a running pi over RPC.",
+    "pi_process_kit": "Start programs that end with pi.",
 }
 """The packages that others import, each with one line."""
 
