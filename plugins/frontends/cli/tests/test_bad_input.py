@@ -115,9 +115,7 @@ def test_a_truncated_settings_file_may_have_enabled_a_guard(fake):
     done = fake.run("--model", "fake/echo", "-p", "hello")
 
     assert (done.returncode, done.stdout) == (1, "")
-    assert (
-        f"Guardrails refuse every run until the settings are mended: {fake.agent_dir}/settings.json:1:" in done.stderr
-    )
+    assert f"Guardrails refuse every run until the settings are fixed: {fake.agent_dir}/settings.json:1:" in done.stderr
 
 
 def test_unexpected_error_is_one_line_with_a_hint(fake):

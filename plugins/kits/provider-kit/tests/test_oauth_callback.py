@@ -142,7 +142,9 @@ async def test_a_user_who_dismisses_the_question_may_still_use_the_browser(callb
 
 
 async def test_without_paste_and_browser_the_login_ends_at_once(callback):
-    with pytest.raises(UserError, match=r"Nobody signed in to acme: no code was pasted. Run pi auth login acme"):
+    with pytest.raises(
+        UserError, match=r"The sign-in to acme was not completed: no code was pasted. Run pi auth login acme"
+    ):
         await sign_in(NoBrowser().answers(None), callback)
 
 
@@ -157,5 +159,5 @@ async def test_an_unusable_paste_is_asked_for_again_and_only_so_often():
 
 
 async def test_no_wait_is_unlimited(callback):
-    with pytest.raises(UserError, match=r"Nobody signed in to acme within 0.001 minutes"):
+    with pytest.raises(UserError, match=r"The sign-in to acme was not completed within 0.001 minutes"):
         await sign_in(NoBrowser().never_answers(), callback, seconds=0.06)

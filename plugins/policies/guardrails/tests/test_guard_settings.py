@@ -63,7 +63,7 @@ async def test_settings_that_cannot_hold_refuse_the_run_and_name_file_key_and_va
 
     assert answer is not None
     assert answer.stop_reason == "error"
-    assert f"Guardrails refuse every run until the settings are mended: setting {problem}" in answer.error_message
+    assert f"Guardrails refuse every run until the settings are fixed: setting {problem}" in answer.error_message
     assert f"({file}:" in answer.error_message
     assert not script.requests
 
@@ -155,7 +155,7 @@ async def test_a_broken_file_that_may_have_switched_the_guard_on_refuses_runs_an
     assert answer is not None
     assert not script.requests
     for output in (answer.error_message, command.output):
-        assert f"Guardrails refuse every run until the settings are mended: {tmp_path / where}" in output
+        assert f"Guardrails refuse every run until the settings are fixed: {tmp_path / where}" in output
         assert ", in a file that may set guardrails. Edit the file" in output
 
 
@@ -198,4 +198,4 @@ async def test_a_file_that_breaks_while_the_guard_is_on_duty_shuts_the_gate(
     command = await session.execute_bash("ls")
 
     assert command.cancelled
-    assert "Guardrails refuse every call until the settings are mended" in command.output
+    assert "Guardrails refuse every call until the settings are fixed" in command.output

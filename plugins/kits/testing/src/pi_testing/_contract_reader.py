@@ -104,7 +104,7 @@ class ReaderContract:
     Attributes:
         events: The events of an answer with text and calls, thinking where the API has it, as plain data, in order.
         odd_events: Further ones, which only the rows with changed and shuffled events use.
-        model: Who answers.
+        model: The model that answers.
         decoder: Makes a ``Decoder``.
         end_mark: What the API ends a stream with, behind the events.
         corrects_itself: The end of a block has its whole text, which counts where the deltas were others.

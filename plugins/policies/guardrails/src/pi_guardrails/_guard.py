@@ -40,7 +40,7 @@ async def refusal(tool: str, arguments: Mapping[str, Any], ctx: PiContext) -> st
 
 def until_mended(what: str, error: UserError) -> str:
     """Return the message about invalid settings of the guard."""
-    return f"Guardrails refuse {what} until the settings are mended: {error}. Edit the file (see pi help guardrails)."
+    return f"Guardrails refuse {what} until the settings are fixed: {error}. Edit the file (see pi help guardrails)."
 
 
 def findings_of(tool: str, arguments: Mapping[str, Any], policy: Policy) -> list[Finding]:

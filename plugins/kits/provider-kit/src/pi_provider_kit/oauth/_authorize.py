@@ -75,7 +75,9 @@ async def authorization_code(
         done, _ = await asyncio.wait(ways, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
         if not done:
             minutes = f"{seconds / 60:g} minutes"
-            raise UserError(f"Nobody signed in to {provider} within {minutes}. Run pi auth login {provider} again.")
+            raise UserError(
+                f"The sign-in to {provider} was not completed within {minutes}. Run pi auth login {provider} again."
+            )
         return next(way for way in reversed(ways) if way in done).result()
     finally:
         stop.abort("the login is over")
@@ -99,5 +101,8 @@ async def _paste(ui: Any, provider: str, state: str, stop: AbortController, *, w
             ui.notify(str(error), "error")
     if waits:
         await asyncio.get_running_loop().create_future()
-    message = f"Nobody signed in to {provider}: no code was pasted. Run pi auth login {provider} again in a terminal."
+    message = (
+        f"The sign-in to {provider} was not completed: no code was pasted."
+        f" Run pi auth login {provider} again in a terminal."
+    )
     raise UserError(message)
