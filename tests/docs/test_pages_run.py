@@ -54,6 +54,14 @@ REASONS = {
     "needs credentials of a cloud",
     "needs minutes: it is the last step of .ci/run",
 }
+PROGRAMS_OF_PAGES = {
+    "docs/automation.md": ["jq"],
+    "docs/packages.md": ["uv"],
+    "docs/publish.md": ["uv"],
+    "docs/sandbox.md": ["bwrap"],
+    "plugins/policies/sandbox/README.md": ["bwrap", "make"],
+}
+"""What a page uses besides pi, bash and git; where it is missing, its test is skipped."""
 BY_OTHERS = re.compile(r"is run by (?P<file>\S+)")
 FILES = {
     "README.md": "# Tides\n\nWhen the water is high.\n",
@@ -249,6 +257,9 @@ def test_every_block_has_a_language() -> None:
     "page", [page for page in PAGES if has_blocks(page)], ids=lambda page: str(page.relative_to(ROOT))
 )
 async def test_the_blocks_of_a_page_run_and_print_what_it_says(page: Path, reader: Reader) -> None:
+    missing = [name for name in PROGRAMS_OF_PAGES.get(str(page.relative_to(ROOT)), ()) if not shutil.which(name)]
+    if missing:
+        pytest.skip(f"not installed: {', '.join(missing)}")
     await asyncio.to_thread(run_page, page, reader)
 
 
