@@ -64,7 +64,11 @@ def test_a_killed_pi_leaves_no_program_behind(write_program, tmp_path):
     pi = subprocess.Popen([sys.executable, "-c", PI, str(folder), str(tmp_path / "agent")], stdout=subprocess.PIPE)
     try:
         assert pi.stdout.readline() == b"ready\n"
-        pids = [int(each) for each in (folder / "pids").read_text().split()]
+        for _ in range(250):  # the child may write its id after the program is ready
+            pids = [int(each) for each in (folder / "pids").read_text().split()]
+            if len(pids) == 2:
+                break
+            time.sleep(0.02)
         assert [is_alive(each) for each in pids] == [True, True]
 
         os.kill(pi.pid, signal.SIGKILL)
