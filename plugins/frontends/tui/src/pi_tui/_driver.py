@@ -14,6 +14,7 @@ from textual.message import Message
 from textual.messages import TerminalSupportsSynchronizedOutput
 
 from pi_terminal_kit.pastes import marks_pastes
+from pi_tui._squeeze import squeezed
 from pi_tui.keys.events import Focus, Key, Mouse, Paste, Reply
 from pi_tui.keys.parse import Parser
 
@@ -31,6 +32,8 @@ _SEQUENCE_SECONDS = 0.05
 """After this time without more input, what looks like the beginning of a key's sequence is a key."""
 
 _SYNC_SUPPORTED = ("\x1b[?2026;1$y", "\x1b[?2026;2$y")
+
+_SEGMENT_END = "\x1b[0m"
 
 _ALTERNATE = "\x1b[?1049h"
 
@@ -86,7 +89,7 @@ class ScreenDriver(LinuxDriver):
         """Write, but do not switch to the alternate screen a second time: that would clear it."""
         if data == _ALTERNATE and self._terminal.is_taken:
             return
-        super().write(data)
+        super().write(squeezed(data, self._app.size.width) if _SEGMENT_END in data else data)
 
     def start_application_mode(self) -> None:
         """Take the screen over."""
