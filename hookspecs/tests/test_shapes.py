@@ -1,4 +1,4 @@
-"""Types as JSON schema, and their values, for what is no parameter of a tool."""
+"""Types as JSON schema, and their values, for what is not a parameter of a tool."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""A plugin with state: it counts turns, and keeps the number in the session.
+"""A plugin with state: it counts turns and stores the count in the session.
 
-`pi plugin new NAME --kind extension` writes one to start from, with tests.
+`pi plugin new NAME --kind extension` creates one, with tests, as a starting point.
 """
 
 from pi_hookspecs import hookimpl

@@ -1,4 +1,4 @@
-"""Shows how the provider answered."""
+"""Shows the HTTP status of the provider's response and the remaining rate limit."""
 
 from pi_hookspecs import hookimpl
 

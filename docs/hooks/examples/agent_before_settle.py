@@ -1,8 +1,8 @@
-"""Lets the model go on until it has said that it is done, three times at most."""
+"""Makes the model continue until it says DONE, at most three times."""
 
 from pi_hookspecs import AgentBeforeSettleResult, AssistantMessage, NewEntry, hookimpl
 
-NUDGE = NewEntry(custom_type="nudge", content="Go on, and say DONE when you are.")
+NUDGE = NewEntry(custom_type="nudge", content="Continue, and say DONE when you have finished.")
 
 
 @hookimpl

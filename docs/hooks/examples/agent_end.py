@@ -1,4 +1,4 @@
-"""Says what a run cost in tokens."""
+"""Shows how many tokens the model generated in a run."""
 
 from pi_hookspecs import AssistantMessage, hookimpl
 

@@ -1,4 +1,4 @@
-"""Sets the window's title when the prompt is done."""
+"""Sets the window title when the prompt is done."""
 
 from pi_hookspecs import hookimpl
 

@@ -1,4 +1,4 @@
-"""Shows that the agent is at work."""
+"""Shows that the agent is working."""
 
 from pi_hookspecs import hookimpl
 

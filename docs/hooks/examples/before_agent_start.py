@@ -1,4 +1,4 @@
-"""Adds a message after the user's: what changed in the working directory since the last prompt."""
+"""Adds a message after the user's prompt that lists the files in the working directory."""
 
 from pi_hookspecs import BeforeAgentStartResult, CustomMessage, hookimpl
 

@@ -1,4 +1,4 @@
-"""Refuses requests outside the conversation that are larger than a limit, whichever plugin makes them."""
+"""Refuses requests of plugins that exceed a size limit; the conversation itself is not limited."""
 
 from pi_hookspecs import BeforeModelRequestResult, hookimpl
 
@@ -9,7 +9,7 @@ LIMIT = 50_000
 def before_model_request(event):
     if event.purpose == "conversation" or event.estimated_tokens <= LIMIT:
         return None
-    reason = f"The request for {event.purpose!r} has about {event.estimated_tokens} tokens, and {LIMIT} are allowed."
+    reason = f"The request for {event.purpose!r} has about {event.estimated_tokens} tokens; the limit is {LIMIT}."
     return BeforeModelRequestResult(block=True, reason=reason, exit_code=4)
 
 

@@ -1,4 +1,4 @@
-"""Asks the provider for its cheaper tier, in the words of its API."""
+"""Requests the provider's cheaper service tier by changing the API payload."""
 
 from pi_hookspecs import hookimpl
 

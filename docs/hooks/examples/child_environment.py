@@ -1,4 +1,4 @@
-"""Keeps a token from everything that pi starts, and names the environment that scripts are to use."""
+"""Hides a token from the programs that pi starts, and tells scripts which environment to use."""
 
 from pi_hookspecs import hookimpl
 

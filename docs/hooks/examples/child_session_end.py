@@ -1,4 +1,4 @@
-"""Says what a subagent came to."""
+"""Reports how a subagent ended and how many tokens it used."""
 
 from pi_hookspecs import hookimpl
 

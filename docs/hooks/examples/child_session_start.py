@@ -1,11 +1,11 @@
-"""Shows that a subagent has begun."""
+"""Shows that a subagent has started."""
 
 from pi_hookspecs import hookimpl
 
 
 @hookimpl
 def child_session_start(event, ctx):
-    ctx.ui.set_status("agent", f"{event.child.label} is at work")
+    ctx.ui.set_status("agent", f"{event.child.label} is working")
 
 
 # Shown by
@@ -19,4 +19,4 @@ async def shown(pi_session, script, fake_ui):
     async with pi_session.ctx.create_session(label="scout") as child:
         await child.prompt("Look around")
 
-    assert fake_ui.statuses["agent"] == "scout is at work"
+    assert fake_ui.statuses["agent"] == "scout is working"

@@ -1,4 +1,4 @@
-"""Lists `/standup`, which this plugin's `expand_prompt` would know, for front ends that complete it."""
+"""Lists `/standup`, so that front ends can complete it; the plugin's `expand_prompt` would expand it."""
 
 from pi_hookspecs import CommandInfo, CommandsDiscoverResult, hookimpl
 

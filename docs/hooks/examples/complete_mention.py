@@ -1,6 +1,6 @@
-"""Offers the names of tide stations after `@`, and puts what a station is into the prompt.
+"""Completes names of tide stations after `@`, and replaces a station in the prompt by its place.
 
-In the line mode Tab shows `@station:brest` with its description.
+In line mode, Tab shows `@station:brest` with its description.
 """
 
 from pi_hookspecs import CompleteMentionResult, Completion, InputResult, hookimpl

@@ -1,4 +1,4 @@
-"""Leaves long tool results out of later requests; the session keeps them."""
+"""Shortens long tool results in requests; the session keeps them in full."""
 
 from attrs import evolve
 

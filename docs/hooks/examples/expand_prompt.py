@@ -1,4 +1,4 @@
-"""`/standup` stands for a longer text."""
+"""Expands `/standup` to a longer prompt."""
 
 from pi_hookspecs import ExpandPromptResult, hookimpl
 

@@ -1,4 +1,4 @@
-"""Makes a short question of `?? word`."""
+"""Turns `?? word` into a request for a short explanation."""
 
 from pi_hookspecs import InputResult, hookimpl
 

@@ -1,4 +1,4 @@
-"""Says which MCP servers there are; a client would connect to them here."""
+"""Lists the current MCP servers; an MCP client would connect to them here."""
 
 from pi_hookspecs import hookimpl
 
@@ -11,7 +11,7 @@ def mcp_servers_change(event, ctx):
 
 @hookimpl
 def activate(pi):
-    @pi.register_command("docs", description="Add the server of the documentation")
+    @pi.register_command("docs", description="Add the documentation server")
     def docs(args, ctx):
         pi.register_mcp_server("docs", {"url": args})
 

@@ -1,4 +1,4 @@
-"""Takes a name out of every answer before it is stored."""
+"""Replaces a name in every answer before it is stored."""
 
 from attrs import evolve
 

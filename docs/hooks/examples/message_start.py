@@ -1,4 +1,4 @@
-"""Writes a line for every message that begins."""
+"""Logs the role of every message when it starts."""
 
 from pi_hookspecs import hookimpl
 

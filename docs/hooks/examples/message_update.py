@@ -1,4 +1,4 @@
-"""Shows how long the answer is while it grows. It runs for every delta, and does little."""
+"""Shows the length of the answer while it streams. The hook runs for every delta, so keep it cheap."""
 
 from pi_hookspecs import hookimpl
 

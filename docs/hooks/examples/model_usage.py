@@ -1,4 +1,4 @@
-"""Shows what the session has cost so far, with the requests of plugins and those that failed."""
+"""Shows the tokens used so far by purpose, including requests of plugins and failed requests."""
 
 from collections import Counter
 

@@ -1,4 +1,4 @@
-"""Trusts the projects below one folder, and has no opinion of others."""
+"""Trusts the projects in one folder, and leaves the decision about others open."""
 
 from pathlib import Path
 

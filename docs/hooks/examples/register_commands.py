@@ -1,6 +1,6 @@
-"""A slash command that tells how many messages of a role the conversation has, and completes the role.
+"""A slash command that counts the conversation's messages of a role, and completes the role's name.
 
-`pi plugin new NAME --kind command` writes one to start from, with tests.
+`pi plugin new NAME --kind command` creates one, with tests, as a starting point.
 """
 
 from pi_hookspecs import Command, Completion, hookimpl
@@ -14,13 +14,13 @@ async def count(args, ctx):
     ctx.ui.notify(f"{len(messages)} {role} messages so far")
 
 
-async def complete(typed):  # may wait, for 2 seconds; a plain function may not
+async def complete(typed):  # may await things for up to 2 seconds; a plain function must not block
     return [Completion(role, description=what) for role, what in ROLES.items() if role.startswith(typed)]
 
 
 @hookimpl
 def register_commands():
-    return [Command(name="count", handler=count, complete=complete, description="Tell how many messages there were")]
+    return [Command(name="count", handler=count, complete=complete, description="Count the messages of a role")]
 
 
 # Shown by

@@ -1,4 +1,4 @@
-"""Keys from a vault, asked when everything that the user configured has none."""
+"""Reads keys from a vault, which is asked if the user has not configured a key."""
 
 from pi_hookspecs import hookimpl
 

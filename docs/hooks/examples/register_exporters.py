@@ -1,6 +1,6 @@
-"""Sessions as plain text: what was said, and by whom. `/export talk.txt`, or `pi --export SESSION talk.txt`.
+"""Exports sessions as plain text: `/export talk.txt`, or `pi --export SESSION talk.txt`.
 
-`pi plugin new NAME --kind exporter` writes one to start from, with tests.
+`pi plugin new NAME --kind exporter` creates one, with tests, as a starting point.
 """
 
 from pi_hookspecs import hookimpl

@@ -1,11 +1,11 @@
-"""An option of the command line: `pi --todo-file work.md`."""
+"""A command-line option: `pi --todo-file work.md`."""
 
 from pi_hookspecs import Flag, hookimpl
 
 
 @hookimpl
 def register_flags():
-    return [Flag(name="todo-file", type="string", default="TODO.md", description="Where to-dos are kept")]
+    return [Flag(name="todo-file", type="string", default="TODO.md", description="The file with the to-dos")]
 
 
 # Shown by

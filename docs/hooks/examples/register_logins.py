@@ -1,6 +1,6 @@
 """A login that asks for a token: `pi auth login acme`.
 
-`pi plugin new NAME --kind login` writes one to start from, with tests.
+`pi plugin new NAME --kind login` creates one, with tests, as a starting point.
 """
 
 from pi_hookspecs import hookimpl
@@ -10,7 +10,7 @@ class Acme:
     name = "acme"
 
     async def login(self, ui):
-        return {"type": "oauth", "access": await ui.input("Token of Acme")}
+        return {"type": "oauth", "access": await ui.input("Acme token")}
 
     async def refresh(self, credential):
         return credential

@@ -1,4 +1,4 @@
-"""A server in the house that speaks a known API: its models are data, no code."""
+"""The models of a local server that has a known API; they are plain data and need no code."""
 
 from pi_hookspecs import Model, ProviderInfo, hookimpl
 

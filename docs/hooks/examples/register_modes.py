@@ -1,6 +1,6 @@
-"""A front end that prints the length of every answer: `pi --mode lengths "Say hello"`. Its heading is there at once.
+"""A front end that prints the length of every answer: `pi --mode lengths "Say hello"`.
 
-A session takes a moment to make; `prepare` runs before that.
+Creating a session takes a moment. `prepare` runs before that, so the heading appears at once.
 """
 
 from contextlib import contextmanager
@@ -12,7 +12,7 @@ from pi_hookspecs import Mode, hookimpl
 def heading(facts):
     print(f"{facts.session_name or 'Lengths'} in {facts.cwd}")
     yield
-    print("The end.")  # also if no session can be made
+    print("The end.")  # even if the session cannot be created
 
 
 async def run(session, options):

@@ -1,6 +1,6 @@
-"""A provider that repeats what the user said: no network, no key.
+"""A provider that repeats what the user said, without a network or a key.
 
-[Write a provider](../providers.md) makes one for an API with tools.
+[Write a provider](../providers.md) builds one for an API with tools.
 """
 
 from pi_hookspecs import MessageBuilder, hookimpl

@@ -1,4 +1,4 @@
-"""How a custom entry `todo` looks, how results of the tool `weather` look, and arrows in Markdown."""
+"""Renders custom entries `todo`, results of the tool `weather`, and arrows in Markdown."""
 
 from pi_hookspecs import Line, MarkdownTransform, Run, ToolRenderer, hookimpl
 

@@ -1,4 +1,4 @@
-"""Checklists: Markdown files in `checklists`, of the user and of the project, each known by its file's name."""
+"""Adds checklists: Markdown files in the folders `checklists` of the user and the project, named after their file."""
 
 from pathlib import PurePath
 

@@ -1,6 +1,6 @@
-"""A `Retrier`: one more try when the provider is overloaded, at once.
+"""A `Retrier` that immediately retries once if the provider is overloaded.
 
-`pi plugin new NAME --kind service` writes a `Launcher` to start from, with tests.
+`pi plugin new NAME --kind service` creates a `Launcher`, with tests, as a starting point.
 """
 
 from pi_hookspecs import RetryDecision, hookimpl

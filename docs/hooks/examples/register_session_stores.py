@@ -1,6 +1,6 @@
-"""A store that keeps sessions in a dictionary, for as long as the process lives.
+"""A store that keeps sessions in memory until the process ends.
 
-`pi plugin new NAME --kind store` writes one that lasts.
+`pi plugin new NAME --kind store` creates one that writes to disk, as a starting point.
 """
 
 from pi_core.session.memory import MemoryStore

@@ -1,4 +1,4 @@
-"""A setting that a command changes: `/per-day 5`. Other values than numbers from 0 on are refused."""
+"""A setting with a command that changes it: `/per-day 5`. Anything but a number of at least 0 is rejected."""
 
 from pi_hookspecs import Command, PluginSetting, hookimpl
 
@@ -12,12 +12,12 @@ async def per_day(args, ctx):
 
 @hookimpl
 def register_settings():
-    return [PluginSetting("deploys.perDay", schema=PER_DAY, description="Deployments in one day", protected=True)]
+    return [PluginSetting("deploys.perDay", schema=PER_DAY, description="Maximum deployments per day", protected=True)]
 
 
 @hookimpl
 def register_commands():
-    return [Command("per-day", handler=per_day, description="Set the deployments of one day")]
+    return [Command("per-day", handler=per_day, description="Limit the deployments per day")]
 
 
 # Shown by

@@ -1,4 +1,4 @@
-"""A key of interactive front ends that says where the session is kept."""
+"""A keyboard shortcut, for interactive front ends, that shows where the session is stored."""
 
 from pi_hookspecs import Shortcut, hookimpl
 
@@ -9,7 +9,7 @@ def say_where(ctx):
 
 @hookimpl
 def register_shortcuts():
-    return [Shortcut(name="ctrl+g", handler=say_where, description="Say where the session is kept")]
+    return [Shortcut(name="ctrl+g", handler=say_where, description="Show where the session is stored")]
 
 
 # Shown by

@@ -1,4 +1,4 @@
-"""A subcommand: `pi agent-dir` prints where the user's own files are."""
+"""A subcommand: `pi agent-dir` prints the folder with the user's own files."""
 
 from pi_hookspecs import Subcommand, hookimpl
 
@@ -10,7 +10,7 @@ def run(arguments, host):
 
 @hookimpl
 def register_subcommands():
-    return [Subcommand("agent-dir", run=run, description="Print where your own files are")]
+    return [Subcommand("agent-dir", run=run, description="Print the folder with your own files")]
 
 
 # Shown by

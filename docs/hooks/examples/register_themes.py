@@ -1,4 +1,4 @@
-"""A theme: colours by role, and names for those that several roles share."""
+"""A theme: a colour for each role, with variables for colours that several roles share."""
 
 from pi_hookspecs import REQUIRED_THEME_ROLES, Theme, hookimpl
 

@@ -1,4 +1,4 @@
-"""A tool: the decorator makes its schema of the annotations and the docstring. It says of itself that it only reads."""
+"""A read-only tool. The decorator derives its schema from the type annotations and the docstring."""
 
 from pi_hookspecs import ToolAnnotations, ToolContext, hookimpl, tool
 

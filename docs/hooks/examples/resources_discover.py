@@ -1,4 +1,4 @@
-"""Adds the themes of a folder that a team shares."""
+"""Adds themes from a folder that a team shares."""
 
 from pi_hookspecs import ResourcesDiscoverResult, hookimpl
 

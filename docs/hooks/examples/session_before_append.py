@@ -1,8 +1,8 @@
-"""Keeps a secret out of the session's file; the conversation goes on with what was said.
+"""Keeps a secret out of the session file; the running conversation is not changed.
 
-`to_wire` and `entry_from_wire` of `pluggypi-core` make plain data of entries of all types, and entries of it. A pattern
-is better applied to each text of that data, as in [no-addresses](../../examples/no-addresses): in the JSON text a line
-break is an escape, and a pattern that takes a part of it makes the text unreadable.
+`to_wire` and `entry_from_wire` of `pluggypi-core` convert entries of all types to plain data and back. Apply a pattern
+to each string in that data, as in [no-addresses](../../examples/no-addresses): in the JSON text, a line break is an
+escape sequence, and a pattern that replaces part of it makes the JSON invalid.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Supplies a compaction that asks no model: the first thing that the user said is the summary."""
+"""Compacts without a model: the user's first message becomes the summary."""
 
 from pi_hookspecs import Compaction, SessionBeforeCompactResult, UserMessage, hookimpl
 

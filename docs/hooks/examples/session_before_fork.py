@@ -1,4 +1,4 @@
-"""Keeps a conversation whole while its folder says so."""
+"""Refuses to fork a conversation if its folder contains `.no-forks`."""
 
 from pi_hookspecs import SessionBeforeForkResult, hookimpl
 

@@ -1,4 +1,4 @@
-"""Asks before a conversation is left that has something in it."""
+"""Asks for confirmation before the user leaves a conversation that is not empty."""
 
 from pi_hookspecs import SessionBeforeSwitchResult, hookimpl
 

@@ -1,4 +1,4 @@
-"""Supplies the summary of a branch that is left: what the user asked there."""
+"""Summarizes an abandoned branch by listing what the user asked there."""
 
 from pi_hookspecs import SessionBeforeTreeResult, UserMessage, hookimpl
 

@@ -1,4 +1,4 @@
-"""Says how much a compaction took out."""
+"""Shows the summary after a compaction."""
 
 from pi_hookspecs import hookimpl
 

@@ -1,4 +1,4 @@
-"""Says why a compaction came to nothing."""
+"""Shows why a compaction failed."""
 
 from pi_hookspecs import hookimpl
 

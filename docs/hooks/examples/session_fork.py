@@ -1,11 +1,11 @@
-"""Says that what follows is a copy."""
+"""Notifies the user that the conversation is now a copy."""
 
 from pi_hookspecs import hookimpl
 
 
 @hookimpl
 def session_fork(event, ctx):
-    ctx.ui.notify("This is a copy; the conversation that it was made of stays as it is")
+    ctx.ui.notify("This is a copy; the original conversation is unchanged")
 
 
 # Shown by

@@ -1,4 +1,4 @@
-"""Writes down how long the conversation became."""
+"""Writes the length of the conversation to a file."""
 
 from pi_hookspecs import hookimpl
 

@@ -1,4 +1,4 @@
-"""Reminds of what was left to do, when the session begins."""
+"""Reminds the user of unfinished work when the session starts."""
 
 from pi_hookspecs import hookimpl
 

@@ -1,4 +1,4 @@
-"""Says that another conversation is in place."""
+"""Notifies the user that another conversation is open."""
 
 from pi_hookspecs import hookimpl
 

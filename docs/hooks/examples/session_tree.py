@@ -1,11 +1,11 @@
-"""Says that the conversation goes on from another place."""
+"""Notifies the user that the conversation continues from another entry."""
 
 from pi_hookspecs import hookimpl
 
 
 @hookimpl
 def session_tree(event, ctx):
-    ctx.ui.notify(f"Went from {event.old_leaf_id} to {event.new_leaf_id}")
+    ctx.ui.notify(f"Moved from {event.old_leaf_id} to {event.new_leaf_id}")
 
 
 # Shown by

@@ -1,4 +1,4 @@
-"""Tells the model which branch of git is checked out; the text changes only with the branch."""
+"""Tells the model which git branch is checked out; the text changes only when the branch does."""
 
 from pi_hookspecs import PromptSection, SystemPromptResult, hookimpl
 

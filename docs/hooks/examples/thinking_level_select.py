@@ -1,4 +1,4 @@
-"""Shows how hard the model thinks."""
+"""Shows the thinking level."""
 
 from pi_hookspecs import hookimpl
 

@@ -1,4 +1,4 @@
-"""A guard: commands that delete trees are refused, and the model is told what to do instead."""
+"""A guard that refuses commands which delete directory trees, and tells the model what to do instead."""
 
 from pi_hookspecs import ToolCallResult, hookimpl
 

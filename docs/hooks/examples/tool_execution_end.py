@@ -1,4 +1,4 @@
-"""Tells of calls that failed."""
+"""Notifies the user of failed tool calls."""
 
 from pi_hookspecs import hookimpl
 

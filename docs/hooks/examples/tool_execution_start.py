@@ -1,4 +1,4 @@
-"""Writes every call into a log, with the arguments as the model gave them."""
+"""Logs every tool call with the arguments that the model sent."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Shows the last line that a running tool has printed."""
+"""Shows the last line of a running tool's output."""
 
 from pi_hookspecs import hookimpl, text_of, tool
 

@@ -1,4 +1,4 @@
-"""Takes keys out of what tools print, before model and session see them."""
+"""Removes keys from tool results before the model and the session see them."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Tells the model, once, when files that it was to leave alone are gone."""
+"""Tells the model to restore a protected file that it deleted."""
 
 from pi_hookspecs import NewEntry, TurnEndResult, hookimpl
 
@@ -6,7 +6,7 @@ from pi_hookspecs import NewEntry, TurnEndResult, hookimpl
 @hookimpl
 def turn_end(event, ctx):
     if event.tool_results and not (ctx.cwd / "LICENSE").exists():
-        note = NewEntry(custom_type="guard", content="LICENSE is gone. Restore it before you go on.")
+        note = NewEntry(custom_type="guard", content="LICENSE is gone. Restore it before you continue.")
         return TurnEndResult(entries=[note])
     return None
 

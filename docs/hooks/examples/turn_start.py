@@ -1,4 +1,4 @@
-"""Shows which turn of a run it is."""
+"""Shows the number of the current turn."""
 
 from pi_hookspecs import hookimpl
 

@@ -1,4 +1,4 @@
-"""Notes how long the user took to answer a dialog."""
+"""Shows how long the user took to answer a dialog."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""Says in the window's title that pi waits for the user, as long as a dialog is open."""
+"""Shows in the window title that pi is waiting for the user while a dialog is open."""
 
 from pi_hookspecs import hookimpl
 

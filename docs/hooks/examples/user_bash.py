@@ -1,4 +1,4 @@
-"""Answers the user's `!where` itself; every other command runs as usual."""
+"""Handles the user's command `!where` itself; all other commands run as usual."""
 
 from pi_hookspecs import BashExecutionMessage, UserBashResult, hookimpl
 

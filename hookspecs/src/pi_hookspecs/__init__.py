@@ -86,7 +86,7 @@ _HOMES: dict[str, str] = {
     "entries": "MessageEntry ModelChangeEntry SessionHeader ThinkingLevelChangeEntry",
     "errors": (
         "Aborted AgentBusy InvalidArguments InvalidOutput MissingKey NoModel PiError PluginError RequestFailed "
-        "StaleObject UnknownName UsageLimitExceeded UserError"
+        "StaleObject UnknownName UsageLimitExceeded UserError WrongUse"
     ),
     "events.agent": (
         "AgentEndEvent AgentEvent AgentSettledEvent AgentStartEvent MessageEndEvent MessageStartEvent "
@@ -165,15 +165,15 @@ _HOMES: dict[str, str] = {
         "CompactionReason CompactionRequest PluginManifest RetryDecision SpawnRequest"
     ),
     "services": (
-        "BranchSummarizer CommandRunner Compactor Launcher PluginRunner ProcessKeeper Retrier Service TextRedactor "
-        "ToolOperations TraceContext"
+        "BranchSummarizer CommandRunner Compactor Launcher PluginRunner ProcessKeeper Retrier Service "
+        "SessionSearch TextRedactor ToolOperations TraceContext"
     ),
     "shapes": "Shape UnsupportedAnnotation shape_of",
     "session_context": "ModelChoice SessionContext",
     "session_store": (
         "EntryIndex IndexedEntries Progress SessionInfo SessionPlace SessionStore StoredSession SyncPolicy"
     ),
-    "stored_sessions": "ChildSession SearchableStore SessionMatch Sessions StoredActions",
+    "stored_sessions": "ChildSession DeletingStore SearchableStore SessionMatch Sessions StoredActions",
     "stream": (
         "AssistantMessageEvent Done Error MessageBuilder PartialSource Start TextDelta TextEnd TextStart "
         "ThinkingDelta ThinkingEnd ThinkingStart ToolCallDelta ToolCallEnd ToolCallStart"

@@ -117,7 +117,7 @@ class Rule(Enum):
     FIRST = "first"
     """The first answer that is not None wins."""
     PIPE = "pipe"
-    """Each implementation gets the result of the one before."""
+    """Each implementation receives the previous one's result."""
     VETO = "veto"
     """The first refusal wins; later implementations are not called."""
 

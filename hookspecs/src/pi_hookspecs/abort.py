@@ -35,7 +35,7 @@ class AbortSignal:
 
     @property
     def reason(self) -> str | None:
-        """The reason, written for the user; None while the run goes on."""
+        """The reason, written for the user; None while the run continues."""
         return self._reason
 
     def raise_if_aborted(self) -> None:
@@ -100,7 +100,7 @@ class AbortController:
 
 
 def _report(error: Exception, callback: Callable[[], object]) -> None:
-    """Report a callback's error as asyncio reports its own; without a running loop there is no handler to report to."""
+    """Pass a callback's error to asyncio's exception handler; without a running loop, drop it."""
     try:
         loop = asyncio.get_running_loop()
     except RuntimeError:

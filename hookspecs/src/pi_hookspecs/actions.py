@@ -29,7 +29,7 @@ class ExecResult(Value):
     """Output and exit status of a program: the result of ``exec``.
 
     Attributes:
-        code: Its exit code; 128 and the signal's number where a signal ended it, 127 where it could not be started.
+        code: Its exit code; 128 plus the signal's number if a signal ended it, 127 if it could not be started.
         killed: Whether an abort or a timeout ended it.
         truncated: Whether it printed more than is kept.
     """
@@ -46,11 +46,11 @@ class ToolInfo(Value):
     """A tool of a session, for listing and choosing.
 
     Attributes:
-        plugin: The plugin that registered it; None for one of the program's own.
-        active: Whether the model is offered it.
-        annotations: What its author states about its effects; nothing verifies it.
-        output_schema: JSON schema of its result's ``details``; None where it has none.
-        exposure: When the model is offered it, see ``ToolExposure``.
+        plugin: The plugin that registered it; None for a tool of the program itself.
+        active: Whether it is offered to the model.
+        annotations: What its author declares about its effects; nothing verifies it.
+        output_schema: JSON schema of its result's ``details``, if any.
+        exposure: When it is offered to the model, see ``ToolExposure``.
         namespace: What groups it with others, such as the name of an MCP server.
     """
 
@@ -67,7 +67,7 @@ class ToolInfo(Value):
 
     @property
     def reference(self) -> str:
-        """The name for ``ctx.execute_tool`` that means this tool, whichever plugin's the model is offered."""
+        """The name that selects this tool in ``ctx.execute_tool``, whichever one of its name the model is offered."""
         return self.name if self.plugin is None else f"{self.plugin}:{self.name}"
 
 
@@ -110,7 +110,7 @@ class ModelCatalog(Protocol):
         ...
 
     def get_model(self, provider: str, model_id: str) -> Model | None:
-        """Return a provider's model; None where there is none."""
+        """Return a provider's model; None if there is none."""
         ...
 
     def available(self) -> Sequence[Model]:
@@ -126,7 +126,7 @@ class ModelCatalog(Protocol):
         ...
 
     async def get_api_key(self, provider_id: str) -> str | None:
-        """Return a provider's key, or the token of its login, fresh; None for a provider that needs none.
+        """Return a provider's key, or the current token of its login; None for a provider that needs none.
 
         Raises:
             MissingKey: It needs one and has none; the message names what to set.
@@ -138,8 +138,8 @@ class ModelCatalog(Protocol):
     def stream(self, model: Model, context: Context, options: StreamOptions) -> AsyncIterator[AssistantMessageEvent]:
         """Ask a model and yield its answer as ``Provider.stream`` does, for a provider that forwards requests.
 
-        Key and headers are those of the model's own provider, not of ``options``; the thinking level becomes the
-        nearest that the model supports.
+        Key and headers come from the model's own provider, not from ``options``; the thinking level is
+        replaced by the nearest one that the model supports.
 
         Raises:
             MissingKey: Its provider has no key.
@@ -152,7 +152,7 @@ class ModelCatalog(Protocol):
 class CommandActions(Protocol):
     """The part of ``ctx`` for commands, which run while no prompt waits for them.
 
-    In a tool, and in a hook inside a prompt, these raise ``AgentBusy``: the prompt would wait for itself.
+    In tools, and in hooks inside a prompt, these raise ``AgentBusy``, because the prompt would wait for itself.
     """
 
     async def wait_for_idle(self) -> None:
@@ -195,11 +195,11 @@ class CommandActions(Protocol):
         replace_instructions: bool = False,
         label: str | None = None,
     ) -> TreeNavigation:
-        """Continue from another entry; from before it when it is a user message.
+        """Continue from another entry, or from before it if it is a user message.
 
         Args:
             target_id: The entry.
-            summarize: Add a summary of the abandoned branch where the conversation continues.
+            summarize: Add a summary of the abandoned branch at the place where the conversation continues.
             custom_instructions: What the summary should focus on.
             replace_instructions: Use them instead of the summariser's own.
             label: A label for the entry.

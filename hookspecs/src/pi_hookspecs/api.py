@@ -53,7 +53,7 @@ class PiAPI(Protocol):
         """Handle an event by its name.
 
         Handlers take ``event`` and ``ctx``, or the one they need, plain or ``async``, and follow the hook's rules:
-        order, deadline, error reports and answer rule are those of an installed plugin.
+        order, deadline, error reports and answer rule are the same as for an installed plugin.
 
         Raises:
             UnknownName: No such event exists; the message names the nearest.
@@ -131,7 +131,7 @@ class PiAPI(Protocol):
         description: str = "",
         complete: Completer | None = None,
     ) -> Any:
-        """Add the slash command ``/name``; of two with one name that of the later plugin in load order wins.
+        """Add the slash command ``/name``; of two with the same name, that of the later plugin in load order wins.
 
         Args:
             name: Without the slash.
@@ -171,7 +171,7 @@ class PiAPI(Protocol):
         ...
 
     def get_flag(self, name: str, /) -> bool | str | None:
-        """Return an option's value from the command line, else its default; None if it is not registered."""
+        """Return an option's value from the command line, or its default; None if it is not registered."""
         ...
 
     def register_provider(
@@ -218,12 +218,12 @@ class PiAPI(Protocol):
     def observe_hooks(self, observer: Any = None, /) -> Any:
         """Call ``observer(trace)`` after each call of a hook of any plugin, for telemetry; it is a plain function.
 
-        It is called inside the run, so it should only take notes. What it raises is reported, as is that it took longer
-        than a second, and after three failures in a row it is not called any more. Calls of hooks that it causes itself
-        are not observed. Calls of ``activate`` are traced, too, also those from before it was registered.
+        It is called inside the run, so it should only record. Exceptions are reported, and so are calls that take more
+        than a second; after three failures in a row it is no longer called. Calls of hooks that it causes itself are
+        not observed. Calls of ``activate`` are observed, including those before it was registered.
 
         Raises:
-            TypeError: It is ``async``, or no function.
+            TypeError: It is ``async``, or not a function.
         """
         ...
 
@@ -317,7 +317,7 @@ class PiAPI(Protocol):
     def register_mcp_server(self, name: str, config: Mapping[str, Any], /) -> Callable[[], None]:
         """Register an MCP server for the plugin that connects to them; return a function that removes it.
 
-        It replaces what this plugin registered under the name; of several plugins the last one has the name.
+        It replaces what this plugin registered under the name; if several plugins use the name, the last one wins.
 
         Args:
             name: Letters, digits, ``_`` and ``-``.
@@ -329,7 +329,7 @@ class PiAPI(Protocol):
         ...
 
     def unregister_mcp_server(self, name: str, /) -> None:
-        """Remove the MCP server that this plugin registered under a name; nothing where there is none."""
+        """Remove the MCP server that this plugin registered under a name, if there is one."""
         ...
 
     def get_mcp_servers(self) -> Sequence[McpServer]:
@@ -355,7 +355,7 @@ class PiAPI(Protocol):
         ...
 
     async def get_commands(self) -> Sequence[CommandInfo]:
-        """Return the slash commands: those of plugins, prompt templates, skills."""
+        """Return the slash commands, including prompt templates and skills."""
         ...
 
     async def set_model(self, model: Model | str, /) -> bool:

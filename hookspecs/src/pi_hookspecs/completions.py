@@ -35,7 +35,7 @@ class Completion(Value):
         label: What a list shows in place of the value.
 
     Raises:
-        TypeError: The value is no text.
+        TypeError: The value is not text.
     """
 
     value: str = field(converter=_text)

@@ -49,7 +49,7 @@ class SideRequest(Value):
         max_tokens: Limit of the answer; the model's own when None.
         reasoning: Reasoning effort; the session's level when None.
         signal: Aborts the request, in addition to the prompt's own signal.
-        reason: The reason of the compaction, where it is for one.
+        reason: The reason of the compaction, if the request is for one.
         model: The model to ask; the session's model when None.
     """
 
@@ -67,7 +67,7 @@ class StartContext(Protocol):
 
     @property
     def ui(self) -> FullUserInterface:
-        """The user interface; dialogs return their default where ``has_ui`` is false."""
+        """The user interface; dialogs return their default if ``has_ui`` is false."""
         ...
 
     @property
@@ -87,7 +87,7 @@ class StartContext(Protocol):
 
     @property
     def settings(self) -> SettingsView:
-        """The user's settings; those of the project are included once it is trusted."""
+        """The user's settings, and the project's once it is trusted."""
         ...
 
     @property
@@ -185,7 +185,7 @@ class PiContext(CommandActions, StoredActions, Protocol):
         ...
 
     def get_flag(self, name: str, /) -> bool | str | None:
-        """Return an option's value from the command line, else its default; see ``PiAPI.get_flag``."""
+        """Return an option's value from the command line, or its default; see ``PiAPI.get_flag``."""
         ...
 
     def is_project_trusted(self) -> bool:
@@ -239,7 +239,7 @@ class PiContext(CommandActions, StoredActions, Protocol):
         """The session's managed background processes.
 
         Raises:
-            UserError: When it is used: no plugin keeps processes; the plugin ``tools`` does.
+            UserError: On use, if no plugin keeps processes, as the plugin ``tools`` does.
         """
         ...
 
@@ -285,15 +285,15 @@ class PiContext(CommandActions, StoredActions, Protocol):
     async def trace_context(self) -> Mapping[str, str]:
         """Return ``traceparent`` and ``tracestate`` of what runs now, for a request to another program; may be empty.
 
-        They are those of the plugin that traces (``TraceContext``), or, without one, those that came with the prompt.
+        They come from the tracing plugin (``TraceContext``) or, without one, from the prompt.
         """
         ...
 
     async def complete(self, context: Context, request: SideRequest) -> AssistantMessage:
-        """Make a request outside the conversation; return the answer, or the error message that it ended in.
+        """Make a request outside the conversation; return the answer, or the assistant message with its error.
 
-        It is made like those of the conversation: with the provider's key, the user's settings, the request hooks, and
-        the installed retry policy.
+        It is sent like the conversation's own requests: with the provider's key, the user's settings, the request
+        hooks, and the installed retry policy.
         """
         ...
 

@@ -5,7 +5,8 @@ PiError
 ├── UserError              the user can act on it: printed as one line, carries the exit code
 │   ├── NoModel            no usable model is configured
 │   ├── MissingKey         the provider is known, its key is not
-│   └── UnknownName        no such option, provider, plugin ...; knows the nearest names
+│   ├── UnknownName        no such option, provider, plugin ...; knows the nearest names
+│   └── WrongUse           the command line is wrong: exit code 2
 ├── Aborted                the run was stopped on request
 ├── AgentBusy              a second prompt while one is running
 ├── RequestFailed          a model request ended in an error; providers turn it into an ``Error`` event
@@ -40,6 +41,7 @@ __all__ = [
     "UnknownName",
     "UsageLimitExceeded",
     "UserError",
+    "WrongUse",
 ]
 
 
@@ -55,6 +57,12 @@ class UserError(PiError):
     """
 
     exit_code = 1
+
+
+class WrongUse(UserError):
+    """Arguments of a command that it does not take; the message names the command's ``--help``."""
+
+    exit_code = 2
 
 
 class NoModel(UserError):

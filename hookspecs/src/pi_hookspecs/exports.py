@@ -26,7 +26,7 @@ class ExportRequest(ReprMixin):
         system_prompt: That of the next request; None for a stored session that is not open.
         tools: The active tools; None where they are not known.
         light: Colours of the light theme; None leaves the choice to the exporter.
-        dark: Colours of the dark theme; None likewise.
+        dark: Colours of the dark theme; None does the same.
         renderers: Renderers of plugins' messages and entries, by ``custom_type``; those with a kind by
             ``message/custom_type`` or ``entry/custom_type``.
     """

@@ -39,7 +39,7 @@ def _check_pattern(name: str, pattern: str) -> None:
     try:
         re.compile(pattern)
     except re.error as error:
-        raise ValueError(f"field {name!r}: the pattern {pattern!r:.60} is no regular expression: {error}") from None
+        raise ValueError(f"field {name!r}: the pattern {pattern!r:.60} is not a regular expression: {error}") from None
 
 
 @frozen(eq=False, repr=False)
@@ -61,7 +61,7 @@ class FormField(ReprMixin):
         check: Gets a value that fits all that, and returns what is wrong with it, or None.
 
     Raises:
-        ValueError: The type is unknown, a choice has no options, or the pattern is no regular expression.
+        ValueError: The type is unknown, a choice has no options, or the pattern is not a regular expression.
     """
 
     name: str

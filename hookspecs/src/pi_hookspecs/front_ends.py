@@ -25,7 +25,7 @@ class StartFacts(ReprMixin):
     Attributes:
         cwd: The working directory; that of the session, unless an older session is continued.
         agent_dir: The user's folder of pi.
-        settings: The settings, those of a trusted project among them.
+        settings: The user's settings, and the project's if it is trusted.
         theme: What ``--use-theme`` or the setting ``theme`` says: the name of a theme, or ``light-theme/dark-theme``.
         session_name: What ``--name`` says; a stored session's own name is not known yet.
         environ: The environment; use it in place of ``os.environ``.
@@ -53,8 +53,8 @@ class Mode(ReprMixin):
         priority: The interactive mode with the highest priority is started, unless ``--tui-mode`` or the setting
             ``tuiMode`` names another.
         description: For ``--help``.
-        needs_tty: Whether it is refused where stdin or stdout is no terminal. Interactive modes are not started there
-            by themselves; this is for ``--mode NAME``.
+        needs_tty: Whether it is refused if stdin or stdout is not a terminal. Interactive modes are not selected there
+            by default; this is for ``--mode NAME``.
         prepare: Called when the mode has been selected, before a session is made, which may take a second:
             ``prepare(facts)`` returns a context manager that is entered at once and left when the mode has ended, or
             when no session can be made. It may take over the terminal, but must not keep the exception from
@@ -80,7 +80,8 @@ class Subcommand(ReprMixin):
 
     Attributes:
         name: The first argument that selects it.
-        run: Gets the arguments and the ``PluginHost``.
+        run: Gets the arguments and the ``PluginHost``. An error of click that it raises is displayed as click displays
+            it, so a command of click is run with ``standalone_mode=False``.
         description: For ``--help``.
     """
 

@@ -1,7 +1,7 @@
 """User interface for plugins: the part that needs a screen of its own.
 
-``ctx.ui`` always has all of it, so that a plugin calls it without asking which front end runs. Where a front end lacks
-a member nothing happens, or the nearest that it can display.
+``ctx.ui`` always has all of it, so that plugins need not ask which front end runs. If a front end lacks a member, the
+call does nothing or displays the nearest equivalent.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ Plain, within 100 ms, or ``async``, within 2 seconds.
 class FullUserInterface(UserInterface, Protocol):
     """Everything that a plugin can do with a user interface. A front end that draws components has all of it.
 
-    Where there is no screen: ``custom`` calls its fallback; widgets, header and footer that are components are
-    displayed as lines of 80 cells where the front end displays lines; everything else does nothing.
+    Without a screen, ``custom`` calls its fallback; widgets, header and footer that are components are
+    displayed as lines of 80 cells if the front end displays lines; everything else does nothing.
 
     Dialogs are awaited: ``if await ctx.ui.confirm("Run it?")``. Without ``await`` the condition raises. ``timeout`` is
     seconds; a dialog that times out or is aborted returns as if dismissed.
@@ -76,7 +76,7 @@ class FullUserInterface(UserInterface, Protocol):
         Args:
             factory: Makes the component.
             overlay: Where it is displayed; in place of the editor when None.
-            fallback: Called with ``ctx.ui`` where components cannot be displayed, and awaited: dialogs with the same
+            fallback: Called with ``ctx.ui`` and awaited where components cannot be displayed: dialogs with the same
                 result. Without it the result is None, as of a dismissed dialog.
         """
         ...
@@ -100,15 +100,15 @@ class FullUserInterface(UserInterface, Protocol):
             timeout: Seconds until it is dismissed.
 
         Returns:
-            The values by the fields' names, all of them valid; None when dismissed, as at once without a user.
+            The values by the fields' names, all of them valid; None when dismissed, and immediately without a user.
 
         Raises:
-            ValueError: There are no fields, or two of one name.
+            ValueError: There are no fields, or two have the same name.
         """
         ...
 
     def open_url(self, url: str) -> bool:
-        """Open a page in the user's browser; where there is none, display its address.
+        """Open a page in the user's browser, or display its address if there is none.
 
         Args:
             url: An address with ``https``, ``http`` or ``mailto``.
@@ -117,7 +117,7 @@ class FullUserInterface(UserInterface, Protocol):
             Whether it was opened.
 
         Raises:
-            UserError: It is no such address.
+            UserError: The address is not one of these.
         """
         ...
 
@@ -135,11 +135,11 @@ class FullUserInterface(UserInterface, Protocol):
         ...
 
     def get_editor_text(self) -> str:
-        """Return the text in the editor; empty where it is not known."""
+        """Return the text in the editor; empty if it is not known."""
         ...
 
     def paste_to_editor(self, text: str) -> None:
-        """Insert a text at the editor's cursor, as if it was pasted."""
+        """Insert a text at the editor's cursor, as if it were pasted."""
         ...
 
     def on_terminal_input(self, handler: TerminalInputHandler) -> Callable[[], None]:
@@ -147,7 +147,7 @@ class FullUserInterface(UserInterface, Protocol):
         ...
 
     def add_autocomplete_provider(self, provider: AutocompleteProvider) -> Callable[[], None]:
-        """Ask a provider for completions in the editor, too; returns a function that removes it."""
+        """Add a provider of completions in the editor; returns a function that removes it."""
         ...
 
     def set_working_message(self, message: str | None = None) -> None:
@@ -155,7 +155,7 @@ class FullUserInterface(UserInterface, Protocol):
         ...
 
     def set_working_visible(self, visible: bool) -> None:  # noqa: FBT001 - as a setter
-        """Display that the agent works, or do not."""
+        """Show or hide the indicator that the agent works."""
         ...
 
     def set_working_indicator(self, frames: Sequence[str] | None = None, interval: float = 0.1) -> None:
@@ -168,7 +168,7 @@ class FullUserInterface(UserInterface, Protocol):
 
     @property
     def theme(self) -> Theme | None:
-        """The current theme; None where there are no colours."""
+        """The current theme; None without colours."""
         ...
 
     def get_all_themes(self) -> Sequence[Theme]:
@@ -180,7 +180,7 @@ class FullUserInterface(UserInterface, Protocol):
         ...
 
     def set_theme(self, theme: str | Theme) -> None:
-        """Set the theme, by its name or as it is.
+        """Set the theme: a name, or the theme itself.
 
         Raises:
             UserError: There is no such theme, it cannot be used, or the front end has no themes.

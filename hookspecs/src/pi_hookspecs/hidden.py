@@ -17,7 +17,10 @@ _INVISIBLE = (
     r"\ufff0-\ufffb\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e00ff"
     r"\U000e01f0-\U000e0fff"
 )
-"""Unicode's format characters and Default_Ignorable_Code_Point, without the visible ones and those of the next two."""
+"""Unicode's format characters and Default_Ignorable_Code_Point, except visible ones and the next two sets."""
+
+_PLACEHOLDER = r"\U0010eeee"
+"""The private character in whose place some terminals draw a part of an image, which another program has sent."""
 
 JOINERS = r"\u200c\u200d"
 """Joiners, which shape the letters of some scripts and combine emoji."""
@@ -36,7 +39,7 @@ _PLAIN = rf"\x00-\xa8\xaa-\xad\xaf-\xff{_CONTROLS}{_INVISIBLE}{JOINERS}{SELECTOR
 """Characters without variants: Latin letters, digits and signs but © and ®, and invisible characters themselves."""
 
 HIDDEN = (
-    rf"[{_CONTROLS}{_INVISIBLE}]"
+    rf"[{_CONTROLS}{_INVISIBLE}{_PLACEHOLDER}]"
     rf"|(?<=[^{_JOINABLE}\ufe0f])[{JOINERS}]|(?<=[{_PLAIN}]\ufe0f)[{JOINERS}]|[{JOINERS}](?=[^{_JOINABLE}])"
     rf"|(?<=[{_PLAIN}])(?!(?<=[0-9#*])\ufe0f\u20e3)[{SELECTORS}]"  # but the one of keycaps, as in 1️⃣
 )

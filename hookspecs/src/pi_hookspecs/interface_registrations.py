@@ -48,8 +48,8 @@ class Theme(Value):
         name: Its name.
         colors: One for each of ``REQUIRED_THEME_ROLES``; ``OPTIONAL_THEME_ROLES`` may be left out.
         vars: Colours, or names of other variables, by name.
-        export: Colours of exported pages, which count before those of ``colors`` there.
-        appearance: Whether it is for dark or for light screens; None where that is not known.
+        export: Colours of exported pages, which take precedence over ``colors`` there.
+        appearance: Whether it is for dark or for light screens; None if that is not known.
     """
 
     name: str
@@ -63,8 +63,8 @@ class Theme(Value):
 class Renderer(Protocol):
     """Renders one kind of custom message or entry; front ends call ``session.render_custom(value)``.
 
-    It may also have ``kind``, which is ``message`` or ``entry`` where it renders only one of the two; it counts before
-    one of the same name without a kind. ``render`` may take ``theme``, too: the current ``Theme``, or None.
+    It may also have ``kind``, which is ``message`` or ``entry`` if it renders only one of the two; it takes precedence
+    over one of the same name without a kind. ``render`` may take ``theme``, too: the current ``Theme``, or None.
     """
 
     name: str

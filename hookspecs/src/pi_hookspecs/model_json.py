@@ -55,7 +55,7 @@ def line_of(text: str, path: Sequence[str | int]) -> int:
     """Return the line, counted from 1, of the value at a path of keys and indexes, or of the last element that exists.
 
     Args:
-        text: Valid JSON. Of a repeated key the last is used, as it is for the value.
+        text: Valid JSON. The last of repeated keys counts, as in the parsed value.
         path: Keys of objects and indexes of lists, from the outside in.
     """
     found = at = _skip(text, 0)
@@ -141,7 +141,7 @@ def _key_variables(data: Mapping[str, Any]) -> tuple[str, ...]:
     names = field_of(data, "keyVariables", list, [])
     for index, name in enumerate(names):
         if not isinstance(name, str):
-            raise Wrong(f"{name!r:.60} is no name of an environment variable", "keyVariables", index)
+            raise Wrong(f"{name!r:.60} is not a name of an environment variable", "keyVariables", index)
     key = field_of(data, "apiKey", str, None)
     if key is None:
         return tuple(names)
@@ -253,7 +253,7 @@ def _input(data: Mapping[str, Any]) -> Any:
     kinds = field_of(data, "input", list, ["text"])
     for index, kind in enumerate(kinds):
         if kind not in ("text", "image"):
-            raise Wrong(f'{kind!r:.60} is no kind of input; these are "text" and "image"', "input", index)
+            raise Wrong(f'{kind!r:.60} is not a kind of input; these are "text" and "image"', "input", index)
     return tuple(kinds)
 
 
@@ -279,7 +279,7 @@ def _tiers(cost: Mapping[str, Any]) -> tuple[PriceTier, ...]:
 
 
 def _tier_rates(cost: Mapping[str, Any], tier: Mapping[str, Any]) -> dict[str, float]:
-    """Return a tier's rates; missing ones are those of the base cost."""
+    """Return a tier's rates; missing ones are taken from the base cost."""
     return {"input": 0.0, "output": 0.0, **_rates(cost), **_rates(tier)}
 
 
@@ -326,7 +326,7 @@ def _levels(data: Mapping[str, Any]) -> dict[str, str | None] | None:
     for level, value in (levels or {}).items():
         if level not in THINKING_LEVELS:
             raise Wrong(
-                f"{level!r} is no thinking level; these are {', '.join(THINKING_LEVELS)}", "thinkingLevelMap", level
+                f"{level!r} is not a thinking level; these are {', '.join(THINKING_LEVELS)}", "thinkingLevelMap", level
             )
         if not isinstance(value, str | None):
             raise Wrong(f"{level} is {value!r:.60}, it must be a text or null", "thinkingLevelMap", level)

@@ -154,7 +154,7 @@ class LsOperations(Protocol):
 class FileOperations(ReadOperations, WriteOperations, GrepOperations, FindOperations, LsOperations, Protocol):
     """For all tools on files: ``read``, ``write``, ``edit``, ``grep``, ``find`` and ``ls``.
 
-    ``read`` and ``edit`` share ``access``: it returns if the file can be read; where it cannot be written,
+    ``read`` and ``edit`` share ``access``: it returns if the file can be read; if it cannot be written,
     ``write_file`` raises.
     """
 

@@ -19,11 +19,11 @@ ProcessStatus: TypeAlias = Literal["running", "exited", "stopped"]
 
 @frozen(eq=False, repr=False)
 class ProcessOutput(Value):
-    """A piece of a process's output, standard output and standard error as they came.
+    """A piece of a process's output: standard output and standard error in the order of arrival.
 
     Attributes:
         text: The output, invalid UTF-8 replaced.
-        next: What to give as ``since`` to read on.
+        next: The ``since`` of the next piece.
         lost: Characters before ``text`` that were asked for and are no longer kept.
     """
 
@@ -43,7 +43,7 @@ class ManagedProcess(Protocol):
 
     @property
     def name(self) -> str:
-        """What it is called; its command where it was given no name."""
+        """Its name; its command if it was given no name."""
         ...
 
     @property
@@ -102,7 +102,7 @@ class Processes(Protocol):
 
         Args:
             command: For the shell, or a program and its arguments.
-            name: What it is called.
+            name: Its name.
             cwd: Where it runs; the session's working directory when None.
             env: Variables in addition to those that ``bash`` gets.
 

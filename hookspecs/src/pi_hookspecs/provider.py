@@ -42,8 +42,8 @@ class StreamOptions(ReprMixin):
             answer.
         thinking_budgets: Tokens per level, where the API counts budgets.
         max_retries: How often the transport retries a request that got no answer, before the stream begins.
-        max_retry_delay_ms: Longest retry delay that a server may ask for; 0 is no limit.
-        timeout_ms: Longest silence before and during the answer; 0 is no limit.
+        max_retry_delay_ms: Longest retry delay that a server may request; 0 means no limit.
+        timeout_ms: Longest silence before and during the answer; 0 means no limit.
         progress_timeout_ms: Longest time without new content; unlike ``timeout_ms`` it is not reset by pings. 0 is no
             limit, None leaves it to the transport.
         on_payload: Called with the payload before it is sent; its return value replaces the payload.

@@ -134,7 +134,7 @@ class ContextEditEntry(EntryBase):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class UnknownEntry(Value):
-    """An entry of a type that this version does not know; kept as it is."""
+    """An entry of a type that this version does not know; kept unchanged."""
 
     type: str
     id: str

@@ -1,6 +1,6 @@
 """Slash commands, options and settings of plugins, which most starts look at.
 
-Names are shared by all plugins. Two of one name are not an error: the later plugin in load order wins, settings can
+Names are shared by all plugins. Two of the same name are no error: the later plugin in load order wins, settings can
 prefer another, and the other one is available as ``plugin:name`` where the user gives a name: in a slash command,
 ``--mode``, ``--tools``; a tool delegates to it by ``ctx.execute_tool``.
 """
@@ -57,11 +57,11 @@ class PluginSetting(Value):
     """A setting of a plugin in ``settings.json``, so that it can be validated and changed (``ctx.settings.set``).
 
     Attributes:
-        name: Its dotted name; the first part is best the plugin's: ``deploys.perDay``.
+        name: Its dotted name; its first part should be the plugin's name: ``deploys.perDay``.
         schema: JSON schema (2020-12) of its values.
         description: One line, for lists.
-        protected: Only the user, and this plugin, may change it: a setting that another plugin could switch a guard
-            off with.
+        protected: Only the user and this plugin may change it: for settings with which another plugin could disable
+            a guard.
     """
 
     name: str

@@ -52,15 +52,15 @@ Args:
 
 @frozen(eq=False, repr=False)
 class ToolRenderer(ReprMixin):
-    """Displays calls and results of a tool. Its functions run guarded: 100 ms, and no more after three failures.
+    """Displays calls and results of a tool. Its functions have 100 ms, and are not called after three failures.
 
-    It is registered by ``register_renderers``, or comes with the tool as ``Tool.renderer``. Of several for one tool
-    that of the plugin later in load order counts.
+    It is registered by ``register_renderers``, or comes with the tool as ``Tool.renderer``. If several are registered
+    for a tool, that of the last plugin in load order is used.
 
     Attributes:
         name: Name of the tool.
         render_call: Displays a call, see ``RenderToolCall``; None leaves it to the front end.
-        render_result: Displays a result, see ``RenderToolResult``; None likewise.
+        render_result: Displays a result, see ``RenderToolResult``; None does the same.
     """
 
     name: str
@@ -70,12 +70,12 @@ class ToolRenderer(ReprMixin):
 
 @frozen(eq=False, repr=False)
 class MarkdownTransform(ReprMixin):
-    """Changes Markdown before it is displayed; what is stored, and what the model sees, stays as it is.
+    """Changes Markdown before it is displayed; neither the stored text nor what the model receives changes.
 
     Transforms run in load order, each guarded as a ``ToolRenderer`` is; one that fails changes nothing.
 
     Attributes:
-        name: Its name; of two with one name the later in load order counts.
+        name: Its name; of two with the same name, the later one in load order is used.
         transform: Gets the text of a whole message and returns another one.
     """
 

@@ -77,7 +77,7 @@ class ResourceContent(ReprMixin):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class Resource(Value):
-    """A resource that was found and read; the first five are those of ``ResourceFile`` and ``ResourceContent``."""
+    """A resource that was found and read; the first five fields come from ``ResourceFile`` and ``ResourceContent``."""
 
     kind: str
     name: str

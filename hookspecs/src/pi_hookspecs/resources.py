@@ -73,14 +73,14 @@ class ResourceKind(ReprMixin):
         read: Parses a file, given the file and its text. It must depend on nothing else: its result is cached until the
             file changes.
         folder: Its folder in the agent directory and in the project's ``.pi``, ``skills``; the setting of the
-            same name adds paths and patterns. None where there is no such folder.
+            same name adds paths and patterns. None if there is no such folder.
         shared_folder: The folder is also looked for in ``~/.agents``, and in ``.agents`` of the working directory and
             its ancestors up to the repository's root.
         accepts: Whether a file in such a folder is of this kind, given its name and its depth (0: directly inside).
         recursive: Whether to search subfolders; ignore files are honoured, ``node_modules`` is left out.
         find: Finds the files in another way, most important first; ``folder`` is then ignored. It returns a
             ``ResourceProblem`` in place of a file that exists and may not be used.
-        unique: Whether only the first of two with one name is used, with a notice to the user.
+        unique: Whether only the first of two with the same name is used, with a notice to the user.
         overrides: Whether that is intended, so that there is no notice.
         keep: Whether results of ``read`` are cached on disk; False where they contain the file's text.
         max_bytes: Size limit; a larger file is a problem.

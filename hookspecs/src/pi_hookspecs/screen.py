@@ -80,7 +80,7 @@ class Component(Protocol):
     """
 
     def render(self, width: int) -> Sequence[str | Line]:
-        """Return the rows, each at most ``width`` cells wide; what is wider is cut."""
+        """Return the rows, each at most ``width`` cells wide; wider rows are cut."""
         ...
 
 
@@ -95,7 +95,7 @@ class ScreenHandle(Protocol):
 
     @property
     def theme(self) -> Theme | None:
-        """The current theme; None where there are no colours."""
+        """The current theme; None without colours."""
         ...
 
     @property
@@ -105,7 +105,7 @@ class ScreenHandle(Protocol):
 
     @property
     def size(self) -> ScreenSize:
-        """The present size of the screen."""
+        """The current size of the screen."""
         ...
 
     @property
@@ -158,9 +158,9 @@ class OverlayHandle(Protocol):
         ...
 
     def focus(self) -> None:
-        """Give it the keys."""
+        """Give it the keyboard focus."""
         ...
 
     def unfocus(self) -> None:
-        """Give the keys back to what had them before."""
+        """Return the keyboard focus to what had it before."""
         ...

@@ -36,7 +36,7 @@ def is_secret_name(name: str) -> bool:
 
 
 class TextStream(Protocol):
-    """Takes secrets out of a text that comes in pieces, cut anywhere; see ``SecretValues.stream``."""
+    """Removes secrets from a text that comes in pieces, cut anywhere; see ``SecretValues.stream``."""
 
     def feed(self, piece: str) -> str:
         """Return what may be written by now; the rest is held back, because a secret may begin in it."""
@@ -63,7 +63,7 @@ class KnownSecret(Value):
 
 @runtime_checkable
 class SecretValues(Protocol):
-    """The secret values that are known, and texts without them.
+    """The known secret values, and functions that remove them from texts.
 
     Known are the values of environment variables with a name such as ``..._KEY`` or ``..._TOKEN``, the keys and logins
     of ``auth.json``, ``--api-key``, the key and the configured headers of each request, and what plugins add. Values of
@@ -86,7 +86,7 @@ class SecretValues(Protocol):
         ...
 
     def stream(self) -> TextStream:
-        """Return what does the same with a text that comes in pieces; it may be used from another thread."""
+        """Return an object that does the same with a text that comes in pieces; it may be used from another thread."""
         ...
 
     def add(self, secret: str) -> None:
@@ -101,13 +101,13 @@ class SecretValues(Protocol):
         ...
 
     async def resolve(self, value: str) -> str | None:
-        """Return what a configured value means, as that of a key in ``models.json``.
+        """Return the meaning of a configured value, such as a key in ``models.json``.
 
         ``!command`` is the output of a shell command, which runs once and is added; ``$NAME`` and ``${NAME}`` are
-        environment variables; any other text is a literal. ``add`` these where they are secrets.
+        environment variables; any other text is a literal. ``add`` these if they are secrets.
 
         Returns:
-            None where a variable is not set.
+            None if a variable is not set.
 
         Raises:
             UserError: The command failed, took too long or printed nothing; the message does not contain its output.

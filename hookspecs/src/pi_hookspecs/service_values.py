@@ -126,7 +126,7 @@ class CommandRequest(ReprMixin):
         cwd: Where it runs.
         signal: Aborted when the user stops it.
         on_output: Called with each piece of output, as text.
-        operations: How to run it, where a plugin returned operations from ``user_bash``; None for this machine.
+        operations: How to run it, if a plugin returned operations from ``user_bash``; None for this machine.
         exclude_from_context: Whether it is left out of the model's context.
     """
 
@@ -146,7 +146,7 @@ def _words(argv: Iterable[str]) -> tuple[str, ...]:
         raise ValueError("argv is empty; its first element is the program")
     for word in words:
         if not isinstance(word, str):
-            raise TypeError(f"argv has {word!r:.60}, which is no text")
+            raise TypeError(f"argv has {word!r:.60}, which is not text")
     return words
 
 
@@ -176,11 +176,11 @@ class SpawnRequest(Value):
             command of ``bash`` or of the user the program is the shell, and the command its last argument.
         cwd: Where it runs, absolute.
         env: The whole environment.
-        purpose: What starts it: as in ``ChildEnvironmentEvent``, or ``search`` for ripgrep.
+        purpose: What starts it, as in ``ChildEnvironmentEvent``, or ``search`` for ripgrep.
         call_id: Id of the tool call that starts it; None outside of one.
 
     Raises:
-        TypeError: Something in it is no text.
+        TypeError: Something in it is not text.
         ValueError: ``argv`` is empty.
     """
 
@@ -200,7 +200,7 @@ class PluginManifest(Value):
         command: The program and its arguments; relative paths are below ``folder``.
         contract: The version of the contract that it is written for, ``1.1``.
         folder: Where it is, and where it runs.
-        grants: What it says that it uses, to which it is held; None without such a statement.
+        grants: What it declares that it uses, which is enforced; None without a declaration.
         agent_dir: The agent directory.
     """
 

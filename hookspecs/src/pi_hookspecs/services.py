@@ -1,8 +1,8 @@
 """Policies that a plugin provides and core calls through a protocol (``register_services``).
 
-Of most kinds the later one in load order wins; without one, the session's method raises an error that names the plugin
-to install. Of ``ToolOperations`` all are asked, because each may leave a call to the others, and of ``Launcher``, too:
-each gets the request as the one before has changed it.
+Of most kinds the last one in load order is used; without one, the session's method raises an error that names the
+plugin to install. All ``ToolOperations`` are asked, because each may leave a call to the others, and so are all
+``Launcher``: each gets the request as the previous one returned it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from pi_hookspecs.context import PiContext
     from pi_hookspecs.messages import AssistantMessage
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
         RetryDecision,
         SpawnRequest,
     )
+    from pi_hookspecs.session_store import SessionPlace, SessionStore
+    from pi_hookspecs.stored_sessions import SessionMatch
     from pi_hookspecs.views import SettingsView
 
 __all__ = [
@@ -39,6 +41,7 @@ __all__ = [
     "ProcessKeeper",
     "Retrier",
     "Service",
+    "SessionSearch",
     "TextRedactor",
     "ToolOperations",
     "TraceContext",
@@ -105,13 +108,13 @@ class CommandRunner(Protocol):
 class ToolOperations(Protocol):
     """Redirects tools to another place: a container, another machine, the unsaved text of an editor.
 
-    Asked at every call of a tool, and for the user's ``!`` commands; the provider that is later in load order first.
-    Where all return None, the tool works on this machine. One that raises makes the call fail: it is not made on this
-    machine instead.
+    Asked at every call of a tool and for the user's ``!`` commands, beginning with the last provider in load order.
+    If all return None, the tool works on this machine. If one raises, the call fails: it is not made on this machine
+    instead.
     """
 
     def files(self, ctx: PiContext) -> SomeFileOperations | None:
-        """Return where the files of this call are; None has no opinion.
+        """Return where the files of this call are; None expresses no opinion.
 
         For a call of ``read``, ``write``, ``edit``, ``grep``, ``find`` or ``ls`` the operations of that tool are
         enough, as ``ReadOperations``; for every other tool it must be all of ``FileOperations``.
@@ -123,7 +126,7 @@ class ToolOperations(Protocol):
         ...
 
     def commands(self, ctx: PiContext) -> CommandOperations | None:
-        """Return what runs the command of this call; None has no opinion.
+        """Return what runs the command of this call; None expresses no opinion.
 
         Args:
             ctx: That of the tool ``bash``, or the session's for a command of the user.
@@ -136,7 +139,7 @@ class Launcher(Protocol):
     """Decides how programs are started on this machine: in a sandbox, with limits, or not at all.
 
     Asked before every start: of commands of ``bash`` and of the user, of ``ctx.exec``, ripgrep, key commands and
-    servers. All providers are asked in load order. One that raises refuses: the program is not started.
+    servers. All providers are asked in load order. If one raises, the program is not started.
     """
 
     async def prepare(self, request: SpawnRequest, ctx: PiContext) -> SpawnRequest:
@@ -150,7 +153,7 @@ class Launcher(Protocol):
 
 @runtime_checkable
 class PluginRunner(Protocol):
-    """Makes plugins of programs: of folders whose ``pi_plugin.json`` names a command, in any language."""
+    """Turns programs in any language into plugins: folders whose ``pi_plugin.json`` names a command."""
 
     def load_plugin(self, manifest: PluginManifest, report: Callable[[str], None]) -> object:
         """Return an object that implements ``activate``, as the module of a plugin does; start nothing.
@@ -180,7 +183,7 @@ class TraceContext(Protocol):
     """Knows the span of a distributed trace that a session works on; ``ctx.trace_context()`` asks it."""
 
     async def trace_context(self, ctx: PiContext) -> Mapping[str, str]:
-        """Return ``traceparent`` and, where there is one, ``tracestate``, as in W3C Trace Context; empty for no span.
+        """Return ``traceparent`` and, if there is one, ``tracestate``, as in W3C Trace Context; empty for no span.
 
         Args:
             ctx: That of the tool, whose ``call_id`` says which call asks; a hook's, which has no ``call_id``.
@@ -190,19 +193,41 @@ class TraceContext(Protocol):
 
 @runtime_checkable
 class TextRedactor(Protocol):
-    """Takes secrets out of texts that are written somewhere; ``ctx.secrets.clean`` asks it.
+    """Removes secrets from texts that are written somewhere; ``ctx.secrets.clean`` asks it.
 
-    All providers are asked in load order, each for what the one before returned. One that raises makes the call fail,
-    and the text is not written.
+    All providers are asked in load order, each for what the previous one returned. If one raises, the call fails and
+    the text is not written.
     """
 
     def redact(self, text: str, settings: SettingsView, secrets: SecretValues) -> str:
-        """Return the text without secrets; the same object where it has none. It is called in any thread.
+        """Return the text without secrets; the same object if it has none. It is called in any thread.
 
         Args:
             text: Any text: a whole one, or the part of a stream that may be written by now.
             settings: The user's settings.
             secrets: The secrets that pi knows.
+        """
+        ...
+
+
+@runtime_checkable
+class SessionSearch(Protocol):
+    """Searches stored sessions for stores that cannot do so themselves; ``ctx.sessions.search`` asks it."""
+
+    def search_sessions(
+        self, store: SessionStore, place: SessionPlace, query: str, cwd: str | None, limit: int
+    ) -> Sequence[SessionMatch] | None:
+        """Search the sessions of a store; called in a thread.
+
+        Args:
+            store: The store that the user chose; it is not a ``SearchableStore``.
+            place: Where it keeps its sessions.
+            query: See ``SearchableStore.search``, as the others.
+            cwd: The working directory; all when None.
+            limit: The most matches.
+
+        Returns:
+            At most ``limit`` matches, the best first; None for a store that it cannot search.
         """
         ...
 
@@ -216,6 +241,7 @@ Service = (
     | Launcher
     | PluginRunner
     | ProcessKeeper
+    | SessionSearch
     | TextRedactor
     | TraceContext
 )

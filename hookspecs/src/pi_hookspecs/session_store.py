@@ -1,8 +1,8 @@
 """Protocols of session stores.
 
 A ``SessionStore`` is a location (a folder, a database); a ``StoredSession`` is one session in it. Core implements the
-tree, the leaf, the context and the rule that nothing is stored before the first answer: a store keeps entries in the
-order in which it gets them and returns them in that order.
+tree, the leaf, the context and the rule that nothing is stored before the first answer: a store keeps and
+returns entries in the order in which it gets them.
 """
 
 from __future__ import annotations
@@ -180,7 +180,10 @@ class StoredSession(Protocol):
 
 @runtime_checkable
 class SessionStore(Protocol):
-    """Stores sessions. ``register_session_stores`` returns the class; it is called with a ``SessionPlace``."""
+    """Stores sessions. ``register_session_stores`` returns the class; it is called with a ``SessionPlace``.
+
+    A store may also have the methods of ``SearchableStore`` and of ``DeletingStore``.
+    """
 
     name: str
 

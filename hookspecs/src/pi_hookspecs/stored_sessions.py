@@ -1,4 +1,4 @@
-"""Other sessions than the present one: the stored ones to read, and those that a plugin creates for a task."""
+"""Sessions other than the current one: stored ones, to read, and those that a plugin creates for a task."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from pi_hookspecs.session_store import SessionInfo
+    from pi_hookspecs.session_store import SessionInfo, SessionPlace
     from pi_hookspecs.views import SessionView
 
-__all__ = ["ChildSession", "SearchableStore", "SessionMatch", "Sessions", "StoredActions"]
+__all__ = ["ChildSession", "DeletingStore", "SearchableStore", "SessionMatch", "Sessions", "StoredActions"]
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -25,7 +25,7 @@ class SessionMatch(Value):
 
     Attributes:
         snippet: The text around the match.
-        entry_id: The entry; None where the store knows only the session.
+        entry_id: The entry; None if the store knows only the session.
         score: Higher is better; comparable within one search.
     """
 
@@ -37,11 +37,11 @@ class SessionMatch(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class ChildSession(Value):
-    """A session that a plugin created with ``ctx.create_session``, as it is now.
+    """The current state of a session that a plugin created with ``ctx.create_session``.
 
     Attributes:
         file: Its file, which is made with its first answer; None for one in memory.
-        label: What the plugin calls it.
+        label: The name that the plugin gave it.
         parent_call: Id of the tool call that it works for.
         status: ``failed`` when its last request failed or was aborted, or it ended without an answer.
         usage: Tokens and cost so far, its own child sessions included.
@@ -53,6 +53,19 @@ class ChildSession(Value):
     parent_call: str | None = None
     status: Literal["running", "done", "failed"] = "running"
     usage: Usage = field(factory=Usage)
+
+
+@runtime_checkable
+class DeletingStore(Protocol):
+    """A ``SessionStore`` that can delete its sessions; of other stores, front ends delete the file of a session."""
+
+    def delete(self, reference: str) -> None:
+        """Delete a stored session; called in a thread.
+
+        Raises:
+            UserError: There is none with this reference, or it cannot be deleted.
+        """
+        ...
 
 
 @runtime_checkable
@@ -74,20 +87,25 @@ class SearchableStore(Protocol):
 
 @runtime_checkable
 class Sessions(Protocol):
-    """The stored sessions, read only: those of the store of the setting ``sessionStore``."""
+    """Read-only access to the sessions in the store that the setting ``sessionStore`` names."""
+
+    @property
+    def place(self) -> SessionPlace:
+        """Where they are: pi's folder, or the one that was chosen with ``--session-dir``, a variable or a setting."""
+        ...
 
     async def list(self, cwd: str | Path | None = None) -> Sequence[SessionInfo]:
         """Return the sessions of a working directory, or all, the most recently modified first."""
         ...
 
     async def open(self, reference: str) -> SessionView:
-        """Read a stored session as it is now; it is not switched to, and nothing is appended to it.
+        """Read a stored session without switching to it or appending to it.
 
         Args:
             reference: ``SessionInfo.path``, or the beginning of an id.
 
         Raises:
-            UserError: There is no such session, several have an id that begins so, or it cannot be read.
+            UserError: There is no such session, several ids begin with the reference, or it cannot be read.
         """
         ...
 
@@ -138,7 +156,7 @@ class StoredActions(Protocol):
                 session is in memory, it is kept in memory.
             parent_call: Id of the tool call that it works for; in a tool, that of the tool's call.
             label: A short name, for lists and for the usage.
-            options: Those of ``create_agent_session``.
+            options: Those of ``create_agent_session``; ``disable``, a list of names, leaves plugins out.
 
         Raises:
             PiError: Subagents are nested too deeply, or ``persist`` is given with a ``session_manager``.

@@ -65,8 +65,8 @@ class ToolContext(PiContext, Protocol[DepsT_co]):
         """Run another tool, with the validation, hooks and limits of a call by the model.
 
         Args:
-            name: One of ``tools``; a hidden tool; or ``plugin:name``, that plugin's tool also where the model is
-                offered another plugin's of the same name. Guards see the name without the plugin.
+            name: One of ``tools``; a hidden tool; or ``plugin:name``, that plugin's tool even if the model is
+                offered another one of the same name. Guards see the name without the plugin.
             arguments: For its schema.
             on_update: Called with its partial results; they are shown under this call when None.
 
@@ -80,10 +80,10 @@ class ToolContext(PiContext, Protocol[DepsT_co]):
         ...
 
     def overridden_tool(self, name: str, /) -> ToolInfo | None:
-        """Return the tool that the running one has replaced, to delegate to it; None where there is none.
+        """Return the tool that the running one has replaced, to delegate to it; None if there is none.
 
-        ``await ctx.execute_tool(overridden.reference, arguments)`` runs it. For a name that is not that of the running
-        tool it is the tool that the offered one of this name has replaced.
+        ``await ctx.execute_tool(overridden.reference, arguments)`` runs it. For a name other than that of the
+        running tool, it is the tool that the offered tool of that name has replaced.
         """
         ...
 

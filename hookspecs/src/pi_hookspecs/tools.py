@@ -50,16 +50,16 @@ ToolExposure: TypeAlias = Literal["direct", "deferred", "hidden"]
 
 @frozen(kw_only=True, eq=False, repr=False)
 class ToolAnnotations(Value):
-    """What the author of a tool states about its effects, for guards and front ends; nothing verifies it.
+    """What the author of a tool declares about its effects, for guards and front ends; nothing verifies it.
 
-    None means that the author does not state it. A tool of another program, such as an MCP server, may state what is
+    None means that the author declares nothing. A tool of another program, such as an MCP server, may declare what is
     not true: do not relax a guard because of it.
 
     Attributes:
         title: Display name.
         read_only: It changes nothing.
-        destructive: It may delete or overwrite; False where it only adds. Of interest unless it is read-only.
-        idempotent: A second call with the same arguments changes nothing more.
+        destructive: It may delete or overwrite; False if it only adds. Meaningless for a read-only tool.
+        idempotent: A second call with the same arguments has no further effect.
         open_world: It reaches beyond this computer, such as a search of the web.
     """
 
@@ -78,7 +78,7 @@ class ToolResult(Value):
         content: Text and images for the model.
         details: For display and programs; plain data, stored in the session.
         is_error: Whether the call failed; raising an exception has the same effect.
-        terminate: Asks the agent to stop after this batch; it does so when every call of the batch asks.
+        terminate: Asks the agent to stop after this batch; it does so if every call of the batch asks for it.
         usage: Tokens and cost of model requests that the tool made.
     """
 
@@ -153,9 +153,9 @@ class Tool(ReprMixin):
         constrained_sampling: Whether sampling of calls is constrained to the schema, ``prefer`` or ``require``; None
             for no constraint. With it the model passes null for a missing optional argument, which is removed before
             ``execute``.
-        annotations: What its author states about its effects; None states nothing.
+        annotations: What its author declares about its effects; None declares nothing.
         output_schema: JSON schema of its result's ``details``, for programs; the model does not see it.
-        exposure: Whether the model is offered it while it is active, only once it was activated, or never; see
+        exposure: Whether it is offered to the model while it is active, only once it was activated, or never; see
             ``ToolExposure``.
         namespace: What groups it with others, such as the name of an MCP server; the model does not see it.
         renderer: Displays its calls and results; None leaves that to the front end.

@@ -31,7 +31,7 @@ _T = TypeVar("_T")
 
 @frozen(kw_only=True, eq=False, repr=False)
 class ContextUsage(Value):
-    """How much of the context window is used; ``tokens`` and ``percent`` are None where that is not known."""
+    """How much of the context window is used; ``tokens`` and ``percent`` are None if that is not known."""
 
     tokens: int | None
     context_window: int
@@ -94,7 +94,12 @@ class SessionView(Protocol):
 
     @property
     def file(self) -> Path | None:
-        """The session's file; None for a session in memory."""
+        """The session's file; None where it is not in one: in memory, or in a database."""
+        ...
+
+    @property
+    def reference(self) -> str | None:
+        """What opens the session again, as ``SessionInfo.path``; None for a session in memory."""
         ...
 
     @property
@@ -126,7 +131,7 @@ class SessionView(Protocol):
         ...
 
     def tree(self) -> Sequence[SessionTreeNode]:
-        """The roots of the tree: more than one after the leaf was reset, or where a parent is missing."""
+        """The roots of the tree: more than one after the leaf was reset, or if a parent is missing."""
         ...
 
     def context(self) -> SessionContext:
@@ -144,30 +149,30 @@ class SettingsView(Protocol):
         ...
 
     def get(self, key: str | Sequence[str], default: Any = None) -> Any:
-        """Return a value by dotted name, ``"compaction.enabled"``, or path of keys; the default where none is set."""
+        """Return a value by dotted name, ``"compaction.enabled"``, or path of keys; the default if it is not set."""
         ...
 
     def get_bool(self, key: str | Sequence[str], default: _T) -> bool | _T:
-        """Return a boolean; the default where none is set. A value of another type is reported to the user."""
+        """Return a boolean; the default if it is not set. A value of another type is reported to the user."""
         ...
 
     def get_number(self, key: str | Sequence[str], default: _T, *, minimum: float | None = None) -> float | _T:
-        """Return a finite number that is not below the minimum; the default where none is set."""
+        """Return a finite number that is not below the minimum; the default if it is not set."""
         ...
 
     def get_str(self, key: str | Sequence[str], default: _T) -> str | _T:
-        """Return a string; the default where none is set."""
+        """Return a string; the default if it is not set."""
         ...
 
     def get_str_list(self, key: str | Sequence[str], default: Sequence[str] = ()) -> list[str]:
-        """Return a list of strings; the default where none is set."""
+        """Return a list of strings; the default if it is not set."""
         ...
 
     def each(self, key: str | Sequence[str]) -> list[tuple[str, Any]]:
-        """Return where a key is set and its value there, for every place that sets it; the effective one last.
+        """Return every place that sets a key, with its value there; the effective one is last.
 
-        The project's file ends with ``.pi/settings.json``, and counts only in a trusted project. For a policy that a
-        project may make stricter but not weaker.
+        The name of the project's file ends with ``.pi/settings.json``; it is included only in a trusted project. Use
+        this for a policy that a project may make stricter but not weaker.
         """
         ...
 
@@ -176,7 +181,7 @@ class SettingsView(Protocol):
         ...
 
     def unread(self, key: str | Sequence[str]) -> str | None:
-        """Return why a file that may set a key, or a part of it, cannot be read; None if there is no such file.
+        """Return why a file that may set a key, or a part of it, cannot be read; None if all can be read.
 
         Its values count as not set, with a notice to the user. Check this for a setting that must not be lost silently.
         """
@@ -190,9 +195,9 @@ class ChangeableSettings(SettingsView, Protocol):
     async def set(self, key: str | Sequence[str], value: Any, *, scope: Literal["user", "project"] = "user") -> bool:
         """Write a setting to the user's own file, or the project's; the running session uses it at once.
 
-        Known are the settings of pi and those that plugins declare (``register_settings``). A protected one decides
-        which plugins, guards or programs are used, such as ``guardrails.enabled``: the user is asked, and where no user
-        can answer it is not written. The plugin that declared a protected setting may change it without asking.
+        Only settings of pi and those that plugins declare (``register_settings``) can be set. A protected setting
+        decides which plugins, guards or programs are used, such as ``guardrails.enabled``: the user is asked, and if no
+        user can answer it is not written. The plugin that declared a protected setting may change it without asking.
 
         Args:
             key: A dotted name, or a path of keys.
@@ -200,7 +205,7 @@ class ChangeableSettings(SettingsView, Protocol):
             scope: Which file; ``project`` only for a trusted project.
 
         Returns:
-            Whether the value is in force; False where the command line, an environment variable or the project's file
+            Whether the value is in effect; False if the command line, an environment variable or the project's file
             sets another one.
 
         Raises:

@@ -1,4 +1,4 @@
-"""Events of a run: those of the agent and those around a prompt."""
+"""Events of an agent run and of the prompt that started it."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ class AgentStartEvent(ReprMixin):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class AgentEndEvent(ReprMixin):
-    """A run is over. ``messages`` are the new ones of this run.
+    """A run has ended. ``messages`` are those that it added.
 
-    ``will_retry`` says that another run follows at once; ``error`` is set when the run ended in one.
+    ``will_retry`` says that another run follows immediately; ``error`` is set if the run failed.
     """
 
     type: ClassVar[Literal["agent_end"]] = "agent_end"
@@ -49,7 +49,7 @@ class AgentEndEvent(ReprMixin):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class TurnStartEvent(ReprMixin):
-    """A turn begins: one request and the calls it leads to. ``turn_index`` counts within the run, from 0."""
+    """A turn begins: one request and the tool calls of its answer. ``turn_index`` counts within the run, from 0."""
 
     type: ClassVar[Literal["turn_start"]] = "turn_start"
     turn_index: int = field(default=0, metadata={"wire": False})
@@ -58,7 +58,7 @@ class TurnStartEvent(ReprMixin):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class TurnEndEvent(ReprMixin):
-    """A turn is over, with the answer and the results of its calls in the answer's order."""
+    """A turn has ended, with the answer and the results of its calls in the answer's order."""
 
     type: ClassVar[Literal["turn_end"]] = "turn_end"
     message: AssistantMessage
@@ -81,7 +81,7 @@ class MessageStartEvent(ReprMixin):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class MessageUpdateEvent(ReprMixin):
-    """The assistant's message grew by one stream event.
+    """The assistant's message has grown by one stream event.
 
     Attributes:
         request_id: Id of the request that the message answers.
@@ -120,7 +120,7 @@ AgentEvent: TypeAlias = (
 
 @frozen(kw_only=True, eq=False, repr=False)
 class AgentSettledEvent(ReprMixin):
-    """The prompt is done, once per prompt, after retries and queued messages."""
+    """The prompt has been processed completely; once per prompt, after retries and queued messages."""
 
     type: ClassVar[Literal["agent_settled"]] = "agent_settled"
     aborted: bool = False

@@ -1,4 +1,4 @@
-"""Where plugins may act: when a message or a turn ends, and before the run settles."""
+"""Points at which plugins may act: when a message or a turn ends, and before the run settles."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _entries(entries: Iterable[NewEntry]) -> tuple[NewEntry, ...]:
 
 def _no_entry(entries: tuple[Any, ...]) -> str | None:
     wrong = next((each for each in entries if not isinstance(each, NewEntry)), None)
-    return None if wrong is None else f"answered {wrong!r:.60} among the entries, which is no NewEntry"
+    return None if wrong is None else f"answered {wrong!r:.60} among the entries, which is not of type NewEntry"
 
 
 @frozen(kw_only=True, eq=False, repr=False)

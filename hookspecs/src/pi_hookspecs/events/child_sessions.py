@@ -25,7 +25,7 @@ class ChildSessionStartEvent(ReprMixin):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class ChildSessionUpdateEvent(ReprMixin):
-    """A child session has an answer more, and its usage has grown."""
+    """A child session has received another answer, and its usage has grown."""
 
     type: ClassVar[Literal["child_session_update"]] = "child_session_update"
     on_wire: ClassVar[bool] = False

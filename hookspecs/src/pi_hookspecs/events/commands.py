@@ -43,13 +43,13 @@ class CommandInfo(Value):
 
     Attributes:
         name: Without the slash: ``review``, ``skill:review``.
-        description: One line; None where there is none.
+        description: One line; None if there is none.
         source: ``extension`` for a plugin's command, ``prompt``, ``skill``, or a plugin's own kind.
-        location: ``user``, ``project``, or ``path`` where it was given for this run; None for a plugin's command.
+        location: ``user``, ``project``, or ``path`` if it was given for this run; None for a plugin's command.
         path: Its file; None for a plugin's command.
         argument_hint: The expected arguments, for display.
-        complete: Completes the arguments of a command of ``commands_discover``, as that of a ``Command``; it is not on
-            the wire, and may be another function each time.
+        complete: Completes the arguments of a command of ``commands_discover``, like that of a ``Command``; it is not
+            sent to clients, and may be another function each time.
     """
 
     name: str
@@ -105,4 +105,4 @@ class CommandsDiscoverResult(Value):
         del event
         answered: tuple[object, ...] = self.commands
         wrong = [each for each in answered if not isinstance(each, CommandInfo)]
-        return f"answered {wrong[0]!r:.60}, which is no CommandInfo" if wrong else None
+        return f"answered {wrong[0]!r:.60}, which is not of type CommandInfo" if wrong else None

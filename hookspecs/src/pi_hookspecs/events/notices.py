@@ -1,4 +1,4 @@
-"""Events that a session emits to its subscribers in addition to those of the agent; they have no hook."""
+"""Events that a session sends only to its subscribers; they have no hook."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class CompactionStartEvent(ReprMixin):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class CompactionEndEvent(ReprMixin):
-    """A compaction is over; ``will_retry`` when the prompt goes on after an overflow."""
+    """A compaction has ended; ``will_retry`` if the prompt continues after an overflow."""
 
     type: ClassVar[Literal["compaction_end"]] = "compaction_end"
     reason: Literal["manual", "threshold", "overflow"]
@@ -105,7 +105,7 @@ class AutoRetryStartEvent(ReprMixin):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class AutoRetryEndEvent(ReprMixin):
-    """The retries are over."""
+    """The retries have ended."""
 
     type: ClassVar[Literal["auto_retry_end"]] = "auto_retry_end"
     success: bool
@@ -137,20 +137,20 @@ class SummarizationRetryAttemptStartEvent(_SummarizationRetryEvent):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class SummarizationRetryFinishedEvent(_SummarizationRetryEvent):
-    """The retries are over."""
+    """The retries have ended."""
 
     type: ClassVar[Literal["summarization_retry_finished"]] = "summarization_retry_finished"
 
 
 @frozen(kw_only=True, eq=False, repr=False)
 class ExtensionErrorEvent(ReprMixin):
-    """A plugin failed; the run goes on.
+    """A plugin failed; the run continues.
 
     Attributes:
         extension_path: The plugin's name.
         event: The hook, or the step of loading, that failed.
         error: What happened, with the plugin's name and the milliseconds it took; or the message of the ``UserError``
-            of a command or shortcut, which is no failure.
+            of a command or shortcut, which is not a failure.
         stack: Traceback, for debugging; None for a ``UserError``.
     """
 

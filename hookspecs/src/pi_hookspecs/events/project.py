@@ -40,7 +40,7 @@ class ProjectTrustResult(Value):
     """Whether a project's own files may be used; ``remember=True`` stores that for the folder and all below it.
 
     Attributes:
-        of_parent: With ``remember``, trust is stored for the folder above, and so for all that are next to this one.
+        of_parent: With ``remember``, trust is stored for the parent folder, and so for all folders in it.
     """
 
     trusted: Literal["yes", "no", "undecided"]
@@ -49,7 +49,7 @@ class ProjectTrustResult(Value):
 
     @property
     def abstains(self) -> bool:
-        """Whether this is no opinion: the next plugin is asked."""
+        """Whether this expresses no opinion, so that the next plugin is asked."""
         return self.trusted == "undecided"
 
     def problem(self, event: ProjectTrustEvent) -> str | None:

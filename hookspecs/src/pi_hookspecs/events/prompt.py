@@ -47,12 +47,12 @@ def _check_name(section: PromptSection, attribute: Attribute[str], name: str) ->
 
 @frozen(kw_only=True, eq=False, repr=False)
 class PromptSection(Value):
-    """A part of the system prompt. Parts of one name go into one ``<name>`` element, in registration order.
+    """A part of the system prompt. Parts with the same name share one ``<name>`` element, in registration order.
 
     Attributes:
-        name: The section: one of ``PROMPT_SECTIONS``, or the plugin's own, in small letters, digits and ``_``.
+        name: The section: one of ``PROMPT_SECTIONS``, or the plugin's own, in lowercase letters, digits and ``_``.
         text: As the model will read it; an empty one is left out.
-        source: The file that it was read from; None when the plugin made it.
+        source: The file that it was read from; None if the plugin generated it.
         priority: The section's position; None for the default of its name. The lowest of its parts applies.
     """
 
@@ -75,7 +75,7 @@ class SystemPromptEvent(ReprMixin):
         cwd: The session's working directory.
         tools: Names of the active tools.
         custom_prompt: The user's (``--system-prompt``) or the program's replacement of pi's own prompt; None if none.
-        append: Texts that they appended (``--append-system-prompt``).
+        append: Texts that user or program appended (``--append-system-prompt``).
     """
 
     type: ClassVar[Literal["system_prompt"]] = "system_prompt"
@@ -107,10 +107,10 @@ class SystemPromptResult(ReprMixin):
         parts: list[object] = [*self.sections, *([] if self.base is None else [self.base])]
         for each in parts:
             if not isinstance(each, PromptSection):
-                return f"answered {each!r:.60}, which is no PromptSection"
+                return f"answered {each!r:.60}, which is not of type PromptSection"
             text: object = each.text
             if not isinstance(text, str):
-                return f"answered section {each.name!r} with {text!r:.60}, which is no text"
+                return f"answered section {each.name!r} with {text!r:.60}, which is not text"
         return None
 
 

@@ -53,7 +53,7 @@ class ContextResult(Value):
     """Other messages for this request, or a refusal (``block``) to make it; the transcript is not changed.
 
     A refused request is answered with the ``reason`` as its error, written for the user, and the run ends. A process
-    that was started for this prompt, as ``pi -p``, ends with ``exit_code``, 1 to 255; None is 1.
+    that was started for this prompt, as ``pi -p``, ends with ``exit_code``, 1 to 255; None means 1.
     """
 
     messages: tuple[AgentMessage, ...] | None = field(default=None, converter=_messages)
@@ -75,9 +75,9 @@ class ContextResult(Value):
 def _refusal_problem(reason: object, exit_code: object) -> str | None:
     """Return what is wrong with the reason and the exit code of a refusal; None if nothing is."""
     if not isinstance(reason, str | None):
-        return f"answered reason={reason!r:.60}, which is no text"
+        return f"answered reason={reason!r:.60}, which is not text"
     if exit_code is not None and (type(exit_code) is not int or not 1 <= exit_code <= _LAST_EXIT_CODE):
-        return f"answered exit_code={exit_code!r:.60}, which is no whole number from 1 to {_LAST_EXIT_CODE}"
+        return f"answered exit_code={exit_code!r:.60}, which is not a whole number from 1 to {_LAST_EXIT_CODE}"
     return None
 
 
@@ -90,7 +90,7 @@ class BeforeModelRequestEvent(ReprMixin):
         purpose: ``conversation``, or what a request outside it is for: ``compaction``, ``branch_summary``, the
             ``purpose`` of ``ctx.complete``.
         plugin: The plugin that makes the request; None for the conversation and for programs.
-        attempt: 1, and one more for each time that the request was repeated after a failure.
+        attempt: 1, plus the number of times that the request was repeated after a failure.
         model: The model that would be asked, with its prices and limits.
         estimated_tokens: Estimated input tokens: a quarter of the characters of system prompt, tools and messages.
         system_prompt: That of the request.
@@ -114,7 +114,7 @@ class BeforeModelRequestResult(Value):
 
     It is answered with the ``reason`` as its error, written for the user; the conversation's run ends, ``ctx.complete``
     returns that answer. No refused request is repeated. A process that was started for one prompt, as ``pi -p``, ends
-    with ``exit_code``, 1 to 255, when a request of its conversation was refused; None is 1. Budgets use 4.
+    with ``exit_code``, 1 to 255, when a request of its conversation was refused; None means 1. Budgets use 4.
     """
 
     block: bool = False
@@ -138,10 +138,10 @@ class BeforeProviderRequestEvent(ReprMixin):
         purpose: ``conversation``, or what a request outside it is for: ``compaction``, ``branch_summary``, the
             ``purpose`` of ``ctx.complete``.
         plugin: The plugin that makes the request; None for the conversation and for programs.
-        attempt: 1, and one more for each time that the request was repeated after a failure.
+        attempt: 1, plus the number of times that the request was repeated after a failure.
         base_url: The address that it is sent to, without user name and password.
         headers: HTTP headers to add to the request: empty at first, to be changed in place. They replace headers of the
-            same name. APIs that are not spoken over HTTP ignore them.
+            same name. APIs that do not use HTTP ignore them.
         changes: For an implementation marked ``observe=True``: which plugin changed what, in order, as
             ``("tier", "payload.service_tier")`` or ``("trace", "headers.traceparent")``. ``payload.messages[2:5]`` are
             elements that were added or removed.
@@ -161,11 +161,11 @@ class BeforeProviderRequestEvent(ReprMixin):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class AfterProviderResponseEvent(ReprMixin):
-    """The answer begins: HTTP status and headers.
+    """A response begins: HTTP status and headers.
 
     Attributes:
         status: HTTP status.
-        headers: The answer's headers, their names in lower case.
+        headers: The headers of the response; their names are in lower case.
         request_id: Id of the request, as in ``BeforeProviderRequestEvent``; so are the next four.
         purpose: What the request is for.
         plugin: The plugin that made it.
@@ -185,7 +185,7 @@ class AfterProviderResponseEvent(ReprMixin):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class ModelUsageEvent(ReprMixin):
-    """A request is over, and this is what it used.
+    """A request has ended, and this is what it used.
 
     Attributes:
         request_id: Id of the request, as in ``BeforeModelRequestEvent``; so are the next three.
@@ -193,12 +193,12 @@ class ModelUsageEvent(ReprMixin):
         plugin: The plugin that made it.
         attempt: How often it was made, this time included.
         model: The model that was asked.
-        usage: Tokens and cost, as the answer reports them; all 0 where the provider reported none.
+        usage: Tokens and cost, as the answer reports them; all 0 if the provider reported none.
         duration_ms: Milliseconds from the beginning of the request to the end of its answer.
         error: Why it failed or was aborted; None for an answer.
         payload: What was sent, in the API's own format, after ``before_provider_request``; not to be changed. None
-            where nothing was sent.
-        answer: A copy of the answer, which may be incomplete where ``error`` is set.
+            if nothing was sent.
+        answer: A copy of the answer, which may be incomplete if ``error`` is set.
     """
 
     type: ClassVar[Literal["model_usage"]] = "model_usage"

@@ -1,4 +1,4 @@
-"""Where plugins may act before a run starts: another system prompt, messages of their own."""
+"""The point before a run at which plugins may change the system prompt and add messages."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class BeforeAgentStartEvent(ReprMixin):
     Attributes:
         changes: For an implementation marked ``observe=True``: which plugins changed the system prompt, in order, as
             ``("haste", "system_prompt")``.
-        trace_context: ``traceparent`` and ``tracestate`` where the program that gave the prompt sent them.
+        trace_context: ``traceparent`` and ``tracestate``, if the program that sent the prompt provided them.
     """
 
     type: ClassVar[Literal["before_agent_start"]] = "before_agent_start"
@@ -56,7 +56,7 @@ class BeforeAgentStartResult(Value):
         del event
         prompt: object = self.system_prompt
         if not isinstance(prompt, str | None):
-            return f"answered system_prompt={prompt!r:.60}, which is no text"
+            return f"answered system_prompt={prompt!r:.60}, which is not text"
         return next(
-            (f"answered {each!r:.60}, which is no message" for each in self.messages if _no_message(each)), None
+            (f"answered {each!r:.60}, which is not a message" for each in self.messages if _no_message(each)), None
         )

@@ -34,7 +34,7 @@ __all__ = [
 
 @frozen(kw_only=True, eq=False, repr=False)
 class ToolExecutionStartEvent(ReprMixin):
-    """A call is being prepared. ``args`` are the model's, not yet validated."""
+    """A call is being prepared. ``args`` come from the model and are not validated yet."""
 
     type: ClassVar[Literal["tool_execution_start"]] = "tool_execution_start"
     tool_call_id: str
@@ -71,7 +71,7 @@ class ToolCallEvent(ReprMixin):
 
     Attributes:
         input: A copy of the validated arguments.
-        tool: The tool that will run, with the plugin that it is from and what its author states about its effects;
+        tool: The tool that will run, with the plugin that provides it and what its author declares about its effects;
             None only in events that were made without a session.
     """
 
@@ -87,7 +87,7 @@ class ToolCallResult(Value):
     """A refusal (``block`` with a ``reason`` written for the model), other arguments, or the result.
 
     ``terminate`` with a refusal asks the agent to stop after this batch. With a ``result`` the tool does not run:
-    this is what it has returned, and ``tool_result`` follows.
+    this takes the place of its result, and ``tool_result`` follows.
     """
 
     block: bool = False
@@ -101,14 +101,14 @@ class ToolCallResult(Value):
         del event
         reason: object = self.reason
         if not isinstance(reason, str | None):
-            return f"answered reason={reason!r:.60}, which is no text"
+            return f"answered reason={reason!r:.60}, which is not text"
         from pi_hookspecs.tools import ToolResult
 
         result: object = self.result
         if result is not None and not isinstance(result, ToolResult):
-            return f"answered result={result!r:.60}, which is no ToolResult"
+            return f"answered result={result!r:.60}, which is not of type ToolResult"
         arguments: object = self.input
-        return None if isinstance(arguments, dict | None) else f"answered input={arguments!r:.60}, which is no dict"
+        return None if isinstance(arguments, dict | None) else f"answered input={arguments!r:.60}, which is not a dict"
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -172,7 +172,7 @@ class ChildEnvironmentEvent(ReprMixin):
     """A program is about to be started.
 
     Attributes:
-        env: Its environment so far: all variables, changes by the plugins before included.
+        env: Its environment so far: all variables, including changes by previous plugins.
         purpose: What starts it: ``bash``, ``user_bash``, ``exec``, ``key``, ``mcp``, ``lsp`` or ``process``.
         command: What runs, as a user would type it.
     """
@@ -190,7 +190,7 @@ class ChildEnvironmentEvent(ReprMixin):
                 return f"answered a variable named {name!r:.60}, which no environment can have"
             text: object = value
             if text is not None and (not isinstance(text, str) or "\0" in text):
-                return f"answered a value of {name!r:.60} that is no text without NUL characters, nor None"
+                return f"answered a value of {name!r:.60} that is neither None nor text without NUL characters"
         return None
 
     def changed_by(self, changes: Mapping[str, str | None]) -> ChildEnvironmentEvent:

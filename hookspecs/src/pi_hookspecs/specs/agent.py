@@ -42,7 +42,7 @@ async def input(event: InputEvent, ctx: PiContext) -> InputResult | None:  # noq
 
     When: after slash commands, before skills and templates are expanded.
     Answers: ``text`` and ``images`` are piped; ``handled`` ends the prompt and later plugins are not asked.
-    On error: reported; the input goes on unchanged.
+    On error: reported; the input is passed on unchanged.
     Since: 1.0
     """
 
@@ -50,14 +50,14 @@ async def input(event: InputEvent, ctx: PiContext) -> InputResult | None:  # noq
 @hookspec
 @answers(text=Rule.PIPE)
 async def expand_prompt(event: ExpandPromptEvent, ctx: PiContext) -> ExpandPromptResult | None:
-    """Expand a text of the user that begins with a slash: a skill, a template.
+    """Expand a prompt that begins with a slash, such as a skill or a template.
 
     Args:
         event: The text as the ``input`` hook left it.
         ctx: The session before the prompt.
 
-    When: after commands and ``input``, before the text is queued or run, and for what ``steer`` and ``follow_up``
-        queue; not where the caller turns expansion off.
+    When: after commands and ``input``, before the text is queued or run; also for texts that ``steer`` and
+        ``follow_up`` queue; not if the caller disables expansion.
     Answers: ``text`` is piped.
     On error: reported; the text stays as it was.
     Since: 1.0
@@ -104,8 +104,8 @@ async def system_prompt(event: SystemPromptEvent, ctx: PiContext) -> SystemPromp
 async def before_agent_start(event: BeforeAgentStartEvent, ctx: PiContext) -> BeforeAgentStartResult | None:
     """Add messages after the user's, or change the system prompt, for this run.
 
-    With ``@hookimpl(observe=True)`` it is called after all others and changes nothing: ``event.changes`` has who
-    changed the system prompt.
+    With ``@hookimpl(observe=True)`` it is called after all others and changes nothing: ``event.changes`` says which
+    plugins changed the system prompt.
 
     Args:
         event: The prompt with its images, and the system prompt.
@@ -140,7 +140,7 @@ async def agent_end(event: AgentEndEvent, ctx: PiContext) -> None:
     """Called when a run is over. The agent is idle only when every plugin has returned.
 
     Args:
-        event: The run's messages, whether another run follows, and the error it ended in.
+        event: The run's messages, whether another run follows, and the error that ended it.
         ctx: The session after the run.
 
     When: last event of every run; ``agent_before_settle`` follows when nothing is queued.
@@ -188,7 +188,7 @@ async def message_start(event: MessageStartEvent, ctx: PiContext) -> None:
     """Called when a message begins.
 
     Args:
-        event: The message; an assistant's is still pending.
+        event: The message; that of an assistant is still pending.
         ctx: The session so far.
 
     When: once for every user, assistant, tool result and custom message.
@@ -249,7 +249,7 @@ async def agent_before_settle(event: AgentBeforeSettleEvent, ctx: PiContext) -> 
 @hookspec
 @answers(Rule.NOTIFY, deadline=Deadline.LONG)
 async def agent_settled(event: AgentSettledEvent, ctx: PiContext) -> None:
-    """Called when the prompt is done.
+    """Called when the prompt has been processed completely.
 
     Args:
         event: Whether it was aborted.

@@ -25,8 +25,8 @@ async def ui_prompt_start(event: UIPromptStartEvent, ctx: PiContext) -> None:
         event: The kind of dialog, and its title.
         ctx: The session.
 
-    When: after a plugin has opened a dialog of ``ctx.ui`` where there is a user; the dialog does not wait for it.
-        Of dialogs that are open at the same time only the first counts.
+    When: after a plugin has opened a dialog of ``ctx.ui``, if there is a user; the dialog does not wait for the hook.
+        If several dialogs are open at the same time, it is called for the first one only.
     Answers: notify; what is returned is ignored.
     On error: reported.
     Since: 1.1
@@ -54,14 +54,14 @@ async def ui_prompt_end(event: UIPromptEndEvent, ctx: PiContext) -> None:
 async def complete_mention(event: CompleteMentionEvent, ctx: PiContext) -> CompleteMentionResult | None:
     """Offer completions for ``@`` and what is typed after it.
 
-    Files of the project are offered by front ends themselves, after these. What a mention means when it is sent is
-    decided in ``input``.
+    Front ends offer the files of the project after these. The hook ``input`` decides what a mention means when the
+    prompt is sent.
 
     Args:
         event: The text after the ``@``.
         ctx: The session.
 
-    When: while the user types a mention, in front ends with a completion; it has 2 seconds.
+    When: while the user types a mention, in front ends with completion; the deadline is 2 seconds.
     Answers: collect; all completions, in order.
     On error: reported; the plugin offers nothing.
     Since: 1.1

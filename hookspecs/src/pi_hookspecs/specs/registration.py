@@ -1,4 +1,4 @@
-"""Registration hooks: synchronous, called once when a plugin is loaded. They return objects, whose methods may wait."""
+"""Registration hooks: synchronous, called once when a plugin is loaded. Methods of what they return may be async."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def register_providers() -> Sequence[Provider]:  # type: ignore[empty-body]
     """Add implementations of API ids: objects with ``api`` and ``stream(model, context, options)``.
 
     When: once per load of the plugin.
-    Answers: collect; the later of two with one API id wins.
+    Answers: collect; of two with the same API id, the later one wins.
     On error: reported; the plugin registers no provider.
     Since: 1.0
     """
@@ -40,7 +40,7 @@ def register_models() -> Sequence[ProviderInfo]:  # type: ignore[empty-body]
     """Add providers and their models, which are data: base URL, key variables, API id, prices.
 
     When: once per load of the plugin.
-    Answers: collect; the later of two with one provider id wins.
+    Answers: collect; of two with the same provider id, the later one wins.
     On error: reported; the plugin adds no models.
     Since: 1.0
     """
@@ -51,7 +51,7 @@ def register_tools() -> Sequence[Tool]:  # type: ignore[empty-body]
     """Add tools that the model may call.
 
     When: once per load of the plugin.
-    Answers: collect; the later of two with one name wins.
+    Answers: collect; of two with the same name, the later one wins.
     On error: reported; the plugin adds no tools.
     Since: 1.0
     """
@@ -62,7 +62,7 @@ def register_commands() -> Sequence[Command]:  # type: ignore[empty-body]
     """Add slash commands.
 
     When: once per load of the plugin.
-    Answers: collect; the later of two with one name wins.
+    Answers: collect; of two with the same name, the later one wins.
     On error: reported; the plugin adds no commands.
     Since: 1.0
     """
@@ -73,7 +73,7 @@ def register_flags() -> Sequence[Flag]:  # type: ignore[empty-body]
     """Add options to the command line.
 
     When: once per load of the plugin; at start-up the plugin index is used instead.
-    Answers: collect; the later of two with one name wins.
+    Answers: collect; of two with the same name, the later one wins.
     On error: reported; the plugin adds no options.
     Since: 1.0
     """
@@ -84,7 +84,7 @@ def register_shortcuts() -> Sequence[Shortcut]:  # type: ignore[empty-body]
     """Add keyboard shortcuts to interactive front ends.
 
     When: once per load of the plugin.
-    Answers: collect; the later of two with one key wins.
+    Answers: collect; of two with the same key, the later one wins.
     On error: reported; the plugin adds no keys.
     Since: 1.0
     """
@@ -95,7 +95,7 @@ def register_modes() -> Sequence[Mode]:  # type: ignore[empty-body]
     """Add front ends.
 
     When: once per load of the plugin; at start-up their names come from the plugin index.
-    Answers: collect; the later of two with one name wins.
+    Answers: collect; of two with the same name, the later one wins.
     On error: reported; the plugin adds no front end.
     Since: 1.0
     """
@@ -106,7 +106,7 @@ def register_subcommands() -> Sequence[Subcommand]:  # type: ignore[empty-body]
     """Add subcommands of ``pi``.
 
     When: once per load of the plugin; at start-up their names come from the plugin index.
-    Answers: collect; the later of two with one name wins.
+    Answers: collect; of two with the same name, the later one wins.
     On error: reported; the plugin adds no subcommands.
     Since: 1.0
     """
@@ -117,7 +117,7 @@ def register_session_stores() -> Sequence[type[SessionStore]]:  # type: ignore[e
     """Add session stores.
 
     When: once per load of the plugin.
-    Answers: collect; the later of two with one name wins.
+    Answers: collect; of two with the same name, the later one wins.
     On error: reported; the plugin adds no store.
     Since: 1.0
     """
@@ -127,11 +127,11 @@ def register_session_stores() -> Sequence[type[SessionStore]]:  # type: ignore[e
 def register_services() -> Sequence[Service]:  # type: ignore[empty-body]
     """Provide a policy, such as a ``Compactor``, a ``Retrier`` or ``ToolOperations``.
 
-    One object is one of the kinds below: return several objects to provide several.
+    Each object implements one of the protocols below; return several objects to provide several.
 
     When: once per load of the plugin.
-    Answers: collect; of each kind the later wins, but every ``ToolOperations`` (the later first) and every
-        ``Launcher`` is asked.
+    Answers: collect; of each kind the one registered last is used, except that every ``ToolOperations`` (the last
+        first) and every ``Launcher`` is asked.
     On error: reported; the plugin provides nothing.
     Since: 1.0
     """
@@ -150,10 +150,10 @@ def register_credentials() -> Sequence[CredentialSource]:  # type: ignore[empty-
 
 @hookspec
 def register_renderers() -> Sequence[Renderer | ToolRenderer | MarkdownTransform]:  # type: ignore[empty-body]
-    """Add renderers of custom messages and entries, of tools (``ToolRenderer``), and changes of Markdown.
+    """Add renderers for custom messages, entries and tools (``ToolRenderer``), and transforms of Markdown.
 
     When: once per load of the plugin.
-    Answers: collect; the later of two for one custom type, or for one tool, wins; transforms all run.
+    Answers: collect; of two for the same custom type or tool, the later one wins; all transforms run.
     On error: reported; the plugin adds no renderer.
     Since: 1.0
     """
@@ -164,7 +164,7 @@ def register_themes() -> Sequence[Theme]:  # type: ignore[empty-body]
     """Add themes.
 
     When: once per load of the plugin.
-    Answers: collect; the later of two with one name wins.
+    Answers: collect; of two with the same name, the later one wins.
     On error: reported; the plugin adds no theme.
     Since: 1.0
     """
@@ -175,7 +175,7 @@ def register_exporters() -> Sequence[Exporter]:  # type: ignore[empty-body]
     """Add export formats of sessions: HTML, Markdown.
 
     When: once per load of the plugin; at start-up formats and suffixes come from the plugin index.
-    Answers: collect; the later of two for one format wins.
+    Answers: collect; of two for the same format, the later one wins.
     On error: reported; the plugin adds no format.
     Since: 1.0
     """
@@ -186,7 +186,7 @@ def register_resource_kinds() -> Sequence[ResourceKind]:  # type: ignore[empty-b
     """Add kinds of files that pi finds and reads: skills, prompt templates, context files.
 
     When: once per load of the plugin.
-    Answers: collect; the later of two with one name wins.
+    Answers: collect; of two with the same name, the later one wins.
     On error: reported; the plugin adds no kind.
     Since: 1.0
     """
@@ -197,7 +197,7 @@ def register_logins() -> Sequence[Login]:  # type: ignore[empty-body]
     """Add ways to sign in to a provider.
 
     When: once per load of the plugin.
-    Answers: collect; the later of two for one provider wins.
+    Answers: collect; of two for the same provider, the later one wins.
     On error: reported; the plugin adds no login.
     Since: 1.0
     """
@@ -218,14 +218,14 @@ def register_settings() -> Sequence[PluginSetting]:  # type: ignore[empty-body]
 def activate(pi: PiAPI) -> None:
     """Get ``pi``, for everything that is registered at run time: ``pi.on(...)``, ``pi.register_tool(...)``.
 
-    A plugin that is of use only where it is configured says so next to its hooks, and is left out elsewhere:
+    A plugin that is useful only where it is configured can declare a condition next to its hooks:
     ``pi_when = {"files": ["acme.json"], "env": ["ACME_*"], "settings": ["acme.on"], "flags": ["acme"]}``. When a
-    session starts or is reloaded, one of the files must exist, in the agent directory, in the project's ``.pi`` or,
-    written ``./acme.json``, in the working directory (``.../acme.json``: or a folder above it), or one of the
-    variables be set, or one of the settings or of the options of plugins (``--acme``) have a value other than null
-    and false. While a settings file cannot be read, its settings count as on, so that a guard is there to refuse.
-    An installed plugin is not imported where none of that is so, and what it registers by name, such as a
-    subcommand, is there all the same, from the index; a local extension is run to read its condition.
+    session starts or is reloaded, at least one of these must be true: one of the files exists, in the agent directory,
+    in the project's ``.pi`` or, written ``./acme.json``, in the working directory (``.../acme.json``: or in a folder
+    above it); one of the variables is set; one of the settings, or of the command-line options of plugins
+    (``--acme``), has a value other than null and false. While a settings file cannot be read, its settings count as
+    set, so that a guard is loaded and can refuse. Otherwise an installed plugin is not imported; what it registers by
+    name, such as a subcommand, is still available from the index. A local extension is run to read its condition.
 
     Args:
         pi: This plugin's registrations and actions in one session.

@@ -28,7 +28,7 @@ async def context(event: ContextEvent, ctx: PiContext) -> ContextResult | None:
     plugin changed.
 
     Args:
-        event: The messages, plugins' own included, before they are converted for the model.
+        event: The messages, including ones added by plugins, before they are converted for the model.
         ctx: The session.
 
     When: before every request.
@@ -41,9 +41,9 @@ async def context(event: ContextEvent, ctx: PiContext) -> ContextResult | None:
 @hookspec
 @answers(block=Rule.VETO, on_failure=OnFailure.REFUSE, deadline=Deadline.LONG)
 async def before_model_request(event: BeforeModelRequestEvent, ctx: PiContext) -> BeforeModelRequestResult | None:
-    """Refuse a request to a model before it costs anything: one of the conversation or one of a plugin.
+    """Refuse a request to a model before it costs anything, whether of the conversation or of a plugin.
 
-    A plugin that makes requests itself in this hook is called for those, too: look at ``event.plugin``. A guard that
+    A plugin that makes requests in this hook is called for them, too: check ``event.plugin``. A guard that
     reserves what a request may cost, and settles it in ``model_usage``, is best marked ``trylast=True``: a request that
     another plugin refuses later uses nothing and has no ``model_usage``.
 
@@ -71,8 +71,8 @@ async def before_provider_request(event: BeforeProviderRequestEvent, ctx: PiCont
         event: The payload, the model, and which request it is.
         ctx: The session.
 
-    When: after the codec has made the payload, before it is sent.
-    Answers: pipe; each plugin gets the payload that the one before returned. ``None`` leaves it unchanged.
+    When: after the codec has built the payload, before it is sent.
+    Answers: pipe; each plugin gets the payload that the previous one returned. ``None`` leaves it unchanged.
     On error: reported; the payload stays as it was.
     Since: 1.0
     """

@@ -51,7 +51,7 @@ async def project_trust(event: ProjectTrustEvent, ctx: StartContext) -> ProjectT
         ctx: The part of the context that exists before a session: folder, front end, the user's settings without the
             project's.
 
-    When: before the session is made, where the project has such files and neither ``--approve`` nor ``--no-approve``
+    When: before the session is created, if the project has such files and neither ``--approve`` nor ``--no-approve``
         was given; before ``trust.json`` and the setting ``defaultProjectTrust`` are consulted.
     Answers: first; ``None`` and ``undecided`` are no opinion.
     On error: reported; counts as no opinion.
@@ -62,11 +62,11 @@ async def project_trust(event: ProjectTrustEvent, ctx: StartContext) -> ProjectT
 @hookspec
 @answers(Rule.NOTIFY, deadline=Deadline.LONG)
 async def session_start(event: SessionStartEvent, ctx: PiContext) -> None:
-    """Called when a session begins or was loaded.
+    """Called when a session begins or has been loaded.
 
     Args:
         event: Why it begins, and the file of the previous session.
-        ctx: The session as it is now.
+        ctx: The current session.
 
     When: after ``activate``, before the first prompt.
     Answers: notify; what is returned is ignored.
@@ -94,11 +94,11 @@ async def session_shutdown(event: SessionShutdownEvent, ctx: PiContext) -> None:
 @hookspec
 @answers(Rule.NOTIFY)
 async def session_switch(event: SessionSwitchEvent, ctx: PiContext) -> None:
-    """Called when the session was switched.
+    """Called after a switch to another session.
 
     Args:
         event: Whether it is new or resumed, and the file of the previous one.
-        ctx: The session as it is now.
+        ctx: The current session.
 
     When: after the change; ``session_start`` follows with the same reason.
     Answers: notify; what is returned is ignored.
@@ -110,7 +110,7 @@ async def session_switch(event: SessionSwitchEvent, ctx: PiContext) -> None:
 @hookspec
 @answers(Rule.NOTIFY)
 async def session_fork(event: SessionForkEvent, ctx: PiContext) -> None:
-    """Called when the session was forked.
+    """Called after the session was forked.
 
     Args:
         event: The file of the session that was forked.
@@ -174,7 +174,7 @@ async def session_before_compact(event: SessionBeforeCompactEvent, ctx: PiContex
 @hookspec
 @answers(Rule.NOTIFY)
 async def session_compact(event: SessionCompactEvent, ctx: PiContext) -> None:
-    """Called when the conversation was compacted.
+    """Called after the conversation was compacted.
 
     Args:
         event: The entry that holds the summary, and whether a plugin supplied it.
@@ -190,7 +190,7 @@ async def session_compact(event: SessionCompactEvent, ctx: PiContext) -> None:
 @hookspec
 @answers(Rule.NOTIFY)
 async def session_compact_failed(event: SessionCompactFailedEvent, ctx: PiContext) -> None:
-    """Called when a compaction failed or was cancelled.
+    """Called after a compaction failed or was cancelled.
 
     Args:
         event: The reason of the compaction, and the error; ``aborted`` when it was stopped.
@@ -246,19 +246,19 @@ async def session_tree(event: SessionTreeEvent, ctx: PiContext) -> None:
 @hookspec
 @answers(entries=Rule.PIPE, on_failure=OnFailure.REFUSE)
 def session_before_append(event: SessionBeforeAppendEvent, ctx: PiContext) -> SessionBeforeAppendResult | None:
-    """Change what is stored of entries: to take out secrets, for example. The conversation goes on with the originals.
+    """Change how entries are stored, for example to remove secrets. The conversation continues with the originals.
 
-    A plain function, because entries are stored where nothing can be awaited; an ``async def`` is refused when the
-    plugin is loaded. What it appends itself is stored with the next entries.
+    It is a plain function, because entries are stored where nothing can be awaited; an ``async def`` is rejected when
+    the plugin is loaded. Entries that it appends itself are stored with the next ones.
 
     Args:
         event: The entries, oldest first.
         ctx: The session, with these entries in it.
 
-    When: before entries go to the session's store: all at once with the first answer, then each by itself. Not for a
+    When: before entries go to the session's store: all at once with the first answer, then one by one. Not for a
         session in memory.
-    Answers: pipe for ``entries``; each keeps its id, its parent and its type. ``None`` stores them as they are.
-    On error: reported; nothing is stored, with a notice. The entries wait in memory and are tried again with the next.
+    Answers: pipe for ``entries``; each keeps its id, its parent and its type. ``None`` stores them unchanged.
+    On error: reported, with a notice; nothing is stored. The entries stay in memory and are tried again with the next.
     Since: 1.1
     """
 
@@ -282,7 +282,7 @@ async def child_session_start(event: ChildSessionStartEvent, ctx: PiContext) -> 
 @hookspec
 @answers(Rule.NOTIFY)
 async def child_session_update(event: ChildSessionUpdateEvent, ctx: PiContext) -> None:
-    """Called when a child session has another answer.
+    """Called when a child session has received another answer.
 
     Args:
         event: The child session, with its usage so far.
@@ -304,7 +304,7 @@ async def child_session_end(event: ChildSessionEndEvent, ctx: PiContext) -> None
         event: The child session, with its status and usage.
         ctx: The session that the child session works for.
 
-    When: when the child session was left, also by an error or an abort, or its parent ends.
+    When: when the child session is closed, also after an error or an abort, or when its parent ends.
     Answers: notify; what is returned is ignored.
     On error: reported.
     Since: 1.1
@@ -330,7 +330,7 @@ async def resources_discover(event: ResourcesDiscoverEvent, ctx: PiContext) -> R
 @hookspec
 @answers(Rule.NOTIFY)
 async def mcp_servers_change(event: McpServersChangeEvent, ctx: PiContext) -> None:
-    """Called when plugins have registered or removed MCP servers; a client connects and disconnects here.
+    """Called when plugins have registered or removed MCP servers, so that a client can connect and disconnect.
 
     ``pi.register_mcp_server(name, config)`` registers one, ``pi.get_mcp_servers()`` returns those that are registered.
     pi itself does not connect to any.
@@ -340,7 +340,7 @@ async def mcp_servers_change(event: McpServersChangeEvent, ctx: PiContext) -> No
         ctx: The session.
 
     When: after the change, once for changes that are made together. Servers that are registered in ``activate`` are
-        there in ``session_start``.
+        available in ``session_start``.
     Answers: notify; what is returned is ignored.
     On error: reported.
     Since: 1.1

@@ -32,8 +32,8 @@ async def tool_call(event: ToolCallEvent, ctx: PiContext) -> ToolCallResult | No
     To stop it, return ``ToolCallResult(block=True, reason=...)``; the reason goes to the model, so write it for
     the model. To change the arguments, return ``ToolCallResult(input=...)``, or change ``event.input`` in place;
     they are not validated again. To answer the call without running the tool, from a recording or a cache, return
-    ``ToolCallResult(result=ToolResult.text(...))``. ``event.tool`` says which plugin the tool is from and what its
-    author states about its effects, for a rule that holds for tools whose names it does not know.
+    ``ToolCallResult(result=ToolResult.text(...))``. ``event.tool`` says which plugin provides the tool and
+    what its author declares about its effects, so that a rule can cover tools whose names it does not know.
 
     Args:
         event: The call, its arguments already valid against the tool's JSON schema.
@@ -136,11 +136,11 @@ async def child_environment(event: ChildEnvironmentEvent, ctx: PiContext) -> Map
 
     Args:
         event: The environment so far, what the program is for, and its command.
-        ctx: The tool's context where a tool starts it, else the session's.
+        ctx: The tool's context if a tool starts it, otherwise the session's.
 
-    When: before each start, also of commands that run in another place; not for programs that plugins start by
+    When: before each start, also of commands that run elsewhere; not for programs that plugins start by
         themselves.
-    Answers: piped; each plugin gets the environment with the changes of those before. ``None`` changes nothing.
+    Answers: piped; each plugin gets the environment with the changes of the previous ones. ``None`` changes nothing.
     On error: the program is not started. A plugin that removes secrets must not leak them when it crashes.
     Since: 1.1
     """
