@@ -40,7 +40,7 @@ def pi_extensions(request: pytest.FixtureRequest, pi_extensions: list[str]) -> l
 def pi_plugins(
     request: pytest.FixtureRequest, pi_plugins: dict[str, object], pi_extensions: list[str]
 ) -> dict[str, object]:
-    """The plugins that the marker names, and after them the example that the test lies in, if it is no extension."""
+    """The plugins that the marker names, then the example that the test is in, if it is not an extension."""
     file = EXAMPLES / request.path.relative_to(EXAMPLES).parts[0] / "pyproject.toml"
     if not file.exists():  # a program, which the marker names as an extension
         return pi_plugins

@@ -30,6 +30,6 @@ async def test_names_that_cannot_be_or_are_taken_are_refused(pi_session, fake_ui
     await pi_session.prompt("/add-echo-tool bash")
 
     assert [notice.message for notice in fake_ui.notices] == [
-        "'a-b' is no name for a tool; use letters, digits and _.",
+        "'a-b' is not a name for a tool; use letters, digits and _.",
         "There is a tool 'bash' already.",
     ]

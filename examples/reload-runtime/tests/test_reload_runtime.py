@@ -10,7 +10,7 @@ from pi_testing import stall, text, tool_call
 async def test_command_loads_plugins_anew(pi_session, fake_ui):
     await pi_session.prompt("/reload-runtime")
 
-    assert [notice.message for notice in fake_ui.notices] == ["Plugins were loaded anew."]
+    assert [notice.message for notice in fake_ui.notices] == ["Plugins were reloaded."]
 
 
 async def test_answer_that_is_being_made_is_waited_for(pi_session, script, fake_ui):
@@ -25,7 +25,7 @@ async def test_answer_that_is_being_made_is_waited_for(pi_session, script, fake_
     await asyncio.gather(answering, reloading)
 
     assert before == []
-    assert [notice.message for notice in fake_ui.notices] == ["Plugins were loaded anew."]
+    assert [notice.message for notice in fake_ui.notices] == ["Plugins were reloaded."]
 
 
 async def test_model_can_ask_for_it(pi_session, script, fake_ui):

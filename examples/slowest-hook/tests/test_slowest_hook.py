@@ -58,7 +58,7 @@ async def test_the_command_changes_the_limit(pi_session, script, fake_ui):
 @pytest.mark.parametrize(
     ("value", "problem"),
     [
-        ("soon", "/slow-limit: 'soon' is no number of milliseconds"),
+        ("soon", "/slow-limit: 'soon' is not a number of milliseconds"),
         ("-1", "/slow-limit: Setting 'slowestHook.limit' of plugin 'slowest-hook' cannot be -1.0"),
     ],
 )

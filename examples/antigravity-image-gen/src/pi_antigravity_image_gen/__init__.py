@@ -1,4 +1,4 @@
-"""Adds the tool `generate_image`: asks an image model with the user's own login; the image is the result."""
+"""Adds the tool `generate_image`, which asks an image model, with the user's own login, and returns the image."""
 
 import json
 from typing import Any

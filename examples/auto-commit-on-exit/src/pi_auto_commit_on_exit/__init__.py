@@ -1,4 +1,4 @@
-"""Commits what the session changed when pi ends, under the first line of the last answer."""
+"""Commits the changes of a session when pi ends; the first line of the last answer is the message."""
 
 from pi_hookspecs import AssistantMessage, MessageEntry, PiContext, SessionShutdownEvent, hookimpl
 

@@ -1,4 +1,4 @@
-"""Puts the `bash` tool in place of itself, with a say in how each command is started."""
+"""Replaces the `bash` tool by one that changes how each command is started."""
 
 from pi_hookspecs import PiAPI, PiContext, SessionStartEvent, hookimpl
 from pi_tools import BashOptions, SpawnContext, create_bash_tool

@@ -1,4 +1,4 @@
-"""Adds `/bookmark NAME` and `/unbookmark`: names the last answer, so that it is found in the tree again."""
+"""Adds `/bookmark NAME` and `/unbookmark`, which label the last answer so that you can find it in the tree."""
 
 from pi_hookspecs import AssistantMessage, MessageEntry, PiAPI, PiContext, hookimpl
 

@@ -1,4 +1,4 @@
-"""A checklist: `/item` adds to it with a form, `/checklist` ticks it off, the model reads it, `@item:` mentions it."""
+"""A checklist: `/item` adds an item, `/checklist` ticks items off, `@item:` mentions one; the model can read it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``/tools``: the user chooses which tools the model is offered; the choice belongs to the session and its branch."""
+"""``/tools``: the user chooses which tools to offer to the model; the choice is stored per session and branch."""
 
 from pi_hookspecs import CustomEntry, PiAPI, PiContext, hookimpl
 

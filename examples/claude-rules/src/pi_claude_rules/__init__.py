@@ -1,4 +1,4 @@
-"""Tells the model which rules lie in `.claude/rules`; it reads the ones that it needs."""
+"""Lists the rules in `.claude/rules` for the model, which reads those that it needs."""
 
 from pi_hookspecs import BeforeAgentStartEvent, BeforeAgentStartResult, PiContext, hookimpl
 

@@ -1,4 +1,4 @@
-"""Asks before the present conversation is left: for a new one, for a stored one, for a fork."""
+"""Asks for confirmation before the user leaves the conversation for a new one, a stored one or a fork."""
 
 from pi_hookspecs import (
     MessageEntry,
@@ -23,6 +23,6 @@ async def session_before_switch(event: SessionBeforeSwitchEvent, ctx: PiContext)
 
 @hookimpl
 async def session_before_fork(event: SessionBeforeForkEvent, ctx: PiContext) -> SessionBeforeForkResult | None:
-    if not ctx.has_ui or await ctx.ui.confirm("Fork?", f"A new session will go on from entry {event.entry_id}."):
+    if not ctx.has_ui or await ctx.ui.confirm("Fork?", f"A new session will continue from entry {event.entry_id}."):
         return None
     return SessionBeforeForkResult(cancel=True)

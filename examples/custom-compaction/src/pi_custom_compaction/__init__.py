@@ -1,4 +1,4 @@
-"""Sums up the whole conversation in one request when it is compacted, with a cheap model where there is one."""
+"""Summarizes the whole conversation in one request when it is compacted, with a cheap model if there is one."""
 
 from pi_hookspecs import (
     Compaction,

@@ -1,4 +1,4 @@
-"""Draws a footer of its own; `/footer` changes between it and pi's."""
+"""Draws its own footer; `/footer` switches between it and pi's."""
 
 from pi_hookspecs import Line, PiAPI, PiContext, Run, ScreenHandle, hookimpl
 

@@ -1,4 +1,4 @@
-"""Draws a header of its own; `/pi-header` displays pi's again."""
+"""Draws its own header; `/pi-header` switches back to pi's."""
 
 from pi_hookspecs import Command, Line, PiContext, Run, ScreenHandle, hookimpl
 

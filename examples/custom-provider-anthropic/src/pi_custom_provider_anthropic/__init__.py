@@ -1,4 +1,4 @@
-"""Adds the provider `custom-anthropic`: models, key variable, and a stream of its own for the Messages API."""
+"""Adds the provider `custom-anthropic`: models, key variable, and its own stream for the Messages API."""
 
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing

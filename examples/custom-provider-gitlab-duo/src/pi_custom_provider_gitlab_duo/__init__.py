@@ -1,4 +1,4 @@
-"""Adds the provider `gitlab-duo`: models that speak a known API, behind a login of its own."""
+"""Adds the provider `gitlab-duo`: models behind a known API, with a custom login."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Asks for confirmation before leaving a conversation while the repository has uncommitted changes."""
+"""Asks for confirmation before the user leaves a conversation if the repository has uncommitted changes."""
 
 from pi_hookspecs import (
     PiContext,

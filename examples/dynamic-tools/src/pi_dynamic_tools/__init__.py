@@ -1,4 +1,4 @@
-"""Registers tools while the session runs: `echo` when it begins, further ones with `/add-echo-tool NAME`."""
+"""Registers tools while the session runs: `echo` when it starts, and others with `/add-echo-tool NAME`."""
 
 from pi_hookspecs import PiAPI, PiContext, hookimpl
 
@@ -23,7 +23,7 @@ def activate(pi: PiAPI) -> None:
     def add_echo_tool(args: str, ctx: PiContext) -> None:
         name, _, before = args.partition(" ")
         if not name.isidentifier():
-            ctx.ui.notify(f"{name!r} is no name for a tool; use letters, digits and _.", "warning")
+            ctx.ui.notify(f"{name!r} is not a name for a tool; use letters, digits and _.", "warning")
         elif name in [tool.name for tool in pi.get_all_tools()]:
             ctx.ui.notify(f"There is a tool {name!r} already.", "warning")
         else:

@@ -1,4 +1,4 @@
-"""Two ends of the event bus: `/emit TEXT` emits on the channel `greetings`, and a subscriber notifies the user."""
+"""Both ends of the event bus: `/emit TEXT` emits on the channel `greetings`, and a subscriber notifies the user."""
 
 from typing import Any
 

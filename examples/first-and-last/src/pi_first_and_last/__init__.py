@@ -1,4 +1,4 @@
-"""Compacts a conversation without a model: user messages and the last exchange stay; the rest is removed."""
+"""Compacts a conversation without a model: keeps user messages and the last exchange, and removes the rest."""
 
 from pi_hookspecs import Compaction, CompactionRequest, MessageEntry, PiContext, Service, UserMessage, hookimpl
 

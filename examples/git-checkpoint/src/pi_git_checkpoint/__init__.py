@@ -1,4 +1,4 @@
-"""Remembers the state of the files before each turn; a fork can take them back to where it begins."""
+"""Records the state of the files before each turn, so that a fork can restore them."""
 
 from pi_hookspecs import (
     CustomEntry,

@@ -1,4 +1,4 @@
-"""Adds `/merge BRANCH`: merges a branch, and has the model resolve what conflicts."""
+"""Adds `/merge BRANCH`: merges a branch, and lets the model resolve the conflicts."""
 
 from pi_hookspecs import PiAPI, PiContext, hookimpl
 

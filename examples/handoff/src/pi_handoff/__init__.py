@@ -1,4 +1,4 @@
-"""Adds `/handoff GOAL`: begins a new session with what matters of this one for the goal."""
+"""Adds `/handoff GOAL`: starts a new session with the context of this one that matters for the goal."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Adds `hello`, the smallest tool there is."""
+"""Adds `hello`, a minimal tool."""
 
 from collections.abc import Sequence
 

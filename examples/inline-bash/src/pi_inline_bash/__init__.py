@@ -1,4 +1,4 @@
-"""Runs commands that stand in a prompt as `!{command}`, and puts what they print in their place."""
+"""Runs commands that are written as `!{command}` in a prompt, and replaces them by their output."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Adds a note for the model to messages sent while it works; other messages stay unchanged."""
+"""Adds a note for the model to messages sent while it is working; other messages are unchanged."""
 
 from pi_hookspecs import InputEvent, InputResult, hookimpl
 

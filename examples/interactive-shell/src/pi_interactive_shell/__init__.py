@@ -1,4 +1,4 @@
-"""Lets programs that want a terminal have it: `!vim notes.md`, or `!i COMMAND` for any other command."""
+"""Gives the terminal to programs that need it: `!vim notes.md`, or `!i COMMAND` for any other command."""
 
 import asyncio
 from collections.abc import Callable, Mapping

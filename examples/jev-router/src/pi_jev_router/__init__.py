@@ -1,4 +1,4 @@
-"""A model ``router/auto`` that hands each question to another one: short ones to a small model, the rest to a large.
+"""A model ``router/auto`` that forwards each question: short ones to a small model, others to a large one.
 
 The settings name them: ``"router": {"small": "anthropic/claude-haiku-4-5", "large": "anthropic/claude-opus-4-5"}``.
 """

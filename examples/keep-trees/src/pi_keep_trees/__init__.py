@@ -1,4 +1,4 @@
-"""Refuses shell commands that delete trees; the model gets an alternative."""
+"""Refuses shell commands that delete directory trees; the model gets an alternative."""
 
 from pi_hookspecs import ToolCallEvent, ToolCallResult, hookimpl
 

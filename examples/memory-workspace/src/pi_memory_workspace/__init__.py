@@ -1,4 +1,4 @@
-"""Redirects all seven tools to files in memory: what a workspace in a container or on another machine does, too."""
+"""Redirects all seven tools to files in memory; a workspace in a container or on another machine works alike."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Adds `/status-update TEXT`: a message of the plugin's own type, and how front ends and exports show it."""
+"""Adds `/status-update TEXT`: a custom type of message, and how front ends and exports display it."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""An editor with the modes of vi; `/modal` switches it on and off."""
+"""An editor with the modes of vi; `/modal` turns it on and off."""
 
 from pi_hookspecs import Command, Line, PiContext, Run, ScreenHandle, hookimpl
 from pi_modal_editor._keys import NORMAL

@@ -1,4 +1,4 @@
-"""Shows in the status line which model answers, and which one did before."""
+"""Shows the current model and the previous one in the status line."""
 
 from pi_hookspecs import ModelSelectEvent, PiContext, hookimpl
 

@@ -1,4 +1,4 @@
-"""Keeps e-mail addresses out of what is stored of a session, and lists the other sessions: `/others [TEXT]`."""
+"""Keeps e-mail addresses out of stored sessions, and lists the other sessions: `/others [TEXT]`."""
 
 from __future__ import annotations
 

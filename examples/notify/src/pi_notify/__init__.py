@@ -1,4 +1,4 @@
-"""Has the terminal show a notification of the desktop when an answer is done."""
+"""Shows a desktop notification, through the terminal, when an answer is done."""
 
 import sys
 

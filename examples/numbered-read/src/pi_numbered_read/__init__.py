@@ -1,4 +1,4 @@
-"""Numbers the lines that `read` returns, and adds `read_all`, which the model gets with `/read-all`."""
+"""Numbers the lines that `read` returns, and adds `read_all`, which `/read-all` offers to the model."""
 
 from __future__ import annotations
 

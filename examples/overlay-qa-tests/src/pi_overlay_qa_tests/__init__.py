@@ -1,4 +1,4 @@
-"""Displays overlays: at each anchor, above each other, and hidden on narrow screens."""
+"""Displays overlays: at each anchor, stacked, and hidden on narrow screens."""
 
 import asyncio
 from typing import get_args

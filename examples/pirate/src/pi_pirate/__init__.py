@@ -1,4 +1,4 @@
-"""Makes the model talk like a pirate for as long as ``/pirate`` says so."""
+"""Makes the model talk like a pirate; ``/pirate`` turns this on and off."""
 
 from pi_hookspecs import BeforeAgentStartEvent, BeforeAgentStartResult, PiAPI, PiContext, hookimpl
 

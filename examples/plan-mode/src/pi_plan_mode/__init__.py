@@ -1,4 +1,4 @@
-"""Plans with read-only tools until the user agrees to the plan, then works: ``--plan``, ``/plan`` or ctrl+alt+p."""
+"""Plans with read-only tools until the user approves the plan, then works: ``--plan``, ``/plan`` or ctrl+alt+p."""
 
 from pi_hookspecs import (
     AgentEndEvent,

@@ -1,4 +1,4 @@
-"""Starts every program at a low priority and with a variable, and refuses the programs of a list."""
+"""Starts every program at low priority and with an extra variable, and refuses programs on a list."""
 
 from __future__ import annotations
 

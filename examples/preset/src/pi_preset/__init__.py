@@ -1,6 +1,6 @@
-"""Changes model, thinking level and tools under one name: ``/preset NAME``, or ``--preset NAME`` from the start.
+"""Changes model, thinking level and tools under one name: ``/preset NAME``, or ``--preset NAME`` at the start.
 
-The presets are the user's, in settings.json:
+The user defines the presets in settings.json:
 ``"presets": {"review": {"model": "anthropic/claude-opus-4-5", "thinking": "high", "tools": ["read", "grep"]}}``.
 """
 
@@ -31,7 +31,7 @@ def activate(pi: PiAPI) -> None:
             ctx.ui.notify(f"There is no preset {name!r}. Known: {', '.join(sorted(presets(ctx))) or 'none'}", "error")
             return
         if "model" in preset and not await pi.set_model(preset["model"]):
-            ctx.ui.notify(f"No key for {preset['model']}: the model stays as it is.", "warning")
+            ctx.ui.notify(f"No key for {preset['model']}: the model is unchanged.", "warning")
         if "thinking" in preset:
             await pi.set_thinking_level(preset["thinking"])
         if "tools" in preset:

@@ -1,4 +1,4 @@
-"""Refuses requests to models above a price, and writes what each request used to a CSV file."""
+"""Refuses requests to models above a price, and logs the usage of each request to a CSV file."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Trusts the projects below the folders of the user's setting ``trustedFolders``, and refuses those in Downloads.
+"""Trusts projects in the folders of the user's setting ``trustedFolders``, and refuses those in Downloads.
 
-Of all other projects it has no opinion, so that pi asks as it always does.
+It leaves the decision about all other projects open, so pi asks as usual.
 """
 
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Adds parts to the system prompt: a rule next to pi's own, and a section from a file of the project."""
+"""Adds parts to the system prompt: a rule next to pi's own, and a section from a file in the project."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Keeps the model from writing what it has no business with: secrets, the repository's own files, packages."""
+"""Prevents the model from writing certain files: secrets, the repository's internal files, installed packages."""
 
 from pathlib import Path
 

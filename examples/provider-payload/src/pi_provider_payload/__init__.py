@@ -1,4 +1,4 @@
-"""Adds fields to what providers are sent, by API, as the user's setting ``payload`` says.
+"""Adds fields to provider requests, by API, according to the user's setting ``payload``.
 
 ``"payload": {"openai-responses": {"service_tier": "flex"}}``
 """

@@ -1,4 +1,4 @@
-"""``/qna``: takes the questions out of the last answer and puts them where the user writes, ready to be answered."""
+"""``/qna``: extracts the questions from the last answer and puts them into the editor, ready to be answered."""
 
 from pi_hookspecs import AssistantMessage, Command, Context, MessageEntry, PiContext, SideRequest, UserMessage, hookimpl
 

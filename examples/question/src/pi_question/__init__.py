@@ -1,4 +1,4 @@
-"""Gives the model a tool to ask the user one question, with answers to choose from or in their own words."""
+"""Gives the model a tool that asks the user one question, with suggested answers or in the user's own words."""
 
 from pi_hookspecs import Tool, ToolContext, ToolResult, hookimpl, tool
 

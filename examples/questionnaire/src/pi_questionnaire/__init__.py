@@ -1,4 +1,4 @@
-"""Gives the model a tool to ask the user several questions in a row, and to see the answers together."""
+"""Gives the model a tool that asks the user several questions in a row and returns all answers together."""
 
 from typing import NotRequired, TypedDict
 

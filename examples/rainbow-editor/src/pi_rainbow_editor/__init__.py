@@ -1,4 +1,4 @@
-"""Draws the editor's text, in which the word `ultrathink` has colours that move."""
+"""Draws the editor's text with moving colours for the word `ultrathink`."""
 
 import asyncio
 import re

@@ -1,4 +1,4 @@
-"""Loads plugins and local extensions anew: ``/reload-runtime`` for the user, a tool of that name for the model."""
+"""Reloads plugins and local extensions: ``/reload-runtime`` for the user, a tool of that name for the model."""
 
 import asyncio
 
@@ -15,13 +15,13 @@ def activate(pi: PiAPI) -> None:
         nonlocal session
         session = ctx
         if event.reason == "reload":
-            ctx.ui.notify("Plugins were loaded anew.")
+            ctx.ui.notify("Plugins were reloaded.")
 
     async def reload(ctx: PiContext) -> None:
         await ctx.wait_for_idle()
         await ctx.reload()  # the last thing that this ctx does: it is stale afterwards
 
-    @pi.register_command("reload-runtime", description="Load plugins and extensions anew")
+    @pi.register_command("reload-runtime", description="Reload plugins and extensions")
     async def command(args: str, ctx: PiContext) -> None:
         await reload(ctx)
 

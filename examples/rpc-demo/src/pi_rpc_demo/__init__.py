@@ -1,4 +1,4 @@
-"""``/rpc-demo``: uses everything of ``ctx.ui`` once, to see what a front end makes of it."""
+"""``/rpc-demo``: uses every feature of ``ctx.ui`` once, to show how a front end displays it."""
 
 from pi_hookspecs import Command, PiContext, hookimpl
 

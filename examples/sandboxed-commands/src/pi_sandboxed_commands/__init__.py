@@ -1,7 +1,7 @@
-"""Runs commands, the model's and the user's, in a sandbox: no network, and the working directory alone to write in.
+"""Runs the commands of model and user in a sandbox, without network; only the working directory is writable.
 
-The sandbox is bubblewrap; the setting ``sandbox`` gives another program and its arguments. Where there is none every
-command fails: nothing runs outside. The tools write and edit refuse files outside the working directory.
+The sandbox is bubblewrap; the setting ``sandbox`` can name another program and its arguments. If there is none, every
+command fails: nothing runs unsandboxed. The tools write and edit refuse files outside the working directory.
 """
 
 import errno

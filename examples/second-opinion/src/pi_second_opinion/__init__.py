@@ -1,4 +1,4 @@
-"""Adds a tool that asks for a second opinion, in a stored session of its own that belongs to the call."""
+"""Adds a tool that asks for a second opinion, in a separate, stored session that belongs to the call."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands that say something in the user's place: now, before the next request, or when the answer is done."""
+"""Commands that send messages for the user: now, before the next request, or when the answer is done."""
 
 from pi_hookspecs import PiAPI, PiContext, hookimpl
 

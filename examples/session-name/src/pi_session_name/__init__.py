@@ -1,4 +1,4 @@
-"""``/session-name NAME`` names the session; without a name it says how the session is called."""
+"""``/session-name NAME`` names the session; without an argument it shows the current name."""
 
 from pi_hookspecs import PiAPI, PiContext, hookimpl
 

@@ -1,4 +1,4 @@
-"""Ends pi in good order: the command ``/bye`` for the user, the tool ``finish_and_exit`` for the model."""
+"""Shuts pi down cleanly: the command ``/bye`` for the user, the tool ``finish_and_exit`` for the model."""
 
 from pi_hookspecs import Command, PiContext, Tool, ToolContext, ToolResult, hookimpl, tool
 

@@ -1,4 +1,4 @@
-"""Reports the slowest hook of each prompt, if it took longer than a setting: `/slow-limit MILLISECONDS`."""
+"""Reports the slowest hook of each prompt if it exceeds a limit: `/slow-limit MILLISECONDS`."""
 
 from __future__ import annotations
 
@@ -46,6 +46,6 @@ def activate(pi: PiAPI) -> None:
         try:
             limit = float(args)
         except ValueError:
-            raise UserError(f"{args!r} is no number of milliseconds") from None
+            raise UserError(f"{args!r} is not a number of milliseconds") from None
         await ctx.settings.set(LIMIT, limit)
         ctx.ui.notify(f"Hooks are reported from {limit:g} ms on")

@@ -1,4 +1,4 @@
-"""`/snake` plays in place of the editor; the best score is kept in the session."""
+"""`/snake` starts a game in place of the editor; the best score is stored in the session."""
 
 from pi_hookspecs import CustomEntry, PiAPI, PiContext, hookimpl
 from pi_snake._game import SnakeGame

@@ -1,4 +1,4 @@
-"""``--ssh user@host:/folder``: the tools, and what the user runs with ``!``, work on another computer."""
+"""``--ssh user@host:/folder``: the tools, and the user's ``!`` commands, work on another computer."""
 
 from pi_hookspecs import (
     PiAPI,

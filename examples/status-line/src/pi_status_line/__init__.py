@@ -1,4 +1,4 @@
-"""Shows in the status line how an answer is coming along."""
+"""Shows the progress of an answer in the status line."""
 
 from pi_hookspecs import PiContext, TurnEndEvent, TurnStartEvent, hookimpl
 

@@ -1,4 +1,4 @@
-"""Gives the model a tool that ends the run: the answer is data, which programs read from the result's details."""
+"""Gives the model a tool that ends the run; programs read the answer as data from the result's details."""
 
 from typing import Literal
 

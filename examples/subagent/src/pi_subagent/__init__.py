@@ -1,7 +1,7 @@
-"""Gives the model a tool that hands tasks to helpers: sessions of their own, which see nothing but the task.
+"""Gives the model a tool that delegates tasks to helpers: separate sessions, which see only the task.
 
 A helper is defined in a file: ``agents/NAME.md`` of this plugin, of ``~/.pi/agent`` or of a trusted ``.pi``.
-Its first line says what it is good for, all of it goes to the end of the helper's system prompt.
+Its first line says what the helper is for; the whole text is appended to the helper's system prompt.
 """
 
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""``/summarize``: has a model sum the conversation up for the user; the conversation itself stays as it is."""
+"""``/summarize``: lets a model summarize the conversation for the user; the conversation itself is unchanged."""
 
 from pi_hookspecs import AssistantMessage, Command, Context, PiContext, SideRequest, UserMessage, hookimpl
 

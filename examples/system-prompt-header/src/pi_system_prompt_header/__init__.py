@@ -1,4 +1,4 @@
-"""Shows above the editor how the system prompt begins, and how long it is."""
+"""Shows the beginning and the length of the system prompt above the editor."""
 
 from pi_hookspecs import PiContext, hookimpl
 

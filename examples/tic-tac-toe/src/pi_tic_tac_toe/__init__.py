@@ -1,4 +1,4 @@
-"""Play against the model: a board that takes keys, and a tool that the model plays with; the session keeps the game."""
+"""Play against the model: a board that handles keys, and a tool for the model; the game is stored in the session."""
 
 from pi_hookspecs import CustomEntry, PiAPI, PiContext, ToolContext, hookimpl
 from pi_tic_tac_toe._board import EMPTY, Board, drawn, winner

@@ -1,4 +1,4 @@
-"""Dialogs that answer themselves: ``/timed`` after some seconds, ``/signalled`` when a program says so."""
+"""Dialogs that close automatically: ``/timed`` after some seconds, ``/signalled`` when a program aborts it."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Shows in the window's title that an answer is being made."""
+"""Shows a spinner in the window title during an answer."""
 
 import asyncio
 from itertools import cycle

@@ -1,4 +1,4 @@
-"""A to-do list for the model and the user, kept in the session: forks and resumed sessions have it as it was there."""
+"""A to-do list for the model and the user, stored in the session, so that forks and resumed sessions have it."""
 
 from typing import Any, Literal
 

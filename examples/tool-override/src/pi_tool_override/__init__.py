@@ -1,4 +1,4 @@
-"""Puts its own ``read`` in place of pi's: it refuses secrets, notes what was read, and leaves the rest to pi's."""
+"""Replaces pi's ``read``: refuses secrets, logs every path, and delegates the reading to pi's tool."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Compacts the conversation when it has more tokens than ``triggerCompact`` allows, and with ``/trigger-compact``."""
+"""Compacts the conversation when it exceeds ``triggerCompact`` tokens, and with ``/trigger-compact``."""
 
 from pi_hookspecs import Command, PiContext, hookimpl
 

@@ -1,4 +1,4 @@
-"""Adds a search whose output is truncated like that of pi's own tools; the result names a file with all of it."""
+"""Adds a search whose output is truncated like that of pi's own tools; the result names a file with all output."""
 
 import tempfile
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Shows lines above the editor and lines below it."""
+"""Shows widgets above and below the editor."""
 
 from pi_hookspecs import PiContext, hookimpl
 

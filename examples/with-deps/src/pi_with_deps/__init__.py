@@ -1,4 +1,4 @@
-"""A plugin with its own dependency, PyYAML: a tool that says what a YAML file holds."""
+"""A plugin with its own dependency, PyYAML: a tool that converts YAML files to JSON."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Changes what turns while pi works, and the text next to it: `/indicator pulse`."""
+"""Changes the indicator that pi shows while working, and its text: `/indicator pulse`."""
 
 from pi_hookspecs import PiAPI, PiContext, UserError, hookimpl
 
