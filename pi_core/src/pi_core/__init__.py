@@ -1,4 +1,4 @@
-"""The engine of pi: loop, agent, hook dispatch, plugin host, session. Loaded on first use, part by part."""
+"""The engine of pi: agent loop, agent, hook dispatch, plugin host and session. Each part is imported on first use."""
 
 from __future__ import annotations
 

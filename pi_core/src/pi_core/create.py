@@ -67,6 +67,7 @@ def create_agent_session(
     no_extensions: bool = False,
     packages: bool = False,
     extension_factories: Sequence[Callable[[PiAPI], None]] = (),
+    disable: Sequence[str] = (),
     flags: Mapping[str, bool | str | None] | None = None,
     deps: Any = None,
     ui: UserInterface | None = None,
@@ -77,63 +78,75 @@ def create_agent_session(
     """Return a session for use with ``async with``; call it inside a running event loop.
 
     Args:
-        cwd: Where tools work; the current directory when None.
-        agent_dir: Settings and caches; ``PI_CODING_AGENT_DIR`` or ``~/.pi/agent`` when None.
-        model: A model, or its name as ``--model`` takes it, for which no server is asked (``ModelRegistry.resolve``
-            asks). When None: the model of the stored conversation, else the setting ``defaultModel``, else the default
-            model of the first provider that has a key.
-        provider: Narrows ``model`` down; without a model, its default one is used.
-        thinking_level: The reasoning effort. When None: that of the stored conversation, else the setting
-            ``defaultThinkingLevel``, else ``medium``. A level that the model does not have becomes the nearest one.
-        scoped_models: The models to cycle through, each with its thinking level; all that can be used when none.
-        tools: Names and patterns of the tools to offer, ``+name`` and ``-name`` change what is active by default;
-            those that are active by default when None.
+        cwd: The working directory of the session's tools. None uses the current directory.
+        agent_dir: The directory of settings and caches. None uses ``PI_CODING_AGENT_DIR``, or ``~/.pi/agent`` if the
+            variable is not set.
+        model: A model, or a model name in the syntax of ``--model``. A name is looked up without querying a server
+            (``ModelRegistry.resolve`` queries servers). None selects the model of the stored conversation, else the
+            setting ``defaultModel``, else the default model of the first provider that has a key.
+        provider: Restricts the lookup of ``model`` to one provider. Without ``model``, selects the provider's default
+            model.
+        thinking_level: The reasoning effort. None selects the level of the stored conversation, else the setting
+            ``defaultThinkingLevel``, else ``medium``. A level that the model does not support is replaced by the
+            nearest supported level.
+        scoped_models: The models to cycle through, each with its thinking level. If empty, the user cycles through
+            all usable models.
+        tools: Names and patterns of the tools to offer; ``+name`` and ``-name`` modify the default selection. None
+            offers the tools that are active by default.
         exclude_tools: Names and patterns of tools that are never active.
-        read_only_tools: Offers read, grep, find and ls.
-        custom_tools: Additional tools of the program.
-        system_prompt: Replaces pi's own: a text, or the path of a file that holds it.
-        append_system_prompt: Additional paragraphs of the system prompt, texts or files.
-        resource_loader: Finds skills, prompt templates, themes and context files; a ``DefaultResourceLoader`` when
-            None. One that is given may bring a system prompt, too.
-        session_manager: The conversation; a new one that is stored, ``SessionManager.create(cwd)``, when None.
-            ``SessionManager.in_memory()`` stores nothing, ``SessionManager.open(file)`` goes on with a stored one.
-        settings: Read from the files when None.
-        auth_storage: Stored keys; the agent directory's auth.json when None.
-        model_registry: Models and keys; made of the host, the settings and models.json when None. Its own keys
-            count, not ``auth_storage``.
-        host: The plugins; the installed ones, on a host of this session's own, when None. Sessions that share a
+        read_only_tools: Offer only read, grep, find and ls.
+        custom_tools: Additional tools that the calling program provides.
+        system_prompt: Replaces the default system prompt: either the text, or the path of a file that contains it.
+        append_system_prompt: Additional paragraphs of the system prompt, each a text or the path of a file.
+        resource_loader: Finds skills, prompt templates, themes and context files. None uses a
+            ``DefaultResourceLoader``. A ``DefaultResourceLoader`` may also supply the system prompt.
+        session_manager: The conversation. None creates a new, stored conversation: ``SessionManager.create(cwd)``.
+            ``SessionManager.in_memory()`` stores nothing; ``SessionManager.open(file)`` continues a stored one.
+        settings: The settings. None reads them from the settings files.
+        auth_storage: The stored keys. None uses auth.json in the agent directory. Ignored if ``model_registry`` is
+            given.
+        model_registry: Models and keys. None builds a registry from the host, the settings and models.json.
+        host: The plugin host. None creates a host for this session with the installed plugins. Sessions that share a
             ``PluginHost`` load the plugins once.
-        plugins: Further plugin objects by name.
-        extensions: Local extensions of this session: files, packages, requirements.
-        no_extensions: Load no others than these. A host that is given has those that its maker loaded.
-        packages: Use the plugins that ``pi install`` has installed, the user's and a trusted project's: their folders
-            join the end of this process's import path. Their skills, prompts and themes count anyway.
-        extension_factories: Functions that take ``pi``, as ``activate`` of a plugin does.
-        flags: Values of options that plugins registered, as on the command line.
-        deps: An object of the program for its tools and plugins, which read it as ``ctx.deps``: a database, a client,
-            the user that the session works for. It never reaches the model or the session file.
-        ui: Answers dialogs; without it there is no user to ask.
-        mode: The front end's name.
-        environ: Environment variables in which keys are looked up; the process's when None. ``PI_LOG`` in it starts
-            the debug log.
-        trace: Called with every hook call.
+        plugins: Additional plugin objects by name.
+        extensions: Local extensions to load for this session: files, packages or requirements.
+        no_extensions: Load no local extensions other than ``extensions``. This does not affect extensions that a
+            given ``host`` has already loaded.
+        packages: Make the plugins available that were installed with ``pi install``, for the user or for a trusted
+            project, by appending their directories to this process's import path. Their skills, prompts and themes
+            are available in any case.
+        extension_factories: Functions that take ``pi``, like a plugin's ``activate``.
+        disable: Names of plugins to disable in this session. If ``host`` is given, its other plugins are activated
+            again on a separate host for this session.
+        flags: Values of the options that plugins registered, as on the command line.
+        deps: An object that tools and plugins read as ``ctx.deps``, such as a database, a client, or the user on whose
+            behalf the session runs. It is never sent to the model or written to the session file.
+        ui: The user interface that answers dialogs. None means that there is no user to ask.
+        mode: The name of the front end.
+        environ: The environment variables in which keys are looked up. None uses the environment of the process. If
+            it contains ``PI_LOG``, the debug log is enabled.
+        trace: A function that is called after every hook call.
 
     Raises:
-        NoModel: No model is given and none can be chosen.
-        UnknownName: The model, the provider or the thinking level is not known.
-        UserError: ``cwd`` is no directory.
-        TypeError: Something in ``custom_tools`` is no tool.
+        NoModel: No model is given and none can be selected.
+        UnknownName: The model, the provider, the thinking level or a plugin in ``disable`` is unknown.
+        UserError: ``cwd`` is not a directory.
+        TypeError: An item of ``custom_tools`` is not a tool, or ``tools``, ``exclude_tools`` or ``disable`` is a
+            single text instead of a list.
     """
-    for name, names in (("tools", tools), ("exclude_tools", exclude_tools)):
+    for name, names in (("tools", tools), ("exclude_tools", exclude_tools), ("disable", disable)):
         if isinstance(names, str):
-            raise TypeError(f"{name} is a list of names and patterns, not the text {names!r}")
+            what = "names" if name == "disable" else "names and patterns"
+            raise TypeError(f"{name} is a list of {what}, not the text {names!r}")
     for each in custom_tools:
         problem = KINDS["register_tools"].problem(each)
         if problem is not None:
             raise TypeError(f"custom_tools: {problem}")
     here = Path(cwd or Path.cwd()).resolve()
     if not here.is_dir():
-        raise UserError(f"The working directory {str(here)!r} is not there. Make it, or say cwd=... to work in another")
+        raise UserError(
+            f"The working directory {str(here)!r} does not exist. Create it, or pass cwd=... to work in another"
+        )
     log = _debug_log(os.environ if environ is None else environ)
     settings = settings or Settings.load(here, agent_dir=Path(agent_dir) if agent_dir is not None else None)
     host = prepare_host(
@@ -145,6 +158,7 @@ def create_agent_session(
         no_extensions=no_extensions,
         packages=packages,
         extension_factories=extension_factories,
+        disable=disable,
         environ=environ,
         flags=flags,
         on_load=log.loading if log is not None else None,
@@ -185,7 +199,7 @@ def create_agent_session(
     )
     session = AgentSession(runtime)
     _keep_bill(session)
-    if scoped := tuple(scoped_models):  # the part that cycles is not loaded for nothing
+    if scoped := tuple(scoped_models):  # avoid importing the part that cycles through models if it is not needed
         session.set_scoped_models(scoped)
     return session if log is None else log.observed(session)
 
@@ -273,7 +287,7 @@ def _message_tokens(message: AgentMessage) -> int:
 
 
 def _keep_bill(session: AgentSession) -> None:
-    """Write what the plugins of a stored session cost; one in memory leaves nothing behind."""
+    """Record what the plugins of a stored session cost; nothing is recorded for a session in memory."""
     if session.session_manager.is_persisted:
         from pi_core.conversation.bill import Bill
         from pi_core.conversation.bill_file import keep_bill
@@ -300,6 +314,7 @@ def prepare_host(
     no_extensions: bool,
     extension_factories: Sequence[Callable[[PiAPI], None]],
     environ: Mapping[str, str] | None,
+    disable: Sequence[str] = (),
     flags: Mapping[str, bool | str | None] | None = None,
     packages: bool = False,
     on_load: Callable[[str, float | None], None] | None = None,
@@ -309,7 +324,11 @@ def prepare_host(
         from pi_core.host.overlay import join_packages
 
         join_packages(settings, cwd)
-    host = given or PluginHost(settings, on_load=on_load)
+    host = given or PluginHost(settings, disabled=disable, on_load=on_load)
+    if given is not None and disable:
+        from pi_core.host.without import host_without
+
+        host = host_without(given, disable, settings=settings, cwd=cwd, environ=environ)
     host.joins_packages = host.joins_packages or packages
     for name, plugin in plugins.items():
         host.add(plugin, name)
@@ -317,6 +336,10 @@ def prepare_host(
         from pi_core.host.extensions import LocalExtensions
 
         LocalExtensions(host, cwd=cwd, given=extensions, discover=not no_extensions, environ=environ).load()
+    if given is None and disable:
+        from pi_core.host.without import require_plugins
+
+        require_plugins(host, disable)
     for factory in extension_factories:
         host.add(_Factory(factory), f"inline-{len(host.added()) + 1}")
     host.load_listeners(cwd, settings, flags)

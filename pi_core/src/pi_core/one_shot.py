@@ -1,4 +1,4 @@
-"""``arun`` and ``run``: one prompt in a session of its own, and its answer as a value."""
+"""``arun`` and ``run``: answer one prompt in a new session and return the answer as a value."""
 
 from __future__ import annotations
 
@@ -55,17 +55,17 @@ async def arun(
     limits: UsageLimits | None = None,
     **options: Any,
 ) -> Answer[Any]:
-    """Answer one prompt in a session of its own and return the answer.
+    """Answer one prompt in a new session and return the answer.
 
     Args:
-        prompt: The text.
-        output_type: The type of the answer's ``output``, see ``AgentSession.ask``.
-        images: Images that belong to the text.
+        prompt: The text of the prompt.
+        output_type: The type of the answer's ``output``; see ``AgentSession.ask``.
+        images: Images to send with the text.
         limits: Usage limits of the prompt.
-        options: Those of ``create_agent_session``. Programs that call this often share a ``host``.
+        options: Options of ``create_agent_session``. Pass a shared ``host`` if you call this function often.
 
     Raises:
-        PiError: As ``create_agent_session`` and ``AgentSession.ask``.
+        PiError: For the same reasons as ``create_agent_session`` and ``AgentSession.ask``.
     """
     async with create_agent_session(**options) as session:
         answer: Answer[Any] = await session.ask(prompt, output_type=output_type, images=images, limits=limits)
@@ -100,10 +100,10 @@ def run(
     **options: Any,
 ) -> Answer[Any]: ...
 def run(prompt: str, **options: Any) -> Answer[Any]:
-    """Answer one prompt and return the answer: ``arun`` for programs that do not use asyncio.
+    """Answer one prompt and return the answer: the blocking form of ``arun``, with the same arguments.
 
     Raises:
-        PiError: As ``arun``; or an event loop is running, as in a notebook.
+        PiError: For the same reasons as ``arun``, or because an event loop is running, as in a notebook.
     """
     if _runs_a_loop():
         raise PiError(

@@ -1,9 +1,9 @@
-"""What several sessions can share, made once, and ``AgentSessionRuntime``, a session together with it.
+"""The services that several sessions can share, and ``AgentSessionRuntime``, which combines them with a session.
 
-The runtime adds nothing to ``AgentSession``, which replaces its conversation itself.
+The runtime adds no behaviour to ``AgentSession``, which can replace its own conversation.
 """
 
-# ruff: noqa: TC004 - the parts that the lambdas name are for type checkers: those functions are never called
+# ruff: noqa: TC004 - type checkers read the names in the lambdas, which are never called
 from __future__ import annotations
 
 from pathlib import Path
@@ -38,7 +38,7 @@ __all__ = [
 
 @frozen(kw_only=True)
 class AgentSessionServices:
-    """What the sessions of a folder share; ``create_agent_session_from_services`` makes a session that uses it."""
+    """Services shared by the sessions of one directory; see ``create_agent_session_from_services``."""
 
     cwd: Path
     host: PluginHost
@@ -48,10 +48,12 @@ class AgentSessionServices:
 
 
 class AgentSessionRuntime:
-    """Goes from one conversation to the next. Use it as ``async with``; make it with ``create_agent_session_runtime``.
+    """A session whose conversation can be replaced. Create it with ``create_agent_session_runtime``.
+
+    Use it with ``async with``: entering starts the session, leaving disposes of it.
 
     Args:
-        session: Stays the same, with its subscribers and plugins, when its conversation is replaced.
+        session: The session. Replacing its conversation keeps this object, its subscribers and its plugins.
     """
 
     def __init__(self, session: AgentSession) -> None:
@@ -59,7 +61,7 @@ class AgentSessionRuntime:
 
     @property
     def services(self) -> AgentSessionServices:
-        """What the session shares with others."""
+        """The services that this session can share with other sessions."""
         session = self.session
         return AgentSessionServices(
             cwd=session.cwd,
@@ -89,8 +91,8 @@ def create_agent_session_runtime(
     """Return the runtime of a new session; call it inside a running event loop.
 
     Args:
-        factory: Makes the session.
-        options: For the factory; those of ``create_agent_session`` unless another one is given.
+        factory: A function that creates the session.
+        options: Arguments for ``factory``; by default those of ``create_agent_session``.
     """
     return AgentSessionRuntime(factory(**options))
 
@@ -109,9 +111,9 @@ def create_agent_session_services(
     extension_factories: Sequence[Callable[[PiAPI], None]] = (),
     environ: Mapping[str, str] | None = None,
 ) -> AgentSessionServices:
-    """Load plugins, settings, models and keys of a folder once, for every session that will work there.
+    """Load the plugins, settings, models and keys of a directory once, to be shared by all sessions that work there.
 
-    The options are those of ``create_agent_session``.
+    The arguments have the same meaning as in ``create_agent_session``.
     """
     here = Path(cwd or Path.cwd()).resolve()
     settings = settings or Settings.load(here, agent_dir=Path(agent_dir) if agent_dir is not None else None)
@@ -141,8 +143,9 @@ def create_agent_session_from_services(services: AgentSessionServices, **options
     """Return a session that uses these services; call it inside a running event loop.
 
     Args:
-        services: Shared with other sessions, whose conversations, tools and queues stay their own.
-        options: The other ones of ``create_agent_session``, such as ``model``, ``tools`` and ``session_manager``.
+        services: The shared services. Each session still has its own conversation, tools and queues.
+        options: The remaining arguments of ``create_agent_session``, such as ``model``, ``tools`` and
+            ``session_manager``.
     """
     return create_agent_session(
         cwd=services.cwd,

@@ -48,6 +48,7 @@ def test_a_value_fits_a_plain_schema_where_jsonschema_says_so(schema, value):
     assert fits(value, schema) == Draft202012Validator(schema).is_valid(value)
 
 
+@pytest.mark.slow
 @given(ANY)
 def test_a_plain_schema_is_a_valid_one(schema):
     assume(is_plain(schema))

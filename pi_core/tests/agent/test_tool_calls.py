@@ -268,7 +268,8 @@ async def test_a_result_may_be_replaced(call):
 
 
 @pytest.mark.parametrize(
-    ("review", "message"), [(RuntimeError("review broke"), "review broke"), ("no result", "which is no ToolResult")]
+    ("review", "message"),
+    [(RuntimeError("review broke"), "review broke"), ("no result", "which is not of type ToolResult")],
 )
 async def test_a_review_that_raises_or_answers_nonsense_is_a_failed_call(call, review, message):
     async def broken(done, signal):
@@ -466,7 +467,7 @@ async def test_an_update_that_is_no_result_is_the_tools_mistake(call):
     ran = await call(talks)
 
     assert ran.results[0].is_error
-    assert "'half', which is no ToolResult" in ran.results[0].text
+    assert "'half', which is not of type ToolResult" in ran.results[0].text
     assert not ran.log.of("tool_execution_update")
 
 

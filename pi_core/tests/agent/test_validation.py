@@ -481,7 +481,7 @@ class TestBrokenSchemas:
     def test_tool_with_a_broken_schema_is_named(self, schema, problem):
         text = refusal(schema, {"x": 1})
 
-        assert text.startswith(f'Tool "read" cannot be called: its parameters are no valid JSON schema: {problem}')
+        assert text.startswith(f'Tool "read" cannot be called: its parameters are not a valid JSON schema: {problem}')
         assert ArgumentValidator().check_schema(a_tool(schema)) == text
 
     @pytest.mark.parametrize("schema", [{"$ref": "#/$defs/none"}, {"patternProperties": {"(": {}}}])

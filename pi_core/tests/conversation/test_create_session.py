@@ -326,12 +326,18 @@ async def test_run_in_a_notebook_says_what_to_use_there(run_scripted):
         ({"prompt": 3}, TypeError, "not 3"),
         ({"prompt": ["hi"]}, TypeError, r"not \['hi'\]"),
         ({"tools": "read"}, TypeError, "tools is a list of names and patterns, not the text 'read'"),
-        ({"custom_tools": [lambda path: ""]}, TypeError, "custom_tools: the function '<lambda>' is no Tool; put @tool"),
-        ({"custom_tools": [None]}, TypeError, "custom_tools: None is no Tool"),
+        ({"disable": ["scrypt"]}, UserError, "Unknown plugin: scrypt"),
+        ({"disable": ["scrypt"], "host": None}, UserError, "Unknown plugin: scrypt"),
+        (
+            {"custom_tools": [lambda path: ""]},
+            TypeError,
+            "custom_tools: the function '<lambda>' is not of type Tool; put",
+        ),
+        ({"custom_tools": [None]}, TypeError, "custom_tools: None is not of type Tool"),
         ({"thinking_level": "hugo"}, UnknownName, "Unknown thinking level: hugo. Known are off, "),
-        ({"cwd": "/not/there"}, UserError, "'/not/there' is not there"),
+        ({"cwd": "/not/there"}, UserError, "'/not/there' does not exist"),
     ],
-    ids=["number", "text in a list", "tools", "function", "no tool", "thinking", "cwd"],
+    ids=["number", "text in a list", "tools", "disabled", "disabled here", "function", "no tool", "thinking", "cwd"],
 )
 def test_an_invalid_option_is_reported_with_its_value(run_scripted, options, kind, message):
     with pytest.raises(kind, match=message):

@@ -157,7 +157,7 @@ async def test_an_end_without_a_message(answer, event):
     ran = await answer(ends)
 
     assert is_over(ran)
-    assert "which is no message" in ran.answers[0].error_message
+    assert "which is not a message" in ran.answers[0].error_message
 
 
 async def test_an_error_whose_message_does_not_say_so_is_one(answer):
@@ -261,7 +261,7 @@ async def test_a_stream_that_is_no_async_iterator(run, stream):
 
     assert is_over(ran)
     assert "Provider 'p' returned" in ran.answers[0].error_message
-    assert "no async iterator" in ran.answers[0].error_message
+    assert "not an async iterator" in ran.answers[0].error_message
 
 
 async def test_an_iterator_that_cannot_be_closed_is_fine(llm, run):

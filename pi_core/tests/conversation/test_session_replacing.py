@@ -258,7 +258,7 @@ async def test_a_fork_begins_only_before_a_user_message(session_of, script):
     session = session_of()
     _, answered, *_ = await talked(session, script)
 
-    with pytest.raises(UserError, match="no message of the user"):
+    with pytest.raises(UserError, match="not a message of the user"):
         await session.fork(answered.id)
     with pytest.raises(UserError, match="nowhere"):
         await session.fork("nowhere")

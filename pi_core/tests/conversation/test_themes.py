@@ -78,7 +78,7 @@ async def test_what_is_wrong_in_a_file_is_reported_with_its_file_and_line(sessio
     page = 1 + next(number for number, line in enumerate(lines) if "300" in line)
     [event] = recorder.of("extension_error")
     assert event.error.startswith(f"Theme 'mine' ({file!r}) cannot be used: line {error}, error: 'see' is neither")
-    assert f"; line {page}, pageBg: 300 is no colour" in event.error
+    assert f"; line {page}, pageBg: 300 is not a colour" in event.error
 
 
 async def test_a_theme_that_is_broken_again_is_reported_again(session_of, stored, recorder):

@@ -160,7 +160,7 @@ async def test_an_implementation_that_swallows_one_cancellation_is_cancelled_aga
 
     assert len(swallowed) == 1
     assert asked.kinds == [("stubborn", "ignored"), ("stubborn", "deadline")]
-    assert str(asked.failures[0]).startswith("Plugin 'stubborn', turn_start: it was cancelled and goes on")
+    assert str(asked.failures[0]).startswith("Plugin 'stubborn', turn_start: it was cancelled but is still running")
     assert not asked.failures[1].quarantined
     await idle(asked)
 

@@ -62,7 +62,7 @@ def test_a_name_that_is_like_no_other_is_not_guessed(mistake):
 def test_a_function_among_the_tools_is_answered_with_what_it_lacks(mistake):
     (message,) = mistake("def count(path): ...\n\n@hookimpl\ndef register_tools():\n    return [count]\n")
 
-    assert message == "the function 'count' is no Tool; put @tool over it (in FILE, line 3)"
+    assert message == "the function 'count' is not of type Tool; put @tool over it (in FILE, line 3)"
 
 
 TOOL = """

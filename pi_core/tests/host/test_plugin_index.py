@@ -120,6 +120,7 @@ def test_a_tool_that_was_rejected_stays_away_when_its_plugin_is_loaded_from_the_
     assert [each.name for each in host.registrations("register_tools")] == ["well"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("question", ["records", "registering", "owners", "indexed"])
 def test_fifty_plugins_that_fail_on_import_and_a_healthy_one_cost_no_import_when_warm(site, tool_plugin, question):
     for number in range(50):
@@ -336,6 +337,7 @@ def test_disabling_an_indexed_plugin_costs_no_new_look_and_hides_what_it_registe
 # The file
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "content",
     [
@@ -360,6 +362,7 @@ def test_a_file_that_is_no_index_is_replaced(site, index, looked_into, content):
     assert looked_into() == set()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("key", "value"),
     [
@@ -384,6 +387,7 @@ def test_an_index_of_another_shape_is_replaced(site, index, looked_into, key, va
     assert looked_into() == set()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "field",
     ["name", "distribution", "version", "value", "hooks", "registers", "problems", "rejected", "loads", "files", "new"],
@@ -400,6 +404,7 @@ def test_a_record_with_a_field_of_another_type_is_made_anew(site, index, looked_
     assert looked_into() == set()
 
 
+@pytest.mark.slow
 def test_every_cut_of_the_file_is_noticed(site, index, looked_into):
     site.install("one", LISTENS)
     _ = site.host().records
@@ -410,6 +415,7 @@ def test_every_cut_of_the_file_is_noticed(site, index, looked_into):
         assert looked_into() == {"one"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("where", ["a file in the way", "a file as cache", "a folder in the way", "no such device"])
 def test_without_a_folder_to_write_to_everything_works_and_is_looked_at_each_time(site, looked_into, where):
     site.install("one", LISTENS)

@@ -13,6 +13,8 @@ import pytest
 from pi_core.host.breadcrumbs import Breadcrumbs
 from pi_core.host.trial import crash_of
 
+pytestmark = pytest.mark.slow
+
 LISTENS = "@hookimpl\ndef turn_start(event): pass\n"
 USE = """
 host.load_listeners()

@@ -56,7 +56,7 @@ async def test_a_path_that_is_no_regular_file_is_reported_without_blocking(file,
     stored = storage(file, K="from environment")
 
     assert await stored.get_api_key("acme", ["K"]) == "from environment"
-    assert stored.problem == f"{file}: cannot be used: it is no regular file. Stored logins and keys are ignored."
+    assert stored.problem == f"{file}: cannot be used: it is not a regular file. Stored logins and keys are ignored."
     with pytest.raises(UserError, match="Nothing was changed"):
         await stored.set("acme", NEW)
 
@@ -64,8 +64,8 @@ async def test_a_path_that_is_no_regular_file_is_reported_without_blocking(file,
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        (b"[" * 100_000, "it is no JSON object of objects"),
-        (b'{"acme": {"type": "api_key", "expires": ' + b"9" * 5000 + b"}}", "it is no JSON object of objects"),
+        (b"[" * 100_000, "it is not a JSON object of objects"),
+        (b'{"acme": {"type": "api_key", "expires": ' + b"9" * 5000 + b"}}", "it is not a JSON object of objects"),
         (b"\x00sk-secret", "it is not JSON: Expecting value (line 1, column 1)"),
         (b"sk-secret", "it is not JSON: Expecting value (line 1, column 1)"),
         (b'{\n"acme": {"key": "sk-secret",}\n}', "(line 2, column "),
@@ -154,7 +154,7 @@ async def test_a_folder_that_is_a_file_is_reported(tmp_path):
     [
         ("!echo a\0b", "cannot be started: embedded null byte"),
         ("!", "printed nothing"),
-        ("!yes sk-secret", "printed more than 65536 bytes, which is no key"),
+        ("!yes sk-secret", "printed more than 65536 bytes, which is not a key"),
         ("!head -c 70000 /dev/zero; exit 0", "printed more than 65536 bytes"),
         ("!sleep 60", "gave no answer within 0.2 s"),
         pytest.param("!setsid sleep 5 & sleep 60", "gave no answer within 0.2 s", marks=needs_setsid),

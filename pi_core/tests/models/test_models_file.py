@@ -297,7 +297,7 @@ def test_a_file_that_is_no_text_or_nested_too_deeply_is_reported(registry, tmp_p
 def test_a_path_that_is_no_regular_file_is_reported_without_blocking(registry, tmp_path):
     os.mkfifo(tmp_path / "models.json")
 
-    assert "no regular file" in registry().warnings[0]
+    assert "not a regular file" in registry().warnings[0]
 
 
 def test_an_unreadable_file_is_reported(registry, tmp_path):

@@ -237,4 +237,4 @@ async def test_a_declaration_that_is_no_schema_is_reported(started):
     with pytest.raises(UnknownName):
         await session.ctx.settings.set("lamp.colour", "red")
 
-    assert "schema is no JSON schema" in str(session.host.problems)
+    assert "schema is not a JSON schema" in str(session.host.problems)

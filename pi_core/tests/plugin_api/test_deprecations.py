@@ -136,7 +136,7 @@ async def test_a_use_of_a_deprecated_method_of_ctx_is_reported(marked, session_o
     marked(PiContext, "is_idle")
     session = session_of(Turns(seen))
     await prompted(session, script)
-    session.ctx.is_idle()  # the program is no plugin
+    session.ctx.is_idle()  # the program is not a plugin
 
     assert [idle for _, _, idle in seen] == [False, False]
     assert len(notes()) == 1

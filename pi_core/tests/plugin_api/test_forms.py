@@ -188,7 +188,7 @@ async def test_what_is_no_field_is_refused(ctx):
     [
         (lambda: FormField("x", "colour"), "field 'x': the type is one of text, number"),
         (lambda: FormField("x", "choice"), "field 'x': a choice needs options"),
-        (lambda: FormField("x", pattern="("), "field 'x': the pattern '\\(' is no regular expression: missing"),
+        (lambda: FormField("x", pattern="("), "field 'x': the pattern '\\(' is not a regular expression: missing"),
     ],
 )
 def test_a_field_that_makes_no_sense_is_refused(make, problem):

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from pi_hookspecs import PiError, ToolContext, ToolResult, tool
+from pi_hookspecs import PiError, ToolContext, ToolResult, hookimpl, tool
 from pi_testing import make_tool, stall, text, tool_call, usage
 
 
@@ -97,3 +97,52 @@ async def test_helpers_of_helpers_end_somewhere(session):
         made[-1].ctx.create_session()
     for each in reversed(made):
         await each.dispose()
+
+
+class Stamps:
+    """A plugin with a tool."""
+
+    @hookimpl
+    def activate(self, pi):
+        pi.register_tool(make_tool("stamp", "stamped"))
+
+
+async def test_a_helper_does_without_plugins(session_of, script):
+    offered = {}
+
+    @tool
+    async def compare(ctx: ToolContext) -> str:
+        """Compare what helpers have."""
+        for disable in ([], ["plugin-0"]):
+            async with ctx.create_session(disable=disable) as helper:
+                offered[tuple(disable)] = "stamp" in [each.name for each in helper.get_all_tools()]
+                answer = await helper.prompt("go")
+        return answer.text
+
+    session = session_of(Stamps(), tools=[compare])
+    await session.start()
+    script.turn(tool_call("compare")).turn(text("one")).turn(text("two")).turn(text("Done."))
+    await session.prompt("compare them")
+
+    assert offered == {(): True, ("plugin-0",): False}
+    assert script.requests[-1].tool_results[0].text == "two"
+    assert "stamp" in [each.name for each in session.get_all_tools()]
+
+
+@pytest.mark.parametrize(
+    ("disable", "error"),
+    [(["plugin-9"], "Unknown plugin: plugin-9"), ("plugin-0", "disable is a list of names, not the text 'plugin-0'")],
+)
+async def test_only_plugins_that_are_there_can_be_left_out(session_of, script, disable, error):
+    @tool
+    async def compare(ctx: ToolContext) -> str:
+        """Compare what helpers have."""
+        async with ctx.create_session(disable=disable) as helper:
+            return helper.session_id
+
+    session = session_of(tools=[compare])
+    await session.start()
+    script.turn(tool_call("compare")).turn(text("Done."))
+    await session.prompt("compare them")
+
+    assert error in script.requests[-1].tool_results[0].text

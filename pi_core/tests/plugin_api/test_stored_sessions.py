@@ -66,9 +66,49 @@ async def test_a_session_that_is_not_there_is_named(present, tmp_path):
         await present.ctx.sessions.open(str(tmp_path / "gone.jsonl"))
 
 
-async def test_a_store_that_cannot_search_is_named(present):
-    with pytest.raises(UserError, match="The session store 'jsonl' cannot search"):
-        await present.ctx.sessions.search("sea")
+async def test_a_store_that_cannot_search_is_named(session_of, tmp_path, pi_agent_dir, earlier):
+    session = session_of(session_manager=SessionManager.create(tmp_path, host=shelf_host(pi_agent_dir, earlier)))
+
+    with pytest.raises(UserError, match="The session store 'shelf' cannot search, and no plugin searches it"):
+        await session.ctx.sessions.search("sea")
+
+
+async def test_a_service_searches_the_stores_that_it_knows(session_of, tmp_path, pi_agent_dir, earlier):
+    class Knows:
+        def __init__(self, name):
+            self.name = name
+
+        def search_sessions(self, store, place, query, cwd, limit):
+            if store.name != self.name:
+                return None
+            assert place.agent_dir == pi_agent_dir
+            return [SessionMatch(session=store.list()[0], snippet=f"{query} {cwd} {limit}")]
+
+    class Plugin:
+        @hookimpl
+        def register_services(self):
+            return [Knows("other"), Knows("shelf")]
+
+    host = shelf_host(pi_agent_dir, earlier)
+    host.add(Plugin(), "searches")
+    session = session_of(session_manager=SessionManager.create(tmp_path, host=host))
+    (found,) = await session.ctx.sessions.search("sea", limit=3)
+
+    assert (found.session.id, found.snippet) == (earlier.id, "sea None 3")
+
+
+def shelf_host(agent_dir, earlier):
+    """Return a host with the store ``shelf``, which cannot search."""
+    kind = type(earlier.shared_store().store)
+
+    class Plugin:
+        @hookimpl
+        def register_session_stores(self):
+            return [type("Shelf", (kind,), {"name": "shelf"})]
+
+    host = PluginHost(Settings.in_memory({"sessionStore": "shelf"}, agent_dir=agent_dir), installed=False)
+    host.add(Plugin(), "shelf")
+    return host
 
 
 def test_next_to_a_session_in_memory_the_stored_ones_are_those_of_the_settings(host, earlier):

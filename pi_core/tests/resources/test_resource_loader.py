@@ -208,7 +208,7 @@ async def test_a_switch_leaves_only_explicit_paths(world, option, name, kept):
     [
         pytest.param(
             {"read": lambda file, text: text, "folder": "notes"},
-            "kind 'note' read it as 'a', which is no ResourceContent",
+            "kind 'note' read it as 'a', which is not of type ResourceContent",
             id="no content",
         ),
         pytest.param(
@@ -223,7 +223,7 @@ async def test_a_switch_leaves_only_explicit_paths(world, option, name, kept):
         ),
         pytest.param(
             {"read": str, "find": lambda request: ["x"]},
-            "kind 'note' found 'x', which is no ResourceFile",
+            "kind 'note' found 'x', which is not of type ResourceFile",
             id="no file",
         ),
     ],

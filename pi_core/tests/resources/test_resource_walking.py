@@ -89,7 +89,7 @@ async def test_broken_links_and_pipes_are_reported_without_blocking(world, root)
 
     assert problems == [
         f"{root / 'gone.md'}: cannot be read: No such file or directory",
-        f"{root / 'pipe.md'}: is no regular file",
+        f"{root / 'pipe.md'}: is not a regular file",
     ]
 
 

@@ -75,7 +75,7 @@ def test_what_is_no_colour_is_reported_with_the_right_forms(value):
     resolved, problems = resolve_theme(theme(accent=value))
 
     assert tuple(map(str, problems)) == (
-        f"accent: {value!r} is no colour; write '#rrggbb', an index from 0 to 255, or the name of a variable",
+        f"accent: {value!r} is not a colour; write '#rrggbb', an index from 0 to 255, or the name of a variable",
     )
     assert "accent" not in resolved.colors
 

@@ -93,7 +93,7 @@ def outline(manager):
 
 
 @given(operations=st.lists(OPERATIONS, max_size=40))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=5 * settings().max_examples, deadline=None)
 def test_a_session_opened_again_is_the_one_that_was_left(operations, store_class, host_of):
     host = host_of(store_class())
     manager = SessionManager.create("/work", host=host)
@@ -114,7 +114,7 @@ def test_a_session_opened_again_is_the_one_that_was_left(operations, store_class
 
 
 @given(operations=st.lists(OPERATIONS, max_size=40))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=5 * settings().max_examples, deadline=None)
 def test_the_context_that_was_kept_is_the_one_that_would_be_built(operations):
     manager = SessionManager.in_memory("/work")
     for operation in operations:
@@ -152,7 +152,7 @@ def eager_messages(branch):
 
 
 @given(before=st.lists(OPERATIONS, max_size=30), after=st.lists(OPERATIONS, max_size=15), looks=st.booleans())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=5 * settings().max_examples, deadline=None)
 def test_messages_parsed_lazily_equal_those_parsed_at_once(before, after, looks, store_class, host_of):
     host = host_of(store_class())
     manager = SessionManager.create("/work", host=host)
@@ -179,7 +179,7 @@ IDS = st.sampled_from([f"{number:08x}" for number in range(8)])
 
 
 @given(links=st.lists(st.tuples(IDS, st.none() | IDS), max_size=12))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=5 * settings().max_examples, deadline=None)
 def test_any_content_of_a_file_is_a_tree(links):
     entries = [
         MessageEntry(id=own, parent_id=parent, timestamp="", message=UserMessage(content=str(place), timestamp=1))

@@ -71,7 +71,7 @@ def test_entries_that_cannot_be_stored_wait_in_order_and_go_with_the_next(manage
     assert stored.appends[-1] == [*waiting, last]
     assert len(reported) == 2
     assert re.fullmatch(
-        r"Session '[-0-9a-f]+' cannot be written: No space left on device \(errno 28\)\. The conversation goes on in "
+        r"Session '[-0-9a-f]+' cannot be written: No space left on device \(errno 28\)\. The conversation continues in "
         r"memory only; 1 entry waits and will be stored with the next one that can be\. Free some space on that disk, "
         r"or export the session to another one\.",
         reported[0],

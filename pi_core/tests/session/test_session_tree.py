@@ -103,6 +103,15 @@ class TestWhatIsParsed:
         assert [entry.data for entry in opened.get_branch().of_type("custom")] == [[1]]
         assert self.parsed(opened) == [1]
 
+    def test_what_comes_after_an_entry(self, opened):
+        entries = opened.get_entries()
+        labelled = opened.open_session.tree.id(3)
+
+        assert [entry.type for entry in entries.after(labelled)] == ["message"]
+        assert len(entries.after(opened.leaf_id)) == 0
+        assert entries.after("nowhere") is None
+        assert self.parsed(opened) == [4]
+
     def test_the_newest_first_for_a_plugin_that_looks_back(self, opened):
         branch = ReadOnlySession(opened).branch()
 

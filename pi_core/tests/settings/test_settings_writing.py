@@ -240,8 +240,8 @@ class TestRefusals:
             ("theme.dark", 1, "Setting 'theme' is a string; there is no 'theme.dark'."),
             ("my.thing", {1, 2}, "Setting 'my.thing' cannot be written as JSON: root: must be JSON, not set."),
             ("my.thing", float("nan"), "Setting 'my.thing' cannot be written as JSON: root: must be number."),
-            ("a..b", 1, "'a.\"\".b' is no name of a setting"),
-            ("", 1, "'\"\"' is no name of a setting"),
+            ("a..b", 1, "'a.\"\".b' is not the name of a setting"),
+            ("", 1, "'\"\"' is not the name of a setting"),
         ],
     )
     def test_a_value_that_does_not_fit_is_not_written(self, place, key, value, message):
@@ -252,7 +252,7 @@ class TestRefusals:
         assert not place.mine.exists()
 
     def test_a_project_cannot_be_given_its_own_trust(self, place):
-        with pytest.raises(UserError, match="in the user's own settings alone"):
+        with pytest.raises(UserError, match="only in the user's own settings"):
             place.load().set("defaultProjectTrust", "always", "project")
 
     def test_a_broken_file_is_not_overwritten(self, place):
@@ -269,7 +269,7 @@ class TestRefusals:
     def test_what_is_no_object_is_not_replaced_by_one(self, place):
         place.write({"mine": 5})
 
-        with pytest.raises(UserError, match=r"Setting 'mine' is 5, no object\. Unset it first\."):
+        with pytest.raises(UserError, match=r"Setting 'mine' is 5, not an object\. Unset it first\."):
             place.load().set("mine.more", 1)
 
         assert place.read() == {"mine": 5}

@@ -320,4 +320,4 @@ async def test_a_failing_plugin_adds_nothing_and_is_reported(create, script, rec
 
     assert "<own>\nMine\n</own>" in script.requests[0].system_prompt
     reported = [event.error for event in recorder.events if event.type == "extension_error"]
-    assert ["no idea" in reported[0], "which is no PromptSection" in reported[1]] == [True, True]
+    assert ["no idea" in reported[0], "which is not of type PromptSection" in reported[1]] == [True, True]

@@ -163,7 +163,7 @@ def test_header_in_the_form_of_today_is_read_fast():
 
 
 @given(entry=st.sampled_from(ENTRIES), changes=CHANGES)
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=10 * settings().max_examples, deadline=None)
 def test_changed_entry_is_read_or_its_problem_named(entry, changes):
     wire = changed(to_wire(entry), changes)
 

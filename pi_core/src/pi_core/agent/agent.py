@@ -1,6 +1,6 @@
 """``Agent``: the loop with a state, queues, subscribers and one abort signal per run.
 
-It knows no session, file or setting; ``AgentSession`` puts those around it.
+An agent does not know about sessions, files or settings; ``AgentSession`` adds them.
 """
 
 from __future__ import annotations
@@ -84,14 +84,14 @@ class Agent:
 
     Args:
         stream: The provider's ``stream``.
-        model: The model that requests are sent to; without one, ``prompt`` raises ``NoModel``.
+        model: The model that requests are sent to. If it is None, ``prompt`` raises ``NoModel``.
         system_prompt: Sent with every request.
         tools: The tools that the model may call.
         messages: The conversation so far.
         thinking_level: Reasoning effort of the model.
         callbacks: The loop's callbacks, such as ``before_tool_call``.
         options: The options of every request.
-        steering_mode: ``one-at-a-time`` delivers the oldest queued message per turn, ``all`` all of them.
+        steering_mode: ``one-at-a-time`` delivers the oldest queued message in each turn; ``all`` delivers all of them.
         follow_up_mode: The same for follow-ups.
     """
 
@@ -134,7 +134,7 @@ class Agent:
     async def prompt(
         self, prompt: str | AgentMessage | Iterable[AgentMessage], images: Sequence[ImageContent] = ()
     ) -> None:
-        """Answer a text, a message or several messages; returns when the agent is idle again.
+        """Run the loop for a text, a message or several messages, and return when the agent is idle again.
 
         Raises:
             AgentBusy: A run is going on.
@@ -151,7 +151,7 @@ class Agent:
         await self._run_loop(messages)
 
     async def continue_(self) -> None:
-        """Continue from the transcript: for retries, and for messages that were queued while idle.
+        """Continue from the transcript, to retry or to answer messages that were queued while the agent was idle.
 
         Raises:
             AgentBusy: A run is going on.
@@ -173,7 +173,7 @@ class Agent:
     async def run_on(self) -> None:
         """Make one more request from the transcript, whatever its last message is.
 
-        A failed answer at its end is removed from the context first; the session keeps it.
+        If the transcript ends in a failed answer, that answer is first removed from the context; the session keeps it.
 
         Raises:
             AgentBusy: A run is going on.
@@ -191,7 +191,7 @@ class Agent:
             self._run.abort.abort(reason)
 
     async def wait_for_idle(self) -> None:
-        """Return when no run is going on and every subscriber to its last event has returned."""
+        """Return when no run is in progress and every subscriber to its last event has returned."""
         await self._idle.wait()
 
     # Queues
@@ -245,21 +245,21 @@ class Agent:
     # State
 
     def set_system_prompt(self, system_prompt: str) -> None:
-        """Use another system prompt from the next request on."""
+        """Set the system prompt, starting with the next request."""
         self.state.system_prompt = system_prompt
         if self._run is not None:
             self._run.context.system_prompt = system_prompt
 
     def set_model(self, model: Model) -> None:
-        """Use another model from the next run on."""
+        """Set the model, starting with the next run."""
         self.state.model = model
 
     def set_thinking_level(self, level: ThinkingLevel) -> None:
-        """Use another reasoning effort from the next run on."""
+        """Set the reasoning effort, starting with the next run."""
         self.state.thinking_level = level
 
     def set_tools(self, tools: Sequence[Tool]) -> None:
-        """Offer other tools from the next request on."""
+        """Set the tools to offer, starting with the next request."""
         self.state.tools = tuple(tools)
         if self._run is not None:
             self._run.context.tools = self.state.tools
@@ -281,7 +281,7 @@ class Agent:
         self.state.messages = []
 
     def reset(self) -> None:
-        """Clear conversation, queues and error; model, system prompt and tools stay.
+        """Clear the conversation, the queues and the error; keep the model, the system prompt and the tools.
 
         Raises:
             AgentBusy: A run is going on.
@@ -385,7 +385,7 @@ class Agent:
         if not isinstance(unfinished, AssistantMessage):
             if unfinished is not None:
                 await self._emit_despite_errors(run, MessageEndEvent(message=unfinished))
-            for message in run.prompts[len(run.new) :]:  # the user's messages are kept, whatever failed before
+            for message in run.prompts[len(run.new) :]:  # keep the user's messages, whatever failed before
                 await self._emit_despite_errors(run, MessageStartEvent(message=message))
                 await self._emit_despite_errors(run, MessageEndEvent(message=message))
             await self._emit_despite_errors(run, MessageStartEvent(message=answer))

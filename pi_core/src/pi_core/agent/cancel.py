@@ -19,8 +19,9 @@ __all__ = ["Grace", "cancelled_from_outside"]
 class Grace:
     """A block that, after an abort, has a grace period and is then cancelled repeatedly until it ends.
 
-    ``asyncio.timeout`` cancels once, which a bare ``except`` in a provider swallows. Where the block returns or
-    raises by itself, that counts; a cancellation by this class alone leaves the block as ``Aborted``.
+    ``asyncio.timeout`` cancels only once, and a bare ``except`` in a provider would swallow that. If the block returns
+    or raises by itself, its result or exception is kept; only a cancellation by this class leaves the block as
+    ``Aborted``.
 
     Args:
         signal: The run's abort signal.
@@ -56,7 +57,7 @@ class Grace:
             raise Aborted(self._signal.reason or "") from error
 
     def check(self) -> None:
-        """Raise ``Aborted`` after the grace period: for a block that never suspends and so cannot be cancelled."""
+        """Raise ``Aborted`` after the grace period; for a block that never suspends and so cannot be cancelled."""
         if self.ends_at is not None and self._loop.time() > self.ends_at:
             raise Aborted(self._signal.reason or "")
 
@@ -72,6 +73,6 @@ class Grace:
 
 
 def cancelled_from_outside() -> bool:
-    """Whether the current task itself was cancelled; False where a ``CancelledError`` came from what it awaited."""
+    """Whether the current task itself was cancelled; False if a ``CancelledError`` came from what it awaited."""
     task = asyncio.current_task()
     return task is None or task.cancelling() > 0

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 __all__ = ["coerce"]
 
 _NO_COERCION = object()
-"""Returned where no coercion exists; None is a value."""
+"""Returned if no coercion exists. None cannot stand for that, because it is a valid value."""
 
 _DECIMAL = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*", re.ASCII | re.IGNORECASE)
 _LONGEST_NUMBER = 400
-"""Characters of a number in quotes; Python refuses to parse thousands of digits, and no tool needs them."""
+"""Maximum length of a quoted number, in characters: Python refuses to parse thousands of digits."""
 
 
 def coerce(
@@ -32,14 +32,14 @@ def coerce(
     *,
     scalars: bool = True,
 ) -> Any:
-    """Return the value with every scalar of a wrong type coerced, where the schema has a type and a coercion exists.
+    """Return the value with scalars of a wrong type coerced, where the schema has a type and a coercion exists.
 
     Args:
         value: Plain JSON; it is not changed.
         schema: The schema of the value.
         is_valid: Whether a value fits a part of the schema.
         resolve: What a ``$ref`` of the schema points to.
-        scalars: False coerces nothing, and only removes nulls of optional properties.
+        scalars: Whether to coerce scalars. If False, only nulls of optional properties are removed.
     """
     return _Coercion(is_valid, resolve, scalars).apply(value, schema)
 
@@ -68,7 +68,7 @@ class _Coercion:
         return value
 
     def _apply_union(self, value: Any, branches: list[Any]) -> Any:
-        """Return the value if a branch accepts it; else coerced for the first branch that accepts it then."""
+        """Return the value if a branch accepts it, else the value coerced for the first branch that then accepts it."""
         if any(self.is_valid(value, branch) for branch in branches):
             return value
         candidates = ((self.apply(value, branch), branch) for branch in branches)
@@ -83,7 +83,7 @@ class _Coercion:
             parts = [properties[name]] if name in properties else []
             parts += [part for pattern, part in patterns.items() if re.search(pattern, name)]
             if item is None and name in properties and name not in required and not self.is_valid(None, parts[0]):
-                continue  # "null" for an optional property is how models say "not given"
+                continue  # models send "null" for an optional property to mean "not given"
             for part in parts or [schema.get("additionalProperties")]:
                 item = self.apply(item, part)  # noqa: PLW2901 - each part gets the result of the one before
             result[name] = item
@@ -143,7 +143,7 @@ def _to_string(value: Any) -> Any:
         return {None: "", True: "true", False: "false"}[value]
     try:
         return str(value)
-    except ValueError:  # an int of more digits than Python prints
+    except ValueError:  # an int with more digits than Python prints
         return _NO_COERCION
 
 

@@ -1,7 +1,7 @@
 """Conversion of a conversation to the messages that a model reads.
 
-Whatever a conversation contains, converting it never raises: a loop that cannot build its next request
-has nowhere to report the error.
+Converting never raises, whatever a conversation contains: a loop that cannot build its next request has nowhere to
+report the error.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _COMPACTION_SUMMARY = (
 
 
 def convert_to_llm(messages: Iterable[AgentMessage]) -> list[Message]:
-    """Return the messages as a provider takes them, in order, without those that are excluded from the context.
+    """Return the messages for a provider, in order, without messages that are excluded from the context.
 
     The user's commands, plugins' messages and summaries become user messages; messages of an unknown role are
     dropped.
@@ -47,13 +47,13 @@ def convert_to_llm(messages: Iterable[AgentMessage]) -> list[Message]:
 def default_convert_to_llm(messages: Iterable[AgentMessage]) -> list[Message]:
     """Return user, assistant, tool result and system messages unchanged and drop all others.
 
-    The default of an agent without a session.
+    This is the default for an agent without a session.
     """
     return [message for message in messages if isinstance(message, _FOR_THE_MODEL)]
 
 
 def without_images(context: Context) -> Context:
-    """Return the context with a line of text in place of images, for the setting ``images.blockImages``."""
+    """Return the context with images replaced by a line of text, for the setting ``images.blockImages``."""
     return evolve(context, messages=tuple(map(_imageless, context.messages)))
 
 
@@ -103,7 +103,7 @@ def _converted(message: AgentMessage) -> Message | None:
 
 
 def _user(content: Any, timestamp: int) -> UserMessage:
-    """Return a user message; the content of a plugin's message may also be a list, or of any wrong type."""
+    """Return a user message. The content of a plugin's message may also be a list, or have any wrong type."""
     if isinstance(content, str):
         content = (TextContent(content),)
     return UserMessage(content=tuple(content) if isinstance(content, list | tuple) else (), timestamp=timestamp)

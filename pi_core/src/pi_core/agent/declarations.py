@@ -11,7 +11,7 @@ __all__ = ["tool_declaration"]
 
 
 def tool_declaration(tool: Tool) -> dict[str, Any]:
-    """Return ``name``, ``description``, ``parameters`` and, where the tool has it, ``constrainedSampling``."""
+    """Return ``name``, ``description``, ``parameters`` and, if the tool has it, ``constrainedSampling``."""
     declared: dict[str, Any] = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
     if tool.constrained_sampling is not None:
         declared["constrainedSampling"] = {"type": "json_schema", "strict": tool.constrained_sampling}

@@ -1,4 +1,4 @@
-"""Deep copies of JSON values, with the path of what is not JSON."""
+"""Deep copies of JSON values; an error names the path of a value that is not JSON."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from typing import Any
 __all__ = ["NotJson", "json_copy"]
 
 _EXACT = 2**53
-"""Below it a float that is whole is the same number as an int."""
+"""Below this, a float without a fractional part is exactly the same number as the int."""
 
 
 class NotJson(ValueError):
-    """A value that JSON cannot represent; the message has its path, ``edits.0.newText`` or ``root``."""
+    """JSON cannot represent a value; the message contains its path, such as ``edits.0.newText`` or ``root``."""
 
 
 def json_copy(value: Any, path: tuple[str, ...] = ()) -> Any:
-    """Return a deep copy in plain dicts and lists; ``2.0`` becomes ``2``, the same number in JSON.
+    """Return a deep copy made of plain dicts and lists; ``2.0`` becomes ``2``, which is the same number in JSON.
 
     Raises:
-        NotJson: A number is not finite, a key is no string, or a value is of a type that JSON does not have.
+        NotJson: A number is not finite, a key is not a string, or a value is of a type that JSON does not have.
     """
     if value is None or isinstance(value, str | int):
         return value

@@ -1,7 +1,7 @@
 """The agent loop: ask the model, run its tool calls, append their results, repeat until it makes no more calls.
 
-It knows messages, tools, a stream function and callbacks; it does not know sessions, files, settings or
-terminals. Read it from ``run_loop`` down.
+The loop works with messages, tools, a stream function and callbacks; it does not know about sessions, files, settings
+or terminals. Start reading at ``run_loop``.
 """
 
 from __future__ import annotations
@@ -50,14 +50,14 @@ def agent_loop(
     config: LoopConfig,
     signal: AbortSignal | None = None,
 ) -> EventStream[AgentEvent, tuple[AgentMessage, ...]]:
-    """Run the loop for some prompts in a task. The returned stream's result is the tuple of the run's new messages."""
+    """Run the loop for prompts in a task. The result of the returned stream is a tuple of the run's new messages."""
     return _start_loop(list(prompts), context, config, signal)
 
 
 def agent_loop_continue(
     context: AgentContext, config: LoopConfig, signal: AbortSignal | None = None
 ) -> EventStream[AgentEvent, tuple[AgentMessage, ...]]:
-    """Run the loop from a context that ends in a user message or a tool result; return a stream, as ``agent_loop``.
+    """Continue from a context that ends in a user message or a tool result; return a stream like ``agent_loop``.
 
     Raises:
         PiError: The context is empty, or ends in an assistant message.
@@ -151,7 +151,7 @@ class _Run(ReprMixin):
             await self.begin_turn()
 
     def tool_call_batch(self, answer: AssistantMessage) -> ToolCallBatch:
-        from pi_core.agent.tool_calls import ToolCallBatch  # many answers have no calls
+        from pi_core.agent.tool_calls import ToolCallBatch  # many answers contain no calls
 
         return ToolCallBatch(answer, self.context, self.config, self.signal, self.emit, self.emit_message)
 

@@ -1,7 +1,7 @@
-"""JSON schemas of types, names and choices only, against which arguments are checked without jsonschema.
+"""Checks of arguments, without jsonschema, against JSON schemas that contain only types, names and choices.
 
-jsonschema takes 50 ms to import, longer than most tools run, and nearly all calls are valid. It still decides about
-arguments that do not fit here, for their errors and coercions, and about schemas with any other keyword.
+Importing jsonschema takes 50 ms, longer than most tools run, and nearly all calls are valid. It is still used for
+arguments that this module rejects, to coerce them and to describe errors, and for schemas with any other keyword.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ __all__ = ["fits", "is_plain"]
 
 
 def is_plain(schema: Any) -> bool:
-    """Return whether a schema, as plain JSON, is valid and has keywords of ``_KEYWORDS`` alone."""
+    """Return whether a schema, as plain JSON, is valid and uses only keywords in ``_KEYWORDS``."""
     return isinstance(schema, dict) and all(
         keyword in _KEYWORDS and _KEYWORDS[keyword](value) for keyword, value in schema.items()
     )
@@ -25,13 +25,13 @@ def fits(value: Any, schema: dict[str, Any]) -> bool:
     """Return whether a value is valid against a schema for which ``is_plain`` is true.
 
     Args:
-        value: From ``json_copy``; it has made integers of whole floats, so that no float is an integer.
+        value: The result of ``json_copy``, which converts floats without a fractional part to integers.
         schema: The schema.
     """
     kind = schema.get("type")
     if kind is not None and not isinstance(value, _TYPES[kind]):
         return False
-    if isinstance(value, bool) and kind in ("number", "integer"):  # only in Python
+    if isinstance(value, bool) and kind in ("number", "integer"):  # only in Python is a bool a number
         return False
     if "enum" in schema and value not in schema["enum"]:
         return False
@@ -71,7 +71,7 @@ _KEYWORDS: dict[str, Callable[[Any], bool]] = {
     "description": _is_text,
     "default": lambda _: True,
 }
-"""Keyword to whether its value is valid and of a kind that ``fits`` understands."""
+"""For each keyword, a function that returns whether its value is valid and of a kind that ``fits`` supports."""
 
 _TYPES: dict[str, type | tuple[type, ...]] = {
     "string": str,

@@ -28,7 +28,7 @@ class MessageQueue:
         self._queued.append(message)
 
     def drain(self) -> list[AgentMessage]:
-        """Remove and return the due messages: the oldest, or all of them."""
+        """Remove and return the messages that are due: the oldest one, or all of them."""
         due = self._queued if self.mode == "all" else self._queued[:1]
         self._queued = self._queued[len(due) :]
         self._in_flight += due

@@ -1,7 +1,7 @@
 """One request to the model, sent through the provider's stream; it always ends in an answer.
 
-A failure at any step becomes the answer: an assistant message with the stop reason ``error`` or ``aborted``, which
-keeps what was received.
+A failure at any step becomes the answer: an assistant message with the stop reason ``error`` or ``aborted`` and the
+content that was received until then.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def ask_model(
     """Send a request, and emit ``message_start`` and every ``message_update``.
 
     Returns:
-        The model's answer and the request's id; the id is empty where no request was made.
+        The model's answer and the request's id; the id is empty if no request was made.
     """
     return _Request(context, config, signal, emit).run()
 
@@ -64,11 +64,11 @@ class _Request(ReprMixin):
     """One request and the state of its answer.
 
     Attributes:
-        id: The request's id, 16 hexadecimal digits; empty until nothing forbids the request.
+        id: The request's id, 16 hexadecimal digits; empty until the request is known to be allowed.
         announced: Whether ``message_start`` was emitted.
         final: The answer; None until the stream has ended.
         latest: The provider's latest event, with the partial answer.
-        complete_calls: The tool calls that were received completely.
+        complete_calls: The tool calls that were completely received.
     """
 
     context: AgentContext
@@ -114,7 +114,7 @@ class _Request(ReprMixin):
             await self.config.end_request(answer)
 
     async def send(self) -> None:
-        """Send the request and read the provider's stream; after an abort it has a grace period to end by itself."""
+        """Send the request and read the provider's stream, which after an abort has a grace period to end by itself."""
         stream: Any = None
         try:
             with Grace(self.signal, ABORT_GRACE) as grace:
@@ -145,7 +145,7 @@ class _Request(ReprMixin):
     async def consume(self, stream: AsyncIterator[AssistantMessageEvent], grace: Grace) -> None:
         provider = self.config.model.provider
         if not hasattr(stream, "__aiter__"):
-            message = f"Provider {provider!r} returned {stream!r:.80}, which is no async iterator"
+            message = f"Provider {provider!r} returned {stream!r:.80}, which is not an async iterator"
             raise PiError(message)
         async for event in stream:
             kind = getattr(event, "type", None)
@@ -185,8 +185,8 @@ class _Request(ReprMixin):
     def end(self, message: object, *, failed: bool = False) -> None:
         """Set the final answer from the provider's last event; after an abort, its stop reason is ``aborted``."""
         if not isinstance(message, AssistantMessage):
-            text = f"Provider {self.config.model.provider!r} ended its stream with {message!r:.80}, which is no message"
-            raise PiError(text)
+            provider = self.config.model.provider
+            raise PiError(f"Provider {provider!r} ended its stream with {message!r:.80}, which is not a message")
         if self.signal.aborted and message.stop_reason != "aborted":
             message = evolve(message, stop_reason="aborted", error_message=ABORTED)
         elif failed and message.stop_reason not in ("error", "aborted"):
@@ -206,7 +206,7 @@ class _Request(ReprMixin):
         return evolve(partial, content=content, stop_reason="error", error_message=why)
 
     def partial(self) -> AssistantMessage:
-        with suppress(Exception):  # of a provider's own event class
+        with suppress(Exception):  # an event of a provider's own class
             if isinstance(partial := self.latest.partial, AssistantMessage):
                 return partial
         model = self.config.model

@@ -1,7 +1,7 @@
 """Formats exceptions and values that come from plugins, whose ``__str__`` and ``__repr__`` may raise or never return.
 
-``Interrupted``, which ends a call that never returns, is not an ``Exception``; so all but ``KeyboardInterrupt`` is
-caught here.
+``Interrupted``, which ends a call that never returns, is not an ``Exception``; therefore everything except
+``KeyboardInterrupt`` is caught here.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _LIBRARIES = (
 
 
 def safe_repr(value: object) -> str:
-    """Return the ``repr`` of a value, at most 200 characters; ``<ClassName>`` where its ``__repr__`` raises."""
+    """Return the ``repr`` of a value, at most 200 characters; ``<ClassName>`` if its ``__repr__`` raises."""
     try:
         text = _repr.repr(value)
     except KeyboardInterrupt:
@@ -72,12 +72,12 @@ def summary_and_traceback(error: BaseException, function: object = None) -> tupl
 
 
 def exception_location(error: BaseException, module: object = None) -> str:
-    """Return where in a plugin's own code an exception arose, as `` (in FILE, line N)``; empty if no frame is its own.
+    """Return where in a plugin's code an exception arose, as `` (in FILE, line N)``; empty if no frame is in its code.
 
     Args:
         error: The exception.
-        module: Name of a module of the plugin: the innermost frame of that package is reported. Without it, or when
-            the package has no frame, the innermost frame outside Python's standard library and pi.
+        module: Name of a module of the plugin: the innermost frame of that package is reported. Without it, or if the
+            package has no frame, the innermost frame outside Python's standard library and pi is reported.
     """
     if isinstance(error, SyntaxError) and error.lineno is not None and not (error.filename or "<").startswith("<"):
         return f" (in {error.filename}, line {error.lineno})"
@@ -90,7 +90,7 @@ def exception_location(error: BaseException, module: object = None) -> str:
 
 
 def exception_message(error: BaseException) -> str:
-    """Return the message of an exception, for the model; with its type where the message alone would say too little."""
+    """Return the message of an exception for the model, with its type if the message alone says too little."""
     if not isinstance(error, Exception) or isinstance(error, KeyError):  # SystemExit: 3, KeyError: 'path'
         return format_exception(error)
     try:
@@ -100,8 +100,8 @@ def exception_message(error: BaseException) -> str:
 
 
 def format_traceback(error: BaseException) -> str:
-    """Return the traceback of an exception, for the log, without the frames of pi that it begins with."""
-    import traceback  # only a failure needs it
+    """Return the traceback of an exception for the log, without pi's frames at its beginning."""
+    import traceback  # only needed after a failure
 
     try:
         entries = _traceback_entries(error)
@@ -127,6 +127,6 @@ def _package_of(entry: TracebackType) -> str:
 
 
 def is_library(file: str) -> bool:
-    """Whether a file belongs to Python, to pi's core or contract, or to a library of theirs, and so not to a plugin."""
+    """Whether a file belongs to Python, to pi's core or contract, or to a library they use, and not to a plugin."""
     standard = file.startswith(os.path.dirname(os.__file__)) and "site-packages" not in file  # noqa: PTH120
     return standard or file.startswith(_LIBRARIES)

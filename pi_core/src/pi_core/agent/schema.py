@@ -1,6 +1,6 @@
-"""A compiled JSON schema of a tool, whose validation errors have the wording of TypeBox's English messages.
+"""A compiled JSON schema of a tool; its validation errors are worded like TypeBox's English messages.
 
-That is the wording that the TypeScript pi sends to the model.
+The TypeScript pi sends messages with this wording to the model.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["CompiledSchema"]
 
 
 _BROKEN_TOOL = (
-    'Tool "{name}" cannot be called: its parameters are no valid JSON schema: {problem}. '
+    'Tool "{name}" cannot be called: its parameters are not a valid JSON schema: {problem}. '
     "This is a mistake of the tool, not of the call."
 )
 
@@ -52,9 +52,9 @@ class CompiledSchema:
             raise self._broken(str(problem)) from problem
 
     def fit(self, arguments: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
-        """Return the arguments, coerced if they are not valid as they are, and the errors that remain.
+        """Return the arguments, coerced if they are not valid unchanged, and the remaining errors.
 
-        Each error is ``path: message``, the path with dots, ``root`` for the arguments as a whole.
+        Each error is ``path: message``. The path is dotted; it is ``root`` for the arguments as a whole.
         """
         errors = self._errors(arguments)
         if errors:
@@ -74,7 +74,7 @@ class CompiledSchema:
         return self._validator.evolve(schema=schema).is_valid(value)
 
     def _resolve(self, reference: str) -> Any:
-        """Return the target of a ``$ref`` within the schema; True, the schema of everything, if there is none."""
+        """Return the target of a ``$ref`` within the schema; True, the schema that accepts everything, if not found."""
         target: Any = self._validator.schema
         for step in reference.removeprefix("#").split("/")[1:]:
             name = step.replace("~1", "/").replace("~0", "~")
@@ -86,11 +86,11 @@ class CompiledSchema:
 
 
 class _BrokenSchema(Exception):
-    """The schema is not valid under its meta-schema."""
+    """The schema violates its meta-schema."""
 
 
 def _compile(schema: Any) -> Validator:
-    """Return a validator of the draft that the schema names; without one, of the newest under which it is valid."""
+    """Return a validator for the draft that the schema names, else for the newest draft under which it is valid."""
     import jsonschema
     from jsonschema import validators
     from referencing import Registry
@@ -107,11 +107,11 @@ def _compile(schema: Any) -> Validator:
     problems = []
     for draft in (named,) if named else newest_first:
         try:
-            draft.check_schema(schema, format_checker=None)  # formats: patterns are JavaScript's, not Python's
+            draft.check_schema(schema, format_checker=None)  # no formats: patterns are JavaScript's, not Python's
         except jsonschema.SchemaError as error:
             problems.append(f"{'.'.join(map(str, error.absolute_path)) or 'root'}: {error.message}")
             continue
-        # An empty registry: a $ref to somewhere else is an error and no request over the network.
+        # An empty registry: a $ref to another document is an error instead of a network request.
         compiled = library.extend(draft, {"pattern": _pattern})
         validator: Validator = compiled(schema, registry=Registry(), format_checker=draft.FORMAT_CHECKER)
         return validator
@@ -119,7 +119,7 @@ def _compile(schema: Any) -> Validator:
 
 
 def _pattern(_validator: Any, pattern: str, value: Any, _schema: Any) -> Iterator[ValidationError]:
-    """Check a ``pattern``; one that only JavaScript can compile is ignored."""
+    """Check a ``pattern``; a pattern that only JavaScript can compile is ignored."""
     from jsonschema import ValidationError
 
     try:
@@ -186,4 +186,4 @@ _TEXTS: dict[Any, Callable[[Any], str]] = {
     "unevaluatedProperties": lambda _: "must not have unevaluated properties",
     "uniqueItems": lambda _: "must not have duplicate items",
 }
-"""Keyword to message. Limits print as in JSON: the schema was copied by ``json_copy``, so that ``2.0`` is 2."""
+"""Functions that return the message for a keyword. ``json_copy`` copied the schema, so a limit of ``2.0`` is 2."""

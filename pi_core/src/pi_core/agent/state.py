@@ -55,11 +55,11 @@ class AgentState(ReprMixin):
 
     @property
     def streaming_message(self) -> AgentMessage | None:
-        """The part of the current message that was received so far; None between messages."""
+        """The part of the current message that has been received; None between messages."""
         return cast("AgentMessage", self.partial_event.message) if self.partial_event is not None else None
 
     def broken_answer(self, model: Model) -> AssistantMessage:
-        """Return the partial answer without its tool calls; an empty answer if none was being received."""
+        """Return the partial answer without its tool calls; an empty answer if none is being received."""
         partial = self.streaming_message
         if isinstance(partial, AssistantMessage):
             return evolve(partial, content=tuple(block for block in partial.content if not isinstance(block, ToolCall)))
@@ -68,14 +68,14 @@ class AgentState(ReprMixin):
         )
 
     def update(self, event: AgentEvent) -> None:
-        """Apply an event of the run; a ``message_update`` changes ``partial_event`` alone."""
+        """Apply an event of the run; a ``message_update`` changes only ``partial_event``."""
         kind = event.type
         if kind in ("message_update", "message_start"):
             self.partial_event = event
         elif isinstance(event, MessageEndEvent):
             self.partial_event = None
             self.messages.append(event.message)
-        elif kind == "tool_execution_start":  # by name: a run without calls does not load these classes
+        elif kind == "tool_execution_start":  # by name, as a run without calls does not load these classes
             self.pending_tool_calls |= {cast("ToolExecutionStartEvent", event).tool_call_id}
         elif kind == "tool_execution_end":
             self.pending_tool_calls -= {cast("ToolExecutionEndEvent", event).tool_call_id}
@@ -88,7 +88,7 @@ class AgentState(ReprMixin):
         self.error_message = None
 
     def end_run(self) -> None:
-        """Mark the end of a run, and clear what belongs to it."""
+        """Mark the end of a run, and clear its temporary state."""
         self.is_streaming = False
         self.partial_event = None
         self.pending_tool_calls = frozenset()

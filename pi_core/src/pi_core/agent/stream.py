@@ -1,4 +1,4 @@
-"""An asynchronous stream of events with a final result: one producer, one consumer, any number awaiting the result."""
+"""An asynchronous stream of events with a result, for one producer, one consumer and many that await the result."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _NO_RESULT: Any = object()
 
 
 class EventStream(Generic[E, R]):
-    """Yields events in the order they were pushed, and has a result after the final one.
+    """Yields events in the order in which they were pushed, and has a result after the final event.
 
     Args:
-        result_of: Returns the stream's result, as a one-tuple, for the final event, and None for every other.
+        result_of: Returns the stream's result, as a one-tuple, for the final event, and None for every other event.
     """
 
     def __init__(self, result_of: Callable[[E], tuple[R] | None]) -> None:
@@ -34,7 +34,7 @@ class EventStream(Generic[E, R]):
         """The task that pushes; the reference keeps it from being garbage-collected."""
 
     def push(self, event: E) -> None:
-        """Append an event; after the end it is ignored."""
+        """Append an event; events after the end are ignored."""
         if self._result.done():
             return
         self._events.append(event)
@@ -57,7 +57,7 @@ class EventStream(Generic[E, R]):
         self._set_error(error)
 
     async def result(self) -> R:
-        """Return the stream's result; waits for it, whether or not the stream is iterated."""
+        """Wait for the stream's result and return it, whether or not the stream is iterated."""
         return await asyncio.shield(self._result)
 
     def __aiter__(self) -> EventStream[E, R]:
@@ -76,5 +76,5 @@ class EventStream(Generic[E, R]):
     def _set_error(self, error: BaseException) -> None:
         if not self._result.done():
             self._result.set_exception(error)
-            self._result.exception()  # retrieved: asyncio must not warn where only the iteration is used
+            self._result.exception()  # retrieved, so that asyncio does not warn if the stream is only iterated
             self._changed.set()

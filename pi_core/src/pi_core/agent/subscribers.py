@@ -16,17 +16,18 @@ if TYPE_CHECKING:
 __all__ = ["Listener", "Subscribers"]
 
 Listener: TypeAlias = "Callable[..., Awaitable[None] | None]"
-"""Called with the event, or with the event and the run's abort signal; may be ``async``.
+"""A function that is called with the event, or with the event and the run's abort signal; may be ``async``.
 
-A return value that cannot be awaited is ignored: a lambda returns the value of its expression.
+A return value that cannot be awaited is ignored, because a lambda always returns the value of its expression.
 """
 
 
 class Subscribers:
-    """The listeners that are subscribed to an agent or to a session.
+    """The listeners of an agent or of a session.
 
     Attributes:
-        listeners: What is called with each event and the run's abort signal, for code that emits thousands of events.
+        listeners: The functions to call with each event and the run's abort signal; read directly by code that emits
+            thousands of events.
     """
 
     def __init__(self) -> None:
@@ -35,7 +36,7 @@ class Subscribers:
         self._unsettled: set[asyncio.Future[None]] = set()
 
     def add(self, listener: Listener, types: frozenset[str] = frozenset()) -> Callable[[], None]:
-        """Subscribe a listener to every event, or to those of some types; return a function that unsubscribes it."""
+        """Subscribe a listener to all events, or to events of some types; return a function that unsubscribes it."""
         if not callable(listener):
             raise TypeError(f"A listener is a function of an event, not {listener!r:.200}")
         call = partial(listener) if _takes_signal(listener) else lambda event, _signal: listener(event)
@@ -51,7 +52,7 @@ class Subscribers:
         return remove
 
     def listens(self, kind: str) -> bool:
-        """Whether any listener is subscribed to events of this type; ask before building a rare one."""
+        """Whether any listener is subscribed to events of this type; check this before building a rare event."""
         return any(not types or kind in types for types in self._types.values())
 
     async def emit(self, event: Any, signal: AbortSignal | None) -> None:
@@ -62,7 +63,7 @@ class Subscribers:
                 await waiting
 
     async def emit_despite_errors(self, event: Any, signal: AbortSignal | None) -> None:
-        """Call every listener and ignore their exceptions: for the end of a run that one of them may have failed."""
+        """Call every listener and ignore exceptions; used at the end of a run that a listener may have made fail."""
         for listener in self.listeners:
             with suppress(Exception):
                 waiting = listener(event, signal)
@@ -72,7 +73,7 @@ class Subscribers:
     def emit_nowait(self, event: Any) -> None:
         """Call every listener from code that is not ``async``; ``settled`` waits for the asynchronous ones."""
         for listener in self.listeners:
-            with suppress(Exception):  # failures are themselves reported by such events
+            with suppress(Exception):  # failures are reported by such events themselves
                 waiting = listener(event, None)
                 if waiting is not None and hasattr(waiting, "__await__"):
                     future = asyncio.ensure_future(waiting)
@@ -91,7 +92,7 @@ class Subscribers:
 
 
 def _of_types(listener: Listener, types: frozenset[str]) -> Listener:
-    """Return a listener that is only called for events, or stream events of an answer, of these types."""
+    """Return a listener that is only called for events, or for stream events of an answer, of these types."""
 
     def on_event(event: Any, signal: AbortSignal | None) -> Awaitable[None] | None:
         inner = getattr(event, "assistant_message_event", None)
@@ -103,9 +104,10 @@ def _of_types(listener: Listener, types: frozenset[str]) -> Listener:
 
 
 def _takes_signal(listener: Listener) -> bool:
-    """Whether a listener has a second parameter for the signal: a required one, or one of that name.
+    """Whether a listener has a second parameter for the signal, either required or with that name.
 
-    A parameter with a default often binds a variable (``lambda event, log=log: ...``) and is not passed the signal.
+    Any other parameter with a default often binds a variable (``lambda event, log=log: ...``), so the signal is not
+    passed to it.
     """
     try:
         parameters = signature(listener).parameters.values()

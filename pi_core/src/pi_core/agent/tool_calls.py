@@ -1,8 +1,7 @@
 """The tool calls of one answer: prepared in order, run concurrently or one by one, finished one at a time.
 
-Hooks and validation run in the loop's own task, one call after another; only ``execute`` runs
-concurrently. Updates and results of running tools come through one queue, so that events are ordered
-without locks.
+Hooks and validation run in the loop's own task, one call after another; only ``execute`` runs concurrently. Updates and
+results of running tools pass through one queue, so events are in order without locks.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ __all__ = ["ToolCallBatch"]
 
 BLOCKED = "Tool execution was blocked"
 REPAIR_NOTE = "argumentsRepair"
-"""Key in a call's ``extra`` where providers note what they repaired; it is copied to the result's details."""
+"""Key in a call's ``extra`` under which providers note their repairs; it is copied to the result's details."""
 SKIPPED = "Skipped due to queued user message."
 CUT_OFF = (
     "This call was not run: the answer hit the output limit, so its arguments may be incomplete."
@@ -55,7 +54,7 @@ class _Slot(ReprMixin):
 
 @frozen(eq=False, repr=False)
 class _Prepared(ReprMixin):
-    """A call that was validated and not refused; ``answer`` is the result that was given in place of running it."""
+    """A call that was validated and not refused; ``answer`` is a result that replaces running the tool."""
 
     slot: _Slot
     tool: Tool
@@ -76,8 +75,8 @@ _QueueItem: TypeAlias = "_Update | tuple[_Prepared, ToolResult, int]"
 class ToolCallBatch(ReprMixin):
     """Runs the calls of one answer, and appends a result message for each.
 
-    After ``run``, ``steering`` holds the messages that interrupted the batch, and ``terminates`` is true if every
-    result asked the agent to stop.
+    After ``run``, ``steering`` contains the messages that interrupted the batch, and ``terminates`` is true if every
+    result requested that the agent stop.
     """
 
     answer: AssistantMessage
@@ -108,18 +107,18 @@ class ToolCallBatch(ReprMixin):
         return tuple([await self.result_message(slot) for slot in slots if slot.result is not None])
 
     def sequential(self, slots: Sequence[_Slot]) -> bool:
-        """Return whether the calls run one after the other, because the loop or one of their tools requires it."""
+        """Return whether the calls must run one after another, because the loop or one of their tools requires it."""
         if self.config.tool_execution == "sequential":
             return True
         tools = (self.find(slot.call) for slot in slots)
         return any(tool is not None and tool.execution_mode == "sequential" for tool in tools)
 
     def find(self, call: ToolCall) -> Tool | None:
-        """Return the tool that a call names, or None where it is not offered."""
+        """Return the tool that a call names, or None if it is not offered."""
         return next((tool for tool in self.context.tools if tool.name == call.name), None)
 
     async def run_one_by_one(self, slots: Sequence[_Slot]) -> None:
-        """Prepare and run each call after the one before it has ended, until an abort."""
+        """Prepare and run the calls one after another, until an abort."""
         for position, slot in enumerate(slots):
             if self.signal.aborted:
                 return
@@ -130,7 +129,7 @@ class ToolCallBatch(ReprMixin):
                 return
 
     async def run_together(self, slots: Sequence[_Slot]) -> None:
-        """Prepare the calls in order, then run those that passed at the same time."""
+        """Prepare the calls in order, then run all calls that may run concurrently."""
         ready: list[_Prepared] = []
         for position, slot in enumerate(slots):
             if self.signal.aborted:
@@ -143,7 +142,7 @@ class ToolCallBatch(ReprMixin):
         await self.execute(ready)
 
     async def interrupted(self, rest: Sequence[_Slot]) -> bool:
-        """Poll the steering queue, if it may interrupt a batch, and skip the remaining calls if it has messages."""
+        """Poll the steering queue if it may interrupt a batch, and skip the remaining calls if it contains messages."""
         if not self.config.skips_on_steering or self.signal.aborted:
             return False
         self.steering = await self.config.get_steering_messages()
@@ -156,7 +155,7 @@ class ToolCallBatch(ReprMixin):
     # Before
 
     async def prepare(self, slot: _Slot) -> _Prepared | None:
-        """Emit a call's start and return the call if it may run; else finish it with a failure and return None."""
+        """Emit a call's start. Return the call if it may run; else finish it with a failure and return None."""
         await self.start(slot)
         tool = self.find(slot.call)
         if tool is None:
@@ -173,7 +172,7 @@ class ToolCallBatch(ReprMixin):
         return None
 
     async def ask(self, slot: _Slot, tool: Tool, args: dict[str, Any]) -> _Prepared | ToolResult:
-        """Call ``before_tool_call``; return the call with the arguments to use, or the result of a refusal."""
+        """Call ``before_tool_call``; return the call with its final arguments, or the result of a refusal."""
         call = slot.call
         if self.config.before_tool_call is None:
             return _Prepared(slot, tool, args)
@@ -228,7 +227,7 @@ class ToolCallBatch(ReprMixin):
     # After
 
     async def review(self, prepared: _Prepared, result: ToolResult) -> ToolResult:
-        """Return the result, or the one that ``after_tool_call`` replaces it with."""
+        """Return the result, or the result with which ``after_tool_call`` replaces it."""
         if self.config.after_tool_call is None:
             return result
         event = AfterToolCall(
@@ -284,22 +283,22 @@ class ToolCallBatch(ReprMixin):
             slot.message = await self.emit_message(slot.message)
 
     async def result_message(self, slot: _Slot) -> ToolResultMessage:
-        """Return the call's result message; those of concurrent calls are appended only now, in the answer's order."""
+        """Return the call's result message; for concurrent calls it is appended only now, in the answer's order."""
         assert slot.message is not None  # noqa: S101 - ``finish`` sets result and message together
         return slot.message if self._one_by_one else await self.emit_message(slot.message)
 
 
 async def _end(tasks: Sequence[asyncio.Task[None]]) -> None:
-    """Cancel the tasks that still run, because the batch was interrupted, and wait for their grace periods."""
+    """Cancel the tasks that are still running after an interruption, and wait for their grace periods."""
     running = [task for task in tasks if not task.done()]
     for task in running:
         task.cancel()
     if running:
-        await asyncio.wait(running, timeout=2 * ABORT_GRACE)  # each of them waits for its tool, too
+        await asyncio.wait(running, timeout=2 * ABORT_GRACE)  # each task also waits for its tool
 
 
 def _copied(arguments: dict[str, Any]) -> dict[str, Any]:
-    """Return a copy of the arguments for events; empty where they are nested too deeply to be copied."""
+    """Return a copy of the arguments for events; empty if they are nested too deeply to be copied."""
     try:
         return deepcopy(arguments)
     except RecursionError:
@@ -307,7 +306,7 @@ def _copied(arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 def _with_repair_note(call: ToolCall, result: ToolResult) -> ToolResult:
-    """Return the result with the provider's note of what it repaired, if its details are a dict or None."""
+    """Return the result with the provider's note about repairs added, if its details are a dict or None."""
     note = call.extra.get(REPAIR_NOTE)
     if note is None or not isinstance(result.details, dict | None):
         return result

@@ -1,4 +1,4 @@
-"""The execution of one tool: bounded by the run's abort, with a failure for whatever it raises or wrongly returns."""
+"""Executes one tool: an abort of the run ends it, and an exception or an invalid result becomes a failure."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MakeToolContext: TypeAlias = "Callable[[ToolCall, ToolUpdate], ToolContext]"
 
 
 def failure(text: str) -> ToolResult:
-    """Return the result of a call that failed; the model reads the text."""
+    """Return the result of a failed call; the model reads the text."""
     return ToolResult(content=(TextContent(text),), details={}, is_error=True)
 
 
@@ -48,7 +48,7 @@ async def run_tool(
         signal: The run's abort signal; after an abort, a call does not start.
         make_context: Returns the tool's ``ctx``.
         on_update: Called with partial results, in the event loop's thread, until the tool has settled.
-        on_raise: Called with an exception of the tool, before that becomes a result.
+        on_raise: Called with an exception that the tool raised, before the exception becomes a result.
     """
     started = time.perf_counter()
     if signal.aborted:
@@ -68,7 +68,7 @@ async def run_tool(
 
 
 async def _bounded(running: Coroutine[Any, Any, ToolResult], signal: AbortSignal) -> ToolResult:
-    """Return the tool's result; after an abort it has a grace period, then it is cancelled, then abandoned."""
+    """Return the tool's result. After an abort the tool has a grace period; then it is cancelled, then abandoned."""
     work = asyncio.create_task(running)
     abort = asyncio.create_task(signal.wait())
     try:
@@ -93,7 +93,7 @@ async def _result_of(
     signal: AbortSignal,
     on_raise: Callable[[BaseException], object] | None,
 ) -> ToolResult:
-    """Return the tool's result; a failure if it raised, or returned a value of a wrong type."""
+    """Return the tool's result, or a failure if the tool raised or returned a value of a wrong type."""
     try:
         result = await execute()
     except asyncio.CancelledError:
@@ -142,10 +142,10 @@ class _Updates:
 
 
 def result_problem(tool: Tool, result: object) -> str | None:
-    """Return what is wrong with the result that a tool returned, for the model and the tool's author; else None."""
+    """Return what is wrong with a tool's result, for the model and the tool's author; None if it is valid."""
     if not isinstance(result, ToolResult):
-        return f"Tool {tool.name} returned {result!r:.80}, which is no ToolResult"
+        return f"Tool {tool.name} returned {result!r:.80}, which is not of type ToolResult"
     blocks: object = result.content
     if not isinstance(blocks, tuple) or not all(isinstance(each, TextContent | ImageContent) for each in blocks):
-        return f"Tool {tool.name} returned content {blocks!r:.80}, which is no tuple of text and images"
+        return f"Tool {tool.name} returned content {blocks!r:.80}, which is not a tuple of text and images"
     return None

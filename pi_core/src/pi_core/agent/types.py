@@ -40,7 +40,7 @@ Poll: TypeAlias = "Callable[[], Awaitable[Sequence[AgentMessage]]]"
 
 @define(eq=False, repr=False)
 class AgentContext(ReprMixin):
-    """The system prompt, the conversation and the tools of a run, which appends to the conversation."""
+    """The system prompt, the conversation and the tools of a run. The run appends to the conversation."""
 
     system_prompt: str = ""
     messages: list[AgentMessage] = field(factory=list)
@@ -80,23 +80,25 @@ class LoopCallbacks(ReprMixin):
     Attributes:
         convert_to_llm: Converts the agent's messages to the model's; must not raise.
         transform_context: Returns the messages of one request; called before ``convert_to_llm``.
-        get_api_key: Returns the key of a provider, by its id; called before every request. None means
-            ``options.api_key``.
+        get_api_key: Returns the API key for a provider's id; called before every request. If it returns None,
+            ``options.api_key`` is used.
         begin_request: Called with a request's id, model and context before ``prepare_request``; raising refuses it.
-        prepare_request: Returns model and options of a request; called last before every request.
-        end_request: Called with the answer of each request that was begun, failed and aborted ones included.
-        before_tool_call: May refuse a call, change its arguments or give its result; raising refuses.
+        prepare_request: Returns the model and the options of a request; the last callback before every request.
+        end_request: Called with the answer of each request that was begun, including failed and aborted requests.
+        before_tool_call: May refuse a call, change its arguments or supply its result; raising refuses it.
         after_tool_call: May replace a result; raising makes it an error.
-        finish_message: May replace a message by one of the same role, before it is appended to the transcript.
+        finish_message: May replace a message with another message of the same role, before it is appended to the
+            transcript.
         finish_turn: Called before ``turn_end``, with the turn's number: ``"end"`` stops without polling
             the queues, ``"continue"`` guarantees one more request.
         should_stop_after_turn: Called after ``turn_end``: true stops before the queues are polled.
         tool_context: Returns the ``ctx`` of one call.
-        on_tool_raise: Called with an exception of a tool, before that becomes the call's result; if it raises itself,
-            the run fails.
+        on_tool_raise: Called with an exception that a tool raised, before the exception becomes the call's result. If
+            the callback raises, the run fails.
         tool_execution: ``parallel`` or ``sequential``.
-        steering_interrupt: ``wait`` lets a batch of calls finish, ``skip`` polls after each call and
-            skips the rest; None is ``wait`` for ``parallel`` and ``skip`` for ``sequential``.
+        steering_interrupt: ``wait`` lets a batch of calls finish; ``skip`` polls for messages after each call and, if
+            there are any, skips the remaining calls. None means ``wait`` for ``parallel`` and ``skip`` for
+            ``sequential``.
     """
 
     convert_to_llm: Callable[[Sequence[AgentMessage]], Sequence[Message]] = default_convert_to_llm
@@ -120,7 +122,7 @@ class LoopCallbacks(ReprMixin):
 
     @property
     def skips_on_steering(self) -> bool:
-        """Whether queued steering messages skip the remaining calls of a batch."""
+        """Whether queued steering messages cause the remaining calls of a batch to be skipped."""
         return (self.steering_interrupt or _DEFAULT_INTERRUPT[self.tool_execution]) == "skip"
 
 

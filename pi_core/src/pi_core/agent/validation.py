@@ -1,6 +1,6 @@
 """Validation of a tool call's arguments against the tool's JSON schema, with error messages for the model.
 
-Mistakes that models often make are accepted: a number in quotes, a null for "not given".
+Two mistakes that models often make are accepted: a number in quotes, and a null that means "not given".
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 __all__ = ["ArgumentValidator"]
 
 _MAX_ERRORS = 8
-"""As many as the TypeScript pi reports; one wrong list of a thousand items needs no thousand lines."""
+"""Limit of reported errors, the same as in the TypeScript pi: a wrong list could cause a thousand errors."""
 
 
 class ArgumentValidator:
-    """Validates tool calls; reads each tool's schema at its first call and caches it as long as the tool exists."""
+    """Validates tool calls; reads a tool's schema at the first call and caches it as long as the tool exists."""
 
     def __init__(self) -> None:
         self._plain: WeakKeyDictionary[Tool, dict[str, Any] | None] = WeakKeyDictionary()
@@ -37,19 +37,19 @@ class ArgumentValidator:
         self._loading: asyncio.Future[Any] | None = None
 
     def load_soon(self, tool: Tool) -> None:
-        """Import jsonschema in a thread while a call's arguments are streamed, if the tool's schema takes it."""
+        """Import jsonschema in a thread while a call's arguments are streamed, if the tool's schema needs it."""
         if self._loading is None and self._plain_schema(tool) is None:
             self._loading = asyncio.get_running_loop().run_in_executor(None, import_module, "jsonschema")
 
     def validate(self, tool: Tool, call: ToolCall) -> dict[str, Any]:
-        """Return the arguments to run the tool with: a deep copy, prepared and coerced.
+        """Return the arguments with which to run the tool: a deep copy, prepared and coerced.
 
-        Where they are not valid as they are, scalars are coerced to the type of the schema, by AJV's
-        table (``"2"`` to 2, 12 to ``"12"``, ``"true"`` to true, null to 0, ``""`` or false), and a null
-        for an optional property that cannot be null is removed, as in the TypeScript pi.
+        If they are not valid unchanged, scalars are coerced to the type in the schema, by AJV's table (``"2"`` to 2, 12
+        to ``"12"``, ``"true"`` to true, null to 0, ``""`` or false), and a null for an optional property that cannot be
+        null is removed, as in the TypeScript pi.
 
         Raises:
-            InvalidArguments: They are not valid, or the schema itself is not; the message is written for the model.
+            InvalidArguments: The arguments or the schema itself are invalid; the message is written for the model.
         """
         if call.arguments_error is not None:
             raise InvalidArguments(f'Invalid arguments for tool "{tool.name}": {call.arguments_error}')
@@ -94,10 +94,10 @@ class ArgumentValidator:
             raise InvalidArguments(exception_message(error)) from error
 
     def _plain_schema(self, tool: Tool) -> dict[str, Any] | None:
-        """Return a copy of the tool's schema if it is one that jsonschema is not needed for."""
+        """Return a copy of the tool's schema if it can be checked without jsonschema."""
         if tool not in self._plain:
             schema = None
-            with suppress(NotJson, RecursionError):  # jsonschema's part finds words for it
+            with suppress(NotJson, RecursionError):  # the module that uses jsonschema describes the error
                 copy = json_copy(tool.parameters)
                 schema = copy if is_plain(copy) else None
             self._plain[tool] = schema
@@ -122,6 +122,6 @@ def _report(tool: Tool, call: ToolCall, errors: list[str]) -> str:
 def _pretty(arguments: Any) -> str:
     try:
         text = json.dumps(arguments, indent=2, ensure_ascii=False)
-    except (TypeError, ValueError, RecursionError):  # keys that are no strings, a cycle, a number of 5,000 digits
+    except (TypeError, ValueError, RecursionError):  # keys that are not strings, a cycle, a number with 5,000 digits
         return "(cannot be shown as JSON)"
-    return text.encode("utf-8", "backslashreplace").decode()  # half a surrogate pair cannot be sent
+    return text.encode("utf-8", "backslashreplace").decode()  # a lone surrogate cannot be sent

@@ -1,1 +1,1 @@
-"""Helpers of every room: paths, JSON files, locks, sizes, frontmatter, text for terminals, secrets, processes."""
+"""Helpers for the whole engine: paths, JSON files, locks, sizes, frontmatter, terminal text, secrets, processes."""

@@ -20,7 +20,7 @@ COMMAND_SECONDS = 10.0
 """Timeout of a ``!command``."""
 
 MOST_BYTES = 65_536
-"""Maximal size of its output."""
+"""Maximum size of the output of a ``!command``."""
 
 _END_SECONDS = 1.0
 """How long to wait for the exit of a killed command."""
@@ -29,15 +29,15 @@ _REFERENCE = r"\$(?:(?P<escaped>[$!])|(?P<name>[A-Za-z_]\w*)|\{(?P<braced>[A-Za-
 
 
 class ConfiguredValues:
-    """Resolves configured values; a command runs once and its output is cached.
+    """Resolves configured values. A command runs once, and its output is cached.
 
-    ``!command`` is the trimmed output of a shell command. ``$NAME`` and ``${NAME}`` are environment
-    variables, ``$$`` is ``$`` and ``$!`` is ``!``. A text that is the name of a variable that is set is
-    the value of that variable, as in older configurations; any other text is a literal.
+    ``!command`` is replaced by the trimmed output of a shell command, ``$NAME`` and ``${NAME}`` by environment
+    variables, ``$$`` by ``$`` and ``$!`` by ``!``. A text that is the name of a set variable is replaced by the value
+    of that variable, as in older configurations; any other text is a literal.
 
     Args:
-        environ: The environment variables; the process's when None.
-        policies: What is asked before a command is started; None for nothing.
+        environ: The environment variables; None uses the environment of the process.
+        policies: The policies that are consulted before a command is started; None consults no policy.
     """
 
     def __init__(self, environ: Mapping[str, str] | None = None, policies: StartPolicies | None = None) -> None:
@@ -59,7 +59,7 @@ class ConfiguredValues:
         return self._interpolated(value)
 
     def missing(self, value: str) -> list[str]:
-        """Return the variables in a value that are not set. No command is run."""
+        """Return the variables in a value that are not set, without running a command."""
         if value.startswith("!"):
             return []
         names = (match["name"] or match["braced"] for match in re.finditer(_REFERENCE, value))
@@ -81,7 +81,7 @@ class ConfiguredValues:
 
     async def _output_of(self, command: str) -> str:
         output = self._outputs.get(command)
-        if output is None or output.cancelled():  # its event loop ended before it did
+        if output is None or output.cancelled():  # its event loop ended before the command did
             output = self._outputs[command] = asyncio.ensure_future(_run(command, self._environ, self._policies))
         try:
             return await asyncio.shield(output)
@@ -110,13 +110,13 @@ async def _start(
 async def _run(command: str, environ: Mapping[str, str], policies: StartPolicies | None) -> str:
     try:
         transport, output = await _start(command, environ, policies)
-    except (OSError, ValueError) as error:  # ValueError: it has a NUL in it
+    except (OSError, ValueError) as error:  # ValueError: it contains a NUL
         message = f"The key command {command!r} cannot be started: {error}."
         raise UserError(message) from error
     try:
         await asyncio.wait_for(output.ended, COMMAND_SECONDS)
     except TimeoutError:
-        _kill(transport.get_pid())  # the shell may have ended and left the pipe to a child
+        _kill(transport.get_pid())  # the shell may have exited while a child still has the pipe
         message = f"The key command {command!r} gave no answer within {COMMAND_SECONDS:g} s. Run it by hand to see why."
         raise UserError(message) from None
     finally:
@@ -130,7 +130,7 @@ async def _run(command: str, environ: Mapping[str, str], policies: StartPolicies
 def _key_in(printed: bytes, command: str, exit_code: int | None) -> str:
     text = printed.decode(errors="replace").strip()
     if len(printed) > MOST_BYTES:
-        what = f"printed more than {MOST_BYTES} bytes, which is no key"
+        what = f"printed more than {MOST_BYTES} bytes, which is not a key"
     elif exit_code:
         what = f"failed with exit code {exit_code}"
     elif not text:
@@ -142,7 +142,7 @@ def _key_in(printed: bytes, command: str, exit_code: int | None) -> str:
 
 
 class _Output(asyncio.SubprocessProtocol):
-    """Collects the output of a command until it has exited and closed it, or has printed too much."""
+    """Collects the output of a command until the command has exited and closed it, or has printed too much."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.printed = b""

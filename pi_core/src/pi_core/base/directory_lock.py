@@ -1,7 +1,8 @@
 """An inter-process lock on a file: a directory next to it, whose modification time is refreshed while it is held.
 
 The TypeScript pi locks ``auth.json`` in the same way: the process that creates ``auth.json.lock`` holds the lock,
-touches it while it works, and removes it. A lock that was not touched for 30 seconds is stale: its process died.
+touches it while working, and removes it afterwards. A lock that has not been touched for 30 seconds is stale, because
+its process has died.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ __all__ = ["brief_directory_lock", "directory_lock"]
 
 STALE_SECONDS = 30.0
 _BRIEF_STALE_SECONDS = 15.0
-"""A lock that is held briefly is stale sooner; one that is held for long is touched more often than that."""
+"""A briefly held lock is stale after this time; a lock that is held for long is touched more often than that."""
 
 _TOUCH_SECONDS = 10.0
 _MAX_PAUSE = 1.0
@@ -35,7 +36,7 @@ async def directory_lock(file: Path, wait_seconds: float = 60.0) -> AsyncIterato
     """Hold the lock of a file.
 
     Raises:
-        PiError: Another process held it until ``wait_seconds`` had passed, or took it away while it was held here.
+        PiError: Another process held the lock until ``wait_seconds`` had passed, or took it over during the block.
         UserError: The folder cannot be written to.
     """
     lock = file.with_name(f"{file.name}.lock")
@@ -53,9 +54,9 @@ async def directory_lock(file: Path, wait_seconds: float = 60.0) -> AsyncIterato
 
 @contextmanager
 def brief_directory_lock(file: Path, wait_seconds: float = 20.0) -> Iterator[None]:
-    """Hold the lock of a file for a short time, without refreshing it: nothing may be awaited in the block.
+    """Hold the lock of a file briefly, without refreshing it; the block must not await anything.
 
-    A process that was killed while it held the lock delays the others; they do not fail.
+    If a process is killed while it holds the lock, other processes are delayed, but do not fail.
 
     Raises:
         PiError: Another process held it until ``wait_seconds`` had passed.
@@ -110,13 +111,14 @@ def _break_stale(lock: Path, seconds: float = STALE_SECONDS) -> bool:
         stale = lock.stat()
         if time.time() - stale.st_mtime < seconds:
             return False
-        # Only one of several waiters can rename it. If another one has already locked it anew, it is moved back.
+        # Only one of several waiters can rename it. If another process has locked the file again, the lock is moved
+        # back.
         moved = lock.with_name(f"{lock.name}.{os.getpid()}.{random.getrandbits(32):08x}")
         lock.rename(moved)
         if moved.stat().st_ino != stale.st_ino:
             moved.rename(lock)
             return False
-        with suppress(OSError):  # not empty, or a file: that it was renamed is enough
+        with suppress(OSError):  # not empty, or a file: renaming it was enough
             moved.rmdir()
     except FileNotFoundError:
         return True
@@ -126,7 +128,7 @@ def _break_stale(lock: Path, seconds: float = STALE_SECONDS) -> bool:
 
 
 class _Heartbeat:
-    """Refreshes a lock that is held, and detects that another process took it."""
+    """Refreshes a lock while it is held, and detects whether another process has taken it."""
 
     def __init__(self, lock: Path) -> None:
         self._lock = lock
@@ -135,7 +137,7 @@ class _Heartbeat:
         self._timer = asyncio.get_running_loop().call_later(_TOUCH_SECONDS, self._beat)
 
     def check(self) -> None:
-        """Raise ``PiError`` if another process took the lock."""
+        """Raise ``PiError`` if another process has taken the lock."""
         try:
             intact = not self.lost and self._lock.stat().st_mtime_ns == self._touched_at
         except OSError:

@@ -1,7 +1,7 @@
-"""Readable texts from the error messages of requests.
+"""Extracts readable text from the error messages of requests.
 
 The first line of an answer's error message is the server's status and body, complete and unchanged, because
-programs parse it. Advice follows on the next line. People need only the sentence in that body, and the advice.
+programs parse it. Advice follows on the next line. Users need only the sentence in that body and the advice.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from pi_hookspecs.values import Value
 __all__ = ["ErrorText", "error_text"]
 
 _STATUS = r"(?:[^:\s][^:]*\bAPI error \(\d+\):|\b\d{3}:?)\s*$"
-"""The status before a body, which is removed from the text for people."""
+"""The status before a body, which is removed from the text for users."""
 
 _SENTENCES = ("message", "Message", "error_description", "detail", "msg", "description", "title", "error", "errors")
 """Keys under which APIs put their error message, in order of preference."""
 
 _LONGEST = 600
-"""Maximal length of the text in characters; some servers repeat the request in their errors."""
+"""Maximum length of the text in characters; some servers repeat the request in their errors."""
 
 _DEPTH = 8
 
@@ -33,7 +33,7 @@ class ErrorText(Value):
     """The parts of an error message.
 
     Attributes:
-        words: For people: the sentence in the server's answer, or the first line if that is no JSON.
+        words: Text for users: the sentence in the server's answer, or the first line if it is not JSON.
         advice: What to do; empty if the message has none.
         raw: The first line unchanged: the server's status and body.
     """
@@ -50,7 +50,7 @@ class ErrorText(Value):
 
     @property
     def is_shortened(self) -> bool:
-        """Whether ``raw`` has more than ``words``."""
+        """Whether ``raw`` contains more than ``words``."""
         return self.words != self.raw
 
 
@@ -64,7 +64,7 @@ def error_text(message: str) -> ErrorText:
 
 
 def _words(raw: str) -> str:
-    """Return the line with its JSON replaced by the sentence in it, and without the status before it."""
+    """Return the line with its JSON replaced by the sentence in the JSON, and without the status before it."""
     for at in sorted(place for place in (raw.find("{"), raw.find("[")) if place >= 0):
         try:
             body, end = json.JSONDecoder().raw_decode(raw, at)
@@ -94,7 +94,7 @@ def _sentence(body: Any, depth: int = 0) -> str:
 
 
 def _inner(text: str, depth: int) -> str:
-    """Return the text, or, if it is JSON of a nested error, as gateways send it, the error message in that."""
+    """Return the text. If it is JSON of a nested error, as gateways send it, return the error message in the JSON."""
     if text[:1] not in ("{", "["):
         return text
     try:

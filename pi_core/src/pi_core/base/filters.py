@@ -1,6 +1,6 @@
 """The syntax of settings such as ``skills`` and ``extensions``: paths and globs to search, and filters.
 
-``!pattern`` excludes what it matches, ``+path`` includes a file in spite of that, ``-path`` excludes it in any case.
+``!pattern`` excludes matching files, ``+path`` includes a file nevertheless, and ``-path`` always excludes it.
 The entries of a settings file apply to the scope of that file.
 """
 
@@ -28,8 +28,8 @@ class Filter:
     Attributes:
         paths: Files, folders and globs to search.
         excluded: Globs that exclude files (``!``).
-        forced: Paths that are included in spite of ``excluded`` (``+``).
-        banned: Paths that are excluded in any case (``-``).
+        forced: Paths that are included even if ``excluded`` matches them (``+``).
+        banned: Paths that are always excluded (``-``).
     """
 
     base_dir: str
@@ -41,7 +41,7 @@ class Filter:
 
     @classmethod
     def parse(cls, entries: Iterable[str], base_dir: str, home: str) -> Filter:
-        """Parse entries by their prefix; ``~`` is ``home``."""
+        """Parse entries by their prefix; ``~`` stands for ``home``."""
         signs: dict[str, list[str]] = {"": [], "!": [], "+": [], "-": []}
         for entry in entries:
             sign = entry[:1] if entry[:1] in ("!", "+", "-") else ""
@@ -85,6 +85,6 @@ class Filter:
         )
 
     def _names(self, path: str) -> list[str]:
-        """Return the names that a pattern may match for a file; a skill is also matched by its folder."""
+        """Return the names of a file that a pattern may match; a skill is also matched by its folder."""
         paths = [path] if os.path.basename(path) != "SKILL.md" else [path, os.path.dirname(path)]
         return [name for each in paths for name in (each, os.path.relpath(each, self.base_dir), os.path.basename(each))]

@@ -1,8 +1,8 @@
-"""Delegation: methods and attributes of a composed object that are those of its parts.
+"""Delegation: methods and attributes of a composed object that forward to its parts.
 
-A hand-written delegate repeats signature and docstring; these take both from the part, for type checkers as well.
-``forward`` is for parts whose class is imported anyway, ``forward_by_name`` for parts that are known by a protocol, and
-``Method`` for those that are created on first use.
+A hand-written delegate would repeat signature and docstring; these helpers take both from the part, for type checkers
+as well. ``forward`` is for parts whose class is imported anyway, ``forward_by_name`` for parts that are typed by a
+protocol, and ``Method`` for parts that are created on first use.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ R = TypeVar("R")
 
 
 def forward(part: str, method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any, P], R]:
-    """Return a method that calls another one on a part, looked up at each call.
+    """Return a method that calls a method of a part, looked up at each call.
 
     Args:
         part: The attribute that holds the part; dots lead to a part of a part, as in ``"tree.index"``.
-        method: The method, as the part's class defines it.
+        method: The method that the part's class defines.
     """
     part_of = attrgetter(part)
 
@@ -37,11 +37,11 @@ def forward(part: str, method: Callable[Concatenate[Any, P], R]) -> Callable[Con
 
 
 def forward_by_name(part: str, method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any, P], R]:
-    """Return a method that calls the one of the same name on a part, both looked up at each call.
+    """Return a method that calls the method of the same name on a part; both are looked up at each call.
 
     Args:
         part: As for ``forward``.
-        method: The method, as a protocol declares it that the part implements.
+        method: The method, as declared by a protocol that the part implements.
     """
     part_of, name = attrgetter(part), method.__name__
 
@@ -59,7 +59,7 @@ class Method(Generic[P, R]):
     Args:
         path: Dotted path of the method from the facade. The parts on that path are created on first use.
         signature: Returns the method's function. Type checkers and editors read the signature from it; it is never
-            called, so what it names need only be imported for type checkers.
+            called, so the names in it need only be imported for type checkers.
     """
 
     def __init__(self, path: str, signature: Callable[[], Callable[Concatenate[Any, P], R]]) -> None:
@@ -76,7 +76,7 @@ class Method(Generic[P, R]):
 
 
 def attribute(path: str, doc: str, *, writable: bool = False) -> Any:
-    """Return a property: the attribute of a part, read-only unless ``writable``."""
+    """Return a property that forwards to an attribute of a part; it is read-only unless ``writable``."""
     if not writable:
         return property(attrgetter(path), doc=doc)
     part, _, name = path.rpartition(".")

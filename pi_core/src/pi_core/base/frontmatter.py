@@ -1,4 +1,4 @@
-"""The YAML block at the head of a Markdown file, as skills and prompt templates have it."""
+"""The YAML block at the beginning of a Markdown file, such as a skill or a prompt template."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["Frontmatter", "parse_frontmatter"]
 
 MAX_VALUES = 10_000
-"""Maximal number of values in one block: aliases of aliases could expand a few lines to millions."""
+"""Maximum number of values in one block: aliases of aliases could expand a few lines to millions."""
 
 _BLOCK = re.compile(r"---[ \t]*\r?\n(.*?)^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
 _SIMPLE = re.compile(
@@ -32,11 +32,11 @@ class Frontmatter:
     """The two parts of a Markdown file.
 
     Attributes:
-        values: The block's values as plain JSON; dates are texts. Empty if there is no block, or it is invalid.
+        values: The block's values as plain JSON, with dates as texts. Empty if there is no block, or if it is invalid.
         body: The text after the block; the whole text if there is no block.
         body_line: The line of the file on which the body begins, from 1.
-        problem: What is wrong with the block.
-        line: Where, as a line of the file, from 1.
+        problem: What is wrong with the block; None if nothing is.
+        line: The line of the file with the problem, from 1.
     """
 
     values: dict[str, Any]
@@ -47,7 +47,7 @@ class Frontmatter:
 
 
 def parse_frontmatter(text: str) -> Frontmatter:
-    """Return block and body. An invalid block is reported in ``problem``; nothing is raised."""
+    """Return the block and the body. An invalid block is reported in ``problem`` and raises no exception."""
     if not text.startswith("---"):
         return Frontmatter(values={}, body=text)
     found = _BLOCK.match(text)
@@ -63,15 +63,15 @@ def parse_frontmatter(text: str) -> Frontmatter:
         body=body,
         body_line=text.count("\n", 0, found.end()) + 1,
         problem=problem,
-        line=None if line is None else line + 2,  # the fence, and counting from 1
+        line=None if line is None else line + 2,  # one for the fence, one for counting from 1
     )
 
 
 def _simple(block: str) -> dict[str, Any] | None:
-    """Return the values of a block of one-line texts; None if the block needs a YAML parser."""
+    """Return the values of a block that contains only one-line texts; None if the block needs a YAML parser."""
     values: dict[str, Any] = {}
     for each in block.split("\n"):
-        line = each.rstrip(" \t\r")  # to YAML, other whitespace is part of the value
+        line = each.rstrip(" \t\r")  # in YAML, other whitespace is part of the value
         if not line:
             continue
         found = _SIMPLE.fullmatch(line)
@@ -85,7 +85,7 @@ def _simple(block: str) -> dict[str, Any] | None:
 
 
 def _yaml(block: str) -> tuple[dict[str, Any], str | None, int | None]:
-    """Return the values, or what is wrong and on which line of the block, from 0."""
+    """Return the values, or else what is wrong and the line of the block, from 0."""
     import yaml  # type: ignore[import-untyped]
 
     try:
@@ -102,7 +102,7 @@ def _yaml(block: str) -> tuple[dict[str, Any], str | None, int | None]:
 
 @cache
 def _loader() -> type[Any]:
-    """Return a safe YAML loader, the C one where it is installed, that reads dates as texts."""
+    """Return a safe YAML loader that reads dates as texts; the C loader if it is installed."""
     import yaml
 
     class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
@@ -115,7 +115,7 @@ def _loader() -> type[Any]:
 
 
 def _plain(value: Any, room: Iterator[int]) -> Any:
-    """Return a value as plain JSON, aliases expanded; raise ``ValueError`` for more than ``MAX_VALUES`` values."""
+    """Return a value as plain JSON with aliases expanded; more than ``MAX_VALUES`` values raise ``ValueError``."""
     if next(room, None) is None:
         raise ValueError(f"more than {MAX_VALUES} values")
     if isinstance(value, dict):

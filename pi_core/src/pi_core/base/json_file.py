@@ -1,6 +1,7 @@
-"""Files with one JSON object that people and several processes edit: readable errors, atomic replacement.
+"""JSON files that users and several processes edit: readable errors and atomic replacement.
 
-``settings.json`` and ``trust.json`` are such files. Changes are made under the lock that the TypeScript pi uses, too.
+``settings.json`` and ``trust.json`` are such files; each contains one object. Changes are made under the same lock that
+the TypeScript pi uses.
 """
 
 from __future__ import annotations
@@ -27,14 +28,14 @@ _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
 class UnusableFile(UserError):
-    """A file, or a text in place of one, cannot be used; the message has its name, line, column and the reason."""
+    """A file, or a text given instead, cannot be used; the message has its name, line, column and the reason."""
 
 
 def read_text(file: Path) -> str | None:
-    """Return the text of a file without a byte order mark, as Windows editors write it; None if there is no file.
+    """Return the text of a file without the byte order mark that Windows editors write; None if there is no file.
 
     Raises:
-        UnusableFile: It cannot be read, or is no text.
+        UnusableFile: The file cannot be read, or is not text.
     """
     try:
         mode = file.stat().st_mode
@@ -56,7 +57,7 @@ def parse_object(text: str, origin: str) -> dict[str, Any]:
         origin: The source of the text, for the error message.
 
     Raises:
-        UnusableFile: The text is no JSON, or no object; the message has line and column.
+        UnusableFile: The text is not JSON, or not an object; the message contains line and column.
     """
     try:
         values = json.loads(text, parse_constant=_refuse_constant) if text.strip() else {}
@@ -71,12 +72,12 @@ def parse_object(text: str, origin: str) -> dict[str, Any]:
 
 
 def is_truncated(text: str, error: UserError) -> bool:
-    """Return whether a text is invalid JSON because it ends too early, so that an unknown part of it is missing."""
+    """Return whether a text is invalid JSON because it ends too early: an unknown part of it is missing."""
     cause = error.__cause__
     if not isinstance(cause, json.JSONDecodeError) or cause.msg == "Extra data":
         return False
     lines = text.split("\n")
-    while lines and lines[-1].strip()[:2] in ("", "//"):  # a comment after the last brace is no missing end
+    while lines and lines[-1].strip()[:2] in ("", "//"):  # a comment after the last brace is not a missing end
         lines.pop()
     whole = "\n".join(lines).rstrip()
     return cause.pos >= len(whole) or not whole.endswith("}")
@@ -87,7 +88,7 @@ def format_object(values: dict[str, Any]) -> str:
     text = json.dumps(values, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     try:
         text.encode()
-    except UnicodeEncodeError:  # half a surrogate pair, which only an escape can write
+    except UnicodeEncodeError:  # a lone surrogate, which only an escape can express
         return json.dumps(values, indent=2, allow_nan=False) + "\n"
     return text
 
@@ -95,21 +96,21 @@ def format_object(values: dict[str, Any]) -> str:
 def change_text(
     file: Path, change: Callable[[str | None], str | None], *, folder_mode: int = 0o777, file_mode: int = 0o644
 ) -> None:
-    """Replace the text of a file by what ``change`` returns, under the file's lock.
+    """Replace the text of a file with the result of ``change``, under the file's lock.
 
     Args:
-        file: The file. It and its folder are created if they do not exist; a symbolic link stays one.
-        change: Called with the text, None if there is no file; returns the new text, or None to change nothing.
+        file: The file. It and its folder are created if they do not exist; a symbolic link remains a symbolic link.
+        change: Called with the text, or with None if there is no file; returns the new text, or None to change nothing.
         folder_mode: Permissions of a created folder, less the process's umask.
-        file_mode: Permissions of a created file, less the process's umask. An existing file keeps its permissions;
-            but if ``file_mode`` has none for group and others, they lose the permission to write.
+        file_mode: Permissions of a created file, less the process's umask. An existing file keeps its permissions, but
+            if ``file_mode`` grants none to group and others, they lose the permission to write.
 
     Raises:
         UnusableFile: The file cannot be read.
-        UserError: The file cannot be written; nothing was changed.
+        UserError: The file cannot be written; it is unchanged.
         PiError: Another process holds the lock.
     """
-    from pi_core.base.directory_lock import brief_directory_lock  # only a change needs it
+    from pi_core.base.directory_lock import brief_directory_lock  # only needed for a change
 
     try:
         file.parent.mkdir(folder_mode, parents=True, exist_ok=True)
@@ -129,7 +130,7 @@ def short_json(value: Any) -> str:
 
 
 def _replace(file: Path, text: str, mode: int) -> None:
-    """Replace a file atomically, keeping its permissions; a crash leaves the old file."""
+    """Replace a file atomically, keeping its permissions; after a crash the old file remains."""
     draft: Path | None = None
     try:
         target = file.resolve()
@@ -160,7 +161,7 @@ def _reason(error: Exception) -> str:
 
 
 def _check_depth(value: Any, room: int = _MAX_DEPTH) -> None:
-    """Raise ``ValueError`` for deep nesting: copying and merging it would end in a ``RecursionError``."""
+    """Raise ``ValueError`` for deep nesting, because copying and merging it would raise a ``RecursionError``."""
     if not room:
         raise ValueError("it is nested too deeply")
     if isinstance(value, dict | list):

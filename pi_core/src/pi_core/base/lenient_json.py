@@ -16,8 +16,8 @@ def read_json(text: str) -> tuple[Any, str]:
     """Return the value of a text, and the text as strict JSON with the same lines and columns.
 
     Raises:
-        ValueError: It is no JSON even then (``JSONDecodeError``), or has a number of too many digits.
-        RecursionError: It is nested too deeply.
+        ValueError: The text is not JSON even so (``JSONDecodeError``), or contains a number with too many digits.
+        RecursionError: The text is nested too deeply.
     """
     try:
         return json.loads(text), text

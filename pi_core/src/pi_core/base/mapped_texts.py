@@ -1,4 +1,4 @@
-"""Goes through values, attrs classes as well as JSON, and replaces their texts; signatures and images stay."""
+"""Replaces the texts in a value made of attrs objects or JSON; signatures and images remain unchanged."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ _UNTOUCHED = frozenset(
         "type",
     }
 )
-"""Names of values that a provider compares with its own, that are no text, or that pi finds things by."""
+"""Names of values that a provider compares with its own, that are not text, or that pi uses as identifiers."""
 
 
 _MEDIA = frozenset({"mimeType", "mime_type", "media_type"})
-"""Names next to the ``data`` of an image."""
+"""Names of fields next to the ``data`` of an image."""
 
 
 def mapped(value: _T, change: Callable[[str], str]) -> _T:
-    """Return the value with changed texts; the same object where nothing changes."""
+    """Return the value with changed texts; parts in which nothing changes remain the same objects."""
     result: Any = _mapped(value, change)
     return result  # type: ignore[no-any-return]  # of the same type, by construction
 

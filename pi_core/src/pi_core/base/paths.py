@@ -1,4 +1,4 @@
-"""Paths: the user's home folder, pi's own files in it, and paths as users write them."""
+"""Paths: the user's home folder, pi's own files in it, and paths that users write."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ def agent_dir(environ: Mapping[str, str] | None = None) -> Path:
 
 
 def make_cache(folder: Path) -> None:
-    """Create the folder ``cache`` of an agent directory, and that directory, with mode 700, because it has keys.
+    """Create an agent directory and its folder ``cache`` with mode 700, because the directory contains keys.
 
     Raises:
-        OSError: It cannot be created.
+        OSError: A folder cannot be created.
     """
     folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     folder.mkdir(exist_ok=True)

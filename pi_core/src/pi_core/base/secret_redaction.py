@@ -18,7 +18,7 @@ __all__ = ["SHORTEST", "SecretRedaction", "secrets_in"]
 
 _REDACTED = "[redacted]"
 SHORTEST = 6
-"""Minimal length of a known secret; shorter values would match ordinary words."""
+"""Minimum length of a known secret; shorter values would match ordinary words."""
 _QUERY = r"(?i)(\bhttps?://[^\s?#\"'<>]*)[?#][^\s\"'<>]*"
 _USER = r"(?i)(\bhttps?://)[^\s/@\"'<>]*@"
 _FORMS = (
@@ -26,18 +26,18 @@ _FORMS = (
     r"\b(?:bearer|basic)\s+[\w.~+/=-]{6,}|\b(?:sk|pk|gh[opsu]|github_pat|glpat|xox[abpr])[-_][\w-]{8,}"
     r"|\bAIza[\w-]{20,}|\bya29\.[\w.-]{8,}|\bAKIA[0-9A-Z]{12,}|\beyJ[\w-]{8,}\.[\w.-]{8,}"
 )
-"""Patterns are compiled when they are first used: the record of a prompt needs the known secrets alone."""
+"""Patterns are compiled on first use, because the record of a prompt needs only the known secrets."""
 
 
 class SecretRedaction:
     """Replaces secrets in texts.
 
     Args:
-        environ: Environment variables; the values of those with a name such as ``..._KEY`` are known secrets.
-        stored: auth.json; its texts under such names are known secrets.
+        environ: Environment variables; the values of variables with a name such as ``..._KEY`` are known secrets.
+        stored: The content of auth.json; its texts under such names are known secrets.
 
     Attributes:
-        more: Takes further secrets out of a text, as plugins do; the identity by default.
+        more: Removes further secrets from a text, on behalf of plugins; by default it returns the text unchanged.
     """
 
     def __init__(self, environ: Mapping[str, str], stored: Path | None = None) -> None:
@@ -46,7 +46,7 @@ class SecretRedaction:
         for name, value in environ.items():
             if is_secret_name(name):
                 self.add(value)
-        with suppress(OSError, ValueError):  # no keys to protect, or none that can be used
+        with suppress(OSError, ValueError):  # no keys to protect, or no usable keys
             self.add_stored(json.loads(stored.read_bytes()) if stored is not None else {})
 
     def add_stored(self, content: object) -> None:
@@ -60,7 +60,7 @@ class SecretRedaction:
             self._known.add(secret)
 
     def redact_known(self, value: Any) -> Any:
-        """Return a text, or data with texts in it, with the known secrets redacted and everything else unchanged."""
+        """Return a text, or data that contains texts, with known secrets redacted and everything else unchanged."""
         if isinstance(value, dict):
             return {key: self.redact_known(each) for key, each in value.items()}
         if isinstance(value, list | tuple):
@@ -71,8 +71,8 @@ class SecretRedaction:
         return value
 
     def redact(self, text: str) -> str:
-        """Return a text with secrets redacted, and its URLs without user and query."""
-        with suppress(PiError):  # of a plugin; what follows does not depend on it
+        """Return a text with secrets redacted and with user and query removed from its URLs."""
+        with suppress(PiError):  # raised by a plugin; the other steps do not depend on it
             text = self.more(text)
         text = self.redact_known(text)
         text = re.sub(_USER, r"\1", re.sub(_QUERY, r"\1", text))

@@ -1,4 +1,4 @@
-"""Sizes in bytes as text for people."""
+"""Formats sizes in bytes as text for users."""
 
 from __future__ import annotations
 

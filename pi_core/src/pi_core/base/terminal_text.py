@@ -1,7 +1,7 @@
 r"""Escaping of text from models, tools, files and plugins, so that it is safe to write to a terminal.
 
-A terminal executes escape sequences from any source, and with direction marks a command can look different from the
-one that runs. ``clean_text`` and ``one_line`` replace control and invisible characters by Python's escapes, such as
+A terminal executes escape sequences from any source, and direction marks can make a command look different from what
+actually runs. ``clean_text`` and ``one_line`` replace control and invisible characters with Python's escapes, such as
 ``\x1b`` and ``\u202e``, so that the reader sees them. They are idempotent. Colours are added around their results,
 never to their arguments.
 """
@@ -20,10 +20,10 @@ __all__ = ["clean_text", "hidden_characters", "one_line"]
 
 
 def clean_text(text: str) -> str:
-    r"""Return text with control and invisible characters escaped; newlines and tabs stay.
+    r"""Return text with control and invisible characters escaped; newlines and tabs are kept.
 
     A carriage return is dropped before a newline and at the end, where it belongs to a line ending. Joiners and
-    variation selectors stay where a script or an emoji needs them, and at the beginning and the end of the text, so
+    variation selectors are kept where a script or an emoji needs them, and at the beginning and the end of the text, so
     that a stream can be cleaned in chunks.
     """
     if is_visible(text):

@@ -1,4 +1,4 @@
-"""Where pi's git worktrees are: in the agent directory, a folder for each repository with one for each worktree."""
+"""Locates pi's git worktrees: the agent directory has a folder per repository, which has one per worktree."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _NAME = "worktrees"
 
 
 def worktree_folder(agent_dir: str | Path, top: Path) -> Path:
-    """Return the folder for the worktrees of a repository, given the top of its working directory."""
+    """Return the folder for the worktrees of a repository, given the root of its working directory."""
     import hashlib
 
     mark = hashlib.sha256(str(top).encode(errors="surrogateescape")).hexdigest()[:8]
@@ -18,9 +18,9 @@ def worktree_folder(agent_dir: str | Path, top: Path) -> Path:
 
 
 def repository_folder(folder: Path, agent_dir: str | Path) -> Path | None:
-    """Return the folder of the repository to which a folder in one of pi's worktrees corresponds; None elsewhere.
+    """Return the folder of the repository that corresponds to a folder in a worktree of pi; None for other folders.
 
-    Worktree and repository must name each other: a file ``.git`` alone can name any repository.
+    Worktree and repository must refer to each other, because a file ``.git`` alone can name any repository.
     """
     worktrees = Path(agent_dir).resolve() / _NAME
     if not folder.is_relative_to(worktrees):

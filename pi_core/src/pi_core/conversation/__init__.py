@@ -1,4 +1,4 @@
-"""A conversation with everything around it: prompts from text to settled, hooks, plugins, and the session's tree."""
+"""A conversation and its parts: prompts from their text until they settle, hooks, plugins, the session's tree."""
 
 from pi_core.conversation.session import AgentSession
 

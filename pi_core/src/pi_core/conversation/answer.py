@@ -14,16 +14,17 @@ __all__ = ["Answer"]
 OutputT = TypeVar("OutputT")
 
 _SHOWN = 60
-"""Characters of the text in ``repr``."""
+"""Maximum number of characters of the text in ``repr``."""
 
 
 class Answer(str, Generic[OutputT]):
-    """The text of an answer, a plain ``str`` in every other respect. It cannot be changed.
+    """The text of an answer, with additional attributes; otherwise an ordinary ``str``. It is immutable.
 
     Attributes:
-        output: The value of the requested ``output_type``; the text itself where none was requested.
-        usage: Tokens and US dollars of all requests that the prompt led to, also inside tools and for summaries.
-        messages: What the prompt added to the conversation, in order: the prompt, answers, tool results.
+        output: The value of the requested ``output_type``; the text itself if no type was requested.
+        usage: Tokens and US dollars of all requests that the prompt caused, including those inside tools and for
+            summaries.
+        messages: The messages that the prompt added to the conversation, in order: the prompt, answers, tool results.
     """
 
     __slots__ = ("messages", "output", "usage")
@@ -35,7 +36,7 @@ class Answer(str, Generic[OutputT]):
     def __new__(
         cls, text: str, *, output: OutputT, usage: Usage, messages: Sequence[AgentMessage] = ()
     ) -> Answer[OutputT]:
-        """Make an answer of its text and what belongs to it."""
+        """Create an answer from its text and attributes."""
         answer = super().__new__(cls, text)
         for name, value in (("output", output), ("usage", usage), ("messages", tuple(messages))):
             object.__setattr__(answer, name, value)
@@ -58,5 +59,5 @@ class Answer(str, Generic[OutputT]):
 
 
 def _rebuilt(cls: Any, text: str, output: Any, usage: Usage, messages: tuple[AgentMessage, ...]) -> Any:
-    """Make a copied or pickled answer again."""
+    """Recreate a copied or pickled answer."""
     return cls(text, output=output, usage=usage, messages=messages)

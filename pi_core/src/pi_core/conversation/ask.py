@@ -27,7 +27,7 @@ async def ask(
     output_type: Any,
     limits: UsageLimits | None,
 ) -> Answer[Any]:
-    """Return the answer to a prompt, see ``AgentSession.ask``.
+    """Return the answer to a prompt; see ``AgentSession.ask``.
 
     Args:
         prompt: Sends the prompt, as part of a call.
@@ -40,7 +40,7 @@ async def ask(
     call, begin = PromptCall(limits, output), manager.get_leaf_id()
     answer = await prompt(call)
     if answer is None and output is not None:
-        raise PiError("A command or a plugin dealt with the prompt, so that there is no answer with data")
+        raise PiError("A command or a plugin handled the prompt, so that there is no answer with data")
     text = "" if answer is None else _text_of(answer)
     value: Any = text
     if output is not None:

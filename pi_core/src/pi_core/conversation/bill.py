@@ -1,4 +1,4 @@
-"""Collects what each plugin cost a session: most is counted anyway, and added up when the session ends."""
+"""Collects what each plugin cost a session, mostly from existing counters that it adds up when the session ends."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ COLUMNS = (
     *("importMs", "hookCalls", "hookMs", "longestMs", "failures", "promptTokens", "messageTokens", "toolTokens"),
     *("toolCalls", "toolMs", "toolFailures", "requests", "requestTokens", "dollars", "cacheBreaks", "cacheDollars"),
 )
-"""The figures of a plugin, in their order."""
+"""The names of a plugin's figures, in order."""
 
 MONEY = frozenset({"dollars", "cacheDollars"})
 """The columns in dollars."""
@@ -26,17 +26,17 @@ MONEY = frozenset({"dollars", "cacheDollars"})
 Row = dict[str, float]
 
 _STATES = frozenset({"promptTokens", "toolTokens", "longestMs"})
-"""Columns that are no sums: the present size, and the largest value."""
+"""Columns that are not sums: the current size, and the largest value."""
 
 _PI = "pi"
-"""Who pays for what no plugin did."""
+"""The name under which costs are listed that no plugin caused."""
 
 _BREAK = "cache-lint"
-"""The type of the session's entries that name a break of the prompt cache."""
+"""The type of session entries that record a break of the prompt cache."""
 
 
 class Bill:
-    """Counts the calls of tools of a session, and adds everything up at its end."""
+    """Counts a session's tool calls, and adds everything up when the session ends."""
 
     def __init__(self, session: AgentSession) -> None:
         self._session = session
@@ -47,7 +47,7 @@ class Bill:
         session.subscribe(self.count, "tool_execution_end")
 
     def count(self, event: ToolExecutionEndEvent) -> None:
-        """Count a call of a tool: calls, milliseconds, failures."""
+        """Count a tool call: calls, milliseconds, failures."""
         sums = self._calls.get(event.tool_name)
         if sums is None:
             sums = self._calls[event.tool_name] = [0, 0, 0]
@@ -56,12 +56,12 @@ class Bill:
         sums[2] += event.is_error
 
     def begin(self) -> None:
-        """Begin a new bill where the last one ended: another conversation was put in the session's place."""
+        """Begin a new bill where the last one ended, because another conversation has replaced the session's."""
         self._before = self._latest
         self.started = datetime.now(UTC).isoformat()
 
     def rows(self) -> dict[str, Row]:
-        """Return the figures that are not 0, by plugin."""
+        """Return the figures other than 0, by plugin."""
         rows = self._totals()
         self._latest = {plugin: dict(row) for plugin, row in rows.items()}
         for plugin, row in rows.items():
@@ -85,7 +85,7 @@ class Bill:
 
     def _figures(self) -> Iterator[tuple[str, str, float]]:
         session = self._session
-        if not session.runtime.front_end.depth:  # a helper has the plugins of its parent
+        if not session.runtime.front_end.depth:  # a helper shares the plugins of its parent
             yield from ((plugin, "importMs", took) for plugin, took in session.host.load_times.items())
         for each in session.hooks.counters():
             yield each.plugin, "hookCalls", each.calls
@@ -100,7 +100,7 @@ class Bill:
         yield from self._breaks()
 
     def _tools(self) -> Iterator[tuple[str, str, float]]:
-        """Yield calls by owner, and the tokens of the declarations that every request carries."""
+        """Yield calls by owner, and the tokens of the tool declarations in every request."""
         from pi_core.agent.declarations import tool_declaration
         from pi_core.models.token_estimate import CHARS_PER_TOKEN
 
@@ -131,8 +131,8 @@ class Bill:
 
 
 def _since(entries: Any, started: str) -> Iterable[SessionEntry]:
-    """Yield the entries that were made since; a long session that is resumed has many from before."""
-    moment = started[:19]  # the second: spellings differ after it
+    """Yield the entries made since the bill began; a resumed long session has many earlier ones."""
+    moment = started[:19]  # to the second, because spellings of the fraction differ
     for number in range(len(entries) - 1, -1, -1):
         entry = entries[number]
         if entry.timestamp[:19] < moment:

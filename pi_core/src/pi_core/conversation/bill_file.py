@@ -1,7 +1,7 @@
-"""``bill.jsonl`` in the agent directory's cache: a line per session, at most 1 MB; the oldest lines go first.
+"""``bill.jsonl`` in the agent directory's cache: a line per session, at most 1 MB; the oldest lines are removed.
 
-While a session goes on its figures are in a file of their own, ``bills/PID-ID.json``, written after each prompt: what a
-process that was killed leaves there becomes a line when another one looks.
+During a session its figures are in a separate file, ``bills/PID-ID.json``, which is written after each prompt. If the
+process is killed, another process turns the file into a line.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["LIMIT", "append_bill", "bill_file", "keep_bill", "read_bills"]
 
 LIMIT = 1_000_000
-"""The largest size of the file, in bytes."""
+"""The maximum size of the file in bytes."""
 
 
 def bill_file(agent_dir: Path) -> Path:
@@ -30,9 +30,9 @@ def bill_file(agent_dir: Path) -> Path:
 
 
 def append_bill(agent_dir: Path, session: str, project: str, at: str, plugins: Mapping[str, Row]) -> None:
-    """Add the line of a session; a folder that cannot be written is not an error.
+    """Append the line of a session; an unwritable folder is not an error.
 
-    A line is one write to a file that is opened for appending, so that lines of several processes do not mix.
+    Each line is one write to a file that is opened for appending, so lines of several processes do not mix.
     """
     _append(agent_dir, _line(session, project, at, plugins))
 
@@ -56,7 +56,7 @@ def _append(agent_dir: Path, text: bytes) -> None:
 
 
 def _shorten(file: Path) -> None:
-    """Keep the newer half of the lines."""
+    """Remove the older half of the lines."""
     kept = file.read_bytes()[-(LIMIT // 2) :].partition(b"\n")[2]
     draft = file.with_name(f"{file.name}.{os.getpid()}")
     draft.write_bytes(kept)
@@ -65,14 +65,14 @@ def _shorten(file: Path) -> None:
 
 
 def keep_bill(session: AgentSession, bill: Bill) -> None:
-    """Write the bill of a session after each prompt, and its line when it ends or another takes its place."""
+    """Write a session's bill after each prompt, and its line when the session ends or is replaced by another."""
     keeper = _Keeper(session, bill)
     session.subscribe(keeper.settled, "agent_settled")
     session.parts.lifecycle.call_at_end(keeper.end)
 
 
 class _Keeper:
-    """Keeps the present figures of one session in a file until they are a line."""
+    """Keeps the current figures of one session in a file until they become a line."""
 
     def __init__(self, session: AgentSession, bill: Bill) -> None:
         self._session = session
@@ -82,7 +82,7 @@ class _Keeper:
         self._text = b""
 
     def settled(self, _event: object) -> None:
-        """Write the figures of the conversation up to now."""
+        """Write the figures of the conversation so far."""
         if self._session.session_id != self._id:
             self._close()
             self._bill.begin()
@@ -96,7 +96,7 @@ class _Keeper:
             written.replace(draft)
 
     async def end(self) -> None:
-        """Write the last line."""
+        """Write the final line."""
         self.settled(None)
         self._close()
 
@@ -116,18 +116,18 @@ def _drafts(agent_dir: Path) -> Path:
 
 
 def _collect_leftovers(agent_dir: Path) -> None:
-    """Make lines of what processes left that were killed."""
+    """Turn files that killed processes left behind into lines."""
     with suppress(OSError):
         for draft in _drafts(agent_dir).glob("*.json"):
             pid = draft.name.partition("-")[0]
             if pid.isdigit() and not _is_running(int(pid)):
                 text = draft.read_bytes()
-                draft.unlink()  # first: another process may have been faster, and then this raises
+                draft.unlink()  # first, because this raises if another process was faster
                 _append(agent_dir, text)
 
 
 def _is_running(pid: int) -> bool:
-    if pid == os.getpid() or os.name == "nt":  # there, asking would end it
+    if pid == os.getpid() or os.name == "nt":  # on Windows, this check would end the process
         return True
     try:
         os.kill(pid, 0)
@@ -139,7 +139,7 @@ def _is_running(pid: int) -> bool:
 
 
 def read_bills(agent_dir: Path) -> Iterator[dict[str, Any]]:
-    """Yield the sessions, oldest first; a line that was cut off or edited is left out."""
+    """Yield the sessions, oldest first; truncated and edited lines are skipped."""
     _collect_leftovers(agent_dir)
     try:
         text = bill_file(agent_dir).read_text(encoding="utf-8", errors="replace")

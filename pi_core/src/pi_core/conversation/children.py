@@ -1,7 +1,7 @@
-"""``Children``: the sessions that plugins create for a conversation, and what becomes of their usage.
+"""``Children``: the sessions that plugins create for a conversation, and how their usage is accounted for.
 
-What a child session used is spent, however it ends. The result of the tool call that it works for may carry its usage;
-where none does, the conversation gets a ``usage`` entry.
+The usage of a child session is spent, however the session ends. The result of the tool call for which it works may
+contain its usage; otherwise the conversation gets a ``usage`` entry.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from attrs import define, evolve
 
-import pi_hookspecs  # its rare classes are loaded when a child is created
+import pi_hookspecs  # rare classes are loaded when a child is created
 from pi_core.conversation.helper_session import create_helper
 from pi_core.session import SessionManager
 from pi_core.session.lookup import new_header
@@ -33,12 +33,12 @@ class _Child:
     """A child session.
 
     Attributes:
-        session: Its ``AgentSession``; None once it has ended, so that its conversation can be freed.
-        info: What plugins see of it.
+        session: Its ``AgentSession``; None after it has ended, so that its conversation can be freed.
+        info: The description that plugins see.
         model: The model that it used last.
         has_started: Whether ``child_session_start`` was emitted.
-        is_call_over: Whether no result of its call can carry its usage any more.
-        is_accounted: Whether its usage is in the parent's entries.
+        is_call_over: Whether no result of its call can contain its usage any more.
+        is_accounted: Whether an entry of the parent contains its usage.
     """
 
     session: Any
@@ -53,11 +53,11 @@ class _Child:
         return self.info.status != "running"
 
     def refresh(self, status: Literal["running", "done", "failed"] = "running") -> None:
-        """Take over usage and status as they are now."""
+        """Update usage and status."""
         self.info = evolve(self.info, usage=self.session.parts.usage.spent(), status=status)
 
     def is_called_by(self, call_id: str) -> bool:
-        """Whether it works for a tool call, or for one that a tool made inside it."""
+        """Whether it works for a tool call, or for a nested call inside that call."""
         call = self.info.parent_call
         return call is not None and (call == call_id or call.startswith(f"{call_id}/"))
 
@@ -66,7 +66,7 @@ class Children:
     """Creates the child sessions of a conversation.
 
     Args:
-        runtime: The conversation's.
+        runtime: The runtime of the conversation.
         lifecycle: Calls it when the conversation ends.
     """
 
@@ -85,12 +85,12 @@ class Children:
         return tuple(each.info for each in self._children)
 
     def unaccounted(self) -> Usage:
-        """Return the usage of child sessions that no entry of the conversation has yet."""
+        """Return the usage of child sessions that no entry of the conversation contains yet."""
         infos = zip(self._children, self.infos, strict=True)
         return sum((info.usage for each, info in infos if not each.is_accounted), Usage())
 
     def create(self, options: Mapping[str, Any], signal: AbortSignal | None) -> Any:
-        """Return a child session, see ``PiContext.create_session``."""
+        """Return a child session; see ``PiContext.create_session``."""
         given = dict(options)
         persist, call, label = given.pop("persist", False), given.pop("parent_call", None), given.pop("label", None)
         for name, value in (("parent_call", call), ("label", label)):
@@ -113,7 +113,7 @@ class Children:
         return session
 
     def _stored(self, cwd: str | Path, call: str | None) -> SessionManager:
-        """Return a new session next to the conversation's, or in memory if that is in memory."""
+        """Return a new session next to the conversation's, or in memory if the conversation is in memory."""
         manager = self._runtime.manager
         if not manager.is_persisted:
             return SessionManager.in_memory(cwd)
@@ -123,7 +123,7 @@ class Children:
             header = evolve(header, extra={"parentCall": call})
         return SessionManager(chosen, chosen.store.create(header))
 
-    # What happens to them
+    # Events of child sessions
 
     async def _on_child_event(self, child: _Child, event: Any) -> None:
         if event.type == "session_start":
@@ -144,7 +144,7 @@ class Children:
             await self._announce("End", child)
 
     def _on_message_end(self, event: MessageEndEvent) -> None:
-        """See whether the result of a tool call carries the usage of the child sessions that worked for it."""
+        """Check whether a tool call's result contains the usage of the child sessions that worked for the call."""
         message = event.message
         if not isinstance(message, ToolResultMessage):
             return
@@ -155,7 +155,7 @@ class Children:
                 self._account(child)
 
     def _account(self, child: _Child) -> None:
-        """Append the usage of a child session that has ended, if no result of a call will carry it."""
+        """Append the usage of an ended child session as an entry, if no result of a call will contain it."""
         if child.is_accounted or not (child.has_ended and child.is_call_over):
             return
         child.is_accounted = True
@@ -172,12 +172,12 @@ class Children:
                 provider=model.provider if model is not None else "",
                 model=model.id if model is not None else "",
                 usage=info.usage,
-                extra={"purpose": purpose, "childSession": info.id},  # by the name that hooks and budgets have for it
+                extra={"purpose": purpose, "childSession": info.id},  # the name that hooks and budgets use
             )
         )
 
     async def _on_end(self) -> None:
-        """Stop the child sessions that still run: nothing waits for them any more."""
+        """Stop the child sessions that are still running, because no caller waits for them any more."""
         for child in self._children:
             child.is_call_over = True
             if not child.has_ended:

@@ -31,7 +31,7 @@ class PluginCommands:
         self._runtime = runtime
 
     async def run(self, text: str) -> bool:
-        """Run a slash command; return False when the text is not a known command."""
+        """Run a slash command; return False if the text is not a known command."""
         name, _, arguments = text.removeprefix("/").partition(" ")
         found = self._runtime.registrations.find("register_commands", name) if text.startswith("/") else None
         if found is not None:
@@ -42,7 +42,7 @@ class PluginCommands:
     async def infos(self) -> tuple[CommandInfo, ...]:
         """Return plugins' commands, prompt templates, skills, and other texts that ``expand_prompt`` expands.
 
-        When several have one name, only the one that a prompt would run is returned.
+        If several have the same name, only the one that a prompt would run is returned.
         """
         from pi_hookspecs import CommandsDiscoverEvent
         from pi_hookspecs.specs import agent as agent_specs
@@ -60,7 +60,7 @@ class PluginCommands:
         return tuple(named.values())
 
     def flag(self, name: str) -> bool | str | None:
-        """Return a command line option's value, else its default; None for an unknown one."""
+        """Return a command line option's value, else its default; None for an unknown option."""
         given = self._runtime.front_end.flags.get(name)
         if given is not None:
             return given
@@ -76,7 +76,7 @@ class PluginCommands:
         return tuple(evolve(each.thing, plugin=each.plugin) for each in found)
 
     async def press_key(self, key: str) -> bool:
-        """Call the handler of a plugin's shortcut; return False when no plugin has this key."""
+        """Call the handler of a plugin's shortcut; return False if no plugin uses this key."""
         from pi_hookspecs import canonical_key
 
         found = self._runtime.registrations.find("register_shortcuts", canonical_key(key))
@@ -92,7 +92,7 @@ class PluginCommands:
                 waiting: Any = handler(*arguments)
                 if hasattr(waiting, "__await__"):  # other return values are ignored
                     await waiting
-            except UserError as error:  # the user's mistake, and no failure of the plugin
+            except UserError as error:  # a mistake of the user, not a failure of the plugin
                 said = str(error)
                 report(plugin, step, said if name in said else f"{name}: {said}")
 

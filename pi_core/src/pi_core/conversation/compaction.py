@@ -1,4 +1,4 @@
-"""Compacting a session: which plugins are called, which events emitted; nothing changes unless all of it succeeds.
+"""Compacts a session: calls plugins and emits events; nothing changes unless every step succeeds.
 
 The installed ``Compactor`` decides what is summarized and how; the caller of ``ctx.compact`` decides when.
 """
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, cast
 
 from attrs import evolve
 
-import pi_hookspecs  # its events are loaded when they are used: most runs use none of these
+import pi_hookspecs  # events are loaded on first use, because most runs use none of them
 from pi_core.agent.cancel import Grace
 from pi_core.agent.safe_text import exception_message
 from pi_core.conversation.plugin_errors import plugin_errors
@@ -55,7 +55,7 @@ class CompactionRunner:
 
     Args:
         runtime: The objects that all parts share.
-        requests: Accounts for the tokens of the summaries, which it made.
+        requests: Makes the requests for summaries, and accounts for their tokens.
         lifecycle: Starts the session, and aborts a run.
 
     Attributes:
@@ -77,18 +77,18 @@ class CompactionRunner:
         return self._task is not None
 
     def abort(self, reason: str = CANCELLED) -> None:
-        """Abort the running compaction and those that wait for it; the session is not changed."""
+        """Abort the running compaction and all that wait for it; the session is not changed."""
         for each in tuple(self._controllers):
             each.abort(reason)
 
     async def finished(self) -> None:
-        """Wait until no compaction is running; return immediately inside one, which would wait for itself."""
+        """Wait until no compaction is running; return at once inside a compaction, which would wait for itself."""
         if self._task is not asyncio.current_task():
             async with self._lock:
                 pass
 
     def set_enabled(self, enabled: bool) -> None:  # noqa: FBT001 - the contract's shape
-        """Allow or forbid compactions other than manual ones, in this session."""
+        """Allow or forbid compactions other than manual ones in this session."""
         self.enabled = enabled
 
     async def compact_now(self, custom_instructions: str | None = None) -> Compaction:
@@ -97,7 +97,7 @@ class CompactionRunner:
         Raises:
             UserError: There is nothing to compact, or no plugin can do it.
             Aborted: A plugin or ``abort`` stopped it.
-            PiError: It failed; the session is as it was.
+            PiError: The compaction failed; the session is unchanged.
         """
         compaction = await self.compact(custom_instructions)
         assert compaction is not None  # noqa: S101 - only others return None
@@ -106,12 +106,12 @@ class CompactionRunner:
     async def compact(
         self, custom_instructions: str | None = None, *, reason: CompactionReason = "manual", will_retry: bool = False
     ) -> Compaction | None:
-        """Compact, see ``PiContext.compact``: a manual one aborts the run first, unless the run's own task calls."""
+        """See ``PiContext.compact``. A manual compaction first aborts the run, unless the run's own task calls this."""
         await self._lifecycle.start()
         if reason == "manual" and self._runtime.is_streaming and not self._runtime.gate.is_inside():
             await self._lifecycle.abort("Compacting")
         if self._task is asyncio.current_task():
-            raise PiError("A compaction is going on already; a hook that it calls cannot begin another.")
+            raise PiError("A compaction is in progress already; a hook that it calls cannot begin another.")
         if reason != "manual" and not self.enabled:
             return None
         with self._abort_signal() as signal:
@@ -127,7 +127,7 @@ class CompactionRunner:
 
     @contextmanager
     def _abort_signal(self) -> Iterator[AbortSignal]:
-        """Give the abort signal of a compaction; an abort of the surrounding run aborts it, too."""
+        """Yield the abort signal of a compaction; an abort of the surrounding run also aborts the compaction."""
         controller, running = AbortController(), self._runtime.signal
         self._controllers.add(controller)
         unsubscribe = running.on_abort(lambda: controller.abort(CANCELLED)) if running is not None else None
@@ -154,7 +154,7 @@ class CompactionRunner:
             compaction = await self._compact(request)
         except BaseException as error:
             await self._emit_failure(request, error)
-            if signal.aborted and isinstance(error, Exception):  # whatever the plugin raised then
+            if signal.aborted and isinstance(error, Exception):  # whatever the plugin raised after the abort
                 raise Aborted(CANCELLED) from error
             if isinstance(error, _NothingToDo) and reason != "manual":
                 return None
@@ -219,7 +219,7 @@ class CompactionRunner:
         return preparation
 
     async def _call_hook(self, request: CompactionRequest) -> SessionBeforeCompactResult | None:
-        """Ask plugins, which may cancel or supply the compaction."""
+        """Call the plugins, which may cancel or supply the compaction."""
         runtime = self._runtime
         if not runtime.hooks.listens("session_before_compact") or request.preparation is None:
             return None
@@ -248,7 +248,7 @@ class CompactionRunner:
         return compaction
 
     def _append(self, compaction: Compaction, *, from_hook: bool) -> CompactionEntry:
-        """Append the entry; the model's next request has what is left."""
+        """Append the entry; the model's next request contains the remaining messages."""
         manager = self._runtime.manager
         if not compaction.summary.strip():
             raise PiError("The summary is empty; nothing was compacted. Try again, or with other instructions.")

@@ -1,4 +1,4 @@
-"""Completions that plugins offer while the user types: of a command's arguments, and of mentions."""
+"""Completions by plugins while the user types: of a command's arguments and of mentions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SECONDS = 2.0
 
 
 class PluginCompletions:
-    """Asks plugins what the typed text could become.
+    """Asks plugins for completions of the typed text.
 
     Args:
         runtime: The objects that all parts share.
@@ -32,9 +32,9 @@ class PluginCompletions:
         self._guard = DrawingGuard(runtime.report_plugin_error)
 
     async def arguments(self, name: str, text: str) -> tuple[Completion, ...]:
-        """Return the completions of the arguments of a plugin's command, or of one that ``commands_discover`` found.
+        """Return completions of the arguments of a plugin's command, or of a command from ``commands_discover``.
 
-        What a plugin raises is reported; it then has none, as it has if it takes longer than 2 seconds.
+        Exceptions of a plugin are reported. If a plugin raises or takes longer than 2 seconds, it has no completions.
 
         Args:
             name: The command, without the slash.
@@ -59,7 +59,7 @@ class PluginCompletions:
         """Return plugins' completions of a mention.
 
         Args:
-            text: What is typed after the ``@``.
+            text: The text typed after the ``@``.
         """
         hooks = self._runtime.hooks
         if "complete_mention" not in hooks.implemented:
@@ -71,7 +71,7 @@ class PluginCompletions:
         return () if answer is None else tuple(answer.completions)
 
     def _call(self, name: str, text: str) -> tuple[DrawingSlot | None, Any]:
-        """Call the completer of a command; return its slot, and its completions or an awaitable; None without any."""
+        """Call a command's completer. Return its slot and its completions or an awaitable; None without a completer."""
         found = self._runtime.registrations.find("register_commands", name)
         if found is None or found.thing.complete is None:
             return None, None
@@ -80,7 +80,7 @@ class PluginCompletions:
         return slot, slot.run(lambda: _checked(complete(text)), complete)[1]
 
     async def _call_discovered(self, name: str, text: str) -> tuple[DrawingSlot | None, Any]:
-        """Do as ``_call``, for a command that no plugin registered but one lists."""
+        """Like ``_call``, for a command that no plugin registered but a plugin lists."""
         from pi_core.conversation.commands import PluginCommands
 
         found = next((each for each in await PluginCommands(self._runtime).infos() if each.name == name), None)
@@ -97,10 +97,10 @@ async def _awaited(answer: Awaitable[Any]) -> tuple[Completion, ...]:
 
 
 def _checked(answer: Any) -> Any:
-    """Return what a completer returned as completions; an awaitable as it is.
+    """Return a completer's result as completions; an awaitable is returned unchanged.
 
     Raises:
-        TypeError: It is neither.
+        TypeError: The result is neither.
     """
     if hasattr(answer, "__await__"):
         return answer
@@ -108,5 +108,5 @@ def _checked(answer: Any) -> Any:
         return ()
     if isinstance(answer, list | tuple) and all(isinstance(each, str | Completion) for each in answer):
         return tuple(Completion(each) if isinstance(each, str) else each for each in answer)
-    message = f"it answered {safe_repr(answer)}, which is no list of texts or Completion values"
+    message = f"it answered {safe_repr(answer)}, which is not a list of texts or Completion values"
     raise TypeError(message)

@@ -47,7 +47,9 @@ def open_debug_log(environ: Mapping[str, str]) -> DebugLog:
     """
     level = LEVELS.get(environ["PI_LOG"].lower())
     if level is None:
-        raise UserError(f"PI_LOG={environ['PI_LOG']!r} is no log level; set it to debug, info or warning, or unset it")
+        raise UserError(
+            f"PI_LOG={environ['PI_LOG']!r} is not a log level; set it to debug, info or warning, or unset it"
+        )
     file = _file(environ)
     for handler in logging.getLogger("pi").handlers:
         if isinstance(handler, _LogFile) and handler.baseFilename == str(file):
@@ -65,7 +67,7 @@ def open_debug_log(environ: Mapping[str, str]) -> DebugLog:
         logger = logging.getLogger(name)
         logger.setLevel(level)
         logger.addHandler(handler)
-        logger.propagate = False  # a program's own handlers would write what only this one redacts
+        logger.propagate = False  # a program's own handlers would not redact secrets
     log.host.info("log of process %d begins", os.getpid())
     return log
 
@@ -75,7 +77,7 @@ def _file(environ: Mapping[str, str]) -> Path:
     if chosen:
         return Path(absolute(chosen, str(Path.cwd()), str(home_dir(environ))))
     folder = Path(os.path.abspath(agent_dir(environ))) / "logs"  # noqa: PTH100 - as logging spells it
-    with suppress(OSError):  # another process may tidy up, too
+    with suppress(OSError):  # another process may also remove old logs
         older = sorted(folder.glob("pi-*.log*"), key=lambda each: each.stat().st_mtime)
         for each in older[: -MAX_FILES or None]:
             each.unlink()
@@ -102,14 +104,14 @@ class DebugLog:
         self._session = logging.getLogger("pi.session")
 
     def loading(self, plugin: str, milliseconds: float | None) -> None:
-        """Log that the load of a plugin begins (None) or has ended."""
+        """Log that loading a plugin begins (None) or has ended."""
         if milliseconds is None:
             self.host.debug("plugin %s: load begins", plugin)
         else:
             self.host.info("plugin %s: load took %.1f ms", plugin, milliseconds)
 
     def traced(self, trace: Callable[[HookTrace], None] | None) -> Callable[[HookTrace], None]:
-        """Return a trace of hook calls that logs the slow ones and passes all on."""
+        """Return a trace of hook calls that logs slow calls and forwards all calls."""
 
         def observe(call: HookTrace) -> None:
             if call.milliseconds > SLOW_MS:
@@ -120,7 +122,7 @@ class DebugLog:
         return observe
 
     def observed(self, session: AgentSession) -> AgentSession:
-        """Log what happens in a session from now on, and return it."""
+        """Log the events of a session from now on, and return the session."""
         session.models.on_secret = self._redaction.add
         self._redaction.more = session.ctx.secrets.clean
         current = self._begun(session)
@@ -138,7 +140,7 @@ class DebugLog:
                 if event.message.role == "assistant":
                     self._answered(event.message, (perf_counter() - started) * 1000)
             elif event.type == "agent_start" and signal is not None:
-                if session.session_manager.id != current:  # another conversation was put in its place
+                if session.session_manager.id != current:  # another conversation has replaced it
                     current = self._begun(session)
                 signal.on_abort(lambda: self._agent.info("run aborted: %s", signal.reason or "no reason given"))
             else:
@@ -148,7 +150,7 @@ class DebugLog:
         return session
 
     def _begun(self, session: AgentSession) -> str:
-        """Log which conversation a session has, and return its id."""
+        """Log the current conversation of a session, and return its id."""
         manager = session.session_manager
         self._session.info("session %s in %s, file %s", manager.id, session.cwd, manager.file)
         return manager.id
@@ -199,7 +201,7 @@ _EVENTS = (
 
 
 class _LogFile(RotatingFileHandler):
-    """A file of the user alone; what cannot be written is lost, since there is no better place for it."""
+    """A file that only the user can read; lines that cannot be written are lost."""
 
     def __init__(self, file: Path, log: DebugLog) -> None:
         self.log = log

@@ -21,7 +21,7 @@ E = TypeVar("E", bound="AgentEvent")
 
 
 def copy_event(event: E) -> E:
-    """Return an event that shares no mutable data with the transcript; only needed when there is a listener."""
+    """Return an event that shares no mutable data with the transcript; only needed if there is a listener."""
     own = _OWN.get(event.type)
     return evolve(event, **own(event)) if own is not None else event
 
@@ -54,7 +54,7 @@ _OWN: dict[str, Callable[[Any], dict[str, Any]]] = {
 class Copies:
     """Copies of a growing conversation, created once and reused until a plugin has changed them.
 
-    Every request hands out the whole conversation; to copy it anew each time would cost more the longer it is.
+    Every request passes the whole conversation to plugins; copying it each time would cost more as it grows.
     """
 
     def __init__(self) -> None:
@@ -70,7 +70,7 @@ class Copies:
             copy = copy_message(message)
             if copy is message:
                 return message
-            made = (message, copy)  # the pair keeps the message alive, so that its id is not reused
+            made = (message, copy)  # the pair keeps the message alive, so its id is not reused
         self._made[id(message)] = made
         return made[1]
 
@@ -87,7 +87,7 @@ class LazyCopies(Sequence["AgentMessage"]):
 
     def __init__(self, messages: Sequence[AgentMessage]) -> None:
         self._messages = messages
-        self._length = len(messages)  # the conversation may grow; the length is that of the snapshot
+        self._length = len(messages)  # the conversation may grow, but the length of the snapshot is fixed
 
     def __len__(self) -> int:
         return self._length

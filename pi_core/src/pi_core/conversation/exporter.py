@@ -27,17 +27,17 @@ class Exporter:
     async def export(self, path: str | Path | None = None, *, export_format: str | None = None) -> Path:
         """Write the session in the format of the file's suffix, HTML by default.
 
-        A long session takes seconds, in a thread of its own; messages that come meanwhile may be missing.
+        A long session takes seconds, in a separate thread; messages that arrive meanwhile may be missing.
 
         Args:
-            path: The file, relative to the session's working directory; ``pi-session-...`` there when None.
-            export_format: The format; that of the suffix when None.
+            path: The file, relative to the session's working directory; None uses ``pi-session-...`` in that directory.
+            export_format: The format; None selects it by the suffix.
 
         Returns:
-            The file; relative where the session's working directory is the process's, too.
+            The file; a relative path if the session's working directory is also the working directory of the process.
 
         Raises:
-            UserError: There is nothing to export, no exporter of that format, or no place to write to.
+            UserError: There is nothing to export, no exporter for the format, or the file cannot be written.
             PiError: The exporter failed.
         """
         from pi_core.session.exporting import custom_renderers, export_session
@@ -63,15 +63,15 @@ class Exporter:
         )
 
     async def export_html(self, path: str | Path | None = None) -> Path:
-        """Write all branches as one HTML page, see ``export``."""
+        """Write all branches as one HTML page; see ``export``."""
         return await self.export(path, export_format="html")
 
     async def export_jsonl(self, path: str | Path) -> Path:
-        """Write the branch as a separate session file, whatever its suffix, see ``export``."""
+        """Write the branch as a separate session file, whatever its suffix; see ``export``."""
         return await self.export(path, export_format="jsonl")
 
     async def _themes(self) -> dict[str, Theme]:
-        """Return the themes of the settings that are defined in files."""
+        """Return the themes named in the settings that are defined in files."""
         from pi_core.resources.theme_resolver import theme_of_file
         from pi_core.session.exporting import theme_names
 

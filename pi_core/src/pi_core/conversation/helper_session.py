@@ -1,4 +1,4 @@
-"""Makes the session of a helper, to which a plugin gives a task."""
+"""Creates the session of a helper, to which a plugin gives a task."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ if TYPE_CHECKING:
 __all__ = ["create_helper"]
 
 MAX_DEPTH = 4
-"""How deep helpers may be nested; one that starts itself through its tools would otherwise recurse without limit."""
+"""Maximum nesting of helpers; otherwise a helper that starts itself through its tools would recurse endlessly."""
 
 
 def create_helper(parent: Runtime, options: Mapping[str, Any], signal: AbortSignal | None) -> HelperSession:
     """Return a session in memory with its parent's plugins, models, settings, folder and model.
 
     Args:
-        parent: The conversation whose plugin asks.
-        options: Those of ``create_agent_session``; they take precedence over what the parent has, except that tools
-            which are excluded there are excluded here, too.
-        signal: Aborts the helper, too.
+        parent: The conversation whose plugin creates the helper.
+        options: Options of ``create_agent_session``. They take precedence over the parent's values, but tools that are
+            excluded in the parent are also excluded in the helper.
+        signal: An abort signal that also aborts the helper.
 
     Raises:
-        PiError: It would be nested too deep, or ``signal`` is aborted.
+        PiError: The helper would be nested too deeply, or ``signal`` is aborted.
     """
     from pi_core.session import SessionManager
 

@@ -44,8 +44,8 @@ class HookBridge:
 
     Args:
         hooks: The session's dispatcher.
-        plugins: Has the ``ctx`` that implementations get.
-        append_entries: Appends the entries that plugins asked for at a boundary.
+        plugins: Provides the ``ctx`` for implementations.
+        append_entries: Appends the entries that plugins requested at a boundary.
         tool_info: Describes a tool to plugins.
     """
 
@@ -82,7 +82,7 @@ class HookBridge:
         return answer.messages if answer is not None and answer.messages is not None else event.messages
 
     async def before_tool_call(self, question: BeforeToolCall, _signal: AbortSignal) -> ToolCallResult | None:
-        """Call ``tool_call``; ``HookRefused`` propagates, its message is the reason."""
+        """Call ``tool_call``; a ``HookRefused`` propagates, and its message is the reason."""
         if "tool_call" not in self._hooks.implemented:
             return None
         from pi_hookspecs import ToolCallEvent, ToolCallResult
@@ -130,7 +130,7 @@ class HookBridge:
         from pi_hookspecs import MessageEndEvent
 
         request_id = ""
-        if isinstance(message, AssistantMessage):  # whose request is over: the next answer may need none
+        if isinstance(message, AssistantMessage):  # its request is over; the next answer may make none
             request_id, self.requests.request_id = self.requests.request_id, ""
         event = MessageEndEvent(message=copy_message(message), request_id=request_id)
         answer = await self._hooks.call(agent_specs.message_end, event, self._plugins.ctx)

@@ -22,7 +22,7 @@ __all__ = ["Lifecycle"]
 
 
 class Running(Protocol):
-    """The parts that the life cycle starts, ends or waits for; implemented by ``Parts``."""
+    """The parts that ``Lifecycle`` starts, ends or waits for; implemented by ``Parts``."""
 
     @property
     def activations(self) -> Activations:
@@ -44,7 +44,7 @@ class Running(Protocol):
         ...
 
     async def summaries_settled(self) -> None:
-        """Return when no compaction and no summary of a branch is going on."""
+        """Return when no compaction and no summary of a branch is in progress."""
         ...
 
     async def reloaded(self) -> None:
@@ -65,7 +65,7 @@ class Lifecycle:
 
     Args:
         runtime: The objects that all parts share.
-        parts: Those that are started and stopped.
+        parts: The parts that are started and stopped.
     """
 
     def __init__(self, runtime: Runtime, parts: Running) -> None:
@@ -104,7 +104,7 @@ class Lifecycle:
             with self._parts.tools.held():
                 await self._notify("session_start", lambda events: events.SessionStartEvent())
             await discover_resources(self._runtime, "startup")
-        if self._runtime.events.listens("session_start"):  # outside the lock: a listener may send the first prompt
+        if self._runtime.events.listens("session_start"):  # outside the lock, as a listener may send the first prompt
             import pi_hookspecs
 
             await self._runtime.emit(pi_hookspecs.SessionStartEvent())
@@ -123,11 +123,11 @@ class Lifecycle:
         shutdown_handler: Callable[[], Awaitable[None] | None] | None = None,
         on_error: Callable[[ExtensionErrorEvent], Awaitable[None] | None] | None = None,
     ) -> None:
-        """Give the plugins a front end and start the session: what a program that is one does first.
+        """Give the plugins a front end and start the session; a front end calls this first.
 
         Args:
-            ui: Answers dialogs; that of ``create_agent_session`` when None.
-            shutdown_handler: Called once, when a plugin has asked for the end and no prompt is being answered.
+            ui: Answers dialogs; None uses the one given to ``create_agent_session``.
+            shutdown_handler: Called once, after a plugin has requested a shutdown, when no prompt is being answered.
             on_error: Called with the errors of plugins.
 
         Raises:
@@ -142,7 +142,7 @@ class Lifecycle:
         await self.start()
 
     async def ready(self) -> None:
-        """Return when a prompt may begin: after start, compaction, change of branch and reload."""
+        """Return when a prompt may begin: after start-up, compaction, navigation of the tree and reload."""
         await self.start()
         await self._parts.wait_for_abandoned_stream()
         if not self._runtime.is_streaming:
@@ -151,10 +151,10 @@ class Lifecycle:
             await self._parts.reloaded()
 
     async def end(self) -> None:
-        """Abort everything that runs, emit ``session_shutdown``, and release all resources.
+        """Abort all running work, emit ``session_shutdown``, and release all resources.
 
-        A cancellation ends the step that it meets; the others follow before it is raised, because what the session has
-        used would not be stored otherwise.
+        A cancellation ends only the current step; the remaining steps run before it is raised, because otherwise the
+        usage of the session would not be stored.
         """
         if self._ended:
             return
@@ -197,11 +197,11 @@ class Lifecycle:
             self._fork_guard.release()
 
     def request_abort(self, reason: str = "Operation aborted", *, exit_code: int | None = None) -> None:
-        """Abort the current prompt, a compaction and the summary of a branch; queued messages stay.
+        """Abort the current prompt, a compaction and the summary of a branch; queued messages stay queued.
 
         Args:
-            reason: Why.
-            exit_code: Exit code of a process that ends after this prompt; 1 when None.
+            reason: Why the prompt is aborted.
+            exit_code: Exit code of a process that ends after this prompt; None means 1.
         """
         if exit_code is not None:
             self._runtime.bridge.requests.stop(exit_code)
@@ -212,14 +212,14 @@ class Lifecycle:
     async def abort(self, reason: str = "Operation aborted") -> None:
         """Call ``request_abort`` and wait until everything has settled.
 
-        From inside it, in a listener or a hook, there is nothing to wait for: it settles after that.
+        Inside the prompt, in a listener or a hook, this does not wait, because the prompt settles only afterwards.
         """
         self.request_abort(reason)
         await self.wait_for_idle()
         await self._parts.summaries_settled()
 
     async def wait_for_idle(self) -> None:
-        """Wait until no prompt is being answered and ``agent_settled`` was emitted; return at once inside it."""
+        """Wait until no prompt is being answered and ``agent_settled`` was emitted; inside a prompt, return at once."""
         runtime = self._runtime
         await runtime.gate.empty()
         if runtime.gate.signal is None:
@@ -231,7 +231,7 @@ class Lifecycle:
         await self.wait_for_idle()
 
     def call_at_end(self, handler: Callable[[], Awaitable[None]]) -> None:
-        """Call a function when the session ends: nothing runs any more, and entries can still be stored."""
+        """Call a function when the session ends: nothing is running then, but entries can still be stored."""
         self._at_end.append(handler)
 
     def call_at_shutdown(self, handler: Callable[[], Awaitable[None] | None]) -> None:

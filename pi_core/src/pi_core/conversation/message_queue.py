@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-import pi_hookspecs  # its rarer events are loaded when they are used
+import pi_hookspecs  # rarer events are loaded on first use
 from pi_hookspecs import AgentBusy, TextContent, UserMessage, text_of
 
 if TYPE_CHECKING:
@@ -72,11 +72,11 @@ class MessageQueue:
         return sum(map(len, self._runtime.agent.peek_queued_messages()))
 
     def set_steering_mode(self, mode: QueueMode) -> None:
-        """Set how many steering messages are delivered at a time, in this session."""
+        """Set how many steering messages are delivered at a time in this session."""
         self._runtime.agent.steering_mode = mode
 
     def set_follow_up_mode(self, mode: QueueMode) -> None:
-        """Set how many follow-ups are delivered at a time, in this session."""
+        """Set how many follow-ups are delivered at a time in this session."""
         self._runtime.agent.follow_up_mode = mode
 
     def clear(self) -> tuple[tuple[str, ...], tuple[str, ...]]:

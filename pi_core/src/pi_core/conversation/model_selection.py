@@ -1,4 +1,4 @@
-"""The current model and reasoning effort: set, cycled through, and stored in the session."""
+"""Sets the current model and reasoning effort, cycles through them, and stores them in the session."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class ModelSelection:
         runtime: The objects that all parts share.
 
     Attributes:
-        scoped: The models to cycle through; empty for all that can be used.
+        scoped: The models to cycle through; if empty, all usable models.
     """
 
     def __init__(self, runtime: Runtime) -> None:
@@ -50,23 +50,23 @@ class ModelSelection:
         self.scoped: tuple[ScopedModel, ...] = ()
 
     def set_scope(self, models: Iterable[ScopedModel]) -> None:
-        """Cycle through these models only; an empty sequence means all available models."""
+        """Cycle only through these models; an empty sequence means all available models."""
         self.scoped = tuple(models)
 
     async def set_model(
         self, model: Model, source: Literal["set", "cycle", "restore"] = "set", *, persist: bool | None = None
     ) -> None:
-        """Use another model from the next run on, and record it in the session.
+        """Set the model, starting with the next run, and record it in the session.
 
-        The thinking level becomes the nearest that the model has.
+        The thinking level becomes the nearest level that the model supports.
 
         Args:
             model: The model.
-            source: Why it changes, for plugins.
-            persist: Whether to make it the default, too; the setting ``persistModelChoice`` when None.
+            source: The reason for the change, for plugins.
+            persist: Whether to make it the default as well; None uses the setting ``persistModelChoice``.
 
         Raises:
-            MissingKey: Its provider has no key.
+            MissingKey: The model's provider has no key.
         """
         runtime = self._runtime
         runtime.models.check(model)
@@ -83,12 +83,12 @@ class ModelSelection:
         await self.set_level(runtime.agent.state.thinking_level, persist=False, note=source != "restore")
 
     async def set_level(self, level: ThinkingLevel, *, persist: bool | None = None, note: bool = True) -> None:
-        """Set the reasoning effort from the next run on, and record it in the session.
+        """Set the reasoning effort, starting with the next run, and record it in the session.
 
         Args:
-            level: The effort; one that the model does not have becomes the nearest.
-            persist: Whether to write it into the settings; the setting ``persistModelChoice`` when None.
-            note: Whether to store it in the session: not where it comes from there.
+            level: The effort; an unsupported level is replaced by the nearest supported one.
+            persist: Whether to write it into the settings; None uses the setting ``persistModelChoice``.
+            note: Whether to store it in the session; False if it comes from there.
         """
         runtime = self._runtime
         model, previous = runtime.agent.state.model, runtime.agent.state.thinking_level
@@ -106,7 +106,7 @@ class ModelSelection:
         await runtime.emit(pi_hookspecs.ThinkingLevelChangedEvent(level=level))
 
     async def cycle_model(self, direction: Literal["forward", "backward"] = "forward") -> ModelCycle | None:
-        """Select the next of the scoped models, or of all available ones; None if there is no other."""
+        """Select the next scoped model, or the next available model; None if there is no other model."""
         runtime = self._runtime
         models = self.scoped or tuple(ScopedModel(model) for model in runtime.models.available())
         others = [each for each in models if runtime.models.is_configured(each.model.provider)]
@@ -124,9 +124,9 @@ class ModelSelection:
         return ModelCycle(model=chosen.model, thinking_level=level, is_scoped=bool(self.scoped))
 
     async def cycle_level(self) -> ThinkingLevel | None:
-        """Select the next thinking level of the model; None if it has no other."""
+        """Select the next thinking level of the model; None if it has no other level."""
         levels = self.levels()
-        if len(levels) < 2:  # noqa: PLR2004 - one is no choice
+        if len(levels) < 2:  # noqa: PLR2004 - one is not a choice
             return None
         here = self._runtime.agent.state.thinking_level
         level = levels[(levels.index(here) + 1) % len(levels) if here in levels else 0]
@@ -147,7 +147,7 @@ class ModelSelection:
         return model is not None and model.reasoning
 
     def supports_xhigh(self) -> bool:
-        """Return whether the model has the level ``xhigh``."""
+        """Return whether the model supports the level ``xhigh``."""
         return self._runtime.agent.state.model is not None and "xhigh" in self.levels()
 
     def _persists(self, persist: bool | None) -> bool:  # noqa: FBT001 - passed on as it came

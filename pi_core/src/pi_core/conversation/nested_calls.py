@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["execute_tool"]
 
 MAX_DEPTH = 8
-"""How deep calls may be nested; a tool that calls itself would otherwise recurse without limit."""
+"""Maximum nesting of calls; otherwise a tool that calls itself would recurse endlessly."""
 
 
 async def execute_tool(
@@ -35,14 +35,14 @@ async def execute_tool(
     """Return the result of a nested call; a refusal or failure is an error result, as for the model.
 
     Raises:
-        UnknownName: There is no such tool, it is not active, or the user excluded it.
-        PiError: It would be one too deep.
+        UnknownName: The tool does not exist, is not active, or was excluded by the user.
+        PiError: The call would be nested too deeply.
     """
     offered = runtime.toolbox.active()
     tool = runtime.toolbox.for_nested_call(call.name)
     if tool is None:
         raise UnknownName("tool", call.name, [each.name for each in offered])
-    call = evolve(call, name=tool.name)  # a guard of ``read`` is to see ``tools:read``, too
+    call = evolve(call, name=tool.name)  # a guard of ``read`` must also see ``tools:read``
     if call.id.count("/") > MAX_DEPTH:
         raise PiError(f"Tools may call tools {MAX_DEPTH} deep, and this call of {call.name!r} would be deeper.")
     answer = runtime.transcript.last_answer()

@@ -1,4 +1,4 @@
-"""The active tools of the running session: selecting, adding and listing them."""
+"""Selects, adds and lists the active tools of the running session."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class OfferedTools:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Offer what is added and removed inside once, at the end: plugins may add a hundred tools, one by one."""
+        """Offer changes made in the block once, at its end, because plugins may add a hundred tools one by one."""
         self._is_held = True
         try:
             yield
@@ -42,9 +42,9 @@ class OfferedTools:
         return [tool.name for tool in self._runtime.toolbox.active()]
 
     def select(self, names: Sequence[str]) -> None:
-        """Activate these tools, and no others, from the next request on; unknown names are ignored.
+        """Activate exactly these tools, starting with the next request; unknown names are ignored.
 
-        The session keeps which deferred tools are among them.
+        The session records which deferred tools are among them.
         """
         toolbox = self._runtime.toolbox
         before = toolbox.loaded
@@ -54,24 +54,24 @@ class OfferedTools:
         self.offer()
 
     def restore(self) -> None:
-        """Activate the deferred tools that are active on the session's branch, and no other deferred ones."""
+        """Activate exactly those deferred tools that are active on the session's branch."""
         toolbox, loaded = self._runtime.toolbox, restored_tools(self._runtime.manager)
         if loaded != toolbox.loaded:
             toolbox.load(loaded)
             self.offer()
 
     def infos(self) -> list[ToolInfo]:
-        """Return all tools that can be activated, by name."""
+        """Return all tools that can be activated, sorted by name."""
         return list(self._runtime.toolbox.infos())
 
     def overridden(self, name: str, by: Tool | None) -> ToolInfo | None:
-        """Return the tool that the offered one of this name, or ``by`` if it has this name, has replaced."""
+        """Return the tool that was replaced by the offered tool of this name, or by ``by`` if it has this name."""
         toolbox = self._runtime.toolbox
         found = toolbox.overridden(name, by)
         return toolbox.info(found, active=False) if found is not None else None
 
     def add(self, tool: Tool, plugin: str) -> Callable[[], None]:
-        """Add a tool of a plugin at run time; return a function that removes it."""
+        """Add a plugin's tool at run time; return a function that removes it."""
         take_away = self._runtime.toolbox.add(tool, plugin)
         self._offer_if_changed()
 
@@ -82,7 +82,7 @@ class OfferedTools:
         return remove
 
     def _offer_if_changed(self) -> None:
-        """Offer the active tools, unless they are those of before: a plugin may add a hundred that are deferred."""
+        """Offer the active tools if they have changed; a plugin may add a hundred deferred tools."""
         if self._is_held:
             return
         active, before = self._runtime.toolbox.active(), self._runtime.agent.state.tools
@@ -90,7 +90,7 @@ class OfferedTools:
             self.offer()
 
     def offer(self) -> None:
-        """Use the tools that are active now in the next request."""
+        """Offer the currently active tools in the next request."""
         runtime = self._runtime
         runtime.agent.set_tools(runtime.toolbox.active())
         if not runtime.agent.state.is_streaming:

@@ -1,4 +1,4 @@
-"""Sends messages of programs and plugins: answered immediately, or queued."""
+"""Sends messages of programs and plugins, which are answered immediately or queued."""
 
 from __future__ import annotations
 
@@ -50,19 +50,19 @@ class Outbox:
         """Send a message on behalf of the user; commands and templates in it are not expanded.
 
         Raises:
-            AgentBusy: A run is going on and ``deliver_as`` does not say how to queue.
+            AgentBusy: A run is in progress, and ``deliver_as`` does not specify how to queue the message.
         """
         return await self._turns.prompt(_of_user(content), behavior=deliver_as)
 
     async def send_message(
         self, message: CustomMessage, *, trigger_turn: bool = False, deliver_as: Delivery | None = None
     ) -> AssistantMessage | None:
-        """Add a plugin's message: stored while idle, queued during a run, ``nextTurn`` with the user's next prompt.
+        """Store a plugin's message while idle, queue it during a run, or add it to the next prompt (``nextTurn``).
 
         Args:
-            message: What the model gets.
-            trigger_turn: While idle, have it answered at once.
-            deliver_as: How to queue it.
+            message: The message for the model.
+            trigger_turn: Whether the message is answered at once while the session is idle.
+            deliver_as: How to queue the message.
         """
         if self._is_queued(message, deliver_as):
             return None
@@ -86,7 +86,7 @@ class Outbox:
     def send_message_of(
         self, plugin: str, message: CustomMessage, *, trigger_turn: bool, deliver_as: Delivery | None
     ) -> Awaitable[AssistantMessage | None]:
-        """Send a message for a plugin that may not await the result; queued immediately if it is to be queued."""
+        """Send a message for a plugin that may not await the result; a message to be queued is queued immediately."""
         _check_thread("send_message")
         message = evolve(message, plugin=plugin)
         if self._is_queued(message, deliver_as):
@@ -97,15 +97,15 @@ class Outbox:
         """Queue a text for the next request; skills and templates are expanded.
 
         Returns:
-            Waits until it is queued. A text that does not begin with a slash is queued already.
+            An awaitable that waits until the text is queued. Texts without a leading slash are queued immediately.
 
         Raises:
-            UserError: It is a plugin's command, which cannot be queued.
+            UserError: The text is a plugin's command, which cannot be queued.
         """
         return self._queue_text(text, images, "steer")
 
     def follow_up(self, text: str, images: Sequence[ImageContent] = ()) -> Awaitable[None]:
-        """Queue a text for when the agent would otherwise stop; otherwise like ``steer``."""
+        """Queue a text to be delivered when the agent would otherwise stop; apart from that like ``steer``."""
         return self._queue_text(text, images, "followUp")
 
     def _queue_text(
@@ -131,7 +131,7 @@ class Outbox:
         return _Queued(self._queueing)
 
     def _is_queued(self, message: CustomMessage, deliver_as: Delivery | None) -> bool:
-        """Queue a plugin's message if it is to be queued; return whether it was."""
+        """Queue a plugin's message if necessary; return whether it was queued."""
         if deliver_as == "nextTurn":
             self._queue.add_for_next_turn(message)
             return True
@@ -158,7 +158,7 @@ class Outbox:
 
 
 class _Sent:
-    """Waits for the answer to a plugin's message; unlike a coroutine the message is sent without being awaited."""
+    """Waits for the answer to a plugin's message; unlike with a coroutine, the message is sent even if not awaited."""
 
     def __init__(
         self, task: asyncio.Task[AssistantMessage | None] | None, is_starting: Callable[[], bool] = bool
@@ -180,7 +180,7 @@ class _Sent:
 
 
 class _Queued:
-    """Waits until a text is queued; unlike a coroutine it does its work without being awaited."""
+    """Waits until a text is queued; unlike with a coroutine, the text is queued even if not awaited."""
 
     def __init__(self, task: asyncio.Task[None] | None) -> None:
         self._task = task
@@ -198,7 +198,7 @@ def _in_a_hook() -> bool:
 
 
 def _check_thread(method: str) -> None:
-    """Raise if there is no running event loop, as in a thread of a plugin."""
+    """Raise if no event loop is running, for example in a plugin's thread."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:

@@ -1,4 +1,4 @@
-"""Reading an answer's JSON as a value of the program's own types: what cattrs does of it, and what the program adds."""
+"""Reads an answer's JSON as a value of the program's own types, with cattrs and with hooks of the program."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ T = TypeVar("T")
 
 @frozen(eq=False)
 class OutputType(Generic[T]):
-    """A type to give as ``output_type``, with what reads its values.
+    """A type for ``output_type`` together with a converter that reads its values.
 
     Attributes:
         type: The type.
-        converter: Reads the JSON; ``output_converter()`` where None.
-        schemas: JSON schemas by type, of types that JSON schema has no word for, such as ``datetime.date``.
+        converter: Reads the JSON; None uses ``output_converter()``.
+        schemas: JSON schemas by type, for types that JSON schema cannot express, such as ``datetime.date``.
     """
 
     type: type[T]
@@ -40,13 +40,13 @@ class OutputType(Generic[T]):
 
 
 def output_converter(schemas: Schemas | None = None) -> Converter:
-    """Return a new cattrs converter as answers are read with, to register hooks on.
+    """Return a new cattrs converter like the one for answers, on which hooks can be registered.
 
-    It reads what ``pi_hookspecs.shape_of`` describes: attrs classes by the names that their ``__init__`` takes, the
-    members of a union by the first whose schema the JSON looks like.
+    It reads the types that ``pi_hookspecs.shape_of`` describes: attrs classes by the names of their ``__init__``
+    arguments, and unions by the first member whose schema resembles the JSON.
 
     Args:
-        schemas: JSON schemas of types that occur in unions and have none of their own.
+        schemas: JSON schemas for types that occur in unions and have no schema of their own.
     """
     from cattrs import Converter
 
@@ -63,10 +63,10 @@ def output_converter(schemas: Schemas | None = None) -> Converter:
 
 
 def schema_and_reader(output_type: Any) -> tuple[dict[str, Any], Callable[[Any], Any]]:
-    """Return the JSON schema of a type, and what makes its value of JSON that fits.
+    """Return the JSON schema of a type, and a function that reads its value from JSON that fits.
 
     Raises:
-        TypeError: JSON schema has no word for the type, or nothing reads a type whose schema is given.
+        TypeError: JSON schema cannot express the type, or no converter reads a type whose schema is given.
     """
     spec = output_type if isinstance(output_type, OutputType) else OutputType(output_type)
     try:
@@ -83,7 +83,7 @@ def schema_and_reader(output_type: Any) -> tuple[dict[str, Any], Callable[[Any],
 
 
 def problems_of(error: Exception) -> list[str]:
-    """Return what a reader, or a hook, converter or validator of a type, refuses; each with its path below ``$``."""
+    """Return the problems that a reader, hook, converter or validator of a type found, with paths below ``$``."""
     from cattrs import transform_error
 
     problems = transform_error(error, format_exception=lambda error, _: exception_message(error))
@@ -95,7 +95,7 @@ def _converter_of(spec: OutputType[Any]) -> Converter:
 
 
 def _require_hooks(spec: OutputType[Any]) -> None:
-    """Raise before a model is asked for what cannot be read then."""
+    """Raise before a model is asked for a value that could not be read."""
     from cattrs import StructureHandlerNotFoundError
 
     converter = _converter_of(spec)

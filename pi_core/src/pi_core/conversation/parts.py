@@ -1,6 +1,6 @@
 """The parts of a conversation, each created from the runtime and the parts that it calls.
 
-Those that most runs do not use are imported when they are first used: start-up is a feature.
+Parts that most runs do not use are imported on first use, to keep start-up fast.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ __all__ = ["Parts"]
 
 
 class Parts:
-    """Makes the parts of one conversation.
+    """Creates the parts of one conversation.
 
     Args:
-        runtime: What they are made of.
+        runtime: The objects that all parts share.
     """
 
     def __init__(self, runtime: Runtime) -> None:
@@ -89,7 +89,7 @@ class Parts:
 
     @cached_property
     def requests(self) -> SideRequests:
-        """Asks the model outside the conversation."""
+        """Makes requests to the model outside the conversation."""
         from pi_core.conversation.side_requests import SideRequests
 
         return SideRequests(self.runtime, self.retry, self.spent)
@@ -124,7 +124,7 @@ class Parts:
 
     @cached_property
     def models(self) -> ModelSelection:
-        """Selects model and thinking level."""
+        """Selects the model and the thinking level."""
         from pi_core.conversation.model_selection import ModelSelection
 
         return ModelSelection(self.runtime)
@@ -138,14 +138,14 @@ class Parts:
 
     @cached_property
     def bus(self) -> Bus:
-        """Carries plain data between plugins."""
+        """Passes plain data between plugins."""
         from pi_core.plugin_api.event_bus import Bus
 
         return Bus(self.runtime.report_plugin_error)
 
     @cached_property
     def completions(self) -> PluginCompletions:
-        """Asks plugins what the user's text could become."""
+        """Asks plugins for completions of the user's text."""
         from pi_core.conversation.completing import PluginCompletions
 
         return PluginCompletions(self.runtime)
@@ -174,7 +174,7 @@ class Parts:
 
     @cached_property
     def components(self) -> Components:
-        """Draws what plugins draw."""
+        """Displays components of plugins."""
         from pi_core.plugin_api.components import Components
 
         return Components(self.runtime.report_plugin_error, self.runtime.plugins.handles)
@@ -189,7 +189,7 @@ class Parts:
 
     @cached_property
     def reloader(self) -> Reloader:
-        """Loads local extensions again."""
+        """Reloads local extensions."""
         from pi_core.conversation.reload import Reloader
 
         return Reloader(
@@ -209,7 +209,7 @@ class Parts:
 
     @cached_property
     def usage(self) -> SessionUsage:
-        """Counts what the conversation has used."""
+        """Computes the usage of the conversation."""
         from pi_core.conversation.usage import SessionUsage
 
         return SessionUsage(self.runtime)
@@ -228,11 +228,11 @@ class Parts:
 
     @property
     def total_usage(self) -> Usage:
-        """Tokens and cost of the session and of its child sessions, running ones too."""
+        """Tokens and cost of the session and of its child sessions, including running ones."""
         spent = self.usage.spent()
         return spent + self.children.unaccounted() if "children" in vars(self) else spent
 
-    # Those that were used
+    # Parts that have been used
 
     @property
     def has_components(self) -> bool:
@@ -250,7 +250,7 @@ class Parts:
         return "reloader" in vars(self) and self.reloader.is_going_on
 
     async def summaries_settled(self) -> None:
-        """Return when no compaction and no summary of a branch is going on."""
+        """Return when no compaction and no summary of a branch is in progress."""
         if "compaction" in vars(self):
             await self.compaction.finished()
         if "tree" in vars(self):
@@ -267,14 +267,14 @@ class Parts:
             await self.calls.wait_for_abandoned_stream()
 
     def abort_summaries(self) -> None:
-        """Stop a compaction, and the summary of a branch: both change nothing then."""
+        """Stop a compaction and the summary of a branch; neither changes anything then."""
         if "compaction" in vars(self):
             self.compaction.abort()
         if "tree" in vars(self):
             self.tree.abort()
 
     def end(self) -> None:
-        """Stop what no abort of a prompt stops: the session ends."""
+        """Stop tasks that an abort of a prompt does not stop, because the session ends."""
         if "bash" in vars(self):
             self.bash.abort()
         if "reloader" in vars(self):

@@ -1,4 +1,4 @@
-"""Runs the code of plugins' services: what it raises is reported, and becomes an error that front ends know."""
+"""Runs the code of plugins' services: reports its exceptions, and converts them to errors that front ends know."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ def plugin_errors(runtime: Runtime, plugin: str, step: str, task: str) -> Iterat
     Args:
         runtime: Reports the error to the subscribers.
         plugin: The plugin's name.
-        step: The service and its method, as ``Compactor.compact``.
-        task: What it was to do, as in "failed to compact".
+        step: The service and its method, such as ``Compactor.compact``.
+        task: The task of the code, as in "failed to compact".
 
     Raises:
-        PiError: What the code raised, as it is or with the plugin's name.
+        PiError: The error that the code raised, unchanged or with the plugin's name.
     """
 
     def report(error: BaseException) -> None:

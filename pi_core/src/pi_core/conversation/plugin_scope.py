@@ -1,4 +1,4 @@
-"""What plugins hold of a session: ``ctx``, the same for every hook until a reload, and the ``pi`` of each."""
+"""The objects that plugins get from a session: one ``ctx`` for all hooks until a reload, and a ``pi`` per plugin."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ __all__ = ["PluginScope"]
 
 
 class PluginScope:
-    """Makes the objects through which plugins use a session, and retires them.
+    """Creates the objects through which plugins use a session, and retires them.
 
     Attributes:
-        handles: Those in use.
-        port: What they use of the session; set by ``open``, as is ``ctx``.
-        ctx: What hooks and commands get.
+        handles: The ``pi`` objects in use.
+        port: The interface of the session that they use; ``open`` sets it and ``ctx``.
+        ctx: The object that hooks and commands get.
     """
 
     port: SessionPort
@@ -47,13 +47,13 @@ class PluginScope:
         return held_context(noting_context(cls), self.port.host)
 
     def renew(self, reason: str) -> None:
-        """Retire what plugins hold, with the text of the error that its use raises, and give them a new ``ctx``."""
+        """Retire the objects that plugins have, so that using them raises this text, and create a new ``ctx``."""
         self.handles.retire(reason)
         self._make_context()
 
     def for_tool_call(
         self, call: ToolCall, update: ToolUpdate, signal: AbortSignal, tool: Tool | None = None
     ) -> ToolCallContext:
-        """Return the ``ctx`` of a tool call; ``tool`` where it is not the offered one of its name."""
+        """Return the ``ctx`` of a tool call; ``tool`` is given if it is not the offered tool of its name."""
         made: ToolCallContext = self._tool_context(self.port, call, update, signal, tool)
         return made

@@ -1,4 +1,4 @@
-"""``PluginPort``: what ``pi`` and ``ctx`` use of a conversation. As in ``AgentSession`` each name leads to a part."""
+"""``PluginPort``: what ``pi`` and ``ctx`` use of a conversation. As in ``AgentSession``, names lead to its parts."""
 
 # ruff: noqa: TC004 - the parts that the lambdas name are for type checkers: those functions are never called
 from __future__ import annotations
@@ -53,7 +53,7 @@ class PluginPort:
     """Implements ``pi_core.plugin_api.port.SessionPort``, where its members are documented.
 
     Args:
-        parts: Those of the conversation.
+        parts: The parts of the conversation.
     """
 
     def __init__(self, parts: Parts) -> None:
@@ -127,7 +127,7 @@ class PluginPort:
         return self._runtime.prompts.build_cached().parts
 
     def subscribe(self, listener: Listener, *types: str) -> Callable[[], None]:
-        """Call a listener with every event of these types; returns a function that unsubscribes."""
+        """Call a listener with every event of these types; return a function that unsubscribes it."""
         return self._runtime.events.add(listener, frozenset(types))
 
     async def execute_tool(

@@ -24,7 +24,7 @@ class ProgramCalls:
     Args:
         runtime: The objects that all parts share.
         turns: Answers prompts.
-        lifecycle: Aborts the prompt of a stream that its consumer leaves.
+        lifecycle: Aborts the prompt if the consumer of a stream leaves it.
     """
 
     def __init__(self, runtime: Runtime, turns: PromptTurns, lifecycle: Lifecycle) -> None:
@@ -36,11 +36,11 @@ class ProgramCalls:
     async def ask(
         self, prompt: str, output_type: Any, images: Sequence[ImageContent], limits: UsageLimits | None
     ) -> Answer[Any]:
-        """Answer a prompt and return the answer as a value, see ``AgentSession.ask``."""
+        """Answer a prompt and return the answer as a value; see ``AgentSession.ask``."""
         from pi_core.conversation.ask import ask
 
         turns = self._turns
-        await self.wait_for_abandoned_stream()  # what it still says belongs to no answer
+        await self.wait_for_abandoned_stream()  # its remaining events belong to no answer
         return await ask(
             lambda call: turns.prompt(prompt, images=images, call=call),
             lambda message, call: turns.prompt(message, call=call),
@@ -50,7 +50,7 @@ class ProgramCalls:
         )
 
     def stream(self, prompt: str, images: Sequence[ImageContent], limits: UsageLimits | None) -> PromptStream:
-        """Return the events of a prompt, see ``AgentSession.stream``."""
+        """Return the events of a prompt; see ``AgentSession.stream``."""
         from pi_core.conversation.prompt_call import PromptCall
         from pi_core.conversation.streaming import PromptFeed, PromptStream
 
@@ -58,7 +58,7 @@ class ProgramCalls:
 
         async def begin(on_accepted: Callable[[str], None]) -> None:
             await self.wait_for_abandoned_stream()
-            if self._feed is None or not self._feed.is_answered:  # else the prompt is refused, and that one goes on
+            if self._feed is None or not self._feed.is_answered:  # otherwise the new prompt is refused
                 self._feed = feed
             await turns.prompt(prompt, images=images, call=PromptCall(limits), on_accepted=on_accepted)
 

@@ -1,4 +1,4 @@
-"""What a program asked of one prompt beyond its text: its limits, and the data that the answer is to be."""
+"""The options of a program's prompt other than its text: usage limits, and the data expected as the answer."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ class PromptCall:
     """One call of a program, which may take several prompts of the session.
 
     Args:
-        limits: What it may use.
-        output: What its answer is to be; a text when None.
+        limits: The usage limits.
+        output: The format of the answer; None for text.
 
     Attributes:
-        meter: What it has used.
+        meter: The usage so far.
     """
 
     def __init__(self, limits: UsageLimits | None = None, output: OutputFormat | None = None) -> None:
@@ -31,7 +31,7 @@ class PromptCall:
         self.output = output
 
     def instruct(self, system_prompt: str) -> str:
-        """Return the system prompt with what it has to say about the output."""
+        """Return the system prompt with the instruction about the output format."""
         return system_prompt if self.output is None else system_prompt + self.output.instruction
 
     def options(self, options: StreamOptions) -> StreamOptions:
@@ -39,14 +39,14 @@ class PromptCall:
         return options if self.output is None else evolve(options, output_schema=self.output.schema)
 
     def add(self, message: AgentMessage) -> None:
-        """Count what a message of the conversation has used."""
+        """Count the usage of a message of the conversation."""
         self.meter.add(getattr(message, "usage", None))
 
     def raise_if_exceeded(self) -> None:
-        """Raise where the call was stopped by a limit.
+        """Raise if a limit stopped the call.
 
         Raises:
-            UsageLimitExceeded: It was.
+            UsageLimitExceeded: A limit stopped the call.
         """
         if self.meter.exceeded is not None:
             raise self.meter.exceeded

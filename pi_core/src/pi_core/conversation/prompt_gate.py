@@ -1,4 +1,4 @@
-"""One prompt at a time: which one is answered, how it is stopped, and when the next may begin."""
+"""Lets one prompt run at a time: which prompt is answered, how it is aborted, and when the next may begin."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ class PromptGate:
 
     @property
     def signal(self) -> AbortSignal | None:
-        """The abort of the prompt inside; None when the next may begin."""
+        """The abort signal of the prompt inside; None if the next prompt may begin."""
         return self._abort.signal if self._abort is not None else None
 
     @contextmanager
     def prompt(
         self, call: PromptCall | None = None, trace_context: Mapping[str, str] | None = None
     ) -> Iterator[AbortSignal]:
-        """Answer a prompt inside the block; gives its abort."""
+        """Answer a prompt inside the block; yield its abort signal."""
         mine = self._abort = AbortController()
         self.call, self.trace_context = call, trace_context or {}
         mine.signal.on_abort(lambda: self._on_abort(mine.signal))
@@ -53,13 +53,13 @@ class PromptGate:
         try:
             yield mine.signal
         finally:
-            if self._abort in (mine, None):  # a listener of agent_settled may have begun another
+            if self._abort in (mine, None):  # a listener of agent_settled may have begun another prompt
                 self._abort = self._task = self.call = None
                 self.trace_context = {}
                 self._settled.set()
 
     def free(self) -> None:
-        """Let the next prompt begin: for the present one only ``agent_settled`` has still to be emitted."""
+        """Let the next prompt begin, because only ``agent_settled`` remains to be emitted for the current one."""
         self._abort = None
 
     def abort(self, reason: str) -> None:
@@ -68,14 +68,14 @@ class PromptGate:
             self._abort.abort(reason)
 
     def is_inside(self) -> bool:
-        """Whether the caller runs in the task of a prompt, one that is being settled included."""
+        """Whether the caller runs in the task of a prompt, including a prompt that is settling."""
         return self._task is not None and asyncio.current_task() is self._task
 
     def is_inside_prompt(self) -> bool:
-        """Whether the caller is part of the prompt that is being answered: a hook, a listener."""
+        """Whether the caller is part of the prompt that is being answered, as a hook or listener is."""
         return self._abort is not None and self.is_inside()
 
     async def empty(self) -> None:
-        """Return when no prompt is inside; at once for the prompt's own task, which would wait for itself."""
+        """Return when no prompt is inside; in the prompt's own task return at once, as it would wait for itself."""
         if not self.is_inside():
             await self._settled.wait()

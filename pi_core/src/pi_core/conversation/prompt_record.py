@@ -1,7 +1,7 @@
 """Stores the system prompt and the tools in the session whenever they change.
 
-The record is a system message in front of the turn that it holds for, so that a transcript says what the model knew. It
-is read by people and by other programs; a request is made from the session's own prompt and tools.
+The record is a system message before the turn to which it applies, so that a transcript shows what the model knew. It
+is for users and other programs; a request uses the session's own prompt and tools.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ if TYPE_CHECKING:
 __all__ = ["PromptRecord"]
 
 _OF_THE_RUN = "run"
-"""Name of the section that holds what a plugin, or the call of a program, put behind the prompt for one run."""
+"""Name of the section with text that a plugin, or the call of a program, appended to the prompt for one run."""
 
 _REPLACED = "preamble"
-"""Name of the section of a prompt that is not made of ours."""
+"""Name of the single section of a prompt that does not consist of the session's own sections."""
 
 
 class PromptRecord:
     """Keeps the record of one session.
 
     Args:
-        runtime: Has the prompt and the tools.
+        runtime: Provides the prompt and the tools.
 
     Attributes:
-        base: The prompt as it was built for the run, before plugins changed its text.
+        base: The prompt that was built for the run, before plugins changed its text.
     """
 
     def __init__(self, runtime: Runtime) -> None:
@@ -40,7 +40,7 @@ class PromptRecord:
         self.base: SystemPrompt | None = None
 
     def update(self) -> None:
-        """Append a record where the branch does not say already what the next request will."""
+        """Append a record unless the branch already records the prompt and tools of the next request."""
         manager, state = self._runtime.manager, self._runtime.agent.state
         recorded = manager.recorded_instructions()
         now = (state.system_prompt, state.tools, recorded)
@@ -50,7 +50,7 @@ class PromptRecord:
         from pi_core.wire.converter import to_wire
 
         base = self.base or self._runtime.prompts.build_cached()
-        redact = self._runtime.models.auth.redaction().redact_known  # a prompt holds files and answers of plugins
+        redact = self._runtime.models.auth.redaction().redact_known  # a prompt contains files and answers of plugins
         tools = redact([to_wire(tool_declaration(tool)) for tool in state.tools])
         record = recorded.record_of(redact(_sections(state.system_prompt, base)), tools)
         if record is not None:
@@ -60,7 +60,7 @@ class PromptRecord:
 
 
 def _sections(text: str, base: SystemPrompt) -> dict[str, str]:
-    """Return a prompt as the sections that it was built of, and what was put behind them."""
+    """Return a prompt as the sections of which it was built, and the text appended to them."""
     if not text.startswith(base.text):
         return {_REPLACED: text} if text else {}
     sections: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""A reload: local extensions read again, every plugin activated again, with the old ones running until that works."""
+"""Reloads local extensions and activates all plugins again; old versions keep running until that succeeds."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["Reloader"]
 
 BUSY_SECONDS = 0.2
-"""How often to look whether the session is idle, once a file has changed."""
+"""Seconds between checks of whether the session is idle, after a file has changed."""
 
 
 class Reloader:
@@ -29,8 +29,8 @@ class Reloader:
         runtime: The objects that all parts share.
         start: Starts the session.
         is_compacting: Whether a compaction is running.
-        activations: What plugins hold as ``pi``.
-        offer_tools: Lets the next request offer the tools that are active then.
+        activations: The ``pi`` objects of plugins.
+        offer_tools: Makes the next request offer the currently active tools.
     """
 
     def __init__(
@@ -52,14 +52,14 @@ class Reloader:
         self._reloading: asyncio.Task[object] | None = None
 
     async def reload(self) -> None:
-        """Load local extensions again, read settings and resources again, and activate all plugins again.
+        """Reload local extensions, settings and resources, and activate all plugins again.
 
-        An extension that cannot be loaded any more goes on as it was before, and the reason is reported. Installed
-        plugins are not imported again: Python cannot replace a module that others hold. New ones are added, see
-        ``join_more``. Other sessions of the same host go on with the old versions until they are reloaded, too.
+        If an extension can no longer be loaded, its old version keeps running and the reason is reported. Installed
+        plugins are not imported again, because Python cannot replace a module to which others refer. New plugins are
+        added; see ``join_more``. Other sessions of the same host keep the old versions until they are also reloaded.
 
         Raises:
-            UserError: A prompt is being answered, or the conversation compacted.
+            UserError: A prompt is being answered, or the conversation is being compacted.
         """
         self._check_idle()
         await self._start()
@@ -72,17 +72,17 @@ class Reloader:
                 self._reloading = None
 
     def watch(self) -> None:
-        """Reload whenever a file of a local extension has changed, as soon as nothing else goes on."""
+        """Reload after each change to a file of a local extension, as soon as the session is idle."""
         if self._watching is None:
             self._watching = asyncio.get_running_loop().create_task(self._watch())
 
     @property
     def is_going_on(self) -> bool:
-        """Whether plugins are being loaded again."""
+        """Whether a reload is in progress."""
         return self._one_at_a_time.locked()
 
     async def finished(self) -> None:
-        """Return when no reload is going on; at once for what is part of one."""
+        """Return when no reload is in progress; return at once if the caller is part of a reload."""
         if self._reloading is not asyncio.current_task():
             async with self._one_at_a_time:
                 return
@@ -98,7 +98,7 @@ class Reloader:
         if runtime.host.joins_packages:
             self._join_packages()
         if extensions is not None:
-            runtime.settings.reload()  # they may name other extensions
+            runtime.settings.reload()  # the settings may name other extensions
             if runtime.settings is not runtime.host.settings:
                 runtime.host.settings.reload()
             staged = await extensions.stage()
@@ -117,7 +117,7 @@ class Reloader:
         await runtime.announce("session_start", lambda: pi_hookspecs.SessionStartEvent(reason="reload"))
 
     def _join_packages(self) -> None:
-        """Use the plugins that were installed since the start, as by ``pi install`` at another terminal."""
+        """Use plugins that were installed since the start, for example by ``pi install`` in another terminal."""
         from importlib import invalidate_caches
 
         from pi_core.host.overlay import join_more
@@ -131,7 +131,7 @@ class Reloader:
                 runtime.report_plugin_error(problem.plugin, problem.step, problem.message)
 
     def _activate(self, replaced: dict[str, object]) -> None:
-        """Activate all plugins; where a new version cannot be, the one before comes back."""
+        """Activate all plugins; if a new version cannot be activated, restore the previous one."""
         runtime = self._runtime
         for plugin, activate in runtime.host.activations():
             problem = self._activations.activate(plugin, activate)
@@ -143,7 +143,7 @@ class Reloader:
             before = dict(runtime.host.activations()).get(plugin)
             if before is not None:
                 self._activations.activate(plugin, before)
-            runtime.report_plugin_error(plugin, "reload", "the version before goes on")
+            runtime.report_plugin_error(plugin, "reload", "the previous version stays in use")
 
     def _check_idle(self) -> None:
         if self._runtime.is_streaming:

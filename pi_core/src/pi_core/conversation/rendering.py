@@ -36,7 +36,8 @@ class Renderings:
         """Return the lines that a plugin renders for its message or entry, without styles.
 
         Returns:
-            None when no plugin has a renderer for it, or the renderer failed, which is reported: show the content.
+            None if no plugin has a renderer for it, or if the renderer failed, which is reported. Then show the
+            content.
         """
         rows = self.custom_lines(value, width=width, expanded=expanded)
         return tuple(map(str, rows)) if rows is not None else None
@@ -44,7 +45,7 @@ class Renderings:
     def custom_lines(
         self, value: CustomMessage | CustomEntry, *, width: int, expanded: bool = False, theme: Theme | None = None
     ) -> tuple[str | Line, ...] | None:
-        """Return the rows that a plugin renders for its message or entry, see ``custom``.
+        """Return the rows that a plugin renders for its message or entry; see ``custom``.
 
         Args:
             value: The message or entry.
@@ -72,24 +73,24 @@ class Renderings:
     def tool_call(
         self, name: str, arguments: Mapping[str, Any], *, width: int, expanded: bool = False, partial: bool = False
     ) -> tuple[str | Line, ...] | None:
-        """Return the rows that a plugin renders for a call of a tool.
+        """Return the rows that a plugin renders for a tool call.
 
         Args:
             name: The tool.
-            arguments: Those of the call.
+            arguments: The arguments of the call.
             width: Cells in a row.
             expanded: Whether the user wants to see everything.
             partial: Whether the model is still writing the call.
 
         Returns:
-            None when no plugin renders calls of this tool, or the renderer failed, which is reported.
+            None if no plugin renders calls of this tool, or if the renderer failed, which is reported.
         """
         return self._tool(name, "render_call", arguments, width=width, expanded=expanded, partial=partial)
 
     def tool_result(
         self, name: str, result: ToolResult, *, width: int, expanded: bool = False, partial: bool = False
     ) -> tuple[str | Line, ...] | None:
-        """Return the rows that a plugin renders for a result of a tool, as for ``tool_call``.
+        """Return the rows that a plugin renders for a tool result, like ``tool_call``.
 
         Args:
             name: The tool.
@@ -101,7 +102,7 @@ class Renderings:
         return self._tool(name, "render_result", result, width=width, expanded=expanded, partial=partial)
 
     def markdown(self, text: str) -> str:
-        """Return a text after the ``MarkdownTransform`` objects of all plugins; one that fails changes nothing."""
+        """Return a text after applying all plugins' ``MarkdownTransform`` objects; failing ones are skipped."""
         found = self._runtime.registrations.find_all(_HOOK)
         transforms = [each for each in found.values() if hasattr(each.thing, "transform")]
         for each in sorted(transforms, key=lambda each: self._runtime.host.rank(each.plugin)):
@@ -118,7 +119,7 @@ class Renderings:
         return slot.run(lambda: tuple(rows_of(render(value, **options))), render)[1]
 
     def _tool_renderer(self, name: str) -> tuple[str, ToolRenderer] | None:
-        """Return the renderer of a tool, and its plugin: the registered one, or the tool's own of a later plugin."""
+        """Return a tool's renderer and its plugin: the registered one, or the tool's own if its plugin is later."""
         runtime = self._runtime
         registered = runtime.registrations.find(_HOOK, f"tool/{name}")
         tool = runtime.toolbox.find(name)
@@ -134,7 +135,7 @@ class Renderings:
         def run() -> str:
             answer = transform(text)
             if not isinstance(answer, str):
-                message = f"transform returned {answer!r:.60}, which is no text"
+                message = f"transform returned {answer!r:.60}, which is not text"
                 raise TypeError(message)
             return answer
 
@@ -148,5 +149,5 @@ def _takes_theme(render: Callable[..., Any]) -> bool:
 
     try:
         return "theme" in signature(render).parameters
-    except ValueError:  # it has no signature that can be read
+    except ValueError:  # its signature cannot be read
         return False

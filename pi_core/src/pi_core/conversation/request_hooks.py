@@ -1,4 +1,4 @@
-"""The hooks of requests to models: who makes a request and what for, what it sends, how its answer begins and ends.
+"""Calls the hooks of requests to models: their origin and purpose, their payload, and how their answer begins and ends.
 
 The conversation has one ``RequestHooks`` for all of its requests, which follow each other; a request outside the
 conversation has its own, because several may be made at once.
@@ -37,7 +37,7 @@ class _Request(ReprMixin):
 
     Attributes:
         model: The model that is asked.
-        common: The fields that the events of all of its hooks have.
+        common: The fields that the events of all its hooks share.
         started: When it began, in seconds of the performance counter.
         base_url: Its address, without user name and password; empty until it is known.
         payload: What was sent; None before that.
@@ -55,12 +55,12 @@ class RequestHooks:
 
     Args:
         hooks: The session's dispatcher.
-        plugins: Has the ``ctx`` that implementations get.
+        plugins: Provides the ``ctx`` for implementations.
         purpose: What the requests are for.
         plugin: The plugin that makes them; None for the conversation.
 
     Attributes:
-        retries: Returns how often the present request was made before.
+        retries: Returns how often the current request was made before.
         request_id: Id of the latest request, until its answer is complete.
         refused: Whether a plugin refused the latest request, failed to decide, or aborted the run with an exit code.
         exit_code: Exit code that the plugin chose for that; None if it chose none.
@@ -80,7 +80,7 @@ class RequestHooks:
         self.exit_code: int | None = None
 
     async def begin(self, request_id: str, model: Model, context: Context) -> None:
-        """Begin a request. Where no plugin implements one of its hooks, only its id is stored.
+        """Begin a request. If no plugin implements one of its hooks, only its id is stored.
 
         Raises:
             PiError: A plugin refuses the request.
@@ -112,14 +112,14 @@ class RequestHooks:
             messages=LazyCopies(context.messages),
             **common,
         )
-        self.refused, self.exit_code = True, None  # a guard that raises refuses, too
+        self.refused, self.exit_code = True, None  # a guard that raises also refuses
         answer = await self._hooks.call(request_specs.before_model_request, event, self._plugins.ctx)
         if answer is not None and answer.block:
             self.refuse(answer.reason, answer.exit_code)
         self.refused = False
 
     def stop(self, exit_code: int) -> None:
-        """Note that a plugin aborts the run: nothing is repeated, and the exit code is the plugin's."""
+        """Record that a plugin aborts the run: nothing is repeated, and the exit code is the plugin's."""
         self.refused, self.exit_code = True, exit_code
 
     def refuse(self, reason: str | None, exit_code: int | None) -> NoReturn:
@@ -132,7 +132,7 @@ class RequestHooks:
         raise PiError(reason or "A plugin refused this request")
 
     def bind(self, model: Model, options: StreamOptions) -> StreamOptions:
-        """Return the options of the present request with callbacks that call its hooks."""
+        """Return the options of the current request with callbacks that call its hooks."""
         request = self._request
         if request is None:
             return options
@@ -146,7 +146,7 @@ class RequestHooks:
         )
 
     async def end(self, answer: AssistantMessage) -> None:
-        """Call ``model_usage`` with the answer of the present request, which may be a failed one."""
+        """Call ``model_usage`` with the answer of the current request, which may have failed."""
         request, self._request = self._request, None
         if request is None or "model_usage" not in self._hooks.implemented:
             return
@@ -166,7 +166,7 @@ class RequestHooks:
         await self._hooks.notify(event, self._plugins.ctx)
 
     async def _on_payload(self, request: _Request, headers: dict[str, str], payload: Any, model: Model) -> Any:
-        """Ask ``before_provider_request``, add its headers, and return the payload to send."""
+        """Call ``before_provider_request``, add its headers, and return the payload to send."""
         request.payload = payload
         if "before_provider_request" not in self._hooks.implemented:
             return payload
@@ -190,10 +190,10 @@ class RequestHooks:
 
 
 def _add_headers(headers: dict[str, str], added: dict[Any, Any]) -> None:
-    """Add headers in place; each replaces one of the same name in other letters.
+    """Add headers in place; each replaces a header whose name differs only in case.
 
     Raises:
-        PiError: A name or a value is no text.
+        PiError: A name or a value is not text.
     """
     for name, value in added.items():
         if not isinstance(name, str) or not isinstance(value, str):

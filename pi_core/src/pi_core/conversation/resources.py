@@ -16,7 +16,7 @@ __all__ = ["discover_resources", "reload_resources", "report_problems"]
 
 
 async def discover_resources(runtime: Runtime, reason: Literal["startup", "reload"]) -> None:
-    """Ask the plugins for further paths."""
+    """Ask the plugins for additional paths."""
     if not runtime.hooks.listens("resources_discover"):
         return
     from pi_hookspecs import ResourcesDiscoverEvent

@@ -1,4 +1,4 @@
-"""Keeps and restores the model, the thinking level and the activated tools of a stored session."""
+"""Records and restores the model, the thinking level and the active deferred tools of a stored session."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ __all__ = [
 ]
 
 LOADED_TOOLS = "loaded_tools"
-"""``customType`` of the entries that keep which deferred tools are active from there on: ``{"names": [...]}``."""
+"""``customType`` of entries that record the active deferred tools from there on: ``{"names": [...]}``."""
 
 
 def restored_model(session: SessionManager, models: ModelRegistry) -> Model | None:
-    """Return the model that answered last in a session; None when there was none, or when it cannot answer now.
+    """Return the model that answered last in a session; None if there is none, or if it cannot answer now.
 
-    The session gets a notice of a model that cannot be restored.
+    If a model cannot be restored, the session gets a notice.
     """
     chosen = session.build_session_context().model
     if chosen is None:
@@ -61,12 +61,12 @@ def append_initial_settings(session: SessionManager, model: Model | None, level:
 
 
 def append_loaded_tools(session: SessionManager, names: Sequence[str]) -> None:
-    """Keep on the branch which deferred tools are active from here on."""
+    """Record on the branch which deferred tools are active from here on."""
     session.append_custom_entry(LOADED_TOOLS, {"names": list(names)})
 
 
 def restored_tools(session: SessionManager) -> tuple[str, ...]:
-    """Return the deferred tools that are active at the end of the branch; none where no valid entry names them."""
+    """Return the deferred tools that are active at the end of the branch; empty if no valid entry names them."""
     data = None
     for entry in session.get_branch().of_type("custom"):
         if getattr(entry, "custom_type", None) == LOADED_TOOLS:

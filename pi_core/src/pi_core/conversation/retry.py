@@ -1,7 +1,7 @@
 """Retries of failed requests, as the installed ``Retrier`` decides.
 
-The policy is the plugin's: which errors, how often, how long to wait. The mechanics are here: events, a wait that an
-abort ends, and the failed answer out of the model's context, though not out of the session.
+The plugin decides which errors to retry, how often, and how long to wait. This module emits events, waits until the
+delay or an abort ends the wait, and removes the failed answer from the model's context, but not from the session.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-import pi_hookspecs  # its events are loaded when they are used: most runs use none of these
+import pi_hookspecs  # events are loaded on first use, because most runs use none of them
 from pi_core.hooks.containment import reported
 from pi_hookspecs import AbortController, PiError
 
@@ -30,7 +30,7 @@ class Retry:
         set_model: Selects the fallback model of the policy.
 
     Attributes:
-        attempt: The number of the current retry, from 1; 0 when there is none.
+        attempt: The number of the current retry, from 1; 0 if there is none.
         enabled: Whether failed requests are repeated at all.
     """
 
@@ -58,7 +58,7 @@ class Retry:
             self._wait.abort("Retry cancelled")
 
     def decide(self, answer: AssistantMessage, attempt: int) -> RetryDecision | None:
-        """Return the policy's decision on a failed answer; no retry without a policy, or when the policy fails."""
+        """Return the policy's decision on a failed answer; no retry without a policy, or if the policy fails."""
         if not self.enabled or answer.stop_reason != "error":
             return None
         runtime = self._runtime
@@ -85,7 +85,7 @@ class Retry:
             await self._runtime.emit(pi_hookspecs.AutoRetryEndEvent(success=True, attempt=attempt))
 
     async def wait_for_retry(self, stop: AbortSignal) -> bool:
-        """Wait for the planned retry and prepare the context for it; return False when there is none."""
+        """Wait for the planned retry and prepare the context for it; return False if there is none."""
         decision, self._decision = self._decision, None
         failed, self._failed = self._failed, None
         if decision is None or failed is None:
@@ -98,7 +98,8 @@ class Retry:
                 attempt=decision.attempt,
                 max_attempts=decision.max_attempts,
                 delay_ms=decision.delay_ms,
-                # Without the advice: to send the prompt again, say, is what happens by itself.
+                # Without the advice, because the retry already does what it would suggest, such as sending the prompt
+                # again.
                 error_message=decision.reason or (failed.error_message or "").partition("\n")[0] or "Unknown error",
             )
         )
@@ -131,7 +132,7 @@ class Retry:
         try:
             model = runtime.ctx.find_model(name)
         except PiError as error:
-            runtime.report_plugin_error("(retry)", "Retrier.decide", f"Cannot go on with model {name!r}: {error}")
+            runtime.report_plugin_error("(retry)", "Retrier.decide", f"Cannot continue with model {name!r}: {error}")
             return False
         await self._set_model(model)
         return True

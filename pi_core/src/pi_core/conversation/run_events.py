@@ -24,7 +24,7 @@ _CALLED_BY_BRIDGE = frozenset({"message_end", "turn_end"})
 """Hooks with a result, which the bridge calls while the loop waits."""
 
 _BEFORE_HOOKS = frozenset({"agent_start", "message_start", "turn_start"})
-"""Events with something to do before hooks are called."""
+"""Events that require work before hooks are called."""
 
 
 class RunEvents:
@@ -32,8 +32,8 @@ class RunEvents:
 
     Args:
         runtime: The objects that all parts share.
-        queue: Emits what is queued now when a queued message was taken.
-        retry: Decides about a run that failed.
+        queue: Emits the remaining messages after a queued message was taken.
+        retry: Decides whether to retry a failed run.
         record: Stores the system prompt of each turn.
     """
 
@@ -44,7 +44,7 @@ class RunEvents:
         self._record = record
 
     def on_event(self, event: AgentEvent, signal: AbortSignal) -> Awaitable[None] | None:
-        """Handle one event. A delta that no hook is called for goes straight to the session's subscribers."""
+        """Handle one event. A delta without hooks is passed directly to the session's subscribers."""
         runtime = self._runtime
         if event.type == "message_update" and "message_update" not in runtime.hooks.implemented:
             return runtime.events.emit(event, signal) if runtime.events.listeners else None
@@ -59,7 +59,7 @@ class RunEvents:
                 self._before_hooks(event, signal)
             if kind in runtime.hooks.implemented:
                 await runtime.hooks.notify(copy_event(event), runtime.ctx)
-            if kind == "turn_start":  # hooks may have changed what the turn's request is made of
+            if kind == "turn_start":  # hooks may have changed the prompt and tools of the turn's request
                 self._record.update()
         elif isinstance(event, MessageEndEvent):
             runtime.transcript.record(event.message)
@@ -80,7 +80,7 @@ class RunEvents:
             self._runtime.settings.refresh()
 
     def _forward_abort(self, signal: AbortSignal) -> None:
-        """Let the prompt's abort end its run, and the run's abort the hooks that are called meanwhile."""
+        """Let an abort of the prompt end its run, and an abort of the run end the hooks that are called meanwhile."""
         hooks, agent, stop = self._runtime.hooks, self._runtime.agent, self._runtime.gate.signal
         signal.on_abort(lambda: hooks.abort(signal))
         if stop is not None:

@@ -1,6 +1,6 @@
-"""``Runtime``: the value that every part of a conversation is made from.
+"""``Runtime``: the object from which every part of a conversation is created.
 
-A part takes what it needs from here and calls other parts that it is given; none of them knows the session.
+A part takes what it needs from the runtime and calls other parts that are passed to it; no part knows the session.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ __all__ = ["FrontEnd", "Runtime", "report_plugin_error"]
 
 @define(kw_only=True, eq=False, repr=False)
 class FrontEnd(ReprMixin):
-    """What the program around a session is, as plugins see it.
+    """The program that uses a session, as plugins see it.
 
     Attributes:
         ui: Answers dialogs.
@@ -47,8 +47,8 @@ class FrontEnd(ReprMixin):
         mode: The front end's name.
         flags: Values of options that plugins registered.
         deps: An object of the program for its tools and plugins.
-        depth: How many sessions this one is nested in: helpers have at least 1.
-        shutdown_requested: Set when a plugin has asked the program to end.
+        depth: The number of sessions in which this session is nested; at least 1 for helpers.
+        shutdown_requested: Set when a plugin has requested that the program end.
     """
 
     ui: UserInterface
@@ -71,18 +71,18 @@ class Runtime(ReprMixin):
         resources: Skills, prompt templates, themes, context files.
         cwd: The working directory.
         manager: The session's tree and its store.
-        registrations: What plugins registered, for every session of the host or for this one.
+        registrations: The objects that plugins registered, for every session of the host or only for this session.
         hooks: Calls the plugins' hooks.
         plugins: The ``ctx`` and ``pi`` objects of plugins.
         events: The subscribers of the session's events.
         gate: The prompt that is being answered.
         agent: The loop with its state and queues.
-        transcript: Writes messages to the agent, the tree and the subscribers.
-        bridge: Answers the loop's callbacks by calling hooks.
+        transcript: Passes messages to the agent, the tree and the subscribers.
+        bridge: Implements the loop's callbacks by calling hooks.
         toolbox: All tools.
         prompts: Builds the system prompt.
         front_end: The program around the session.
-        create_session: Makes another session, of a helper, with the options of ``create_agent_session``.
+        create_session: Creates another session, for a helper, with the options of ``create_agent_session``.
     """
 
     host: PluginHost
@@ -106,25 +106,25 @@ class Runtime(ReprMixin):
 
     @property
     def ctx(self) -> PluginContext:
-        """The ``ctx`` that hooks get now; a reload replaces it."""
+        """The ``ctx`` that hooks currently get; a reload replaces it."""
         return self.plugins.ctx
 
     @property
     def signal(self) -> AbortSignal | None:
-        """The abort of the present run, between the runs of a prompt that of the prompt; None while idle."""
+        """The abort signal of the current run, or, between the runs of a prompt, of the prompt; None while idle."""
         return self.agent.signal or self.gate.signal
 
     @property
     def is_streaming(self) -> bool:
-        """Whether a prompt is being answered; its boundaries, where plugins may act, are part of it."""
+        """Whether a prompt is being answered, including its boundaries, at which plugins may act."""
         return self.gate.signal is not None or self.agent.state.is_streaming
 
     @property
     def exit_code(self) -> int:
         """Exit code for a process that ends after the last prompt.
 
-        0 when it was answered, 1 when its answer failed or was aborted, or what a plugin chose that refused a request
-        or aborted the run.
+        0 if the prompt was answered, 1 if its answer failed or was aborted, or the code chosen by a plugin that refused
+        a request or aborted the run.
         """
         answer = self.transcript.last_answer()
         if answer is None or answer.stop_reason not in ("error", "aborted"):
@@ -136,7 +136,7 @@ class Runtime(ReprMixin):
         """Return the current model.
 
         Raises:
-            NoModel: None is selected.
+            NoModel: No model is selected.
         """
         model = self.agent.state.model
         if model is None:
@@ -148,11 +148,11 @@ class Runtime(ReprMixin):
         await self.events.emit(event, self.signal)
 
     async def announce(self, kind: str, make: Callable[[], Any]) -> None:
-        """Call the notify hook of this name, then the subscribers, with an event that is made only if one listens.
+        """Call the notify hook of this name, then the subscribers, with an event that is created only if needed.
 
         Args:
             kind: The hook's name, which is the event's type.
-            make: Returns the event.
+            make: Creates the event.
         """
         hooked, subscribed = self.hooks.listens(kind), self.events.listens(kind)
         if not (hooked or subscribed):
@@ -167,7 +167,7 @@ class Runtime(ReprMixin):
         """Emit ``extension_error`` without waiting for the subscribers; may be called from anywhere.
 
         Args:
-            plugin: The plugin's name; a part of pi is named in parentheses, as ``(session)``.
+            plugin: The plugin's name; a part of pi is named in parentheses, such as ``(session)``.
             step: The hook, or where else the error occurred.
             message: What happened, for the user.
             stack: The traceback as text.
@@ -176,7 +176,7 @@ class Runtime(ReprMixin):
 
 
 def report_plugin_error(events: Subscribers, plugin: str, step: str, message: str, stack: str | None = None) -> None:
-    """Emit ``extension_error``, see ``Runtime.report_plugin_error``."""
+    """Emit ``extension_error``; see ``Runtime.report_plugin_error``."""
     from pi_hookspecs import ExtensionErrorEvent
 
     events.emit_nowait(ExtensionErrorEvent(extension_path=plugin, event=step, error=message, stack=stack))

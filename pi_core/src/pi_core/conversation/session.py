@@ -1,6 +1,6 @@
 """``AgentSession``: the public interface of a conversation; its members delegate to the parts."""
 
-# ruff: noqa: TC004 - the parts that the lambdas name are for type checkers: those functions are never called
+# ruff: noqa: TC004 - type checkers read the names in the lambdas, which are never called
 from __future__ import annotations
 
 import warnings
@@ -65,12 +65,12 @@ T = TypeVar("T")
 
 
 class AgentSession:
-    """A conversation with its model, tools and plugins. Make one with ``create_agent_session``.
+    """A conversation with its model, tools and plugins. Create one with ``create_agent_session``.
 
-    Use it as ``async with``: entering starts it (``activate``, ``session_start``), leaving shuts it down.
+    Use it with ``async with``: entering starts the session (``activate``, ``session_start``), leaving shuts it down.
 
     Args:
-        runtime: The objects that all parts share.
+        runtime: The objects that all parts of the session share.
     """
 
     def __init__(self, runtime: Runtime) -> None:
@@ -91,13 +91,13 @@ class AgentSession:
         self.system_prompts = runtime.prompts
         self.shutdown_requested = runtime.front_end.shutdown_requested
 
-    ctx: PluginContext = attribute("runtime.ctx", "The ``ctx`` that hooks get; a reload replaces it.")
+    ctx: PluginContext = attribute("runtime.ctx", "The ``ctx`` passed to hooks; a reload replaces it.")
     signal: AbortSignal | None = attribute("runtime.signal", "Abort signal of the current run or prompt.")
     prompt_signal: AbortSignal | None = attribute("runtime.gate.signal", "Abort signal of the current prompt.")
     is_streaming: bool = attribute("runtime.is_streaming", "Whether a prompt is being answered.")
     mode: str = attribute("runtime.front_end.mode", "The front end's name.", writable=True)
-    flags: dict[str, bool | str | None] = attribute("runtime.front_end.flags", "Values of options of plugins.")
-    bus: Bus = attribute("parts.bus", "Plain data between plugins.")
+    flags: dict[str, bool | str | None] = attribute("runtime.front_end.flags", "Values of the plugins' options.")
+    bus: Bus = attribute("parts.bus", "The event bus between plugins.")
     ui: UserInterface = attribute("runtime.front_end.ui", "Answers dialogs.", writable=True)
     has_ui: bool = attribute("runtime.front_end.has_ui", "Whether a user can answer dialogs.", writable=True)
     deps: Any = attribute("runtime.front_end.deps", "The program's object for its tools and plugins.", writable=True)
@@ -106,9 +106,9 @@ class AgentSession:
     system_prompt: str = attribute("state.system_prompt", "The system prompt as the next request would send it.")
     messages: list[Any] = attribute("state.messages", "The conversation as the next request would send it.")
     session_id: str = attribute("session_manager.id", "The session's id.")
-    session_file: Path | None = attribute("session_manager.file", "The session's file; None for one in memory only.")
+    session_file: Path | None = attribute("session_manager.file", "The session's file; None if it is kept in memory.")
     session_name: str | None = attribute("session_manager.name", "The name that the user gave the session.")
-    exit_code: int = attribute("runtime.exit_code", "Exit code for a process that ends here; 0 after an answer.")
+    exit_code: int = attribute("runtime.exit_code", "Exit code if the process ends now; 0 after an answer.")
     is_compacting: bool = attribute("parts.is_compacting", "Whether a compaction is running.")
     auto_compaction_enabled: bool = attribute("parts.compaction.enabled", "Whether plugins may compact automatically.")
     is_retrying: bool = attribute("parts.retry.is_waiting", "Whether the delay before a retry is running.")
@@ -117,7 +117,7 @@ class AgentSession:
     is_bash_running: bool = attribute("parts.bash.is_running", "Whether a command of the user is running.")
     scoped_models: tuple[ScopedModel, ...] = attribute("parts.models.scoped", "The models to cycle through.")
 
-    children: tuple[ChildSession, ...] = attribute("parts.child_sessions", "The sessions that plugins created for it.")
+    children: tuple[ChildSession, ...] = attribute("parts.child_sessions", "The child sessions that plugins created.")
 
     # Lifecycle
 
@@ -140,16 +140,17 @@ class AgentSession:
     bind_extensions = Method("parts.lifecycle.bind", lambda: Lifecycle.bind)
 
     def is_project_trusted(self) -> bool:
-        """Return whether files of the project itself may be used: settings, extensions, skills, prompts."""
+        """Return whether the project's own settings, extensions, skills and prompts may be used."""
         return self.settings.trust_of(self.cwd).is_trusted
 
     # Events
 
     def subscribe(self, listener: Listener, *types: str) -> Callable[[], None]:
-        """Call a listener with every event, or with those of some types; returns a function that unsubscribes.
+        """Call a listener with every event, or with events of the given types; return a function that unsubscribes.
 
-        A type may be an event's (``turn_end``) or a stream event's (``text_delta``). The listener may be
-        ``async`` and may take the run's abort signal as a second argument; it is awaited before the next.
+        A type is the type of an event (``turn_end``) or of a stream event (``text_delta``). The listener may be
+        ``async`` and may take the run's abort signal as a second argument. Each listener is awaited before the next
+        one is called.
         """
         return self.runtime.events.add(listener, frozenset(types))
 
@@ -170,19 +171,20 @@ class AgentSession:
         limits: UsageLimits | None = None,
         trace_context: Mapping[str, str] | None = None,
     ) -> AssistantMessage | None:
-        """Send a prompt and return the last answer, once the run has settled.
+        """Send a prompt and return the last answer once the run has settled.
 
-        Messages go to the agent unchanged: neither commands nor the ``input`` hook see them. ``on_accepted`` is called
-        once with the disposition of the prompt, before the first event. ``trace_context`` has the ``traceparent`` and
-        ``tracestate`` of the caller's own span, for plugins that trace and for the programs that tools call.
+        Message objects go to the agent unchanged; neither commands nor the ``input`` hook process them.
+        ``on_accepted`` is called once, before the first event, with the disposition of the prompt. ``trace_context``
+        contains the ``traceparent`` and ``tracestate`` of the caller's span; tracing plugins and the programs that
+        tools start receive it.
 
         Returns:
-            The last assistant message, also one that failed or was aborted (``stop_reason``); None when a command or a
-            plugin handled the text, or it was queued.
+            The last assistant message, even if it failed or was aborted (see its ``stop_reason``). None if a command
+            or a plugin handled the text, or if the prompt was queued.
 
         Raises:
-            AgentBusy: A run is in progress and ``streaming_behavior`` is not given, or ``limits`` are given, which
-                only the prompt that starts a run accepts.
+            AgentBusy: A run is in progress, and ``streaming_behavior`` is not given or ``limits`` are given. Only a
+                prompt that starts a run accepts ``limits``.
             UsageLimitExceeded: One of ``limits`` was reached.
             NoModel: No model is selected.
             MissingKey: The model's provider has no key.
@@ -233,46 +235,46 @@ class AgentSession:
         images: Sequence[ImageContent] = (),
         limits: UsageLimits | None = None,
     ) -> Answer[Any]:
-        """Send a prompt and return the answer as a value; unlike ``prompt`` it raises if there is none.
+        """Send a prompt and return the answer as a value; unlike ``prompt``, raise an error if there is no answer.
 
         Args:
-            prompt: The text; commands, skills and templates as in ``prompt``.
+            prompt: The text. Commands, skills and templates work as in ``prompt``.
             output_type: The type of the answer: a JSON schema as a dict, an attrs class, a dataclass, a
-                ``TypedDict``, a pydantic model, a primitive, a list, or a union of these. The system prompt asks
-                for it, and the API enforces it if it can. An answer that does not match is sent back once.
-            images: Images that belong to the text.
-            limits: What the prompt may use, a correction of its output included.
+                ``TypedDict``, a pydantic model, a primitive, a list, or a union of these. The system prompt requests
+                this type, and the API enforces it if it can. An answer that does not match is sent back once.
+            images: Images to send with the text.
+            limits: Usage limits of the prompt, including the correction of an answer that does not match.
 
         Returns:
-            The answer; ``output`` is the data, or the text where no ``output_type`` is given.
+            The answer. Its ``output`` is the data, or the text if no ``output_type`` is given.
 
         Raises:
-            RequestFailed: The request to the model failed, after the retries that the installed policy makes.
+            RequestFailed: The request to the model failed, even after the retries of the installed retry policy.
             Aborted: The prompt was aborted.
             InvalidOutput: The answer does not match ``output_type``, even after it was sent back.
             UsageLimitExceeded: A limit was reached; the conversation can continue.
             AgentBusy: Another prompt is being answered.
-            PiError: A command or a plugin handled the prompt, so there is no data. Without ``output_type`` the answer
-                is the empty text instead.
+            PiError: A command or a plugin handled the prompt, so there is no data. Without ``output_type``, the
+                answer is the empty text and no error is raised.
         """
         return await self.parts.calls.ask(prompt, output_type, images, limits)
 
     def stream(
         self, prompt: str, *, images: Sequence[ImageContent] = (), limits: UsageLimits | None = None
     ) -> PromptStream:
-        """Send a prompt and yield the session's events, ``agent_settled`` last; ``stream(...).text()`` only its text.
+        """Send a prompt and yield the session's events; ``agent_settled`` is the last one.
 
-        For ``async for event in session.stream("..."):``. The prompt starts with the first iteration.
-        Leaving the loop early, by ``break``, an exception or a cancelled task, aborts the prompt, and the session can
-        be used again at once. Close a stream that is kept in a variable with ``await stream.aclose()``, or
-        use ``async with contextlib.aclosing(...)``.
+        Use it as ``async for event in session.stream("..."):``; ``session.stream("...").text()`` yields only the text.
+        The prompt starts with the first iteration. Leaving the loop early, by ``break``, an exception or a cancelled
+        task, aborts the prompt, and the session can be used again at once. If you keep the stream in a variable, close
+        it with ``await stream.aclose()``, or use ``async with contextlib.aclosing(...)``.
 
-        A slow consumer slows the run down, which waits once a thousand events are queued. So the loop must not wait for
-        its own run to end (``wait_for_idle``); ``abort`` may be awaited in it.
+        A slow consumer slows the run down: the run waits while a thousand events are queued. Code inside the loop must
+        therefore not wait for the run to end (``wait_for_idle``), but it may await ``abort``.
 
         Args:
-            prompt: As in ``prompt``.
-            images: Images that belong to the text.
+            prompt: The prompt; see ``prompt``.
+            images: Images to send with the text.
             limits: Usage limits of the prompt.
 
         Raises:
@@ -331,7 +333,7 @@ class AgentSession:
         """Tokens and cost of every answer so far."""
         return self.parts.usage.total()
 
-    # Another conversation, another place in this one, a shorter one
+    # Switching and forking sessions, navigating the tree, compaction
 
     new_session = Method("parts.switcher.new", lambda: SessionSwitcher.new)
     switch_session = Method("parts.switcher.switch", lambda: SessionSwitcher.switch)
@@ -365,7 +367,7 @@ class AgentSession:
     add_tool = Method("parts.tools.add", lambda: OfferedTools.add)
     get_mcp_servers = Method("parts.mcp_servers.all", lambda: McpServers.all)
 
-    # Commands, the user's and plugins'
+    # Shell commands of the user, commands and renderers of plugins
 
     execute_bash = Method("parts.bash.execute", lambda: UserBash.execute)
     record_bash_result = Method("parts.bash.record", lambda: UserBash.record)

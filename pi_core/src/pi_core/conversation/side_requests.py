@@ -1,4 +1,4 @@
-"""Requests outside the conversation: ``ctx.complete``, made, retried and accounted for like the conversation's own."""
+"""Requests outside the conversation (``ctx.complete``), retried and accounted for like the conversation's own."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ _SUMMARIES: dict[str, Literal["compaction", "branchSummary"]] = {
     "compaction": "compaction",
     "branch_summary": "branchSummary",
 }
-"""Purposes whose retries are emitted, and the word for each on the wire."""
+"""Purposes whose retries emit events, and the name of each in JSON."""
 
 
 class SideRequests:
-    """Asks the model outside the conversation.
+    """Makes requests to the model outside the conversation.
 
     Args:
-        runtime: Has the model, its key, the settings and the hooks.
-        retry: Decides whether a failed request is repeated.
-        spent: Where requests, tokens and dollars of each plugin are added up.
+        runtime: Provides the model, its key, the settings and the hooks.
+        retry: Decides whether to repeat a failed request.
+        spent: The totals of requests, tokens and dollars by plugin, to which this adds.
     """
 
     def __init__(self, runtime: Runtime, retry: Retry, spent: dict[str | None, list[float]]) -> None:
@@ -46,10 +46,10 @@ class SideRequests:
         self._summaries: list[tuple[AssistantMessage, SideRequest]] = []
 
     async def complete(self, context: Context, request: SideRequest) -> AssistantMessage:
-        """Return the answer, or the error that it ended in after the last retry.
+        """Return the answer, or the error with which it ended after the last retry.
 
-        The tokens of every answer are kept in the session as a ``usage`` entry, except those of a summary that came
-        out well: its entry carries them, or ``account_for_summaries`` when there comes none.
+        The tokens of every answer are recorded in the session as a ``usage`` entry, except for a successful summary:
+        its own entry contains them, or ``account_for_summaries`` records them if there is no such entry.
 
         Raises:
             NoModel: No model is selected.
@@ -77,7 +77,7 @@ class SideRequests:
             if self._runtime.gate.call is not None:
                 self._runtime.gate.call.add(answer)
             decision = None if hooks.refused else self._retry.decide(answer, attempt + 1)
-            if decision is None or decision.model is not None:  # another model is for the conversation to change to
+            if decision is None or decision.model is not None:  # only the conversation may switch models
                 break
             if not await self._next_try(decision.delay_ms, request, signal):
                 break
@@ -98,7 +98,7 @@ class SideRequests:
         sums[2] += answer.usage.cost.total
 
     def account_for_summaries(self, *, carried: bool) -> None:
-        """Keep the tokens of summaries that were made, unless an entry carries them: a plugin may have refused them."""
+        """Record the tokens of summaries that no entry contains, for example because a plugin refused the summary."""
         made, self._summaries = self._summaries, []
         for answer, request in made:
             if not carried:
@@ -150,4 +150,4 @@ class SideRequests:
 
 
 async def _ignore(_event: object) -> None:
-    """Nothing follows the answer while it grows."""
+    """Ignore an event of the partial answer."""

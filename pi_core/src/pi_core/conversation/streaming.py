@@ -1,4 +1,4 @@
-"""``session.stream``: a prompt's events, pulled by one consumer who may leave at any time."""
+"""``session.stream``: a prompt's events for one consumer, which may leave at any time."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 __all__ = ["PromptFeed", "PromptStream", "TextStream"]
 
 MAX_BUFFERED = 1000
-"""Events that wait for a slow consumer; beyond that the run waits."""
+"""Maximum number of events that wait for a slow consumer; beyond that the run waits."""
 
 
 class PromptStream:
     """The events of one prompt, for ``async for``; see ``AgentSession.stream``.
 
     Args:
-        feed: Where they come from.
+        feed: The source of the events.
     """
 
     def __init__(self, feed: PromptFeed) -> None:
@@ -42,16 +42,16 @@ class PromptStream:
         return TextStream(self)
 
     async def aclose(self) -> None:
-        """Leave the stream: abort its prompt, if that is still being answered, and wait until it has settled."""
+        """Leave the stream: abort its prompt if it is still being answered, and wait until it has settled."""
         self._feed.leave()
         await self._feed.ended()
 
     def __del__(self) -> None:
-        self._feed.leave_soon()  # a loop that was left has dropped its iterator
+        self._feed.leave_soon()  # a loop that ended early has dropped its iterator
 
 
 class TextStream:
-    """The text of a stream of events, for ``async for``; it is left as the stream is.
+    """The text of a stream of events, for ``async for``; leaving it leaves the stream.
 
     Args:
         stream: The events.
@@ -75,19 +75,19 @@ class TextStream:
         raise StopAsyncIteration
 
     async def aclose(self) -> None:
-        """Leave the stream, see ``PromptStream.aclose``."""
+        """Leave the stream; see ``PromptStream.aclose``."""
         await self._stream.aclose()
 
 
 class PromptFeed:
-    """Answers a prompt in a task of its own, and keeps the events that the consumer has not taken.
+    """Answers a prompt in a separate task, and keeps the events that the consumer has not yet taken.
 
-    The task does not know the stream: one that nothing refers to any more was left.
+    The task has no reference to the stream, so a stream that is no longer referenced counts as left.
 
     Args:
         subscribe: Subscribes to the session's events; returns a function that unsubscribes.
         request_abort: Aborts the prompt.
-        begin: Makes the prompt, and calls its argument when the prompt is accepted; called when the consumer takes the
+        begin: Sends the prompt, and calls its argument when the prompt is accepted; called when the consumer takes the
             first event.
     """
 
@@ -115,7 +115,7 @@ class PromptFeed:
 
         Raises:
             StopAsyncIteration: The prompt has settled, or the stream was left.
-            PiError: Another task reads already, or the prompt cannot be made, see ``AgentSession.prompt``.
+            PiError: Another task is already reading, or the prompt cannot be sent; see ``AgentSession.prompt``.
         """
         if self._is_read:
             raise PiError("Another task reads this stream already; each of its events can be read once")
@@ -145,7 +145,7 @@ class PromptFeed:
         return self._events.popleft()
 
     def leave(self) -> None:
-        """Abort the prompt, if it is still being answered; no more events are given."""
+        """Abort the prompt if it is still being answered; no more events are returned."""
         self.is_left = True
         self._events.clear()
         self._news.set()
@@ -154,7 +154,7 @@ class PromptFeed:
             self._request_abort("The consumer left the stream")
 
     def leave_soon(self) -> None:
-        """Leave from wherever the garbage collector may be, which can be another thread."""
+        """Leave from any thread, because the garbage collector may run in another thread."""
         self.is_left = True
         if self.is_answered:
             with suppress(RuntimeError):  # the loop is closed
@@ -162,7 +162,7 @@ class PromptFeed:
 
     @property
     def is_answered(self) -> bool:
-        """Whether the prompt is being answered: it has begun and not settled."""
+        """Whether the prompt is being answered: it has begun and has not settled."""
         return self._task is not None and not self._task.done() and not self._is_settled
 
     async def ended(self) -> None:
@@ -176,20 +176,20 @@ class PromptFeed:
         with ExitStack() as subscription:
 
             def on_accepted(_outcome: str) -> None:
-                """Take the events from here on: those before are of another prompt."""
+                """Take events from here on, because earlier events belong to another prompt."""
                 subscription.callback(self._subscribe(self._on_event))
-                if self.is_left:  # before there was anything to abort
+                if self.is_left:  # it was left before there was a prompt to abort
                     self.leave()
 
             await self._begin(on_accepted)
 
     def _end(self, task: asyncio.Task[None]) -> None:
         if not task.cancelled():
-            task.exception()  # looked at, also where the consumer has left
+            task.exception()  # retrieved even if the consumer has left
         self._news.set()
 
     def _on_event(self, event: Any, signal: AbortSignal | None) -> Awaitable[None] | None:
-        """Keep an event; with too many of them, when there is room."""
+        """Keep an event; if there are too many, wait until there is room."""
         self._is_settled = self._is_settled or event.type == "agent_settled"
         if self._has_room(signal):
             self._keep(event)
@@ -206,7 +206,7 @@ class PromptFeed:
         self._keep(event)
 
     def _has_room(self, signal: AbortSignal | None) -> bool:
-        """Whether the run may go on; it always may at its end, which the consumer may be waiting for."""
+        """Whether the run may continue; it always may at its end, for which the consumer may be waiting."""
         is_ending = self._is_settled or self.is_left or (signal is not None and signal.aborted)
         return is_ending or len(self._events) < MAX_BUFFERED
 

@@ -21,7 +21,7 @@ __all__ = ["OutputFormat"]
 
 _NO_JSON = object()
 _WRAPPED = "result"
-"""Name of the property that holds what is no object: the APIs take schemas of objects alone."""
+"""Name of the property for a value that is not an object, because the APIs accept only schemas of objects."""
 
 _INSTRUCTION = """
 
@@ -54,7 +54,7 @@ class OutputFormat:
         schema: JSON schema of an object.
 
     Raises:
-        TypeError: JSON schema has no word for the type.
+        TypeError: JSON schema cannot express the type.
         UserError: The schema is not valid.
     """
 
@@ -76,7 +76,7 @@ class OutputFormat:
         """Return the value parsed from an answer.
 
         Raises:
-            InvalidOutput: It is none, or does not fit; the message says what is wrong.
+            InvalidOutput: The answer is not a JSON object, or does not fit the schema; the message says what is wrong.
         """
         found = next(_json_in(text), _NO_JSON)
         if self._is_wrapped and not isinstance(found, dict) and found is not _NO_JSON:
@@ -91,7 +91,7 @@ class OutputFormat:
             raise InvalidOutput("\n".join(f"- {problem}" for problem in problems), text=text)
         try:
             return self._load(fitted[_WRAPPED] if self._is_wrapped else fitted)
-        except Exception as error:  # what a converter or validator of the type has against it
+        except Exception as error:  # a problem that a converter or validator of the type found
             raise InvalidOutput("\n".join(f"- {problem}" for problem in problems_of(error)), text=text) from error
 
     @staticmethod
@@ -101,7 +101,7 @@ class OutputFormat:
 
 
 def _described(output_type: Any) -> tuple[dict[str, Any], Callable[[Any], Any]]:
-    """Return the schema of a type, and what makes its value of JSON that fits."""
+    """Return the schema of a type, and a function that creates its value from JSON that fits."""
     if isinstance(output_type, Mapping):
         return dict(output_type), lambda value: value
     if hasattr(output_type, "model_json_schema") and hasattr(output_type, "model_validate"):
@@ -110,7 +110,7 @@ def _described(output_type: Any) -> tuple[dict[str, Any], Callable[[Any], Any]]:
 
 
 def _compiled(schema: dict[str, Any]) -> CompiledSchema:
-    from pi_core.agent.schema import CompiledSchema  # brings jsonschema
+    from pi_core.agent.schema import CompiledSchema  # imports jsonschema
 
     try:
         return CompiledSchema("output", schema, broken=_BROKEN_SCHEMA, scalars=False)
@@ -119,7 +119,7 @@ def _compiled(schema: dict[str, Any]) -> CompiledSchema:
 
 
 def _wrapped(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return an object with the schema as its one property; definitions stay at the root, where references point."""
+    """Return the schema of an object with this schema as its only property; definitions stay at the root."""
     definitions: dict[str, Any] = {name: schema[name] for name in ("$schema", "$defs", "definitions") if name in schema}
     inner = {name: value for name, value in schema.items() if name not in definitions}
     return {
@@ -140,5 +140,5 @@ def _json_in(text: str) -> Iterator[Any]:
 
 
 def _refuse(constant: str) -> Any:
-    """Refuse NaN and Infinity, which JSON does not have."""
+    """Reject NaN and Infinity, which are not valid JSON."""
     raise ValueError(constant)

@@ -1,7 +1,7 @@
 """Switches sessions: new, stored, forked or cloned; hooks can cancel a switch and are notified of it.
 
-The ``AgentSession`` stays, its listeners and plugins with it; what is replaced is the conversation. Plugins are
-asked, then the old conversation is shut down, then it is replaced, then the new one begins.
+The ``AgentSession`` stays, with its listeners and plugins; only the conversation is replaced. Plugins are asked first;
+then the old conversation is shut down and replaced, and the new one begins.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ __all__ = ["ForkOutcome", "SessionSwitcher"]
 
 @frozen(kw_only=True)
 class ForkOutcome:
-    """The result of a fork: the user's text at the fork, for editing; or ``cancelled`` by a plugin."""
+    """The result of a fork: the user's text at the fork, for editing, or that a plugin ``cancelled`` it."""
 
     selected_text: str = ""
     cancelled: bool = False
@@ -43,9 +43,9 @@ class SessionSwitcher:
 
     Args:
         runtime: The objects that all parts share.
-        lifecycle: Starts the session, and stops what runs.
+        lifecycle: Starts the session, and stops running work.
         queue: The message queues, which are cleared.
-        models: Selects the model of the conversation that begins.
+        models: Selects the model of the new conversation.
     """
 
     def __init__(self, runtime: Runtime, lifecycle: Lifecycle, queue: MessageQueue, models: ModelSelection) -> None:
@@ -60,14 +60,14 @@ class SessionSwitcher:
         parent_session: str | None = None,
         setup: Callable[[SessionManager], Awaitable[None] | None] | None = None,
     ) -> bool:
-        """Begin a new conversation; a running prompt is aborted. Subscribers and plugins stay.
+        """Begin a new conversation; a running prompt is aborted. Subscribers and plugins are kept.
 
         Args:
             parent_session: File that the new session names as its parent.
-            setup: Called with the new session before its ``session_start``, to put entries in.
+            setup: Called with the new session before its ``session_start``, to add entries.
 
         Returns:
-            False when a plugin cancelled it.
+            False if a plugin cancelled it.
         """
         if not await self._may_switch("new", None):
             return False
@@ -78,17 +78,17 @@ class SessionSwitcher:
             state = self._runtime.agent.state
             append_initial_settings(manager, state.model, state.thinking_level)
             waiting = setup(manager) if setup is not None else None
-            if waiting is not None and hasattr(waiting, "__await__"):  # a lambda returns what its last call did
+            if waiting is not None and hasattr(waiting, "__await__"):  # a lambda returns the value of its expression
                 await waiting
 
         await self._replace("new", replace)
         return True
 
     async def switch(self, session_path: str | Path) -> bool:
-        """Open a stored conversation, with its model and thinking level; False when a plugin cancelled it.
+        """Open a stored conversation with its model and thinking level; return False if a plugin cancelled this.
 
         Raises:
-            UserError: It is no session; the present one stays.
+            UserError: It is not a session; the current session stays open.
         """
         if not await self._may_switch("resume", str(session_path)):
             return False
@@ -100,15 +100,15 @@ class SessionSwitcher:
         return True
 
     async def import_file(self, path: str | Path) -> bool:
-        """Copy a session file into the store and open it; False when a plugin cancelled it.
+        """Copy a session file into the store and open it; return False if a plugin cancelled this.
 
         Raises:
-            UserError: It is no session, one of its id is stored already, or it cannot be stored.
+            UserError: The file is not a session, a session with its id is already stored, or it cannot be stored.
         """
         return await self.switch(self._runtime.manager.import_copy(path))
 
     async def clone(self) -> bool:
-        """Open a copy of the active branch; False when a plugin cancelled it.
+        """Open a copy of the active branch; return False if a plugin cancelled this.
 
         Raises:
             UserError: There is nothing to copy yet.
@@ -119,7 +119,7 @@ class SessionSwitcher:
         return not (await self.fork(leaf, "at")).cancelled
 
     def user_messages(self) -> list[tuple[str, str]]:
-        """Return id and text of every message of the user on the branch, oldest first."""
+        """Return the id and the text of every user message on the branch, oldest first."""
         pairs = ((each.id, getattr(each, "message", None)) for each in self._runtime.manager.get_branch())
         return [(entry_id, message.text) for entry_id, message in pairs if isinstance(message, UserMessage)]
 
@@ -129,10 +129,10 @@ class SessionSwitcher:
         await self._runtime.emit(pi_hookspecs.SessionInfoChangedEvent(name=name or None))
 
     async def fork(self, entry_id: str, position: Literal["before", "at"] = "before") -> ForkOutcome:
-        """Open a copy of the conversation that ends before a message of the user, or ``at`` any entry.
+        """Open a copy of the conversation that ends before a user message, or ``at`` any entry.
 
         Raises:
-            UserError: No such entry, or none of the user's.
+            UserError: The entry does not exist, or is not a user message.
         """
         runtime, manager = self._runtime, self._runtime.manager
         entry = manager.get_entry(entry_id)
@@ -140,7 +140,7 @@ class SessionSwitcher:
             raise UserError(f"Entry {entry_id} not found")
         message = getattr(entry, "message", None)
         if position == "before" and not isinstance(message, UserMessage):
-            raise UserError(f"Entry {entry_id} is no message of the user; only before one of these a fork may begin.")
+            raise UserError(f"Entry {entry_id} is not a message of the user; a fork begins before one of these.")
         if runtime.hooks.listens("session_before_fork"):
             from pi_hookspecs.specs import session as session_specs
 
@@ -167,10 +167,10 @@ class SessionSwitcher:
         return answer is None or not answer.cancel
 
     async def _replace(self, reason: Literal["new", "resume", "fork"], replace: Callable[[], Awaitable[None]]) -> None:
-        """Stop what runs, emit ``session_shutdown``, replace the conversation, emit ``session_start``.
+        """Stop running work, emit ``session_shutdown``, replace the conversation, emit ``session_start``.
 
-        Where it cannot be replaced, the one that begins for the plugins is the one that has just ended for them;
-        where it was replaced and its setup failed, the model gets what the new one holds.
+        If the conversation cannot be replaced, the old conversation, which has just ended for the plugins, begins
+        again. If it was replaced and its setup failed, the model gets the content of the new conversation.
         """
         runtime = self._runtime
         await self._lifecycle.start()
@@ -192,7 +192,7 @@ class SessionSwitcher:
         await self._notify(reason, before)
 
     def _take_branch(self) -> None:
-        """Let the model's next request have the messages and tools of the session's branch."""
+        """Use the messages and tools of the session's branch in the model's next request."""
         self._runtime.transcript.take_branch()
         OfferedTools(self._runtime).restore()
 

@@ -1,4 +1,4 @@
-"""Builds a session's system prompt, and calls the hook ``system_prompt``."""
+"""Builds a session's system prompt and calls the hook ``system_prompt``."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class SystemPrompts:
     """The system prompts of one session.
 
     Args:
-        builder: Has the user's options and the plugins' last results.
+        builder: Builds the prompts; it has the user's options and the plugins' last results.
         inputs: Returns the current inputs of the prompt.
         hooks: Calls the hooks.
         ctx: Returns the ``ctx`` that they get.
@@ -39,12 +39,12 @@ class SystemPrompts:
         self._ctx = ctx
 
     async def build(self) -> SystemPrompt:
-        """Call the plugins and return the prompt for the active tools; the same object while nothing changed."""
+        """Call the plugins and return the prompt for the active tools; the same object until something changes."""
         listens = self._hooks.listens(agent_specs.system_prompt.__name__)
         return await self._builder.build(self._inputs(), self._ask if listens else None)
 
     def build_cached(self) -> SystemPrompt:
-        """Return the prompt for the active tools with the last results of the plugins, without calling them."""
+        """Return the prompt for the active tools with the plugins' last results, without calling the plugins."""
         return self._builder.build_cached(self._inputs())
 
     async def _ask(self, event: SystemPromptEvent) -> Sequence[tuple[str, SystemPromptResult]]:

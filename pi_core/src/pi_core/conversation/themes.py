@@ -1,4 +1,4 @@
-"""The themes of a session: those of plugins and those in files as one list, resolved."""
+"""The themes of a session, from plugins and from files, in one list and resolved."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["Themes"]
 
 
 class _Found(NamedTuple):
-    """A theme before it is resolved: ``path`` is its file, empty for a theme that a plugin registers."""
+    """A theme before it is resolved; ``path`` is its file, or empty for a theme that a plugin registers."""
 
     owner: str
     path: str
@@ -38,10 +38,10 @@ class Themes:
         self._reported: dict[str, str] = {}
 
     async def all(self) -> tuple[Theme, ...]:
-        """Return the themes that can be used, by name; of two with one name a file counts before a plugin.
+        """Return the usable themes by name; a theme in a file takes precedence over a plugin's theme of the same name.
 
         Their colours are ``#rrggbb``, an index from 0 to 255, or empty for the terminal's own, and every role has one.
-        A theme with anything wrong is left out, and reported once with all that is wrong; of a file with its lines.
+        A theme with problems is left out, and reported once with all problems, and with their lines if it is a file.
         """
         from pi_core.resources.theme_resolver import resolve_theme
 
@@ -74,7 +74,7 @@ class Themes:
 
 
 def _sentences(problems: Iterable[ThemeProblem], text: str | None) -> Iterator[str]:
-    """Yield each thing that is wrong once, with the first key that has it, and its line in the text of a file."""
+    """Yield each problem once, with the first key that has it and its line in the text of a file."""
     keys: dict[str, list[ThemeProblem]] = {}
     for problem in problems:
         keys.setdefault(problem.text, []).append(problem)
@@ -92,7 +92,7 @@ def _read(path: str) -> str:
 
 
 def _line_of(text: str, problem: ThemeProblem) -> int:
-    """Return the line of the key that a problem is about; 1 where the file writes it in another way."""
+    """Return the line of a problem's key; 1 if the key is written in a different form in the file."""
     section = re.search(rf"{re.escape(json.dumps(problem.section))}\s*:", text) if problem.section else None
     key = re.compile(rf"{re.escape(json.dumps(problem.key, ensure_ascii=False))}\s*:")
     found = key.search(text, section.end() if section is not None else 0)

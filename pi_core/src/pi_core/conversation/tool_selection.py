@@ -22,23 +22,23 @@ def _once(names: Iterable[str]) -> tuple[str, ...]:
 
 @frozen(eq=False, repr=False)
 class ToolSelection(Value):
-    """What the user selected.
+    """The tools that the user selected.
 
     Attributes:
-        wanted: Names, and patterns with ``*``, ``?`` or ``[``; ``+name`` adds to and ``-name`` takes from the tools
-            that are active by default, or from those that other items name. None is what is active by default.
-        excluded: Names and patterns of what is not offered, whatever ``wanted`` says.
+        wanted: Names, and patterns with ``*``, ``?`` or ``[``; ``+name`` adds to and ``-name`` removes from the tools
+            that are active by default, or that other items name. None selects the tools that are active by default.
+        excluded: Names and patterns of tools that are not offered, even if ``wanted`` names them.
     """
 
     wanted: tuple[str, ...] | None = field(converter=optional(_once))
     excluded: tuple[str, ...] = field(default=(), converter=_once)
 
     def names(self, known: Sequence[str], default: Sequence[str]) -> list[str]:
-        """Return the selected names, in order of the selection.
+        """Return the selected names in order of the selection.
 
         Args:
-            known: The tools that there are.
-            default: Those that are active by default.
+            known: All tools.
+            default: The tools that are active by default.
         """
         wanted = self.wanted or ()
         changes = all(item[:1] in ("+", "-") for item in wanted)
@@ -55,7 +55,7 @@ class ToolSelection(Value):
         return not any(fnmatchcase(name, each) for each in self.excluded)
 
     def exact_names(self) -> list[str]:
-        """Return the names without wildcards, each of which should be that of a tool."""
+        """Return the names without wildcards, each of which should be the name of a tool."""
         return [name for item in (*(self.wanted or ()), *self.excluded) if not _is_pattern(name := item.lstrip("+-"))]
 
 

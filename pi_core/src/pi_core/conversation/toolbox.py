@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 __all__ = ["READ_ONLY_TOOLS", "Toolbox"]
 
 READ_ONLY_TOOLS = ("read", "grep", "find", "ls")
-"""What ``read_only_tools=True`` selects."""
+"""The tools that ``read_only_tools=True`` selects."""
 
 
 class Toolbox:
-    """Tools of plugins, tools of the program, tools added at run time; the later of two with one name wins.
+    """Tools of plugins, tools of the program, tools added at run time; of two with the same name the later wins.
 
     Args:
-        host: Where plugins registered theirs.
-        names: What the user selected, see ``ToolSelection``; None offers every tool that is active by default.
-        custom: Tools of the program; they are offered whatever was selected.
-        excluded: Names and patterns of what is not offered.
+        host: The host in which plugins registered their tools.
+        names: The user's selection, see ``ToolSelection``; None offers every tool that is active by default.
+        custom: Tools of the program; they are offered regardless of the selection.
+        excluded: Names and patterns of tools that are not offered.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class Toolbox:
 
     @property
     def warnings(self) -> list[str]:
-        """Warnings about selected names without a tool, after plugins have added theirs."""
+        """Warnings about selected names without a tool, after plugins have added their tools."""
         exact_names = self._selection.exact_names()
         return [str(UnknownName("tool", name, self._known())) for name in exact_names if self.find(name) is None]
 
@@ -78,10 +78,10 @@ class Toolbox:
         return tuple(tool for tool in tools.values() if tool.exposure != "hidden")
 
     def for_nested_call(self, name: str) -> Tool | None:
-        """Return the tool that another tool calls by this name; None where it may not be called.
+        """Return the tool that another tool calls by this name; None if it may not be called.
 
-        What the model is offered may be called, also the tool of the same name of another plugin, as ``plugin:name``,
-        and hidden tools; nothing that the user excluded.
+        Tools that are offered to the model may be called, as well as another plugin's tool of the same name, as
+        ``plugin:name``, and hidden tools, but no tools that the user excluded.
         """
         offered = {tool.name: tool for tool in self.active()}
         if name in offered:
@@ -95,8 +95,8 @@ class Toolbox:
         """Return the tool of another plugin that a tool has replaced.
 
         Args:
-            name: Its name.
-            by: The tool that has replaced it; the one that is offered when None, or of another name.
+            name: The tool's name.
+            by: The tool that has replaced it; the offered tool if this is None or has another name.
         """
         tools = self._by_precedence(name)
         if by is None or by.name != name:
@@ -107,9 +107,9 @@ class Toolbox:
         return next((each for each in tools[tools.index(by) + 1 :] if self.owner(each) != owner), None)
 
     def select(self, names: Sequence[str]) -> None:
-        """Activate these tools, and no others, in this order; excluded tools stay excluded.
+        """Activate exactly these tools, in this order; excluded tools stay excluded.
 
-        A loaded tool that is not registered now stays loaded: it could not be among the names.
+        A loaded tool that is currently not registered stays loaded, because it could not be among the names.
         """
         self._changes += 1
         self._chosen = [name for name in dict.fromkeys(names) if self._selection.allows(name)]
@@ -117,7 +117,7 @@ class Toolbox:
         self.loaded = tuple(dict.fromkeys([*filter(self._is_deferred, self._chosen), *absent]))
 
     def load(self, names: Sequence[str]) -> None:
-        """Activate these deferred tools, and no other deferred ones, as soon as they are registered."""
+        """Activate exactly these deferred tools, as soon as they are registered."""
         self._changes += 1
         self.loaded = tuple(dict.fromkeys(names))
         if self._chosen is not None:
@@ -129,7 +129,7 @@ class Toolbox:
         return [tool for tool in found if tool is not None]
 
     def find(self, name: str) -> Tool | None:
-        """Return the tool of a name, also as ``plugin:name``; None if there is none."""
+        """Return the tool with a name, which may be ``plugin:name``; None if there is none."""
         if added := self._added_by_name.get(name):
             return added[-1]
         found = self._host.find("register_tools", name)
@@ -139,7 +139,7 @@ class Toolbox:
         return next((tool for tool in self._custom if tool.name == name), None)
 
     def infos(self) -> tuple[ToolInfo, ...]:
-        """Return all tools as plugins see them, by name; made anew only after something was registered or selected."""
+        """Return all tools as plugins see them, by name; recomputed only after a registration or selection."""
         if self._listed[0] != (self._host.changes, self._changes):
             active, found = {tool.name for tool in self.active()}, self.all()  # these may load plugins
             infos = tuple(self.info(tool, active=tool.name in active) for tool in found)
@@ -151,7 +151,7 @@ class Toolbox:
 
         Args:
             tool: The tool.
-            active: Whether the model is offered it.
+            active: Whether it is offered to the model.
         """
         from pi_hookspecs import ToolAnnotations, ToolInfo
 
@@ -174,7 +174,7 @@ class Toolbox:
         names = (tool.name, f"{plugin}:{tool.name}")
         self._changes += 1
         self._added.append(entry)
-        for name in names:  # a plugin may add a hundred, and each is looked up whenever one is added
+        for name in names:  # a plugin may add a hundred tools, and each is looked up whenever one is added
             self._added_by_name.setdefault(name, []).append(tool)
 
         def remove() -> None:
@@ -187,7 +187,7 @@ class Toolbox:
         return remove
 
     def owner(self, tool: Tool) -> str | None:
-        """Return the plugin that a tool is from; None for one of the program's."""
+        """Return the plugin that a tool comes from; None for a tool of the program."""
         for plugin, added in self._added:
             if added is tool:
                 return plugin
@@ -199,7 +199,7 @@ class Toolbox:
             each
             for record in self._host.registering("register_tools")
             for each in record.registers["register_tools"]
-            if each["default_active"] and each["exposure"] == "direct"  # a plugin of deferred tools is not imported
+            if each["default_active"] and each["exposure"] == "direct"  # a plugin with deferred tools is not imported
         ]
         loaded = [each.name for each in self._host.registrations("register_tools") if each.thing.default_active]
         added = [tool.name for _, tool in self._added if tool.default_active]
@@ -210,7 +210,7 @@ class Toolbox:
         return tool is not None and tool.exposure == "deferred"
 
     def _by_precedence(self, name: str) -> list[Tool]:
-        """Return every tool of a name: the program's, those added at run time, those that plugins registered."""
+        """Return every tool with a name: from the program, added at run time, then registered by plugins."""
         found = self._host.find("register_tools", name)  # loads all plugins that register it
         winner: list[Tool] = [found.thing] if found is not None else []
         registered = [each.thing for each in reversed(self._host.registrations("register_tools"))]

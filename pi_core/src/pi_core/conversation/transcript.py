@@ -1,4 +1,4 @@
-"""``Transcript``: the one place that adds to a conversation, in the agent, the session's tree and the events alike."""
+"""``Transcript``: the only module that adds to a conversation: to the agent, the session's tree and the events."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Transcript:
 
     Args:
         agent: Sends the messages to the model.
-        manager: Keeps them in the session's tree.
+        manager: Stores them in the session's tree.
         events: The subscribers.
     """
 
@@ -45,7 +45,7 @@ class Transcript:
         self._manager.append_message(message)
 
     def defer(self, message: AgentMessage) -> None:
-        """Add a message without events when ``keep_deferred`` is called: after the answer that is being made."""
+        """Add a message without events when ``keep_deferred`` is called, after the current answer."""
         self._deferred.append(message)
 
     def keep_deferred(self) -> None:
@@ -55,7 +55,7 @@ class Transcript:
             self.keep(message)
 
     async def append_entries(self, entries: Iterable[NewEntry], signal: AbortSignal | None) -> None:
-        """Append entries that plugins asked for; the model gets those with content with its next request."""
+        """Append entries that plugins requested; the model gets entries with content in its next request."""
         for entry in entries:
             if entry.content is None:
                 self._manager.append_custom_entry(entry.custom_type, entry.data)
@@ -63,14 +63,14 @@ class Transcript:
                 await self.append(_custom_message(entry), signal)
 
     def emit_entry(self, entry: SessionEntry) -> None:
-        """Emit ``entry_appended`` for an entry that no message event is about."""
+        """Emit ``entry_appended`` for an entry without message events."""
         if entry.type != "message":
             from pi_hookspecs import EntryAppendedEvent
 
             self._events.emit_nowait(EntryAppendedEvent(entry=entry))
 
     def record(self, message: AgentMessage) -> None:
-        """Store a message that the agent has added itself: one of its run."""
+        """Store a message of a run that the agent itself has added."""
         entry_id = self._manager.append_message(message)
         if isinstance(message, AssistantMessage):
             self._answer_id = entry_id
@@ -83,20 +83,20 @@ class Transcript:
         return None
 
     def last_text(self) -> str | None:
-        """Return the last answer's text without space around it; None where there is none.
+        """Return the last answer's text without surrounding whitespace; None if there is none.
 
-        An answer that was aborted before it began counts as none.
+        An answer that was aborted before it began is ignored.
         """
         answers = (each for each in reversed(self._agent.state.messages) if isinstance(each, AssistantMessage))
         last = next((each for each in answers if each.content or each.stop_reason != "aborted"), None)
         return (last.text.strip() or None) if last is not None else None
 
     def take_branch(self) -> None:
-        """Let the model's next request hold what the session's tree holds on its branch now."""
+        """Use the current content of the session's branch in the model's next request."""
         self._agent.replace_messages(self._manager.conversation())
 
     def drop_failed_answer(self) -> None:
-        """Take the failed, or truncated, answer out of the model's context; the session keeps it."""
+        """Remove the failed or truncated answer from the model's context; the session keeps it."""
         answer = self.last_answer()
         if self._answer_id is not None and answer is not None and answer.stop_reason in ("error", "aborted", "length"):
             self._manager.append_context_edit(self._answer_id, None)

@@ -1,11 +1,11 @@
-"""Going to another place in the session's tree, with a summary of what is left behind if that is requested."""
+"""Navigates to another entry in the session's tree, on request with a summary of the abandoned branch."""
 
 from __future__ import annotations
 
 import asyncio
 from typing import TYPE_CHECKING, cast
 
-import pi_hookspecs  # its events are loaded when they are used: most runs use none of these
+import pi_hookspecs  # events are loaded on first use, because most runs use none of them
 from pi_core.conversation.offered_tools import OfferedTools
 from pi_core.conversation.plugin_errors import plugin_errors
 from pi_hookspecs import AbortController, Aborted, AgentBusy, TreeNavigation, UserError, UserMessage, text_of
@@ -34,7 +34,7 @@ class TreeNavigator:
 
     Args:
         runtime: The objects that all parts share.
-        requests: Accounts for the tokens of the summaries, which it made.
+        requests: Makes the requests for summaries, and accounts for their tokens.
     """
 
     def __init__(self, runtime: Runtime, requests: SideRequests) -> None:
@@ -46,12 +46,12 @@ class TreeNavigator:
         self._settled.set()
 
     def abort(self) -> None:
-        """Stop the summary that is being made; the conversation stays where it is."""
+        """Stop the summary in progress; the conversation stays at its current entry."""
         if self._abort is not None:
             self._abort.abort("Branch summary cancelled")
 
     async def finished(self) -> None:
-        """Return when no navigation is going on; at once from inside one, which would wait for itself."""
+        """Return when no navigation is in progress; inside a navigation return at once, as it would wait for itself."""
         if self._task is not asyncio.current_task():
             await self._settled.wait()
 
@@ -64,19 +64,19 @@ class TreeNavigator:
         replace_instructions: bool = False,
         label: str | None = None,
     ) -> TreeNavigation:
-        """Continue from another entry; from before it when it is the user's, with its text for editing.
+        """Continue from another entry; for a user message, from before it, with its text for editing.
 
         Args:
             target_id: The entry.
-            summarize: Summarize what is left behind, in front of what follows.
-            custom_instructions: What the summary should look at.
-            replace_instructions: They replace the summarizer's own.
-            label: A name for the place.
+            summarize: Whether to add a summary of the abandoned branch before the messages that follow.
+            custom_instructions: Instructions on what the summary should cover.
+            replace_instructions: Whether they replace the summarizer's own instructions.
+            label: A label for the entry.
 
         Raises:
-            AgentBusy: A prompt is being answered, or another call is going on.
-            UserError: No such entry, or no plugin that summarizes.
-            PiError: The summary failed; the conversation is where it was.
+            AgentBusy: A prompt is being answered, or another call is in progress.
+            UserError: The entry does not exist, or no plugin summarizes.
+            PiError: The summary failed; the conversation stays at its current entry.
         """
         runtime = self._runtime
         if runtime.is_streaming:
@@ -151,7 +151,7 @@ class TreeNavigator:
     async def _summary(
         self, event: SessionBeforeTreeEvent, answer: SessionBeforeTreeResult | None
     ) -> BranchSummary | None:
-        """Return the summary of what is left behind: a plugin's, or the installed summarizer's if requested."""
+        """Return the summary of the abandoned branch: a plugin's, or the installed summarizer's if requested."""
         if answer is not None and answer.summary is not None:
             return pi_hookspecs.BranchSummary(summary=answer.summary, details=answer.details)
         if not event.user_wants_summary or not event.entries_to_summarize or event.signal is None:
@@ -174,7 +174,7 @@ class TreeNavigator:
         return summary
 
     def _go(self, target: SessionEntry, summary: BranchSummary | None, label: str | None) -> BranchSummaryEntry | None:
-        """Move the leaf; before a message of the user, so that it can be edited."""
+        """Move the leaf to an entry; to before a user message, so that the message can be edited."""
         manager = self._runtime.manager
         leaf = target.parent_id if _user_text(target) is not None else target.id
         entry: BranchSummaryEntry | None = None
@@ -193,7 +193,7 @@ class TreeNavigator:
 
 
 def _user_text(entry: SessionEntry) -> str | None:
-    """Return the text of an entry that the user, or a plugin in their place, wrote; None for any other entry."""
+    """Return the text of an entry that the user, or a plugin on their behalf, wrote; None for other entries."""
     if isinstance(entry, pi_hookspecs.MessageEntry) and isinstance(entry.message, UserMessage):
         return text_of(entry.message.content)
     if isinstance(entry, pi_hookspecs.CustomMessageEntry):

@@ -1,4 +1,4 @@
-"""A prompt's one pipeline: command, input, expansion, gate, run, retry, settle."""
+"""The pipeline of every prompt: command, input, expansion, gate, run, retry, settle."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _BUSY = (
 
 
 class PromptTurns:
-    """Takes prompts from text to settled, one at a time.
+    """Processes prompts from their text until they settle, one at a time.
 
     Args:
         runtime: The objects that all parts share.
@@ -71,7 +71,7 @@ class PromptTurns:
         call: PromptCall | None = None,
         trace_context: Mapping[str, str] | None = None,
     ) -> AssistantMessage | None:
-        """Answer a prompt, see ``AgentSession.prompt``; ``call`` is what a program asked of it beyond its text."""
+        """Answer a prompt; see ``AgentSession.prompt``. ``call`` contains a program's limits and output format."""
         runtime = self._runtime
         await self._ready()
         if isinstance(prompt, str):
@@ -115,7 +115,7 @@ class PromptTurns:
         return runtime.transcript.last_answer()
 
     async def expand(self, text: str) -> str:
-        """Return the expansion of a text that begins with a slash: of a skill, a template."""
+        """Return the expansion of a text that begins with a slash and names a skill or a template."""
         runtime = self._runtime
         if not text.startswith("/") or not runtime.hooks.listens("expand_prompt"):
             return text
@@ -135,7 +135,7 @@ class PromptTurns:
         *,
         expand: bool,
     ) -> tuple[str, tuple[ImageContent, ...]] | None:
-        """Return the user's text as changed by plugins; None when a command or a plugin handled it."""
+        """Return the user's text as changed by plugins; None if a command or a plugin handled it."""
         if expand and text.startswith("/") and await self._commands.run(text):
             return None
         with self._kept([user_message(text, images)]):
@@ -147,7 +147,7 @@ class PromptTurns:
     async def _input(
         self, text: str, images: tuple[ImageContent, ...], source: str, behavior: Literal["steer", "followUp"] | None
     ) -> tuple[str, tuple[ImageContent, ...]] | None:
-        """Call the ``input`` hook; None when a plugin handled the text."""
+        """Call the ``input`` hook; return None if a plugin handled the text."""
         runtime = self._runtime
         if not runtime.hooks.listens("input"):
             return text, images
@@ -166,9 +166,9 @@ class PromptTurns:
 
     @contextmanager
     def _kept(self, messages: Sequence[AgentMessage]) -> Iterator[None]:
-        """Store messages that will not be answered, where the block before their run is cancelled or fails.
+        """Store messages that will not be answered because the block before their run is cancelled or fails.
 
-        Nothing is stored before the first answer otherwise, and what the user wrote would be lost.
+        Otherwise nothing is stored before the first answer, and the user's text would be lost.
         """
         runtime = self._runtime
         try:
@@ -217,7 +217,7 @@ class PromptTurns:
         self._runtime.agent.set_system_prompt(text if call is None else call.instruct(text))
 
     async def _run_until_settled(self, stop: AbortSignal) -> None:
-        """Run again for retries, for what was queued too late for the run, and for as long as a plugin wants it."""
+        """Run again for retries, for messages that were queued too late, and as long as a plugin requests it."""
         runtime = self._runtime
         while True:
             if await self._retry.wait_for_retry(stop):
@@ -227,15 +227,15 @@ class PromptTurns:
             elif await self._should_continue(stop):
                 runtime.transcript.drop_failed_answer()
                 await runtime.agent.run_on()
-            elif not self._has_queued_messages(stop):  # some may have been queued while plugins were asked
+            elif not self._has_queued_messages(stop):  # messages may have been queued while the hooks were called
                 return
 
     def _has_queued_messages(self, stop: AbortSignal) -> bool:
-        """Whether messages are queued that this prompt is to answer."""
+        """Whether messages are queued that this prompt must answer."""
         return self._outcome(stop) == "completed" and self._runtime.agent.has_queued_messages()
 
     async def _should_continue(self, stop: AbortSignal) -> bool:
-        """Call ``agent_before_settle``; an aborted prompt does not go on, whatever the answer."""
+        """Call ``agent_before_settle``; an aborted prompt does not continue, regardless of the answer."""
         runtime = self._runtime
         if not runtime.hooks.listens("agent_before_settle"):
             return False

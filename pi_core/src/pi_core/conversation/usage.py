@@ -43,7 +43,7 @@ class SessionUsage:
         )
 
     def context_tokens(self) -> int | None:
-        """Return the tokens of the context: the last answer's own count and an estimate of what followed.
+        """Return the tokens of the context: the last answer's own count plus an estimate for later messages.
 
         Returns:
             None before the first answer, and after a compaction until the next one.
@@ -53,10 +53,10 @@ class SessionUsage:
         return context_tokens(self._runtime.agent.state.messages)
 
     def context(self) -> ContextUsage | None:
-        """Return how full the window is, by the last answer's own count and an estimate of what followed.
+        """Return how full the window is, by the last answer's own count plus an estimate for later messages.
 
         Returns:
-            None without a model; ``tokens`` and ``percent`` are None where they are not known, as after a compaction.
+            None without a model; ``tokens`` and ``percent`` are None while unknown, for example after a compaction.
         """
         from pi_hookspecs import ContextUsage
 

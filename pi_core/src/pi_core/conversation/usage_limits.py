@@ -18,22 +18,22 @@ __all__ = ["UsageLimits", "UsageMeter"]
 
 @frozen(kw_only=True, eq=False, repr=False)
 class UsageLimits(Value):
-    """The most that one prompt may use, with everything that follows from it; None is no limit.
+    """Limits of what one prompt may use, including everything that it causes; None means no limit.
 
-    The limits are checked before every request to a model and before the tool calls of an answer: what is there is
-    kept, what would go beyond is not begun. So the last request may pass the limits of tokens and cost, and an answer
-    that calls no tool is returned, whatever it took.
+    The limits are checked before every request to a model and before the tool calls of an answer: existing results are
+    kept, and work beyond a limit is not begun. So the last request may exceed the limits of tokens and cost, and an
+    answer without tool calls is returned whatever it cost.
 
     Attributes:
-        requests: Requests to models, failed and repeated ones included.
-        input_tokens: Tokens of the requests, those from a cache included.
+        requests: Requests to models, including failed and repeated ones.
+        input_tokens: Tokens of the requests, including cached tokens.
         output_tokens: Tokens of the answers.
-        total_tokens: Both together.
-        tool_calls: Calls of tools, those that tools make included.
-        cost: US dollars, by the prices that are known of the models.
+        total_tokens: The sum of input and output tokens.
+        tool_calls: Tool calls, including calls that tools make.
+        cost: US dollars, by the known prices of the models.
 
     Raises:
-        ValueError: A limit is no number of zero or more.
+        ValueError: A limit is not a number of zero or more.
     """
 
     requests: int | None = None
@@ -58,7 +58,7 @@ class UsageMeter(ReprMixin):
     """Counts the usage of a prompt and checks it against the limits.
 
     Attributes:
-        exceeded: Set when something was not begun because of a limit.
+        exceeded: Set when work was not begun because of a limit.
     """
 
     limits: UsageLimits
@@ -69,7 +69,7 @@ class UsageMeter(ReprMixin):
     _batch: AssistantMessage | None = None
 
     def add(self, usage: Usage | None) -> None:
-        """Count the tokens and the cost of an answer, or of work inside a tool."""
+        """Add the tokens and the cost of an answer, or of work inside a tool."""
         if usage is not None:
             self.usage += usage
 
@@ -77,16 +77,16 @@ class UsageMeter(ReprMixin):
         """Count a request that is about to be made.
 
         Raises:
-            UsageLimitExceeded: It may not be made.
+            UsageLimitExceeded: The request would exceed a limit.
         """
         self._begin(requests=1)
         if self.exceeded is not None:
             raise self.exceeded
 
     def refuse_call(self, answer: AssistantMessage) -> ToolCallResult | None:
-        """Return the refusal of a tool call; None for one that may run.
+        """Return the refusal of a tool call; None if the call may run.
 
-        The calls of one answer run together or not at all: half of a batch is rarely what the model meant.
+        The calls of one answer run together or not at all, because half a batch is rarely what the model intended.
         """
         if answer is not self._batch:
             self._batch = answer
@@ -94,7 +94,7 @@ class UsageMeter(ReprMixin):
         return self._refusal()
 
     def refuse_nested_call(self) -> ToolCallResult | None:
-        """Return the refusal of a call that a tool makes; None for one that may run."""
+        """Return the refusal of a call that a tool makes; None if the call may run."""
         self._begin(tool_calls=1)
         return self._refusal()
 
@@ -109,7 +109,7 @@ class UsageMeter(ReprMixin):
             self.tool_calls += tool_calls
 
     def _reached(self, requests: int, tool_calls: int) -> UsageLimitExceeded | None:
-        """Return the limit that forbids so many more requests or calls; one of tokens or cost when it is used up."""
+        """Return the limit that forbids this many more requests or calls, or a used-up limit of tokens or cost."""
         sent = self.usage.input + self.usage.cache_read + self.usage.cache_write
         reached = {
             "requests": requests and self.requests + requests > _most(self.limits.requests),

@@ -1,7 +1,7 @@
 """Runs commands of the user (``!``): calls the hook, uses the installed runner, and adds results to the conversation.
 
-What a command printed becomes part of the conversation. While an answer is being made it waits until that is done, so
-that no tool call is parted from its result.
+The output of a command becomes part of the conversation. During an answer it is deferred until the answer is complete,
+so that no tool call is separated from its result.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class UserBash:
         return bool(self._running)
 
     def abort(self) -> None:
-        """Stop the commands that are running."""
+        """Stop the running commands."""
         for each in tuple(self._running):
             each.abort("Command cancelled")
 
@@ -61,14 +61,15 @@ class UserBash:
         """Run a command of the user; the model gets its result with the next prompt, unless it is excluded.
 
         Args:
-            command: For the shell.
-            on_output: Called with its output, as it comes.
-            exclude_from_context: Keep it in the session only (``!!``).
-            operations: Runs it elsewhere than on this machine; a plugin's answer to ``user_bash`` takes precedence.
-            id: Part of every ``bash_execution_update``.
+            command: The command for the shell.
+            on_output: Called with its output as it arrives.
+            exclude_from_context: Keep the result only in the session (``!!``).
+            operations: Runs the command in another place than this machine; a plugin's answer to ``user_bash`` takes
+                precedence.
+            id: An id that every ``bash_execution_update`` contains.
 
         Raises:
-            PiError: A plugin refused it, or no plugin can run it.
+            PiError: A plugin refused the command, or no plugin can run it.
         """
         abort = AbortController()
         self._running.add(abort)
@@ -88,7 +89,7 @@ class UserBash:
         return result
 
     def record(self, message: BashExecutionMessage) -> None:
-        """Make a command's result part of the conversation: now, or when the answer that is being made is done."""
+        """Add a command's result to the conversation now, or after the current answer."""
         if self._runtime.is_streaming:
             self._runtime.transcript.defer(message)
         else:
@@ -108,7 +109,7 @@ class UserBash:
         return result
 
     async def _asked(self, request: CommandRequest) -> UserBashResult | None:
-        """Call the hook that may refuse the command; a plugin that fails refuses it."""
+        """Call the hook that may refuse the command; a failing plugin refuses it."""
         runtime = self._runtime
         if not runtime.hooks.listens("user_bash"):
             return None

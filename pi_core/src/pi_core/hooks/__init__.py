@@ -1,1 +1,1 @@
-"""Calls of event hooks: their order, deadlines, combination of answers, and failures."""
+"""Calls event hooks: their order, deadlines, combined answers, and failures."""

@@ -1,6 +1,6 @@
-"""Which plugin the present task works for: the innermost hook call, service, command or tool that is running.
+"""Determines which plugin the current task works for: the innermost running hook, service, command or tool.
 
-``ctx`` is the same object for all plugins, so that a request to a model does not name the plugin that makes it.
+``ctx`` is the same object for all plugins, so a request to a model does not name the plugin that makes it.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 __all__ = ["acting", "acting_plugin"]
 
 _acting: ContextVar[tuple[str | None, RunningCall | None] | None] = ContextVar("acting", default=None)
-"""A plugin whose service, command or tool runs, and the hook call around it: a later one is inside it."""
+"""A plugin whose service, command or tool runs, and the hook call around it; a different call is inside it."""
 
 
 @contextmanager
 def acting(plugin: str | None) -> Iterator[None]:
-    """Run code of a plugin that is no hook; None for code of the program."""
+    """Mark the block as a plugin's code outside hooks; None stands for code of the program."""
     token = _acting.set((plugin, current_call.get()))
     try:
         yield
@@ -31,7 +31,7 @@ def acting(plugin: str | None) -> Iterator[None]:
 
 
 def acting_plugin() -> str | None:
-    """Return the plugin that the present task works for; None for the program around the session."""
+    """Return the plugin that the current task works for; None for the program that uses the session."""
     call, outside_hooks = current_call.get(), _acting.get()
     if call is not None and (outside_hooks is None or outside_hooks[1] is not call):
         return call.implementation.plugin

@@ -1,4 +1,4 @@
-"""Counts the tokens of messages that plugins add, in the two hooks that can; calls of others cost nothing more."""
+"""Counts the tokens of messages that plugins add in the two hooks that can; other hooks have no extra cost."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 __all__ = ["ADDING", "counting_messages"]
 
 ADDING = frozenset({"before_agent_start", "context"})
-"""Hooks whose answers have messages that the model gets."""
+"""Hooks whose answers contain messages for the model."""
 
 
 def counting_messages(invoke: Invoke, tokens: Callable[[Any], int]) -> Invoke:
-    """Return a function that calls implementations by ``invoke`` and counts the ``tokens`` of what they add."""
+    """Return a function that calls implementations by ``invoke`` and counts the ``tokens`` of messages they add."""
 
     async def count(call: HookCall, implementation: HookImplementation, event: Any) -> Any:
         answer = await invoke(call, implementation, event)

@@ -1,4 +1,4 @@
-"""Which plugin changed what in the event of a hook, for implementations that observe; others pay nothing for it."""
+"""Reports which plugin changed what in a hook's event to implementations that observe; others have no cost."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["differences", "report_changes"]
 
 @define(eq=False, repr=False)
 class _Seen(ReprMixin):
-    """The event of one call of a hook as the next implementation got it, and what was changed in it so far."""
+    """The event of one hook call as the latest implementation received it, and the changes to it so far."""
 
     plugin: str
     data: dict[str, Any]
@@ -31,10 +31,10 @@ class _Seen(ReprMixin):
 def report_changes(
     invoke: Callable[[HookCall, HookImplementation, Any], Coroutine[Any, Any, Any]],
 ) -> Callable[[HookCall, HookImplementation, Any], Coroutine[Any, Any, Any]]:
-    """Return a function that calls implementations by ``invoke`` and reports the changes to those that observe."""
+    """Return a function that calls implementations by ``invoke`` and reports changes to observing ones."""
 
     async def watch(call: HookCall, implementation: HookImplementation, event: Any) -> Any:
-        if call.seen is None and implementation.observes:  # observers come last: there is nothing to compare
+        if call.seen is None and implementation.observes:  # observers come last, so there is nothing to compare
             await invoke(call, implementation, event)
             return None
         data = {name: to_wire(getattr(event, name)) for name in OBSERVED[call.hook.name]}
@@ -52,9 +52,9 @@ def report_changes(
 
 
 def differences(old: Any, new: Any, path: str = "") -> Iterator[str]:
-    """Yield the paths at which plain data differs, as ``messages[2].content``.
+    """Yield the paths at which plain data differs, such as ``messages[2].content``.
 
-    Where elements of a list were added or removed, the path is one slice of the new list, as ``messages[2:5]``.
+    If elements of a list were added or removed, the path is one slice of the new list, such as ``messages[2:5]``.
     """
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         for name in dict.fromkeys((*old, *new)):

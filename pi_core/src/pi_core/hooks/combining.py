@@ -1,4 +1,4 @@
-"""Combination of the answers of a hook's implementations, by the rules that its specification declares."""
+"""Combines the answers of a hook's implementations by the rules that its specification declares."""
 
 from __future__ import annotations
 
@@ -106,5 +106,5 @@ def _merge(merged: dict[str, Any], event: Any, name: str, rule: Rule, value: Any
 
 
 def _of_plugin(values: Any, plugin: str) -> list[Any]:
-    """Return collected values; messages and entries of plugins with the plugin that they are from."""
+    """Return collected values, with messages and entries of plugins attributed to their plugin."""
     return [attrs.evolve(each, plugin=plugin) if hasattr(each, "custom_type") else each for each in values]

@@ -1,11 +1,12 @@
-"""Containment of plugin code: its exceptions are reported and not propagated, and its coroutines can be abandoned.
+"""Contains plugin code: reports its exceptions instead of propagating them, and can abandon its coroutines.
 
-``Contained`` and ``reported`` are for all calls of plugin code but two: hooks are called by ``invoker.py``, which also
-counts failures and enforces deadlines, and tools by ``agent/tool_run.py``, where a failure becomes the tool's result.
+``Contained`` and ``reported`` are for all calls of plugin code with two exceptions: hooks are called by ``invoker.py``,
+which also counts failures and enforces deadlines, and tools by ``agent/tool_run.py``, where a failure becomes the
+tool's result.
 
 A task waits for its coroutine until that returns, and a cancellation is only an exception raised inside the coroutine.
-So once the coroutine of a hook suspends, a generator between it and the task forwards values and exceptions. For a
-coroutine that ignores every cancellation it stops forwarding: the coroutine is abandoned.
+So once the coroutine of a hook suspends, a generator between the coroutine and the task forwards values and exceptions.
+If the coroutine ignores every cancellation, the generator stops forwarding: the coroutine is abandoned.
 """
 
 from __future__ import annotations
@@ -28,13 +29,13 @@ __all__ = ["Abandoned", "Contained", "Suspended", "awaiting", "clock", "reported
 
 
 class Contained:
-    """A block that runs a plugin's code and suppresses what it raises, ``SystemExit`` included.
+    """A block that runs a plugin's code and suppresses its exceptions, including ``SystemExit``.
 
     ``KeyboardInterrupt``, ``GeneratorExit`` and a cancellation of the task that runs the block are not suppressed.
-    A process that the plugin forked ends here.
+    A child process that the plugin forked ends here.
 
     Args:
-        on_failure: Called with the exception; what it raises itself is not suppressed.
+        on_failure: Called with the exception; exceptions that it raises itself are not suppressed.
         passing: Further exception types that are not suppressed.
     """
 
@@ -71,10 +72,10 @@ def reported(
     """Return a ``Contained`` block that reports an exception of a plugin's code as a failure of the plugin.
 
     Args:
-        report: Called with plugin, step, message and traceback, as ``AgentSession.report_plugin_error`` is.
+        report: Called with plugin, step, message and traceback, like ``AgentSession.report_plugin_error``.
         plugin: Name of the plugin.
         step: What is called, such as ``command`` or ``Retrier.decide``.
-        failed: What the plugin failed at, to follow "failed": ``to compact``, ``in command /go``.
+        failed: What the plugin failed at, as text that follows "failed": ``to compact``, ``in command /go``.
         function: The function that is called, if known: the message names the innermost line of its package.
         passing: Further exception types that are not suppressed.
     """
@@ -87,8 +88,8 @@ def reported(
 
 
 def _is_cancellation(error: BaseException) -> bool:
-    """Whether the running task is being cancelled; outside of tasks a ``CancelledError`` is a plugin's own."""
-    from asyncio import CancelledError, current_task  # a start that does not get so far does without
+    """Whether the running task is being cancelled; outside of tasks a plugin itself raised the ``CancelledError``."""
+    from asyncio import CancelledError, current_task  # not needed by a start that fails earlier
 
     if not isinstance(error, CancelledError):
         return False
@@ -109,7 +110,7 @@ class Call(Protocol):
     Attributes:
         answer: What the coroutine returned.
         resumed: When its code was last resumed, by ``clock``.
-        longest: Seconds of its longest step so far, between being resumed and suspending.
+        longest: Seconds of its longest step so far, from resuming to suspending.
     """
 
     answer: Any
@@ -117,7 +118,7 @@ class Call(Protocol):
     longest: float
 
     def should_abandon(self) -> bool:
-        """Whether to abandon the coroutine instead of raising an exception, such as a cancellation, in it."""
+        """Whether to abandon the coroutine instead of raising an exception in it, such as a cancellation."""
         ...
 
 
@@ -183,14 +184,15 @@ def _close(generator: Generator[Any, Any, None]) -> None:
     waiting = getattr(generator, "gi_yieldfrom", None)
     with suppress(BaseException):
         generator.close()
-    if getattr(waiting, "cr_frame", None) is not None:  # it ignores GeneratorExit, too
+    if getattr(waiting, "cr_frame", None) is not None:  # it also ignores GeneratorExit
         _keep_unfinished(waiting)
 
 
 def _stop_timeouts(generator: Generator[Any, Any, None]) -> None:
-    """Stop each ``asyncio.timeout`` that an abandoned coroutine is in: on expiry it would cancel the task of the run.
+    """Stop every ``asyncio.timeout`` around an abandoned coroutine, which on expiry would cancel the run's task.
 
-    The frame refers to the timeout, or to its method ``__aexit__``, in a place that only the garbage collector shows.
+    The frame refers to the timeout, or to its method ``__aexit__``, in a place that only the garbage collector can
+    find.
     """
     import gc
     from asyncio import Timeout
@@ -200,15 +202,15 @@ def _stop_timeouts(generator: Generator[Any, Any, None]) -> None:
         for held in gc.get_referents(waiting):
             timeout: Any = held.__self__ if type(held) is MethodType else held
             if issubclass(type(timeout), Timeout):
-                with suppress(RuntimeError):  # it was not entered, or is expired
+                with suppress(RuntimeError):  # it was not entered, or has expired
                     timeout.reschedule(None)
         waiting = getattr(waiting, "cr_await", None) or getattr(waiting, "gi_yieldfrom", None)
 
 
 def _keep_unfinished(waiting: object) -> None:
-    """Leak a reference to a coroutine, so that it is never closed: closing would resume it, and it may never return.
+    """Leak a reference to a coroutine, so that it is never closed: closing resumes it, and it may never return.
 
-    A reference in a variable does not suffice: the interpreter closes remaining coroutines when it exits.
+    A reference in a variable does not suffice, because the interpreter closes remaining coroutines when it exits.
     """
     import ctypes
 

@@ -1,4 +1,4 @@
-"""Counters of hook calls, by hook and plugin. They are always on, so that counting is some additions and no call."""
+"""Counters of hook calls by hook and plugin. They are always on, so counting takes a few additions and no call."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Counter:
 
 
 def summed(counters: Mapping[tuple[str, str], Counter]) -> tuple[HookCounters, ...]:
-    """Return the counters of what was called, by hook and plugin, as values; the largest total time first."""
+    """Return the counters of called implementations by hook and plugin, the largest total time first."""
     from pi_hookspecs import HookCounters
 
     found = (

@@ -1,7 +1,7 @@
-"""Reports of what plugins use although it is deprecated, once for each plugin, with the place in its code.
+"""Reports uses of deprecated members by plugins, once for each plugin, with the place in its code.
 
-Nothing is deprecated most of the time, and then this costs nothing: objects with deprecated members get a class of
-their own whose members report their use, and all others keep theirs.
+As long as nothing is deprecated, this costs nothing: objects with deprecated members get a special class whose members
+report their use, and all other objects keep their class.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["deprecated_members", "noting_fields", "noting_members", "place_of"]
 
 
 def deprecated_members(protocol: type) -> dict[str, Deprecated]:
-    """Return the marked members of a protocol, inherited ones included."""
+    """Return the marked members of a protocol, including inherited ones."""
     found: dict[str, Deprecated] = {}
     for base in reversed(protocol.__mro__):
         for name, member in vars(base).items():
@@ -33,17 +33,17 @@ def deprecated_members(protocol: type) -> dict[str, Deprecated]:
 
 
 def place_of(function: Any) -> str:
-    """Return where a function is defined, as ``FILE, line 3``; empty if that is not known."""
+    """Return where a function is defined, such as ``FILE, line 3``; empty if unknown."""
     code = getattr(getattr(function, "__func__", function), "__code__", None)
     return f"{code.co_filename}, line {code.co_firstlineno}" if code is not None else ""
 
 
 def noting_members(cls: type, marks: Mapping[str, Deprecated], note: NoteOf) -> Any:
-    """Return a class whose marked members report their use and do what those of ``cls`` do; without marks ``cls``.
+    """Return a subclass of ``cls`` whose marked members also report their use; ``cls`` itself without marks.
 
     Args:
         cls: The class.
-        marks: Names of its members.
+        marks: Marks by the names of the members.
         note: Called with the object, the member, its mark, and the place of the use.
     """
     if not marks:
@@ -78,7 +78,7 @@ def _noting(name: str, member: Any, mark: Deprecated, note: NoteOf) -> Any:
 def noting_fields(
     call: Callable[[Any, Any], Any], marks: Mapping[str, Deprecated], note: Note
 ) -> Callable[[Any, Any], Any]:
-    """Return a function of event and context that calls another one with an event whose marked fields report reads."""
+    """Return a function of event and context that calls another with an event whose marked fields report reads."""
     classes: dict[type, type] = {}
 
     def called(event: Any, ctx: Any) -> Any:
@@ -91,7 +91,7 @@ def noting_fields(
 
 
 def _copied(event: Any, cls: type) -> Any:
-    """Return an object of a subclass with what the slots of another one hold."""
+    """Return an instance of a subclass with the values in the slots of another object."""
     copied: Any = object.__new__(cls)
     for base in type(event).__mro__:
         for slot in vars(base).get("__slots__", ()):
@@ -105,6 +105,6 @@ def _copied(event: Any, cls: type) -> Any:
 def _caller() -> str:
     """Return the place of the code that uses the member."""
     frame = currentframe()
-    for _ in range(2):  # the member that reports, and what called it
+    for _ in range(2):  # the reporting member, and its caller
         frame = frame.f_back if frame is not None else None
     return f"{frame.f_code.co_filename}, line {frame.f_lineno}" if frame is not None else ""

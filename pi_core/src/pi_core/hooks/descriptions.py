@@ -1,4 +1,4 @@
-"""Messages for exceptions of hook implementations, with a hint if an event was changed in place."""
+"""Describes exceptions of hook implementations, with a hint if an event was changed in place."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["describe"]
 
 
 def describe(error: BaseException, function: object, hook: CompiledHook, event: Any) -> tuple[str, str]:
-    """Return a message with file and line, and a traceback, even if formatting the exception raises.
+    """Return a message with file and line, and a traceback, even if formatting the exception fails.
 
     Args:
         error: The exception of the implementation.
@@ -53,7 +53,7 @@ def _changes_in_place(error: BaseException, event: Any) -> bool:
 
 
 def _frozen_object(error: FrozenError) -> object:
-    """Return the frozen object that was to be changed: the ``self`` of the innermost frame."""
+    """Return the frozen object that the code tried to change: the ``self`` of the innermost frame."""
     entry = error.__traceback__
     while entry is not None and entry.tb_next is not None:
         entry = entry.tb_next

@@ -49,7 +49,7 @@ class HookDispatcher:
     """Calls hooks for one session.
 
     Attributes:
-        implemented: Names of the hooks that have an implementation now.
+        implemented: Names of the hooks that currently have an implementation.
 
     Args:
         plugins: The plugin manager with the registered implementations.
@@ -100,20 +100,20 @@ class HookDispatcher:
         return name in self.implemented
 
     def call(self, spec: Callable[P, Awaitable[R]], *args: P.args, **kwargs: P.kwargs) -> Coroutine[Any, Any, R | None]:
-        """Call a hook, by its specification, and return the combined answer; None if there is none.
+        """Call a hook, given its specification, and return the combined answer; None if there is no answer.
 
         Raises:
-            HookRefused: An implementation failed, and by the specification failures refuse.
+            HookRefused: An implementation failed, and the specification declares that failures refuse.
         """
         del kwargs  # event hooks take (event, ctx); the parameters are there for the type checker
         hook = self._hooks[spec.__name__]
         return hook.combine(hook, *args) if hook.implementations else _nothing()
 
     def call_now(self, spec: Callable[P, R | None], *args: P.args, **kwargs: P.kwargs) -> R | None:
-        """Call a hook whose specification is a plain function, and return the combined answer; None without one.
+        """Call a hook whose specification is a plain function; return the combined answer, or None if there is none.
 
         Raises:
-            HookRefused: An implementation failed, or waits for something, or no task of an event loop is running.
+            HookRefused: An implementation failed or suspended, or no task of an event loop is running.
         """
         del kwargs
         hook = self._hooks[spec.__name__]
@@ -122,7 +122,7 @@ class HookDispatcher:
     async def call_each(
         self, spec: Callable[P, Awaitable[R | None]], *args: P.args, **kwargs: P.kwargs
     ) -> list[tuple[str, R]]:
-        """Call a hook and return every answer with its plugin, not combined."""
+        """Call a hook and return every answer with its plugin, without combining the answers."""
         del kwargs
         event, ctx = args
         call = HookCall(self._hooks[spec.__name__], ctx)
@@ -141,7 +141,7 @@ class HookDispatcher:
 
     @contextmanager
     def deadline_paused(self) -> Iterator[None]:
-        """Stop the deadline of the current call while it waits for the user."""
+        """Pause the deadline of the current call while it waits for the user."""
         call = current_call.get()
         if call is None:
             yield
@@ -166,7 +166,7 @@ class HookDispatcher:
 
     @property
     def last_hook(self) -> str | None:
-        """The hook that ran last, or in which the task was cancelled, as ``turn_end of plugin 'x'``; None before any.
+        """The hook that ran last or was cancelled, such as ``turn_end of plugin 'x'``; None before the first.
 
         For the error message of a run that was cancelled for an unknown reason.
         """
@@ -183,7 +183,7 @@ class HookDispatcher:
         self._invoker.last = self._invoker.suspect = None
 
     def keep_last_hook(self) -> None:
-        """Freeze ``last_hook``: the hooks that are called from now on belong to the end of the run."""
+        """Freeze ``last_hook``, because hooks that are called from now on belong to the end of the run."""
         self._invoker.suspect = self._invoker.suspect or self._invoker.last
 
     # Implementations
@@ -225,7 +225,7 @@ class HookDispatcher:
         return remove
 
     def compile(self, *names: str, afresh: bool = False) -> None:
-        """Compile these hooks again, or all; ``afresh`` resets failure counts and quarantines."""
+        """Recompile the given hooks, or all hooks; ``afresh`` resets failure counts and quarantines."""
         self._broken = set() if afresh else self._broken
         registered = [name for name, _ in self._plugins.list_name_plugin()]
         rank = self._rank or (lambda plugin: registered.index(plugin) if plugin in registered else len(registered))
@@ -252,7 +252,7 @@ class HookDispatcher:
         )
 
     def _combination(self, name: str, answers: Answers, *, observed: bool = False) -> Combine:
-        """Return the function that calls a hook's implementations; ``observed`` reports to some what others change."""
+        """Return the function that calls a hook's implementations; ``observed`` reports changes to observing ones."""
         invoke: Invoke = self._invoker.invoke
         if name in ADDING:
             invoke = counting_messages(invoke, self._estimate)
@@ -276,7 +276,7 @@ class HookDispatcher:
                 hook.name, each.plugin_name, each.function, each.argnames, band=band
             )
         yield from self._handlers.get(hook.name, ())
-        for plugin, defect in self._refusing.get(hook.name, {}).items():  # first: no other answer may come before
+        for plugin, defect in self._refusing.get(hook.name, {}).items():  # first: no other answer may precede it
             refusal = self._implementation(hook.name, plugin, _never_called, (), band=0)
             refusal.quarantined, refusal.defect = True, defect
             yield refusal
@@ -310,7 +310,7 @@ class HookDispatcher:
         return noting_fields(call, marks, partial(self._note_use, hook, plugin))
 
     def _note_use(self, hook: str, plugin: str, what: str, mark: Deprecated, place: str) -> None:
-        """Report, once, that a plugin uses something that is deprecated."""
+        """Report once that a plugin uses something deprecated."""
         if (plugin, hook, what) not in self._noted:
             self._noted.add((plugin, hook, what))
             name = f"event.{what}" if what else "the hook"
@@ -330,14 +330,14 @@ class HookDispatcher:
 
 
 def _never_called() -> None:
-    """Take the place of a function of a plugin that could not be loaded."""
+    """Replace a function of a plugin that could not be loaded."""
 
 
 def _finished(calling: Coroutine[Any, Any, R], name: str) -> R:
-    """Return the result of a coroutine that has nothing to wait for.
+    """Return the result of a coroutine that never suspends.
 
     Raises:
-        HookRefused: It waits for something, or no task is running.
+        HookRefused: The coroutine suspended, or no task is running.
     """
     if not _is_in_task():
         calling.close()

@@ -1,9 +1,9 @@
-"""Runs plugin code while something is drawn or a key is handled: within a tenth of a second, or it is interrupted.
+"""Runs plugin code that draws or handles keys, and interrupts it after a tenth of a second.
 
-Such code is no hook: it is called for every frame, returns plain values and waits for nothing. Its clock is the
-interval timer, as for hooks that block. A machine that is busy, or was suspended, must not cost a plugin its place on
-the screen, so that code which did not compute gets the time twice; and while a module is imported, as by a first call,
-the clock stands.
+Such code is not a hook: it is called for every frame, returns plain values and does not wait. The interval timer
+measures its time, as for hooks that block. A plugin must not lose its place on the screen because the machine was busy
+or suspended, so code that used little processor time gets twice the time. The clock is stopped while a module is
+imported, for example in a first call.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ DRAWING_SECONDS = 0.1
 """How long one call may take."""
 
 FAILURES = 3
-"""Failures in a row after which a slot is closed."""
+"""Consecutive failures after which a slot is closed."""
 
 _IMPORT_SECONDS = 10.0
-"""How long the clock may stand for imports."""
+"""How long imports may stop the clock."""
 
 
 class DrawingGuard:
-    """Makes the slots of one session, and keeps those that are known by a name, such as renderers.
+    """Creates the slots of one session, and keeps named slots, such as those for renderers.
 
     Args:
-        report: Called with plugin, step, message and traceback, as ``AgentSession.report_plugin_error`` is.
+        report: Called with plugin, step, message and traceback, like ``AgentSession.report_plugin_error``.
     """
 
     def __init__(self, report: Report) -> None:
@@ -53,18 +53,18 @@ class DrawingGuard:
         """Return a new slot.
 
         Args:
-            plugin: Name of the plugin whose code it runs; None for the program's.
+            plugin: Name of the plugin whose code it runs; None for code of the program.
             what: What is drawn, for messages: ``widget 'todo'``.
             on_close: Called once when the slot is closed because of failures.
         """
         return DrawingSlot(self._report, plugin, what, on_close)
 
     def named(self, plugin: str, what: str, owner: object) -> DrawingSlot:
-        """Return the slot of a registered object; a new one when the object is another one than before.
+        """Return the slot of a registered object; a new slot if the object has been replaced.
 
         Args:
             plugin: Name of the plugin.
-            what: What is drawn, as above.
+            what: What is drawn, as in ``slot``.
             owner: The object, which a reload replaces.
         """
         known = self._named.get((plugin, what))
@@ -79,7 +79,7 @@ class DrawingSlot:
     Attributes:
         plugin: Name of the plugin; None for the program.
         what: What is drawn there, for messages.
-        closed: Whether it has failed too often: nothing of the plugin is called any more.
+        closed: Whether the slot failed too often; the plugin's code is then no longer called.
     """
 
     def __init__(self, report: Report, plugin: str | None, what: str, on_close: Callable[[], object]) -> None:
@@ -92,27 +92,27 @@ class DrawingSlot:
         self._failures_of: dict[str, int] = {}
 
     def call(self, function: Callable[..., T], *arguments: Any, **options: Any) -> tuple[bool, T | None]:
-        """Call a function of the plugin, see ``run``."""
+        """Call a function of the plugin; see ``run``."""
         return self.run(lambda: function(*arguments, **options), function)
 
     def run_closed(self, work: Callable[[], object], function: object) -> None:
-        """Run code of the plugin although the slot may be closed, to clean up; see ``run``."""
+        """Run code of the plugin even if the slot is closed, to clean up; see ``run``."""
         DrawingSlot(self._report, self.plugin, self.what, bool).run(work, function)
 
     def run(self, work: Callable[[], T], function: object, step: str = "") -> tuple[bool, T | None]:
-        """Run code of the plugin; what it raises, and that it took too long, is reported.
+        """Run code of the plugin; report exceptions and calls that take too long.
 
-        The third failure in a row, of all steps or of one, closes the slot, with a notice. Outside the main thread, and
-        where the system has no interval timer, a call that takes too long is not interrupted.
+        The third consecutive failure, of all steps or of one, closes the slot, with a notice. A call that takes too
+        long is not interrupted outside the main thread, or if the system has no interval timer.
 
         Args:
             work: Calls the plugin.
-            function: What it calls, for the message about an exception.
-            step: What is done. Failures of each are counted apart, too: a component that fails with every key may be
-                drawn in between.
+            function: The function that it calls, for the message about an exception.
+            step: What is done. Failures of each step are also counted separately, because a component that fails with
+                every key may be drawn successfully in between.
 
         Returns:
-            Whether it returned, and what.
+            Whether it returned, and its result.
         """
         if self.closed:
             return False, None
@@ -122,7 +122,7 @@ class DrawingSlot:
             failed = partial(self._failed, step)
             with acting(self.plugin), reported(failed, name, "drawing", f"in {self.what}", function):
                 answer = _run(clock, work)
-                if not hasattr(answer, "__await__"):  # else ``wait`` finds out
+                if not hasattr(answer, "__await__"):  # otherwise ``wait`` finds out
                     self._failures = self._failures_of[step] = 0
                 return True, answer
         finally:
@@ -130,10 +130,10 @@ class DrawingSlot:
         return False, None
 
     async def wait(self, answer: Awaitable[T], seconds: float) -> T | None:
-        """Await what an ``async`` function of the plugin returned; failures count as those of ``run``.
+        """Await the result of a plugin's ``async`` function; failures count like failures in ``run``.
 
         Returns:
-            The result; None if it raised, or took longer, in which case it is cancelled and not waited for.
+            The result; None if it raised or took too long. In the latter case it is cancelled and not awaited.
         """
         name = self.plugin or "(program)"
         with acting(self.plugin), reported(partial(self._failed, ""), name, "drawing", f"in {self.what}"):
@@ -162,16 +162,16 @@ class DrawingSlot:
 
 
 def _run(clock: _Clock, work: Callable[[], T]) -> T:
-    """Run it; only inside of this function the clock interrupts."""
+    """Run the code; the clock interrupts only inside this function."""
     clock.start()
     return work()
 
 
 def rows_of(lines: Any) -> list[str | Line]:
-    """Return what plugin code drew as a list.
+    """Return the rows that plugin code drew, as a list.
 
     Raises:
-        TypeError: It is no list of texts and lines.
+        TypeError: The value is not a list of texts and lines.
     """
     from pi_hookspecs import Line
 
@@ -194,7 +194,7 @@ def _check_line(line: Line) -> None:
     runs: tuple[Any, ...] = line.runs
     for run in runs:
         if not (isinstance(run, Run) and all(isinstance(each, str) for each in run[:2])):
-            message = f"it returned a Line with {run!r:.60}, which is no Run of a text and the name of a role"
+            message = f"it returned a Line with {run!r:.60}, which is not a Run of a text and the name of a role"
             raise TypeError(message)
 
 
@@ -209,13 +209,13 @@ class _Clock:
         self._waited = False
 
     def start(self) -> None:
-        """Begin to count."""
+        """Start the clock."""
         if self._watch is not None:
             self._began, self._computed = time.monotonic(), time.thread_time()
             self._watch.rearm(DRAWING_SECONDS)
 
     def stop(self) -> None:
-        """Count no more."""
+        """Stop the clock."""
         if self._watch is not None:
             self._watch.stop()
 

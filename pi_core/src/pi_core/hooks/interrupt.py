@@ -1,9 +1,9 @@
 """Interrupts Python code that blocks the main thread.
 
-A coroutine can be cancelled, a plain function only interrupted by a signal. The interval timer fires
-when it is not re-armed in time, and its handler may raise inside the code that runs.
-C code that does not check for signals cannot be interrupted. Outside the main thread of a POSIX process,
-and while the program uses ``SIGALRM`` itself, a watch has no effect.
+A coroutine can be cancelled, but a plain function can only be interrupted by a signal. The interval timer fires if it
+is not re-armed in time, and its handler may raise inside the running code. C code that does not check for signals
+cannot be interrupted. Outside the main thread of a POSIX process, and while the program uses ``SIGALRM`` itself, a
+watch has no effect.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ AGAIN_SECONDS = 1.0
 
 
 class Interrupted(BaseException):
-    """Raised inside code that blocks for too long; a ``BaseException``, so that ``except Exception`` lets it pass."""
+    """Raised inside code that blocks for too long; a ``BaseException``, so ``except Exception`` does not catch it."""
 
 
 @define(eq=False, repr=False)
@@ -47,7 +47,7 @@ class Watch(ReprMixin):
     due: float = field(default=float("inf"), init=False)
 
     def rearm(self, seconds: float) -> None:
-        """Call ``on_stall`` after this many seconds, unless re-armed before."""
+        """Call ``on_stall`` after this many seconds, unless the watch is re-armed before."""
         self.due = time.monotonic() + seconds
         self._owner.schedule()
 
@@ -81,7 +81,7 @@ class Interrupter:
         watch = Watch(on_stall, self)
         if not self._in_charge():
             self._before = signal.signal(signal.SIGALRM, self._on_alarm)
-            atexit.register(self._give_back)  # a watch can be left armed: that of a plugin which never ends
+            atexit.register(self._give_back)  # the watch of a plugin that never ends can remain armed
         self._watches.append(watch)
         return watch
 
@@ -96,7 +96,7 @@ class Interrupter:
             atexit.unregister(self._give_back)
 
     def schedule(self) -> None:
-        """Set the timer to the watch that is due first."""
+        """Set the timer for the watch that is due first."""
         if not self._in_charge():
             return
         due = min((watch.due for watch in self._watches), default=float("inf"))
@@ -104,15 +104,15 @@ class Interrupter:
         signal.setitimer(signal.ITIMER_REAL, delay)
 
     def _give_back(self) -> None:
-        """Stop the timer and restore the handler: an alarm while Python ends would end the process by its signal."""
+        """Stop the timer and restore the handler: an alarm while Python exits would kill the process by its signal."""
         if self._in_charge():
             signal.setitimer(signal.ITIMER_REAL, 0)
-            # An alarm that another thread has not taken yet would end the process under SIG_DFL; SIG_IGN discards it.
+            # An alarm that another thread has not yet taken would end the process under SIG_DFL; SIG_IGN discards it.
             signal.signal(signal.SIGALRM, signal.SIG_IGN)
             signal.signal(signal.SIGALRM, self._before)
 
     def _in_charge(self) -> bool:
-        """Whether this is still the signal's handler: the program may have set another one."""
+        """Whether this is still the signal's handler, because the program may have set another handler."""
         return signal.getsignal(signal.SIGALRM) == self._on_alarm
 
     def _on_alarm(self, _number: int, frame: FrameType | None) -> None:
@@ -130,7 +130,7 @@ class Interrupter:
 
 @contextmanager
 def limited(seconds: float, what: str) -> Iterator[None]:
-    """Raise ``Interrupted`` inside the block when it runs longer than ``seconds``, if signals are available."""
+    """Raise ``Interrupted`` inside the block if it runs longer than ``seconds`` and signals are available."""
     interrupter = Interrupter.current()
     if interrupter is None:
         yield

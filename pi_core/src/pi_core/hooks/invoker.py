@@ -1,4 +1,4 @@
-"""Calls hook implementations, and handles their answers, exceptions, deadlines and quarantine."""
+"""Calls hook implementations and handles their answers, exceptions, deadlines and quarantine."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["Invoker"]
 
 QUARANTINE_AFTER = 3
-"""Failures in a row after which an implementation is not called any more."""
+"""Consecutive failures after which an implementation is no longer called."""
 
 
 class Invoker:
@@ -31,15 +31,16 @@ class Invoker:
 
     Args:
         report: Called with every failure.
-        quarantine: Takes an implementation out of its hook, or with ``whole_plugin`` everything of its plugin.
+        quarantine: Removes an implementation from its hook, or, with ``whole_plugin``, all implementations of its
+            plugin.
         trace: Called after every call.
 
     Attributes:
         activations: Plugin, time, seconds and failure of each ``activate`` since the session's start or last reload.
-        observers: Functions of plugins that are called after every call; None until there is one.
+        observers: Functions of plugins that are called after every call; None until one is added.
         watchdog: Cancels the calls that miss their deadlines.
         last: The implementation that was called last.
-        suspect: The implementation in which the task was last cancelled by something else than the watchdog.
+        suspect: The implementation in which something other than the watchdog last cancelled the task.
     """
 
     def __init__(
@@ -60,7 +61,7 @@ class Invoker:
         )
 
     async def invoke(self, call: HookCall, implementation: HookImplementation, event: Any) -> Any:
-        """Call an implementation and return its answer; None if there is none, or if it failed.
+        """Call an implementation and return its answer; None if it gave no answer or failed.
 
         Raises:
             HookRefused: The implementation failed, and failures of the hook refuse.
@@ -114,7 +115,7 @@ class Invoker:
     async def _handle_exception(
         self, running: RunningCall, error: BaseException, description: tuple[str, str] | None
     ) -> None:
-        """Report an exception; raise ``CancelledError`` if something else than the watchdog cancelled the task."""
+        """Report an exception; raise ``CancelledError`` if something other than the watchdog cancelled the task."""
         exit_if_child(error)
         self.watchdog.leave(running)
         implementation = running.implementation
@@ -136,7 +137,7 @@ class Invoker:
             raise error if cancelled else asyncio.CancelledError
 
     async def _answer_counts(self, running: RunningCall) -> bool:
-        """Return whether the answer of a call that was cancelled, or took long, is used.
+        """Return whether to use the answer of a call that was cancelled or took long.
 
         Raises:
             CancelledError: The call swallowed a cancellation of the whole task.
@@ -156,11 +157,11 @@ class Invoker:
     def _report_overrun(self, running: RunningCall) -> bool:
         """Report a call that blocked the event loop or missed its deadline; return False if it did neither."""
         if running.blocked is not None:
-            # It was interrupted at an arbitrary point, so the state of the whole plugin may be inconsistent.
+            # The call was interrupted at an arbitrary point, so the state of the whole plugin may be inconsistent.
             self._quarantine(running.implementation, whole_plugin=True)
             self._count_failure(running, "blocked", running.blocked)
             return True
-        if running.why == "abort" or not (running.cancellations or running.late):  # ending on an abort is no failure
+        if running.why == "abort" or not (running.cancellations or running.late):  # ending on an abort is not a failure
             return False
         self._count_failure(running, "deadline", f"no answer within {running.implementation.deadline:g} s")
         return True
@@ -200,7 +201,9 @@ class Invoker:
 
     def _report_ignored_cancellation(self, running: RunningCall) -> None:
         hook, plugin = running.implementation.hook, running.implementation.plugin
-        message = "it was cancelled and goes on; if it ignores the next cancellation, too, pi stops waiting for it"
+        message = (
+            "it was cancelled but is still running; if it also ignores the next cancellation, pi stops waiting for it"
+        )
         self.report_failure(hook=hook, plugin=plugin, kind="ignored", message=message)
 
     def _report_blocking(self, running: RunningCall, seconds: float, where: str | None) -> None:
@@ -217,17 +220,17 @@ class Invoker:
 
     def report_failure(self, **what: Any) -> None:
         """Report a failure with these fields of ``HookFailure``."""
-        from pi_core.hooks.reports import HookFailure  # imported for a failure: most runs have none
+        from pi_core.hooks.reports import HookFailure  # only needed for failures, which most runs do not have
 
         self._report(HookFailure(**what))
 
     def observe(self, plugin: str, function: Callable[[HookTrace], object]) -> Callable[[], None]:
-        """Call a function of a plugin after every call; return a function that removes it.
+        """Add a function of a plugin that is called after every hook call; return a function that removes it.
 
-        It gets the past calls of ``activate``, too: most plugins are activated before one can observe.
+        It also gets the past calls of ``activate``, because most plugins are activated before a plugin can observe.
 
         Raises:
-            TypeError: It is no plain function.
+            TypeError: The function is ``async``, or is not callable.
         """
         from pi_core.hooks.observers import Observers, activation_trace
 
@@ -239,7 +242,7 @@ class Invoker:
         return self.observers.add(plugin, function, past)
 
     def activated(self, plugin: str, started: float, seconds: float, *, failed: bool) -> None:
-        """Note a call of ``activate``, for observers that there are and those to come."""
+        """Record a call of ``activate`` for current and future observers."""
         self.activations.append((plugin, started, seconds, failed))
         if self.observers is not None:
             from pi_core.hooks.observers import activation_trace

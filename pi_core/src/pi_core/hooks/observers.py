@@ -1,4 +1,4 @@
-"""Observers of hook calls: functions of plugins that get a ``HookTrace`` after each call, and disturb nothing."""
+"""Observers of hook calls: functions of plugins that get a ``HookTrace`` after each call and cannot affect it."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 __all__ = ["Observer", "Observers", "activation_trace", "trace_of"]
 
 MOST_FAILURES = 3
-"""Failures in a row after which an observer is not called any more."""
+"""Consecutive failures after which an observer is no longer called."""
 
 OBSERVING_SECONDS = 1.0
-"""How long an observer may take with one trace before it is interrupted: everything else waits for it."""
+"""How long an observer may take for one trace before it is interrupted, because everything else waits for it."""
 
 
 class Observer:
@@ -54,15 +54,15 @@ class Observers:
     def add(
         self, plugin: str, function: Callable[[HookTrace], object], past: Iterable[HookTrace] = ()
     ) -> Callable[[], None]:
-        """Add an observer, which gets the ``past`` first; return a function that removes it.
+        """Add an observer, which first gets the ``past`` traces; return a function that removes it.
 
         Raises:
-            TypeError: It is no plain function.
+            TypeError: The function is ``async``, or is not callable.
         """
         observer = Observer(plugin, function)
         self._all += (observer,)
         for trace in past:
-            if observer in self._all:  # else it was removed for its failures
+            if observer in self._all:  # otherwise it was removed because of failures
                 self._call((observer,), trace)
         return lambda: self._remove(observer)
 
@@ -70,7 +70,7 @@ class Observers:
         return bool(self._all)
 
     def call(self, trace: HookTrace) -> None:
-        """Call all observers. Hooks that an observer causes to be called are not observed: that would never end."""
+        """Call all observers. Hook calls that an observer causes are not observed, to avoid endless recursion."""
         self._call(self._all, trace)
 
     def _call(self, observers: Iterable[Observer], trace: HookTrace) -> None:
@@ -106,7 +106,7 @@ class Observers:
 
 
 def activation_trace(plugin: str, started: float, seconds: float, *, failed: bool) -> HookTrace:
-    """Return the trace of a call of ``activate``, which is no event hook."""
+    """Return the trace of a call of ``activate``, which is not an event hook."""
     outcome: HookOutcome = "raised" if failed else "ok"
     return HookTrace(
         hook="activate", plugin=plugin, milliseconds=seconds * 1000, changed=False, started=started, outcome=outcome
@@ -114,7 +114,7 @@ def activation_trace(plugin: str, started: float, seconds: float, *, failed: boo
 
 
 def trace_of(running: RunningCall, outcome: HookOutcome, answer: Any) -> HookTrace:
-    """Return the trace of a call that has ended; ``answer`` is None where it counts as no answer."""
+    """Return the trace of a call that has ended; ``answer`` is None if the answer is not used."""
     event, took = running.event, running.elapsed
     refused = getattr(answer, "block", None) is True or getattr(answer, "cancel", None) is True
     return HookTrace(

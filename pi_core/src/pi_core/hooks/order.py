@@ -18,8 +18,8 @@ def sort_implementations(
     """Sort by ``tryfirst``/``trylast``, then load order, then apply ``before=`` and ``after=``.
 
     Returns:
-        The order, and for each cycle of ``before=`` and ``after=`` the names of its plugins, the first one again at the
-        end. Within a cycle load order decides; all other requests are applied.
+        The order, and for each cycle of ``before=`` and ``after=`` the names of its plugins, with the first name
+        repeated at the end. Within a cycle load order decides; all other requests are applied.
     """
     remaining = sorted(implementations, key=lambda each: (each.band, rank(each.plugin)))
     if not any(each.order.before or each.order.after for each in remaining):
@@ -50,13 +50,13 @@ def _predecessors(
 
 
 def _first_in_a_cycle(remaining: Sequence[HookImplementation]) -> HookImplementation:
-    """Return the first implementation in a cycle: each of its predecessors, direct or not, also comes after it."""
+    """Return the first implementation in a cycle: each of its direct and indirect predecessors also comes after it."""
     ahead = {id(each): _all_ahead(each, remaining) for each in remaining}
     return next(each for each in remaining if all(id(each) in ahead[other] for other in ahead[id(each)]))
 
 
 def _all_ahead(implementation: HookImplementation, remaining: Sequence[HookImplementation]) -> set[int]:
-    """Return the ids of its predecessors, direct and indirect."""
+    """Return the ids of an implementation's direct and indirect predecessors."""
     found: set[int] = set()
     pending = [implementation]
     while pending:
@@ -68,7 +68,7 @@ def _all_ahead(implementation: HookImplementation, remaining: Sequence[HookImple
 
 
 def _cycle(start: HookImplementation, remaining: Sequence[HookImplementation]) -> list[str]:
-    """Return the plugins of the cycle that an implementation is in, in the requested order, the first one twice."""
+    """Return the plugins of an implementation's cycle in the requested order, with the first one also at the end."""
     names: list[str] = []
     each = start
     while each.plugin not in names:

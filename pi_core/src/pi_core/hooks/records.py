@@ -31,7 +31,7 @@ __all__ = [
 
 
 _OPEN_TYPES: dict[str, type] = {"Any": object, "Mapping": Mapping}
-"""Results that are no class of the contract; the event of a hook that takes a mapping checks it (``problem_of``)."""
+"""Answer types that are not classes of the contract; a hook's event checks mappings itself (``problem_of``)."""
 
 
 class HookRefused(PiError):
@@ -40,7 +40,7 @@ class HookRefused(PiError):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class Timeouts(Value):
-    """Deadlines from the settings, in seconds; the most specific one counts, else the one of the specification."""
+    """Deadlines from the settings, in seconds. The most specific one applies, else the specification's deadline."""
 
     default: float | None = None
     plugins: Mapping[str, float] = field(factory=dict)
@@ -59,10 +59,10 @@ class HookImplementation(ReprMixin):
     """One plugin's function for one hook, ready to be called with ``(event, ctx)``.
 
     Attributes:
-        quarantined: Whether it is no longer called; if failures of the hook refuse, it refuses.
-        counter: Its calls, and those of the plugin's other implementations of the hook.
-        observes: It is called after all others, with their changes, and its answer is ignored.
-        defect: Why it cannot be called, if the plugin could not be loaded.
+        quarantined: Whether it is no longer called; if failures of the hook refuse, it then refuses.
+        counter: Counts its calls, together with the plugin's other implementations of the hook.
+        observes: Whether it is called after all others, with their changes, and its answer is ignored.
+        defect: Why it cannot be called; set if the plugin could not be loaded.
     """
 
     hook: str
@@ -84,7 +84,7 @@ class CompiledHook(ReprMixin):
     """A hook with its ordered implementations and the function that combines their answers.
 
     Attributes:
-        known: All implementations, those in quarantine included.
+        known: All implementations, including quarantined ones.
         implementations: The implementations to call, in order.
         cycles: Cycles of ``before=`` and ``after=`` that were already reported.
     """
@@ -116,10 +116,10 @@ class CompiledHook(ReprMixin):
         return self._answer_type
 
     def problem(self, answer: Any, event: Any) -> str | None:
-        """Return what is wrong with an answer: its type, or what its class's own check reports for this event."""
+        """Return the problem with an answer: a wrong type, or what the class's own check reports for this event."""
         expected = self.answer_type()
         if not isinstance(answer, expected):
-            return f"answered {safe_repr(answer)}, which is no {expected.__name__} and not None"
+            return f"answered {safe_repr(answer)}, which is neither None nor of type {expected.__name__}"
         try:
             if expected is Mapping:
                 return str(found) if (found := event.problem_of(answer)) is not None else None
@@ -130,12 +130,12 @@ class CompiledHook(ReprMixin):
 
 
 class HookCall:
-    """One call of a hook: what is the same for all its implementations. Created once per delta, so it is small.
+    """The state of one hook call that its implementations share. It is created once per delta, so it is small.
 
     Attributes:
         ctx: The context that implementations get with the event.
         signal: The abort signal of the run.
-        seen: The event as the latest implementation got it, where one observes changes.
+        seen: The event as the latest implementation received it, if an implementation observes changes.
         task: The task in which the implementations run.
     """
 

@@ -20,9 +20,9 @@ class HookFailure(Value):
         kind: ``raised``, ``deadline``, ``blocked`` (it was interrupted because it blocked the event loop),
             ``answer`` (of a wrong type), or a notice: ``blocking`` (it blocks the event loop), ``ignored`` (it
             continues after its cancellation), ``order`` (a cycle of ``before=`` and ``after=``), ``stall`` (the
-            event loop was blocked outside of implementations).
-            ``deprecated`` is a notice, too: it uses something that will be removed.
-        milliseconds: How long the call took.
+            event loop was blocked outside of implementations), ``deprecated`` (the plugin uses something that will be
+            removed).
+        milliseconds: The duration of the call.
         quarantined: Whether it is no longer called.
         refuses: Whether it refuses from now on, because failures of the hook refuse.
     """

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["CANCELLATIONS", "RunningCall", "current_call"]
 
 current_call: ContextVar[RunningCall | None] = ContextVar("current_call", default=None)
-"""The hook call that the current task runs in; dialogs stop its clock."""
+"""The hook call in which the current task runs; dialogs pause its clock."""
 
 
 CANCELLATIONS = 3
@@ -28,18 +28,18 @@ class RunningCall:
     """One call of an implementation, from its start to its end.
 
     Attributes:
-        answer: The result of an asynchronous implementation; only set when it has ended.
+        answer: The result of an asynchronous implementation; set only after the implementation has ended.
         event: What the implementation is called with.
-        requests: Cancellations of the task that were requested before the call, which may be part of a clean-up.
-        cancellations: Cancellations of the task that the watchdog has requested for this call.
+        requests: The number of cancellations of the task requested before the call, which may be part of a clean-up.
+        cancellations: The number of cancellations of the task that the watchdog has requested for this call.
         ticks_since_foreign: Ticks since something other than the watchdog requested a cancellation.
-        parent: The call inside which this one was made, in the same task or in one that it started.
-        inner: The latest call that was made inside this one in the same task.
+        parent: The call inside which this call was made, in the same task or in a task that it started.
+        inner: The latest call that was made inside this call in the same task.
         ended: Whether it has ended.
         resumed: When its code was last resumed, by ``clock``.
-        longest: Seconds of its longest step so far, between being resumed and suspending; only set once it suspended.
-        blocked: Where it blocked the event loop, as text, if it was interrupted.
-        why: The reason for which the watchdog cancels it.
+        longest: Seconds of its longest step so far, from resuming to suspending; set only after it has suspended.
+        blocked: Where it blocked the event loop, as text; set if it was interrupted.
+        why: Why the watchdog cancels it.
     """
 
     __slots__ = (
@@ -86,7 +86,7 @@ class RunningCall:
 
     @property
     def elapsed(self) -> float:
-        """Seconds since its start, without the time that a dialog was open."""
+        """Seconds since its start, excluding the time during which a dialog was open."""
         return (self.paused_at if self.pauses else clock()) - self.started
 
     @property
@@ -96,7 +96,7 @@ class RunningCall:
 
     @property
     def exceeds_abort_grace(self) -> bool:
-        """Whether its run is aborted, and it has run for longer than the grace period of an abort."""
+        """Whether its run was aborted and the call has exceeded the grace period of an abort."""
         signal = self.call.signal
         return signal is not None and signal.aborted and self.elapsed > ABORT_GRACE
 
@@ -106,7 +106,7 @@ class RunningCall:
         return self.task.cancelling() > self.requests + self.cancellations
 
     def should_abandon(self) -> bool:
-        """Whether it has ignored so many cancellations that it must be abandoned."""
+        """Whether the call has ignored so many cancellations that it must be abandoned."""
         return self.cancellations + self.cancelled_elsewhere >= CANCELLATIONS
 
     def pause(self) -> None:
@@ -118,7 +118,7 @@ class RunningCall:
             self.parent.pause()
 
     def resume(self) -> None:
-        """Restart the clocks."""
+        """Resume the clocks."""
         self.pauses -= 1
         if not self.pauses:
             self.started += clock() - self.paused_at
@@ -126,7 +126,7 @@ class RunningCall:
             self.parent.resume()
 
     def reason_to_cancel(self) -> Literal["deadline", "abort"] | None:
-        """Return why the call must be cancelled at this tick, also repeatedly; None if it may continue."""
+        """Return why the call must be cancelled at this tick, possibly again; None if it may continue."""
         if self.cancellations and self.why == "abort":
             return "abort"
         if self.cancelled_elsewhere:
@@ -146,7 +146,7 @@ class RunningCall:
         self.task.cancel(f"{self.implementation.hook}: {why}")
 
     def abandon_inner(self) -> None:
-        """Mark the calls inside this abandoned one as ended: they never return."""
+        """Mark the calls inside this abandoned call as ended, because they never return."""
         inner = self.inner
         while inner is not None and not inner.ended:
             inner.ended = True
@@ -155,9 +155,10 @@ class RunningCall:
             inner = inner.inner
 
     async def withdraw_cancellations(self) -> bool:
-        """Withdraw the watchdog's cancellations; return whether something else requested one, too."""
+        """Withdraw the watchdog's cancellations; return whether something else also requested a cancellation."""
         if self.cancellations:
-            # A cancellation that a plugin requested by an abort, while the task ran, is raised at the next await: here.
+            # A cancellation that a plugin caused by an abort while the task ran is raised at the next await, which is
+            # here.
             with suppress(asyncio.CancelledError):
                 await asyncio.sleep(0)
         elsewhere = self.cancelled_elsewhere

@@ -1,4 +1,4 @@
-"""What functions take that implement hooks or handle events, and what calls them with what they take."""
+"""Reads the parameters of functions that implement hooks or handle events, and adapts calls to them."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ if TYPE_CHECKING:
 __all__ = ["Needed", "adapt", "cannot_be_awaited", "needed", "parameters"]
 
 _HAS_STAR = 0x04
-"""``inspect.CO_VARARGS``."""
+"""The value of ``inspect.CO_VARARGS``."""
 
 
 class Needed(NamedTuple):
-    """What a call has to give a function.
+    """The arguments that a function requires.
 
     Attributes:
         positional: The parameters without a default that can be given by position.
-        keywords: Those that can be given by keyword alone.
-        star: Whether it takes any number of further arguments.
+        keywords: The parameters without a default that can only be given by keyword.
+        star: Whether the function takes any number of further positional arguments.
     """
 
     positional: list[str]
@@ -32,13 +32,13 @@ class Needed(NamedTuple):
 
 
 def needed(function: Any) -> Needed:
-    """Return what a call has to give a function.
+    """Return the arguments that a function requires.
 
     Raises:
-        ValueError: It is a builtin without a signature.
+        ValueError: The function is a builtin without a signature.
     """
     if type(function) is FunctionType and not vars(function).keys() & {"__wrapped__", "__signature__"}:
-        return _needed_of_code(function)  # every start asks for each hook of each plugin, and ``signature`` is slow
+        return _needed_of_code(function)  # every start calls this for each hook of each plugin; ``signature`` is slow
     from inspect import Parameter, signature
 
     taken = signature(function).parameters.values()
@@ -62,10 +62,10 @@ def _needed_of_code(function: FunctionType) -> Needed:
 
 
 def parameters(function: Callable[..., Any]) -> tuple[str, ...]:
-    """Return which of ``event`` and ``ctx`` a handler takes, by name, else by position.
+    """Return which of ``event`` and ``ctx`` a handler takes, determined by name, else by position.
 
     Raises:
-        TypeError: It cannot be called with an event and a context.
+        TypeError: The handler cannot be called with an event and a context.
     """
     try:
         names, keywords, star = needed(function)
@@ -82,7 +82,7 @@ def parameters(function: Callable[..., Any]) -> tuple[str, ...]:
 
 
 def cannot_be_awaited(spec: Callable[..., Any], function: object) -> str | None:
-    """Return what is wrong with an ``async`` implementation of a hook that is a plain function; None if nothing is."""
+    """Return the problem if an implementation is ``async`` but its hook is a plain function; else None."""
     from inspect import iscoroutinefunction
 
     if answers_of(spec) is None or iscoroutinefunction(spec) or not iscoroutinefunction(function):
@@ -91,7 +91,7 @@ def cannot_be_awaited(spec: Callable[..., Any], function: object) -> str | None:
 
 
 def adapt(function: Callable[..., Any], argnames: tuple[str, ...]) -> Callable[[Any, Any], Any]:
-    """Return a function of ``(event, ctx)`` that calls the given one with those of the two that it takes."""
+    """Return a function of ``(event, ctx)`` that calls the given function with the arguments that it takes."""
     if argnames == ("event", "ctx"):
         return function
     if argnames == ("ctx", "event"):

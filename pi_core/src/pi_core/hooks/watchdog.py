@@ -1,4 +1,4 @@
-"""Deadlines of all running hook implementations, checked by one periodic timer.
+"""Enforces the deadlines of all running hook implementations with one periodic timer.
 
 A timer object per call would cost more than most hooks do. A call is only appended to a list, which
 a timer of the event loop checks once a second. A call that awaits is cancelled, and abandoned if it ignores
@@ -68,14 +68,14 @@ class Watchdog:
         """The shortest deadline of all implementations, in seconds; the tick depends on it."""
 
     def enter(self, running: RunningCall) -> None:
-        """Start to monitor a call."""
+        """Start monitoring a call."""
         self._running.append(running)
         loop = running.call.task.get_loop()
         if self._timer is None or loop is not self._loop:
             self._arm(loop, self._tick_seconds)
 
     def leave(self, running: RunningCall) -> None:
-        """Stop to monitor a call, which has ended."""
+        """Stop monitoring a call that has ended."""
         if running.ended:
             return
         running.ended = True
@@ -85,7 +85,7 @@ class Watchdog:
             self._running.remove(running)
 
     def abort(self, signal: AbortSignal) -> None:
-        """Cancel every call of an aborted run; one that ignores it is abandoned soon after."""
+        """Cancel every call of an aborted run; calls that ignore this are abandoned soon after."""
         aborted = [each for each in self._running if each.call.signal is signal and not each.ended]
         for each in aborted:
             each.cancel("abort")
@@ -99,7 +99,7 @@ class Watchdog:
             each.cancellations += 1
 
     def close(self) -> None:
-        """Release timer and signal; the next call acquires them again."""
+        """Release the timer and the signal; the next call acquires them again."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -179,14 +179,14 @@ class Watchdog:
             self._on_blocking(running, longest, None)
 
     def _stalled_elsewhere(self, frame: FrameType | None) -> float:
-        if self._loop is None or not self._loop.is_running():  # nothing is blocked: the loop has ended
+        if self._loop is None or not self._loop.is_running():  # nothing is blocked, because the loop has ended
             self.close()
             return float("inf")
         remaining = self._stall_seconds - (clock() - self._armed_at)
         if remaining > 0:
             return min(remaining, BLOCKING_SECONDS)
         if not self._stall_suspected:
-            # The whole process may have been suspended: then the resumed loop ticks before the next check.
+            # If the whole process was suspended, the resumed loop ticks before the next check.
             self._stall_suspected = True
             return self._tick_seconds
         if not self._stall_reported:
@@ -205,14 +205,14 @@ def _location(frame: FrameType | None) -> str:
 
 
 def _line_of(frame: FrameType | None, until: FrameType) -> str:
-    """Return file and line of the innermost frame, above another one, that is neither Python's nor pi's."""
+    """Return file and line of the innermost frame above a given frame that belongs neither to Python nor to pi."""
     while frame is not None and frame is not until and is_library(frame.f_code.co_filename):
         frame = frame.f_back
     return "unknown code" if frame in (None, until) else f"{frame.f_code.co_filename}, line {frame.f_lineno}"
 
 
 def _is_importing(frame: FrameType | None, until: FrameType) -> bool:
-    """Whether one of the frames above another one imports a module, which may take long."""
+    """Whether a frame above a given frame imports a module, which may take long."""
     while frame is not None and frame is not until:
         if frame.f_code.co_filename.startswith("<frozen importlib"):
             return True

@@ -1,4 +1,4 @@
-"""The protocol of a plugin's ``pi`` that was activated before there is a session."""
+"""The protocol of the ``pi`` of a plugin that was activated before a session exists."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ class ActivatedPlugin(Protocol):
 
     @property
     def activation(self) -> tuple[float, float, bool]:
-        """When it was activated, in seconds since 1970; how many seconds that took; whether it failed."""
+        """The time of the activation in seconds since 1970, its duration in seconds, and whether it failed."""
         ...
 
     @property
     def flags(self) -> Sequence[Flag]:
-        """The options that it registered."""
+        """The options that the plugin registered."""
         ...
 
     def registered(self) -> list[tuple[str, str]]:
-        """Return kind and name of every registration."""
+        """Return the kind and the name of every registration."""
         ...
 
     def bind_providers(self, host: Any, models: Any) -> int:
-        """Register only its providers; return how many."""
+        """Register only the plugin's providers; return their number."""
         ...
 
     def bind(self, session: Any) -> None:

@@ -1,7 +1,7 @@
-"""Which packages of a project the user has agreed to: a project that is trusted may change its list later.
+"""The user's approval of a project's packages, because a trusted project may change its list later.
 
-A hash of the list and of the lock is kept in the agent directory. The first list that is seen of a trusted project
-counts as agreed to, because it was displayed when trust was asked for; another one needs a new yes.
+A hash of the list and of the lock is kept in the agent directory. The first list of a trusted project counts as
+approved, because it was displayed when the user decided about trust; a changed list needs a new approval.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ __all__ = ["approve_packages", "are_packages_approved", "declared_packages"]
 
 
 def declared_packages(project: Path) -> list[str]:
-    """Return the sources that a project's settings name, read without trusting it; none if they cannot be read."""
+    """Return the sources in a project's settings without trusting the project; empty if they cannot be read."""
     found = (entry.get("source") if isinstance(entry, dict) else entry for entry in _list_of(project))
     return [each for each in found if isinstance(each, str)]
 
 
 def are_packages_approved(agent_dir: Path, project: Path) -> bool:
-    """Whether the user agreed to the present list and lock of a trusted project, or sees the first ones."""
+    """Whether the current list and lock of a trusted project are approved, or are the first ones."""
     try:
         return _file(agent_dir, project).read_text(encoding="ascii").strip() == _hash_of(project)
     except (OSError, ValueError):
@@ -34,7 +34,7 @@ def are_packages_approved(agent_dir: Path, project: Path) -> bool:
 
 
 def approve_packages(agent_dir: Path, project: Path) -> None:
-    """Keep that the user agreed to the present list and lock."""
+    """Store that the user approved the current list and lock."""
     file = _file(agent_dir, project)
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(_hash_of(project) + "\n", encoding="ascii")

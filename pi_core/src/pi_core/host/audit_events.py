@@ -1,4 +1,4 @@
-"""What Python's audit events say that code does: opens and changes files, starts programs, connects."""
+"""Translates Python's audit events into actions: opening and changing files, starting programs, connecting."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ _LOOKUPS = frozenset({"socket.getaddrinfo", "socket.gethostbyname"})
 _CONNECTIONS = frozenset({"socket.bind", "socket.connect", "socket.sendto"})
 NETWORK = _LOOKUPS | _CONNECTIONS
 HEARD = PROCESSES | WRITES | NETWORK | {"open", "sqlite3.connect"}
-"""The events of which something is said; there are many others."""
+"""The events that are translated; all others are ignored."""
 
 _TWO_PATHS = frozenset({"os.link", "os.rename", "os.symlink", "shutil.copyfile", "shutil.move"})
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 
 
 class Deed(NamedTuple):
-    """One thing that code does.
+    """One action of code.
 
     Attributes:
-        kind: ``files``, ``commands`` or ``network``, as in the grants of a plugin.
+        kind: ``files``, ``commands`` or ``network``, as in a plugin's grants.
         what: The path, the program, or ``host:port``.
         writes: Whether a file is changed.
         looked_up: Whether a host's address is looked up, which is followed by a connection to an address.
@@ -42,7 +42,7 @@ class Deed(NamedTuple):
 
 
 def deed_of(event: str, arguments: tuple[Any, ...]) -> Deed | None:
-    """Return what an audit event says that code does; None for everything that plugins need not state."""
+    """Return the action that an audit event reports; None for actions that plugins need not declare."""
     if event == "open":
         mode, flags = (*arguments[1:3], None, 0)[:2]
         writes = bool(flags & _WRITING) if isinstance(flags, int) else "r" not in str(mode)
@@ -60,14 +60,14 @@ def deed_of(event: str, arguments: tuple[Any, ...]) -> Deed | None:
 
 def _file(path: object, *, writes: bool) -> Deed | None:
     if not isinstance(path, str | bytes | os.PathLike):
-        return None  # a file that is open already
+        return None  # a file that is already open
     return Deed("files", os.path.abspath(os.fsdecode(path)), writes)  # noqa: PTH100 - no link is resolved
 
 
 def _change(event: str, arguments: tuple[Any, ...]) -> Deed | None:
     folder = arguments[-1]
     if event != "os.truncate" and isinstance(folder, int) and folder >= 0:
-        return None  # the path is relative to an open folder, which was seen before
+        return None  # the path is relative to an open folder, whose opening was reported
     return _file(arguments[event in _TWO_PATHS], writes=True)
 
 

@@ -1,8 +1,8 @@
 """Files that record which plugin is being loaded, to find the one that ended the process.
 
-A plugin that calls ``os._exit``, or crashes in C, would end pi silently at every start. So the name of the plugin whose
-code runs is written to a file, one for each process and thread, which is locked. A file without a lock is of a process
-that died. Where files cannot be locked, a file that cannot be removed is in use.
+A plugin that calls ``os._exit``, or crashes in C, would end pi silently at every start. Therefore the name of the
+plugin whose code runs is written to a locked file, one for each process and thread. A file without a lock belongs to a
+process that died. If files cannot be locked, a file that cannot be removed is in use.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ class Breadcrumbs:
 
     @contextmanager
     def at(self, plugin: str) -> Iterator[None]:
-        """Record that a plugin's code runs in the block; not for pi's own plugins, to save the time.
+        """Record that a plugin's code runs in the block; skipped for pi's own plugins, to save time.
 
         Args:
-            plugin: Its name; for a local extension its path, because two files may have the same name.
+            plugin: The plugin's name; for a local extension its path, because two files may have the same name.
         """
         if plugin in DEFAULT_PLUGINS:
             yield
@@ -56,7 +56,7 @@ class Breadcrumbs:
                 _remove(path, fd)
 
     def left_behind(self) -> dict[str, int]:
-        """Return the plugins during whose loading processes died, each with the number of consecutive deaths.
+        """Return the plugins during whose loading a process died, each with the number of consecutive deaths.
 
         The first call removes the files; the result is cached.
         """
@@ -93,7 +93,7 @@ class Breadcrumbs:
 
 
 def _take(path: str) -> str:
-    """Return the text of a file and remove it; an empty text if a living process has locked it."""
+    """Return the text of a file and remove the file; an empty text if a running process has locked it."""
     try:
         fd = os.open(path, os.O_RDWR)
     except OSError:
@@ -110,7 +110,7 @@ def _take(path: str) -> str:
 
 
 def _lock(fd: int) -> bool:
-    """Lock a file until it is closed; False if another process has it. True if the system has no such locks."""
+    """Lock a file until it is closed. Return False if another process has locked it; True if locks do not exist."""
     try:
         import fcntl
 
@@ -123,10 +123,10 @@ def _lock(fd: int) -> bool:
 
 
 def _remove(path: str, fd: int) -> None:
-    """Remove a file and close it: in this order, else another process may find it without a lock."""
+    """Remove a file, then close it; in the reverse order another process might find it without a lock."""
     try:
         os.unlink(path)  # noqa: PTH108
-    except OSError:  # Windows removes no open file
+    except OSError:  # Windows cannot remove an open file
         os.close(fd)
         with suppress(OSError):
             os.unlink(path)  # noqa: PTH108

@@ -1,4 +1,4 @@
-"""``pi_when``: files, environment variables, settings and options without which a plugin's hooks are not loaded."""
+"""``pi_when``: files, environment variables, settings and options that a plugin's hooks require to be loaded."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def condition_of(plugin: object) -> Condition:
     """Return the condition that a plugin declares.
 
     Raises:
-        ValueError: ``pi_when`` is not valid; the message says what it must be.
+        ValueError: ``pi_when`` is not valid; the message describes valid values.
     """
     declared: Any = getattr(plugin, "pi_when", None)
     if declared is None:
@@ -55,17 +55,17 @@ def is_met(
     flags: Mapping[str, object] = MappingProxyType({}),
     environ: Mapping[str, str] = os.environ,
 ) -> bool:
-    """Return whether a file exists, a variable is set, or a setting or an option is on; True without a condition.
+    """Return whether one of the files exists, or a variable, setting or option is set; True without a condition.
 
     Args:
-        condition: File names are relative to the agent directory and to the project's ``.pi``, those that begin
-            with ``./`` to the working directory, those that begin with ``.../`` to it and any folder above it.
-            Names of variables may contain ``*``. A setting is on unless it is not set, null or false. While a
-            settings file cannot be read, its settings count as on: a guard that it may ask for has to be loaded to
+        condition: File names are relative to the agent directory and to the project's ``.pi``; names that begin with
+            ``./`` are relative to the working directory, and names that begin with ``.../`` to it and any folder above
+            it. Names of variables may contain ``*``. A setting is on unless it is not set, null or false. If a settings
+            file cannot be read, its settings count as on, because a guard that it may require has to be loaded to
             refuse.
-        settings: The settings in force; they know the agent directory.
+        settings: The effective settings, which also have the agent directory.
         cwd: The working directory.
-        flags: Values of the options of plugins by name; an option is on unless it is absent, None or false.
+        flags: Values of plugins' options by name; an option is on unless it is absent, None or false.
         environ: The environment variables.
     """
     if not condition:
@@ -91,13 +91,13 @@ def _folders(name: str, settings: Settings, cwd: Path) -> tuple[Path, ...]:
 
 
 def _is_set(pattern: str, environ: Mapping[str, str]) -> bool:
-    """Return whether a variable matches; a pattern is only compiled where one begins as it does."""
+    """Return whether a variable matches; a pattern is compiled only if a variable has the same beginning."""
     beginning = pattern.translate(_UP_TO_WILDCARD).partition("*")[0]
     return any(name.startswith(beginning) and fnmatchcase(name, pattern) for name in environ)
 
 
 def describe_condition(condition: Condition) -> str:
-    """Return what a condition waits for: ``mcp.json or $OTEL_* or setting otel.enabled or --trace``."""
+    """Return what a condition requires, such as ``mcp.json or $OTEL_* or setting otel.enabled or --trace``."""
     variables = (f"${name}" for name in condition.get("env", ()))
     settings = (f"setting {name}" for name in condition.get("settings", ()))
     flags = (f"--{name}" for name in condition.get("flags", ()))

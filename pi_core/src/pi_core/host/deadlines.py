@@ -1,4 +1,4 @@
-"""The deadlines of hooks, as the settings have them."""
+"""Reads the deadlines of hooks from the settings."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["deadlines_of"]
 
 
 def deadlines_of(settings: Settings) -> Timeouts:
-    """Return the deadlines of hooks: of all, of single plugins, of single hooks."""
+    """Return the deadlines of hooks: the general one, and those for individual plugins and hooks."""
     return Timeouts(
         default=settings.get_number("hooks.timeout", None, minimum=SHORTEST_TIMEOUT),
         plugins=_seconds(settings, "plugins"),
@@ -23,7 +23,7 @@ def deadlines_of(settings: Settings) -> Timeouts:
 
 
 def _seconds(settings: Settings, kind: str) -> dict[str, float]:
-    """Read ``hooks.<kind>.<name>.timeout`` of every name that has one."""
+    """Return ``hooks.<kind>.<name>.timeout`` for every name that has one."""
     names = settings.get_object(("hooks", kind))
     found = {
         name: settings.get_number(("hooks", kind, name, "timeout"), None, minimum=SHORTEST_TIMEOUT) for name in names

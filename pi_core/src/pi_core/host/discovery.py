@@ -1,4 +1,4 @@
-"""Discovery of installed plugins, and detection of changes since the last one.
+"""Discovers installed plugins, and detects changes since the previous discovery.
 
 Discovery scans the metadata of every distribution; changes are detected by names and modification times alone.
 """
@@ -18,29 +18,22 @@ __all__ = ["find_origin", "find_plugins", "fingerprint", "source_files", "unchan
 
 ENTRY_POINT_GROUP = "pi"
 
+_UNNAMED = "(unnamed)"
+
 SOURCE_SUFFIXES = frozenset({".py", ".json"})
-"""Files of an editable plugin whose change makes its record stale: code, and tables such as those of models."""
+"""Suffixes of an editable plugin's files whose changes make its record stale: code, and tables such as models."""
 
 
 def find_plugins() -> tuple[list[PluginRecord], list[Problem]]:
-    """Return every entry point of group ``pi``, sorted by name, and problems; no plugin is imported."""
+    """Return all entry points of group ``pi``, sorted by name, and problems, without importing plugins."""
     import importlib_metadata  # rarely needed, and slow to import
 
-    everything: list[PluginRecord] = []
     problems: list[Problem] = []
-    seen: set[str] = set()
-    for distribution in importlib_metadata.distributions():
-        try:
-            name, found = _entry_points(distribution)
-        except Exception as error:  # noqa: BLE001 - metadata that was cut off or is no text at all
-            where = getattr(distribution, "_path", "an installed distribution")
-            problems.append(
-                Problem("(unknown)", "index", f"the metadata in {where} cannot be read: {format_exception(error)}")
-            )
-            continue
-        if name not in seen:  # else an older copy further down the path
-            seen.add(name)
-            everything += found
+    try:  # reads only the metadata of plugins
+        entry_points = importlib_metadata.entry_points(group=ENTRY_POINT_GROUP)
+        everything = [_record(each, each.dist.metadata) for each in entry_points]
+    except Exception:  # noqa: BLE001 - metadata that was cut off or is not text at all
+        everything = _find_in_readable(problems)
     used: dict[str, PluginRecord] = {}
     for plugin in sorted(everything, key=_claim):
         first = used.setdefault(plugin.name, plugin)
@@ -54,29 +47,47 @@ def find_plugins() -> tuple[list[PluginRecord], list[Problem]]:
 
 
 def _claim(plugin: PluginRecord) -> tuple[str, bool, str]:
-    """Return the sort key of plugins of one name: the distribution named after it first, so that it wins."""
+    """Return the sort key of plugins with the same name; a distribution of this name comes first and wins."""
     return plugin.name, _canonical(plugin.distribution) != f"pluggypi-{_canonical(plugin.name)}", plugin.distribution
 
 
 def _canonical(name: str) -> str:
-    """Return the normalized name of a distribution, by which packaging tools compare."""
+    """Return a distribution's normalized name, which packaging tools compare."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def _entry_points(distribution: Any) -> tuple[str, list[PluginRecord]]:
-    """Return a distribution's canonical name, and its plugins."""
-    name = distribution.metadata["Name"] or "(unnamed)"
-    found = [
-        PluginRecord(
-            entry_point.name,
-            name,
-            distribution.version or "",
-            entry_point.value.partition("[")[0].strip(),  # extras are history
-            indexed=False,
-        )
-        for entry_point in distribution.entry_points.select(group=ENTRY_POINT_GROUP)
-    ]
-    return _canonical(name), found
+def _find_in_readable(problems: list[Problem]) -> list[PluginRecord]:
+    """Return the entry points of the distributions whose metadata can be read; add the others to the problems."""
+    import importlib_metadata
+
+    everything: list[PluginRecord] = []
+    seen: set[str] = set()
+    for distribution in importlib_metadata.distributions():
+        try:
+            metadata = distribution.metadata
+            name = _canonical(metadata["Name"] or _UNNAMED)
+            entry_points = distribution.entry_points.select(group=ENTRY_POINT_GROUP)
+            found = [_record(each, metadata) for each in entry_points]
+        except Exception as error:  # noqa: BLE001 - as above
+            where = getattr(distribution, "_path", "an installed distribution")
+            problems.append(
+                Problem("(unknown)", "index", f"the metadata in {where} cannot be read: {format_exception(error)}")
+            )
+            continue
+        if name not in seen:  # otherwise it is an older copy further down the path
+            seen.add(name)
+            everything += found
+    return everything
+
+
+def _record(entry_point: Any, metadata: Any) -> PluginRecord:
+    return PluginRecord(
+        entry_point.name,
+        metadata["Name"] or _UNNAMED,
+        metadata["Version"] or "",
+        entry_point.value.partition("[")[0].strip(),  # extras of entry points are deprecated
+        indexed=False,
+    )
 
 
 def fingerprint() -> list[list[str | int]]:
@@ -96,11 +107,11 @@ def fingerprint() -> list[list[str | int]]:
 
 
 def source_files(value: str) -> dict[str, int]:
-    """Return the files of an editable plugin with their modification times; none for an installed plugin.
+    """Return the files of an editable plugin with their modification times; empty for an installed plugin.
 
-    An installed plugin changes only together with its ``.dist-info``; an editable one changes with any of its
-    files, also with one that could not be imported so far. Folders of tables are included: a plugin may
-    read any file in them. (Folders of code are not; importing it writes bytecode into them.)
+    An installed plugin changes only together with its ``.dist-info``; an editable plugin changes with any of its files,
+    including files that could not be imported so far. Folders of tables are included, because a plugin may read any
+    file in them. Folders of code are not, because imports write bytecode into them.
     """
     origin = find_origin(value)
     if origin is None:
@@ -116,8 +127,8 @@ def source_files(value: str) -> dict[str, int]:
 
 
 def find_origin(value: str) -> str | None:
-    """Return the file of an entry point's outermost package, without importing it; None if it is not found."""
-    from importlib.util import find_spec  # only indexing needs it
+    """Return the file of an entry point's outermost package without importing it; None if it is not found."""
+    from importlib.util import find_spec  # only needed for indexing
 
     module = value.partition(":")[0]
     try:

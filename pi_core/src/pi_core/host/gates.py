@@ -1,7 +1,7 @@
 """Hooks that refuse because a plugin that guards them cannot be loaded.
 
-A guard that crashes refuses, and so does one that is missing: if a plugin implemented ``tool_call`` when it
-was last loaded, and cannot be imported now, its tool calls must not be allowed.
+A guard that crashes refuses, and so does a guard that is missing: if a plugin implemented ``tool_call`` when it was
+last loaded, and cannot be imported now, the tool calls that it guards must not be allowed.
 """
 
 from __future__ import annotations
@@ -17,30 +17,30 @@ if TYPE_CHECKING:
 __all__ = ["Gates", "guarded_hooks", "guarded_services"]
 
 _REFUSING_SERVICES = ("Launcher", "ToolOperations")
-"""Services without which nothing may be started, or worked on, on this machine."""
+"""Services that decide about starting programs and about work on this machine; a missing one refuses both."""
 
 
 def guarded_hooks(hooks: Iterable[str]) -> list[str]:
-    """Return those of these hooks whose failure counts as a refusal."""
+    """Return the given hooks whose failure counts as a refusal."""
     specs = all_hookspecs()
     found = ((hook, answers_of(specs[hook])) for hook in hooks if hook in specs)
     return [hook for hook, answers in found if answers is not None and answers.on_failure is OnFailure.REFUSE]
 
 
 def guarded_services(kinds: Iterable[str]) -> list[str]:
-    """Return those of these kinds of services whose failure refuses, as entries of ``PluginRecord.guards``."""
+    """Return the given kinds of services whose failure refuses, as entries of ``PluginRecord.guards``."""
     return [f"register_services:{kind}" for kind in kinds if kind in _REFUSING_SERVICES]
 
 
 class Gates:
-    """Which hooks refuse for which plugins, and why.
+    """Records which hooks refuse for which plugins, and why.
 
     Args:
         report: Called with plugin, hook and message for each hook that refuses.
 
     Attributes:
-        refusing: For each hook the plugins that refuse in it, each with the reason. Dispatchers read it when
-            they compile.
+        refusing: For each hook, the plugins that refuse in it, each with the reason. Dispatchers read it when they
+            compile.
     """
 
     def __init__(self, report: Callable[[str, str, str], None]) -> None:
@@ -48,7 +48,7 @@ class Gates:
         self.refusing: dict[str, dict[str, str]] = {}
 
     def refuse(self, plugin: str, hooks: Iterable[str], why: str) -> None:
-        """Make those of these hooks whose failures refuse, refuse for a plugin; other hooks are ignored."""
+        """Make the given hooks refuse for a plugin if their failures refuse; other hooks are ignored."""
         for hook in guarded_hooks(hooks):
             self.refusing.setdefault(hook, {})[plugin] = why
             message = f"refuses, since the plugin cannot be asked. Mend it, or leave it out with --disable {plugin}"

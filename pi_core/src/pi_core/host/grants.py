@@ -1,7 +1,7 @@
-"""Grants: what ``pi_plugin.json`` of a distribution says that its plugins use, to which the host holds them.
+"""Grants: what a distribution's ``pi_plugin.json`` declares that its plugins use; the host enforces them.
 
-Hooks, tools and members of ``pi`` and ``ctx`` are enforced. ``network``, ``files`` and ``commands`` are statements:
-code in this process can do what it likes with them. A plugin without the file is not held to anything.
+Hooks, tools and members of ``pi`` and ``ctx`` are enforced. ``network``, ``files`` and ``commands`` are only
+declarations: code in this process can ignore them. A plugin without the file is not restricted.
 """
 
 from __future__ import annotations
@@ -37,26 +37,26 @@ GATED = (
     "switch_session",
     "ui",
 )
-"""Members of ``pi`` and ``ctx`` that a plugin with grants uses only if ``ctx`` in them names these."""
+"""Members of ``pi`` and ``ctx`` that a plugin with grants may use only if ``ctx`` in its grants names them."""
 
 _FREE_HOOKS = ("activate", "register_tools")
-"""Hooks without a grant of their own: what they register is checked instead."""
+"""Hooks that need no grant, because what they register is checked instead."""
 
 Grants = dict[str, Any]
 
 
 def read_grants(name: str, value: str) -> Grants | None:
-    """Return the grants of an installed plugin; None if it has no file of them.
+    """Return the grants of an installed plugin; None if it has no such file.
 
     Args:
         name: The distribution.
-        value: The plugin's module; the package of an editable one has the file.
+        value: The plugin's module; the package of an editable plugin contains the file.
 
     Raises:
         ValueError: The file is not valid.
         OSError: It cannot be read.
     """
-    from importlib.metadata import PackageNotFoundError, distribution  # only indexing needs it
+    from importlib.metadata import PackageNotFoundError, distribution  # only needed for indexing
 
     try:
         found = distribution(name)
@@ -83,7 +83,7 @@ def parse_grants(text: str) -> Grants | None:
     """Return the grants in a file's text; None if it has none.
 
     Raises:
-        ValueError: They are not an object of lists of names, or true or false.
+        ValueError: The grants are not an object whose values are lists of names, true or false.
     """
     import json
 
@@ -115,5 +115,5 @@ def is_granted(grants: Mapping[str, Any] | None, kind: str, name: str) -> bool:
 
 
 def not_granted(kind: str, name: str) -> str:
-    """Return why something is left out."""
+    """Return the message for something that is left out because it was not granted."""
     return f"is left out: grants.{kind} in {FILE} of the plugin does not name {name!r}"

@@ -23,7 +23,7 @@ LOAD_SECONDS = 30.0
 """Default deadline for importing a plugin and for a registration hook; ``hooks.timeout`` changes it."""
 
 SHORTEST_TIMEOUT = 0.001
-"""Minimal timeout in seconds; with a timeout of 0 no plugin could answer."""
+"""Minimum timeout in seconds; with a timeout of 0 no plugin could answer."""
 
 
 @contextmanager
@@ -47,7 +47,7 @@ def error_line(error: BaseException) -> str:
 
 
 def _suggestion(error: BaseException) -> str:
-    """Return "Did you mean ...?" for a misspelt name of a module; else an empty text."""
+    """Return "Did you mean ...?" for a misspelt module name; else an empty text."""
     name = module = None
     if isinstance(error, AttributeError) and isinstance(error.obj, ModuleType):
         name, module = error.name, error.obj

@@ -1,12 +1,12 @@
 """The index: what every installed plugin implements and registers, cached on disk, so that a start imports no plugin.
 
-The file belongs to one Python environment. It is only used if names and times of all metadata are unchanged, which is
-checked at every start. If it cannot be written, plugins are indexed at each start.
+The file belongs to one Python environment. It is only used if the names and times of all metadata are unchanged, which
+is checked at every start. If the file cannot be written, plugins are indexed at each start.
 """
 
 from __future__ import annotations
 
-import json  # settings have imported it; orjson takes longer to import than this file to read
+import json  # the settings have already imported it; importing orjson takes longer than reading this file
 import os
 import sys
 from contextlib import suppress
@@ -35,15 +35,15 @@ class IndexFile:
 
     @cached_property
     def path(self) -> Path:
-        """The file. It is named after the import path at its first use: an overlay may join until then."""
+        """The file, named after the import path on first use, because an overlay may join the path until then."""
         from binascii import crc32
 
-        # One file for all generations of an overlay: what the last one's plugins guarded must not be forgotten.
+        # One file for all generations of an overlay: the guards of the previous generation must not be forgotten.
         environment = "\0".join([sys.version, sys.prefix, *map(stable_path, sys.path)])
         return self._agent_dir / "cache" / f"plugins-{crc32(environment.encode()):08x}.json"
 
     def read(self, marks: list[list[str | int]]) -> tuple[list[PluginRecord], list[Problem]] | None:
-        """Return the records if the file was written for exactly these marks, else None."""
+        """Return the records if the file was written for exactly these marks; None otherwise."""
         try:
             stored = json.loads(self.path.read_bytes())
             if stored["format"] != FORMAT or stored["marks"] != marks:
@@ -56,7 +56,7 @@ class IndexFile:
     def guards(self) -> dict[tuple[str, str], list[str]]:
         """Return the hooks that plugins guarded when the file was written, by plugin and distribution.
 
-        A stale file is used, too: it may be stale because a guard can no longer be loaded.
+        A stale file is also used, because it may be stale because a guard can no longer be loaded.
         """
         with suppress(OSError, ValueError, KeyError, TypeError):
             records = [PluginRecord.from_plain(plain) for plain in json.loads(self.path.read_bytes())["plugins"]]
@@ -66,7 +66,7 @@ class IndexFile:
         return {}
 
     def write(self, marks: list[list[str | int]], records: list[PluginRecord], problems: list[Problem]) -> None:
-        """Replace the file atomically; a folder that cannot be written is no error."""
+        """Replace the file atomically; an unwritable folder is not an error."""
         content: dict[str, Any] = {
             "format": FORMAT,
             "marks": marks,
@@ -78,6 +78,6 @@ class IndexFile:
             make_cache(self.path.parent)
             draft.write_bytes(json.dumps(content, separators=(",", ":")).encode())
             draft.replace(self.path)
-        except (OSError, TypeError):  # TypeError: a description of a plugin is no JSON
+        except (OSError, TypeError):  # TypeError: a plugin's description is not JSON
             with suppress(OSError):
                 draft.unlink()

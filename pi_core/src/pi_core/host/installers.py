@@ -1,8 +1,8 @@
-"""Programs that install distributions, run so that only the user's own configuration counts.
+"""Runs programs that install distributions so that they use only the user's own configuration.
 
-An installer obeys the ``uv.toml``, ``pyproject.toml`` or ``.npmrc`` of the folder that it runs in, which may be a
-stranger's project. So it runs in a folder of pi's own, and without the variables of a project. What the user configured
-in the home folder and in the environment counts: it says where packages come from.
+An installer obeys the ``uv.toml``, ``pyproject.toml`` or ``.npmrc`` of its working directory, which may be a stranger's
+project. Therefore it runs in one of pi's own folders and without the variables of a project. The user's configuration
+in the home folder and in the environment is used, because it determines where packages come from.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _OF_A_PROJECT = frozenset(
         "UV_WORKING_DIRECTORY",
     }
 )
-"""Variables of the project that the user works on: they say what it needs, and where that is installed."""
+"""Variables of the user's current project, which name its dependencies and where they are installed."""
 
 
 @frozen(eq=False, repr=False)
@@ -55,8 +55,8 @@ class Finished(Value):
 
     Attributes:
         code: Its exit code.
-        output: What it wrote to stdout.
-        errors: What it wrote to stderr.
+        output: Its output on stdout.
+        errors: Its output on stderr.
     """
 
     code: int
@@ -64,24 +64,24 @@ class Finished(Value):
     errors: str
 
     def last_lines(self, count: int = 6) -> str:
-        """Return the end of what it reported, or its exit code."""
+        """Return the last lines of its stderr, or its exit code if stderr is empty."""
         return "\n".join(self.errors.strip().splitlines()[-count:]) or f"exit code {self.code}"
 
 
 def is_offline(environ: Mapping[str, str]) -> bool:
-    """Whether nothing may be fetched."""
+    """Whether downloads are forbidden."""
     return environ.get("PI_OFFLINE", "0") not in ("", "0")
 
 
 def find_program(name: str, environ: Mapping[str, str]) -> str | None:
-    """Return a program's path; folders on ``PATH`` that are relative lead into the project, and do not count."""
+    """Return a program's path, ignoring relative folders on ``PATH``, which would lead into the project."""
     folders = environ.get("PATH", os.defpath).split(os.pathsep)
     found = shutil.which(name, path=os.pathsep.join(filter(os.path.isabs, folders)))
     return found if found is not None and os.path.isabs(found) else None  # noqa: PTH117 - a text, as which returns it
 
 
 def clean_environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment without what a project, or an interpreter that was started for it, put there."""
+    """Return the environment without the variables of a project or of an interpreter that was started for it."""
     env = {
         name: value for name, value in environ.items() if name not in _OF_A_PROJECT and not name.startswith("PYTHON")
     }
@@ -93,10 +93,10 @@ def clean_environment(environ: Mapping[str, str]) -> dict[str, str]:
 def run_program(
     command: Sequence[str], folder: Path, environ: Mapping[str, str], seconds: float = INSTALL_SECONDS
 ) -> Finished:
-    """Run a program to its end, without stdin, in a folder of pi's own.
+    """Run a program to completion, without stdin, in one of pi's own folders.
 
     Raises:
-        UserError: It did not end in time, or cannot be started.
+        UserError: The program did not end in time, or cannot be started.
     """
     try:
         done = subprocess.run(  # noqa: S603 - an installer, with what the user's own file names

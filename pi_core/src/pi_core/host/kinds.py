@@ -22,7 +22,7 @@ _IN_TOOL_NAMES = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 _EXECUTE_TAKES = 5
 _EXECUTE = "async def execute(call_id, params, signal, on_update, ctx)"
 _COROUTINE = 0x80
-"""``inspect.CO_COROUTINE``, without importing ``inspect``."""
+"""The value of ``inspect.CO_COROUTINE``, without importing ``inspect``."""
 _NO_RESULT = r"(None|str|bool|int|float|complex|bytes|dict|list|tuple|set)(\[.*\])?"
 
 
@@ -31,11 +31,11 @@ class Kind(Value):
     """One registration hook.
 
     Attributes:
-        name: The kind's name in messages and settings, ``tool`` in ``"tool:grep"``.
+        name: The kind's name in messages and settings, such as ``tool`` in ``"tool:grep"``.
         types: Names in ``pi_hookspecs`` of the classes and protocols that an object may be an instance of.
-        key: The attribute with the name of an object; if None, the name of its type is used.
-        data: Attributes for the index.
-        prefix: Returns what precedes the name of an object, so that objects of several types may have one name.
+        key: The attribute that contains the name of an object; if None, the name of its type is used.
+        data: The attributes that are stored in the index.
+        prefix: Returns a prefix for the name of an object, so that objects of several types may have the same name.
         calls: Attributes that must be callable.
         check: Returns what is wrong with an object of the right type, or None.
     """
@@ -56,7 +56,7 @@ class Kind(Value):
         return f"{self.prefix(thing)}{getattr(thing, self.key)}"
 
     def matching(self, thing: Any) -> str | None:
-        """Return the name of the type that an object is an instance of; None if there is none."""
+        """Return the name of the kind's type that an object is an instance of; None if it is not of such a type."""
         for name in self.types:
             expected = getattr(pi_hookspecs, name)
             if self.by_class:
@@ -70,8 +70,8 @@ class Kind(Value):
         """Return why an object cannot be registered; None if it can."""
         if self.matching(thing) is None:
             if self.name == "tool" and isinstance(thing, FunctionType):
-                return f"the function {thing.__name__!r} is no Tool; put @tool over it{_place(thing)}"
-            return f"{safe_repr(thing)} is no {' or '.join(self.types)}"
+                return f"the function {thing.__name__!r} is not of type Tool; put @tool over it{_place(thing)}"
+            return f"{safe_repr(thing)} is not of type {' or '.join(self.types)}"
         name = getattr(thing, self.key, None) if self.key is not None else self.key_of(thing)
         if not name or not isinstance(name, str):
             return f"{safe_repr(thing)} has no name: {self.key} is {safe_repr(name)}"
@@ -100,7 +100,7 @@ _TOOL_VALUES: dict[str, type | str] = {
     "namespace": str,
     "renderer": "ToolRenderer",
 }
-"""Types of what a tool may have; those of pi are named, and imported for the tools that have one."""
+"""Types of a tool's optional values; pi's own types are given by name, and imported only for tools with one."""
 
 
 def _tool_problem(tool: Any) -> str | None:
@@ -138,7 +138,7 @@ def _execute_problem(tool: Any) -> str | None:
 
 def _declared_problem(tool: Any, code: Any) -> str | None:
     """Return why the declared result of a tool's function cannot be the result of a call; None if it can."""
-    if hasattr(tool.execute, "__wrapped__"):  # a decorator's function has the annotations of the one that it wraps
+    if hasattr(tool.execute, "__wrapped__"):  # a decorator's function has the annotations of the wrapped function
         return None
     declared = getattr(tool.execute, "__annotations__", {}).get("return", "")
     name = declared.__name__ if type(declared) is type else str(declared)
@@ -153,7 +153,7 @@ def _declared_problem(tool: Any, code: Any) -> str | None:
 
 
 def _place(function: Any) -> str:
-    """Return where a function is defined, as the end of a message."""
+    """Return where a function is defined, as text for the end of a message."""
     code = getattr(function, "__code__", None)
     return f" (in {code.co_filename}, line {code.co_firstlineno})" if code is not None else ""
 
@@ -213,7 +213,7 @@ def _setting_problem(setting: Any) -> str | None:
     try:
         Draft202012Validator.check_schema(setting.schema)
     except SchemaError as error:
-        return f"setting {setting.name!r}: schema is no JSON schema: {error.message}"
+        return f"setting {setting.name!r}: schema is not a JSON schema: {error.message}"
     return None
 
 
@@ -227,6 +227,7 @@ _SERVICES = (
     "Launcher",
     "PluginRunner",
     "ProcessKeeper",
+    "SessionSearch",
     "TextRedactor",
     "TraceContext",
 )

@@ -1,4 +1,4 @@
-"""Plugins that a host learns of, or learns to load, after it has read the index."""
+"""Plugins that a host finds, or becomes able to load, after it has read the index."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ __all__ = ["find_more", "look_again"]
 
 
 def find_more(host: PluginHost) -> dict[str, PluginRecord]:
-    """Return the plugins that can be imported and that a host does not have, not indexed yet."""
+    """Return the importable plugins that a host does not have yet, without indexing them."""
     return {each.name: each for each in find_plugins()[0] if not host.has(each.name)}
 
 
 def look_again(host: PluginHost, record: PluginRecord, loader: Loader, index: IndexFile) -> PluginRecord:
-    """Try to load a plugin that could not be loaded, and keep what was found; return its record."""
+    """Try again to load a plugin that could not be loaded, update the index, and return its record."""
     if record.loads and record.indexed:
         return record
     host.problems = [problem for problem in host.problems if problem.plugin != record.name]

@@ -22,10 +22,10 @@ __all__ = ["Loader"]
 
 
 class Loader:
-    """Imports the plugins of one host, and hands them to its registrar.
+    """Imports the plugins of one host and passes them to its registrar.
 
     Args:
-        registrar: Registers what was imported.
+        registrar: Registers the imported plugins.
         crumbs: Records which plugin is being loaded.
         report: Called with plugin, step and message for each problem.
         problems: Returns the problems that were reported so far.
@@ -53,7 +53,7 @@ class Loader:
         self.times: dict[str, float] = {}
 
     def load(self, record: PluginRecord) -> None:
-        """Import a plugin and register it, unless that was tried before; failures are reported.
+        """Import a plugin and register it, unless this was already attempted; failures are reported.
 
         If it cannot be loaded, the hooks that it is known to guard refuse.
         """
@@ -76,12 +76,12 @@ class Loader:
         record.load_ms = round((time.perf_counter() - started) * 1000, 1)
         record.problems = self._problems()[before:]
         record.files = source_files(record.value)
-        # A plugin that is not there, or that ran out of time, may do better at the next start.
+        # A plugin that was not found, or that exceeded its deadline, may succeed at the next start.
         timed_out = record.load_ms >= self._load_seconds * 1000
         record.indexed = record.loads or not (timed_out or find_origin(record.value) is None)
 
     def look_again(self, record: PluginRecord) -> None:
-        """Fill in a record of a plugin that could not be loaded; it is tried in another process first."""
+        """Fill in the record of a plugin that could not be loaded, after loading it in another process first."""
         crash = self._try_in_process(record)
         if crash is None:
             self.index_plugin(record)
@@ -89,7 +89,7 @@ class Loader:
             self._exclude(record, crash)
 
     def exclude_crashing(self, records: Mapping[str, PluginRecord]) -> list[PluginRecord]:
-        """Exclude the plugins during whose loading pi died, unless another process can load them; return those."""
+        """Exclude plugins during whose loading pi died, unless another process can load them; return the excluded."""
         excluded = []
         for name, times in self._crumbs.left_behind().items():
             record = records.get(name)
@@ -135,7 +135,7 @@ class Loader:
         return plugin
 
     def _read_condition(self, record: PluginRecord, plugin: object) -> None:
-        """Fill in when the plugin is loaded; without a valid condition always."""
+        """Fill in the condition under which the plugin is loaded; without a valid condition it is always loaded."""
         from pi_core.host.conditions import condition_of  # only imported while indexing
 
         record.when = {}
@@ -146,7 +146,7 @@ class Loader:
                 self._report(record.name, "index", str(error))
 
     def _read_grants(self, record: PluginRecord) -> dict[str, Any] | None:
-        """Return what a plugin says that it uses; nothing is granted by a file that cannot be read."""
+        """Return the grants that a plugin declares; a file that cannot be read grants nothing."""
         if record.name in DEFAULT_PLUGINS:
             return None
         from pi_core.host.grants import read_grants  # only imported while indexing
@@ -156,7 +156,7 @@ class Loader:
         return {}
 
     def _requirements_met(self, record: PluginRecord) -> bool:
-        """Whether a plugin is for this version of pi; reported where it is not."""
+        """Whether a plugin is compatible with this version of pi; an incompatibility is reported."""
         from pi_core.host.requirements import unmet_requirement  # only imported while indexing
 
         unmet: str | None = None
@@ -167,7 +167,7 @@ class Loader:
         return unmet is None
 
     def _refuse_hooks(self, record: PluginRecord) -> None:
-        """Make the hooks refuse that a plugin that cannot be loaded is known to guard."""
+        """Make hooks refuse that are known to be guarded by a plugin that cannot be loaded."""
         causes = [each.message for each in self._problems() if (each.plugin, each.step) == (record.name, "import")]
         why = causes[-1].removeprefix("not loaded: ") if causes else "not loaded"
         self._registrar.gates.refuse(record.name, record.guards, why)
@@ -178,7 +178,7 @@ class Loader:
         return crash_of(record.value, sys.path, self._load_seconds)
 
     def _exclude(self, record: PluginRecord, how: str) -> None:
-        """Mark a plugin as one that cannot be loaded, until it changes."""
+        """Mark a plugin as not loadable until it changes."""
         message = (
             f"not loaded: loading it ends the process ({how}). It is left out until it changes;"
             f" pi plugins retry {record.name} tries it again"

@@ -1,9 +1,9 @@
 """The overlay: folders of installed plugins in the agent directory, which join the end of the import path.
 
-``packages/TAG`` is the user's, ``packages/projects/KEY/TAG`` that of a trusted project, ``packages/runs/KEY/TAG`` what
-``-e`` has installed; TAG is the interpreter and the machine. Each has ``gen/ID``, an import folder that is never
-changed, ``gen/ID.json``, which describes it, and ``current``, which names the generation in force. Where nothing is
-installed, one failed ``open`` is all that it costs.
+``packages/TAG`` belongs to the user, ``packages/projects/KEY/TAG`` to a trusted project, and ``packages/runs/KEY/TAG``
+contains what ``-e`` has installed; TAG is the interpreter and the machine. Each contains ``gen/ID``, an import folder
+that is never changed, ``gen/ID.json``, which describes it, and ``current``, which names the current generation. If
+nothing is installed, the only cost is one failed ``open``.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ GENERATIONS = "gen"
 
 
 def platform_tag() -> str:
-    """Return the interpreter and the machine, as in ``cp311-linux_x86_64``."""
+    """Return the interpreter and the machine, such as ``cp311-linux_x86_64``."""
     implementation = "cp" if sys.implementation.name == "cpython" else sys.implementation.name
     version = f"{implementation}{sys.version_info[0]}{sys.version_info[1]}{getattr(sys, 'abiflags', '')}"
     if hasattr(os, "uname"):
         return f"{version}-{sys.platform}_{os.uname().machine}"
-    from sysconfig import get_platform  # Windows; elsewhere its import takes longer than all of this
+    from sysconfig import get_platform  # only on Windows, because the import is slow
 
     return f"{version}-{get_platform().replace('-', '_')}"
 
@@ -57,7 +57,7 @@ def user_root(agent_dir: Path) -> Path:
 def project_root(agent_dir: Path, project: Path) -> Path:
     """Return the folder of a project's generations, by the project's real path.
 
-    It is in the agent directory: a clone cannot bring an installed folder.
+    It is in the agent directory, so that a cloned repository cannot contain an installed folder.
     """
     from hashlib import sha256
 
@@ -66,14 +66,14 @@ def project_root(agent_dir: Path, project: Path) -> Path:
 
 
 def run_root(agent_dir: Path, source: str) -> Path:
-    """Return the folder of what ``-e`` installs for single runs, by what was written."""
+    """Return the folder of what ``-e`` installs for single runs, named after the text given to ``-e``."""
     from hashlib import sha256
 
     return agent_dir / "packages" / "runs" / sha256(source.encode()).hexdigest()[:16] / platform_tag()
 
 
 def current_generation(root: Path) -> str | None:
-    """Return the name of the generation in force; None if nothing is installed."""
+    """Return the name of the current generation; None if nothing is installed."""
     try:
         with open(os.path.join(root, CURRENT), encoding="ascii") as file:  # noqa: PTH118, PTH123 - runs at every start
             name = file.read(100).strip()
@@ -83,7 +83,7 @@ def current_generation(root: Path) -> str | None:
 
 
 def describe_generation(root: Path, name: str | None) -> dict[str, Any]:
-    """Return what ``gen/NAME.json`` says; empty if there is none, or if it cannot be read."""
+    """Return the content of ``gen/NAME.json``; empty if it does not exist or cannot be read."""
     if name is None:
         return {}
     import orjson
@@ -96,17 +96,17 @@ def describe_generation(root: Path, name: str | None) -> dict[str, Any]:
 
 
 def join_overlay(root: Path, ahead_of: Path | None = None) -> str | None:
-    """Let what is installed below a root be imported, and hold its generation as long as this process lives.
+    """Make what is installed below a root importable, and hold its generation until this process ends.
 
-    A process that has joined a generation keeps it: modules of two generations do not go together.
+    A process that has joined a generation keeps it, because modules of two generations are not compatible.
 
     Args:
-        root: As ``user_root`` and ``project_root`` return it.
-        ahead_of: The root that comes later in the import path if it has joined: the project's plugins come before the
-            user's.
+        root: A result of ``user_root`` or ``project_root``.
+        ahead_of: A root that, if it has joined, must come later in the import path, because the project's plugins come
+            before the user's.
 
     Returns:
-        The generation's folder; None where nothing is installed.
+        The generation's folder; None if nothing is installed.
     """
     root = root.absolute()  # the working directory may change
     known = _joined(root)
@@ -127,10 +127,10 @@ def join_overlay(root: Path, ahead_of: Path | None = None) -> str | None:
 
 
 def join_more(settings: Settings, cwd: Path) -> bool:
-    """Let what was installed since the start be imported, too; return whether there is anything.
+    """Make what was installed since the start importable, too; return whether there is anything.
 
-    A later generation joins behind the earlier one if it only adds to it: modules of two versions of a distribution do
-    not go together, and a change of one counts from the next start.
+    A later generation joins behind the earlier one only if it merely adds to it, because modules of two versions of a
+    distribution are not compatible. A changed version takes effect at the next start.
     """
     user = user_root(settings.agent_dir)
     found = _join_later(user)
@@ -163,7 +163,7 @@ def _only_adds(root: Path, before: str, name: str) -> bool:
 
 
 def leave_overlay(root: Path) -> None:
-    """Take what is installed below a root off the import path, before anything was imported from it."""
+    """Remove what is installed below a root from the import path, before anything was imported from it."""
     folder = _joined(root)
     if folder is not None:
         paths = {folder, *read_pth(folder)[0]}
@@ -171,7 +171,7 @@ def leave_overlay(root: Path) -> None:
 
 
 def join_packages(settings: Settings, cwd: Path | None = None) -> None:
-    """Let the user's installed plugins be imported and, if a project's folder is given and trusted, the project's."""
+    """Make the user's installed plugins importable, and the project's if its folder is given and trusted."""
     user = user_root(settings.agent_dir)
     join_overlay(user)
     if cwd is not None and settings.trust_of(cwd).is_trusted:
@@ -184,15 +184,15 @@ def joined_generations() -> list[str]:
 
 
 def stable_path(entry: str) -> str:
-    """Return an entry of the import path; of a generation the folder of all generations, which stays the same."""
+    """Return an entry of the import path; for a generation the folder of all generations, which never changes."""
     head, between, name = entry.rpartition(f"{os.sep}{GENERATIONS}{os.sep}")
     return head + between if between and name.isalnum() and f"{os.sep}packages{os.sep}" in head else entry
 
 
 def read_pth(folder: str) -> tuple[list[str], list[str]]:
-    """Return the folders that ``.pth`` files add, as editable installs do, and the lines that would run code.
+    """Return the folders that ``.pth`` files add, such as those of editable installs, and lines that would run code.
 
-    Such lines are not run: a file that an installer left must not decide what runs at each start.
+    Such lines are not run, because a file that an installer left must not decide what runs at each start.
     """
     paths: list[str] = []
     code: list[str] = []
@@ -215,17 +215,17 @@ def _joined(root: Path) -> str | None:
 
 
 def _hold(file: str) -> bool:
-    """Lock a file until this process ends, together with others that do; return False if it is not there.
+    """Hold a shared lock on a file until this process ends; return False if the file does not exist.
 
-    Its descriptor stays open on purpose. A generation that is held is not removed: that would break imports which a
-    plugin makes later.
+    The descriptor stays open on purpose. A held generation is not removed, because that would break later imports of a
+    plugin.
     """
     try:
         descriptor = os.open(file, os.O_RDONLY)
     except FileNotFoundError:
         return False
     except OSError:
-        return True  # it is there, and cannot be locked
+        return True  # it exists, but cannot be locked
     try:
         import fcntl
 
@@ -233,6 +233,6 @@ def _hold(file: str) -> bool:
     except BlockingIOError:  # it is being removed
         os.close(descriptor)
         return False
-    except (ImportError, OSError):  # Windows removes no open file; some file systems have no locks
+    except (ImportError, OSError):  # Windows cannot remove open files; some file systems have no locks
         pass
     return True

@@ -1,4 +1,4 @@
-"""What installed packages offer besides plugins, as ``gen/ID.json`` lists it and the settings filter it."""
+"""Resources of installed packages other than plugins, as listed in ``gen/ID.json`` and filtered by the settings."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class PackageResource(Value):
 
     Attributes:
         path: Its path.
-        scope: ``user`` or ``project``: whose settings name the package.
-        source: The package, as the settings name it.
-        picks: Filters the files in it; None keeps all.
+        scope: ``user`` or ``project``, depending on whose settings name the package.
+        source: The package, as written in the settings.
+        picks: Filters the files in it; None keeps all files.
     """
 
     path: str
@@ -41,7 +41,7 @@ class PackageResource(Value):
 
 @frozen(eq=False, repr=False)
 class PackageFilter(Filter):
-    """A filter of an entry in ``packages``: what its patterns match counts, and nothing else."""
+    """A filter of an entry in ``packages``, which includes only files that its patterns match."""
 
     def includes(self, path: str) -> bool:
         """Whether a file is included."""
@@ -54,15 +54,16 @@ class PackageFilter(Filter):
 
 
 def _matches(name: str, pattern: str) -> bool:
-    """Whether a path ends as a pattern says, in which ``*`` is a name and ``**`` any number of them."""
+    """Whether the end of a path matches a pattern, in which ``*`` is one name and ``**`` any number of names."""
     return fnmatchcase(name, pattern) if "**" in pattern else PurePath(name).match(pattern)
 
 
 def package_resources(settings: Settings, kind: str, cwd: str, home: str) -> Iterator[PackageResource]:
-    """Yield what installed packages offer of a kind; a project's entry of a package replaces the user's.
+    """Yield the resources of a kind in installed packages; a project's entry for a package replaces the user's.
 
     Args:
-        settings: The lists ``packages`` of the user and of a trusted project. Without one no file is read.
+        settings: The settings with the lists ``packages`` of the user and of a trusted project. Without such a list no
+            file is read.
         kind: ``extensions``, ``skills``, ``prompts`` or ``themes``.
         cwd: The project's folder.
         home: The user's home folder.
@@ -91,17 +92,17 @@ def package_resources(settings: Settings, kind: str, cwd: str, home: str) -> Ite
 
 
 def _denied(settings: Settings) -> Callable[[str], bool]:
-    """Return what says of a package's identity whether the settings deny it."""
+    """Return a function that returns whether the settings deny a package, given its identity."""
     if not settings.each("packages.deny"):
         return lambda _identity: False
-    from pi_core.host.policy import denied  # most users deny nothing
+    from pi_core.host.policy import denied  # most users deny no package
 
     return lambda identity: denied(identity, settings) is not None
 
 
 @frozen(eq=False, repr=False)
 class _Nothing(Filter):
-    """The filter of an empty list."""
+    """The filter of an empty list, which includes no file."""
 
     def includes(self, path: str) -> bool:
         """Return False."""
@@ -117,13 +118,13 @@ def _scopes(settings: Settings, cwd: str) -> Iterator[tuple[str, str, Path]]:
 
 
 def _by_source(entries: Any) -> dict[str, Mapping[str, Any]]:
-    """Return the entries of a list by their sources, as they are written."""
+    """Return the entries of a list by their sources, as written."""
     options = (entry if isinstance(entry, dict) else {"source": entry} for entry in entries or ())
     return {each["source"]: each for each in options if isinstance(each.get("source"), str)}
 
 
 def _picks(options: Mapping[str, Any], kind: str, base_dir: str, home: str) -> Filter | None:
-    """Return the filter of a kind; None if the entry has none."""
+    """Return an entry's filter for a kind; None if the entry has no such filter."""
     entries = options.get(kind, [] if options.get("autoload") is False else None)
     if entries is None:
         return None
@@ -133,7 +134,7 @@ def _picks(options: Mapping[str, Any], kind: str, base_dir: str, home: str) -> F
 
 
 def missing_packages(settings: Settings, cwd: str) -> dict[str, list[str]]:
-    """Return the sources that the settings name and no generation has, by scope: ``user``, ``project``."""
+    """Return the sources in the settings that no generation contains, by scope: ``user``, ``project``."""
     found: dict[str, list[str]] = {}
     lists = {os.path.dirname(origin): entries for origin, entries in settings.each("packages")}  # noqa: PTH120 - as above
     for scope, folder, root in _scopes(settings, cwd):

@@ -1,4 +1,4 @@
-"""``PluginHost``: the installed plugins of one process, each loaded in isolation and only when it is needed."""
+"""``PluginHost``: the installed plugins of a process, each loaded in isolation and only when needed."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ class PluginHost:
     """Finds, indexes, orders and loads plugins, and keeps their registrations.
 
     Args:
-        settings: Order, preferences, disabled plugins and timeouts; those of the current directory when None.
-        disabled: Names of further plugins to leave out. ``left_out`` has those of the user's policy, with reasons.
-        installed: False ignores entry points; there are only the plugins that are added by ``add``.
+        settings: Order, preferences, disabled plugins, timeouts; None loads the current directory's settings.
+        disabled: Names of further plugins to disable; ``left_out`` has those excluded by a policy, with reasons.
+        installed: False ignores entry points, so that the only plugins are those added with ``add``.
     """
 
     def __init__(
@@ -58,8 +58,8 @@ class PluginHost:
         self.disabled = self.disabled_for_run | frozenset(settings.get_str_list("plugins.disabled"))
         self.left_out: dict[str, str] = {}
         self.problems: list[Problem] = []
-        self.joins_packages = False  # whether a reload looks for what ``pi install`` has installed meanwhile
-        self._installed = installed
+        self.joins_packages = False  # whether a reload looks for newly installed packages
+        self.installed = installed
         self._index = IndexFile(settings.agent_dir)
         self._added: list[str] = []
         self.extensions: LocalExtensions | None = None
@@ -68,20 +68,20 @@ class PluginHost:
         """The ``pi`` of plugins that were activated before a session; the next session binds them."""
         self.load_seconds = settings.get_number("hooks.timeout", LOAD_SECONDS, minimum=SHORTEST_TIMEOUT)
         """The deadline for importing, registering and activating a plugin, in seconds."""
-        self.crumbs = Breadcrumbs(settings.agent_dir / "cache")  # of plugins that are or were being loaded
+        self.crumbs = Breadcrumbs(settings.agent_dir / "cache")  # which plugins are being loaded, to detect crashes
         self._registry = Registry(settings.get_object("plugins.prefer"), self.rank, self._forget_service_kinds)
         self._registrar = Registrar(self._registry, self._report, self.load_seconds, self.crumbs)
         self._loader = Loader(
             self._registrar, self.crumbs, self._report, lambda: self.problems, self.load_seconds, on_load=on_load
         )
-        self.load_times: Mapping[str, float] = self._loader.times  # milliseconds, of what this process has loaded
+        self.load_times: Mapping[str, float] = self._loader.times  # milliseconds, for plugins loaded in this process
         self._by_name: dict[str, dict[str, list[PluginRecord]]] = {}
         self._record_changes = 0
         self._found: dict[tuple[str, str], tuple[int, Registered]] = {}
         self._services: dict[str, tuple[int, list[Registered]]] = {}
         self._waiting = WaitingPlugins(settings)
-        self.watch: Watch | None = None  # hears the plugins' files, programs and connections, if the settings want that
-        if any(value is True for _, value in settings.each("plugins.watch")):  # a project's can only add to it
+        self.watch: Watch | None = None  # audits the plugins' files, programs and connections if enabled
+        if any(value is True for _, value in settings.each("plugins.watch")):  # a project can only enable it
             from pi_core.host.watch import Watch
 
             self.watch = Watch(self)
@@ -90,8 +90,8 @@ class PluginHost:
 
     @cached_property
     def records(self) -> dict[str, PluginRecord]:
-        """Every installed plugin by name, in load order; from the index, which is updated first."""
-        if not self._installed:
+        """Every installed plugin by name, in load order; read from the index after updating it."""
+        if not self.installed:
             return {}
         marks = fingerprint()
         stored = self._index.read(marks)
@@ -116,14 +116,14 @@ class PluginHost:
 
     def _apply_policy(self, records: Mapping[str, PluginRecord]) -> None:
         if any(map(self.settings.each, ("plugins.allow", "packages.deny", "packages"))):
-            from pi_core.host.policy import left_out  # most users have none of these
+            from pi_core.host.policy import left_out  # most users do not set any of these
 
             self.left_out = left_out(records, self.settings)
             self.disabled |= self.left_out.keys()
 
     @property
     def held(self) -> dict[str, dict[str, Any]]:
-        """The grants of the plugins that are held to some, by plugin."""
+        """The grants of each plugin that is restricted to certain grants, by plugin name."""
         return {name: each.grants for name, each in self.records.items() if each.grants is not None}
 
     absent_guards = forward("_registrar", Registrar.absent_guards)
@@ -132,7 +132,7 @@ class PluginHost:
 
     def indexed(self) -> list[PluginRecord]:
         """Return the enabled plugins whose records in the index are up to date, without importing or writing."""
-        if not self._installed:
+        if not self.installed:
             return []
         if "records" in self.__dict__:
             records = list(self.records.values())
@@ -141,12 +141,12 @@ class PluginHost:
         return [each for each in records if each.name not in self.disabled and not self._is_stale(each)]
 
     def rank(self, plugin: str) -> int:
-        """Return a plugin's index in load order; plugins from ``add`` come last, in the order of adding."""
+        """Return a plugin's position in load order; plugins added with ``add`` come last, in the order of adding."""
         names = [*self.records, *self._added]
         return names.index(plugin) if plugin in names else len(names)
 
     def registering(self, hook: str, name: str | None = None) -> list[PluginRecord]:
-        """Return the enabled plugins that register something under a hook, or under this name, in load order."""
+        """Return the enabled plugins that register an object, or one of this name, under a hook, in load order."""
         by_name = self.registered_names(hook)
         if name is not None:
             return by_name.get(name, [])
@@ -170,7 +170,7 @@ class PluginHost:
 
     @cached_property
     def service_kinds(self) -> frozenset[str]:
-        """The kinds of services that plugins provide, as the index has it; an attribute as long as nothing changes."""
+        """The kinds of services that plugins provide, according to the index; cached until the registrations change."""
         added = {each.name for each in self._registry.all("register_services")}
         guarded = {guard.partition(":")[2] for record in self._enabled() for guard in record.guards if ":" in guard}
         return frozenset(added | guarded | self.registered_names("register_services").keys())
@@ -186,7 +186,7 @@ class PluginHost:
     # Loading
 
     def load(self, *names: str) -> None:
-        """Import plugins; failures are reported. Their registration hooks are called when they are needed."""
+        """Import plugins and report failures. Their registration hooks are called later, when they are needed."""
         for name in names:
             record = self.records.get(name)
             if record is not None and name not in self.disabled:
@@ -195,16 +195,16 @@ class PluginHost:
     def load_listeners(
         self, cwd: Path | None = None, settings: Settings | None = None, flags: Mapping[str, object] | None = None
     ) -> None:
-        """Load every plugin that implements an event hook or ``activate``: a session needs them all.
+        """Load every plugin that implements an event hook or ``activate``, as a session requires.
 
-        A plugin whose ``pi_when`` is not met is not loaded, and if it was, to be indexed or for what it registers by
-        name, its event hooks and its ``activate`` are left out. A plugin that guards a hook and cannot be loaded any
-        more refuses from then on.
+        A plugin whose ``pi_when`` condition is not met is not loaded. If it was already loaded for another reason (to
+        be indexed, or for an object that it registers by name), its event hooks and its ``activate`` are not used. If
+        a plugin that guards a hook can no longer be loaded, the calls that it guards are refused from then on.
 
         Args:
-            cwd: The session's working directory, for ``pi_when``; the current directory when None.
-            settings: The session's settings, for ``pi_when``; those of this host when None.
-            flags: The options of plugins that the session was given, for ``pi_when``.
+            cwd: The session's working directory, for ``pi_when``. None uses the current directory.
+            settings: The session's settings, for ``pi_when``. None uses the settings of this host.
+            flags: The values of plugin options given to the session, for ``pi_when``.
         """
         listening = (record for record in self.records.values() if record.hooks or record.guards)
         self.load(*self._waiting.wanted(listening, cwd, settings, flags))
@@ -215,7 +215,7 @@ class PluginHost:
         """Add a plugin object, such as a local extension or the plugin of a test.
 
         Raises:
-            ValueError: The name is taken.
+            ValueError: The name is already in use.
         """
         if name in self.records or name in self._added:
             message = f"A plugin named {name!r} is there already"
@@ -224,7 +224,7 @@ class PluginHost:
         self._registrar.register(name, plugin, None)
 
     def added(self) -> list[str]:
-        """Return the names of the plugins from ``add``, in load order."""
+        """Return the names of the plugins added with ``add``, in load order."""
         return list(self._added)
 
     def has(self, name: str) -> bool:
@@ -234,12 +234,12 @@ class PluginHost:
     plugin_object = forward("_registrar", Registrar.plugin_object)
 
     def remove(self, name: str) -> object | None:
-        """Remove a plugin from ``add`` and its registrations; return it, if it could be registered."""
+        """Remove a plugin that was added with ``add``, and its registrations; return it if it had been registered."""
         self._added.remove(name)
         return self._withdraw(name)
 
     def replace(self, name: str, plugin: object) -> object | None:
-        """Replace the object of a plugin from ``add``; return the former one."""
+        """Replace the object of a plugin that was added with ``add``; return the previous object."""
         before = self._withdraw(name)
         self._registrar.register(name, plugin, None)
         return before
@@ -280,19 +280,19 @@ class PluginHost:
         return found
 
     def find_all(self, hook: str) -> dict[str, Registered]:
-        """Return everything that is registered under a hook, by name, loading the plugins that register it."""
+        """Return all objects registered under a hook, by name, loading the plugins that register them."""
         self.load(*(record.name for record in self.registering(hook)))
         return self._registrar.registry_of(hook).winners(hook)
 
     def registrations(self, hook: str) -> list[Registered]:
-        """Return what the loaded plugins registered under a hook, including hidden registrations."""
+        """Return all registrations of the loaded plugins under a hook, including hidden ones."""
         return self._registrar.registry_of(hook).all(hook)
 
     def services(self, kind: str) -> list[Registered]:
-        """Return what every plugin provides of one kind of service, in load order, the preferred one last.
+        """Return every plugin's services of one kind, in load order, with the preferred service last.
 
         Raises:
-            PluginError: A plugin provides one, and it cannot be loaded.
+            PluginError: A plugin that provides such a service cannot be loaded.
         """
         known = self._services.get(kind)
         if known is None or known[0] != self.changes:
@@ -329,7 +329,7 @@ class PluginHost:
         self, report: Callable[[HookFailure], None], trace: Callable[[HookTrace], None] | None = None
     ) -> HookDispatcher:
         """Return a new dispatcher over the loaded plugins; each session has its own."""
-        from pi_core.hooks.dispatcher import HookDispatcher  # what has no session needs none of it
+        from pi_core.hooks.dispatcher import HookDispatcher  # not needed without a session
         from pi_core.host.deadlines import deadlines_of
 
         return HookDispatcher(
@@ -345,7 +345,7 @@ class PluginHost:
     def look_again(self, name: str) -> PluginRecord:
         """Try again to load an installed plugin that could not be loaded, and return its record.
 
-        It is tried in another process first: the plugin may end the process that loads it.
+        It is first loaded in another process, because the plugin may crash the process that loads it.
 
         Raises:
             UnknownName: No such plugin is installed.
@@ -357,7 +357,7 @@ class PluginHost:
         return look_again(self, self.records[name], self._loader, self._index)
 
     def find_more(self) -> None:
-        """Find the plugins that can be imported since something joined the import path; the others stay."""
+        """Find plugins that became importable when the import path was extended; known plugins stay unchanged."""
         from pi_core.host.late import find_more  # rarely needed
 
         new = find_more(self)
@@ -370,11 +370,11 @@ class PluginHost:
     # Internals
 
     def _is_stale(self, record: PluginRecord) -> bool:
-        """Whether a plugin must be indexed (again)."""
+        """Whether a plugin must be indexed, or indexed again."""
         return record.name not in self.disabled and not (record.indexed and unchanged(record.files))
 
     def _find(self) -> tuple[list[PluginRecord], list[Problem]]:
-        """Return the installed plugins, not indexed yet, with the hooks that they are known to guard."""
+        """Return the installed plugins, not yet indexed, with the hooks that they are known to guard."""
         records, problems = find_plugins()
         known = self._index.guards()
         for record in records:
@@ -382,7 +382,7 @@ class PluginHost:
         return records, problems
 
     def forget_names(self) -> None:
-        """Look up registered names again: records have changed."""
+        """Discard cached names, because records have changed."""
         self._by_name.clear()
         self._forget_service_kinds()
         self._record_changes += 1

@@ -1,4 +1,4 @@
-"""pluggy's manager with a check of each implementation: invalid ones are reported, the others registered."""
+"""pluggy's manager, which also checks each implementation: it reports invalid ones and registers the others."""
 
 from __future__ import annotations
 
@@ -43,21 +43,21 @@ class PluginManager(pluggy.PluginManager):
         return super().register(plugin, name)
 
     def implemented(self) -> list[pluggy.HookCaller]:
-        """Return the hooks that the plugin implements which was registered last, in the order of the specifications.
+        """Return the hooks that the most recently registered plugin implements, in the order of the specifications.
 
         ``get_hookcallers`` returns the same, but looks through the implementations of every hook.
         """
         return [caller for name, caller in vars(self.hook).items() if name in self._implemented]
 
     def parse_hookspec_opts(self, module_or_class: Any, name: str) -> pluggy.HookspecOpts | None:
-        """Return pluggy's options of a specification. pluggy is slower: where it looks, attributes may run code."""
+        """Return pluggy's options of a specification. pluggy is slower and reads attributes, which may run code."""
         options: pluggy.HookspecOpts | None = getattr(vars(module_or_class).get(name), "pi_spec", None)
         return options
 
     def parse_hookimpl_opts(self, plugin: object, name: str) -> pluggy.HookimplOpts | None:
         """Return pluggy's options of a valid implementation, else None."""
         if isinstance(plugin, ModuleType) and not issubclass(type(vars(plugin).get(name)), _MARKABLE):
-            return None  # pluggy returns the same, but slowly: most names of a module are no functions
+            return None  # pluggy also returns None, but slowly: most names in a module are not functions
         try:
             options = super().parse_hookimpl_opts(plugin, name)
             if options is None:
@@ -77,7 +77,7 @@ class PluginManager(pluggy.PluginManager):
         return None
 
     def _problem(self, function: Callable[..., Any], hook: str, options: pluggy.HookimplOpts) -> str | None:
-        """Return what is wrong, ``""`` for what is ignored silently, None for a valid implementation."""
+        """Return the problem of an implementation, ``""`` if it is silently ignored, or None if it is valid."""
         caller = getattr(self.hook, hook, None)
         if caller is None or not caller.has_spec():
             return "" if options["optionalhook"] else str(UnknownName("hook", hook, vars(self.hook)))

@@ -1,6 +1,6 @@
-"""The user's policy on plugins: which may be loaded at all, and which must be there.
+"""The user's policy on plugins: which plugins may be loaded, and which plugins are required.
 
-It is checked before a plugin is imported. The user's own file decides; a project's can only deny more.
+It is checked before a plugin is imported. The user's own file decides; a project's file can only deny more.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = ["check_presence", "denied", "left_out", "not_allowed"]
 
 
 def left_out(records: Mapping[str, PluginRecord], settings: Settings) -> dict[str, str]:
-    """Return the plugins that the settings leave out, each with the reason; pi's own need no permission."""
+    """Return the plugins that the settings leave out, each with the reason; pi's own plugins need no permission."""
     found = not_allowed([name for name in records if name not in DEFAULT_PLUGINS], settings)
     for name, record in records.items():
         distribution = re.sub(r"[-_.]+", "-", record.distribution).lower()
@@ -38,7 +38,7 @@ def left_out(records: Mapping[str, PluginRecord], settings: Settings) -> dict[st
 
 
 def not_allowed(names: Sequence[str], settings: Settings) -> dict[str, str]:
-    """Return those of these plugins that ``plugins.allow`` does not name, each with the reason."""
+    """Return the given plugins that ``plugins.allow`` does not name, each with the reason."""
     return {
         name: f"plugins.allow in {origin} does not name it"
         for origin, patterns in _lists(settings, "plugins.allow")
@@ -48,7 +48,7 @@ def not_allowed(names: Sequence[str], settings: Settings) -> dict[str, str]:
 
 
 def denied(identity: str, settings: Settings) -> str | None:
-    """Return why a package is not loaded, by its identity, as ``pypi:pluggypi-tides``; None if it may be."""
+    """Return why a package with an identity such as ``pypi:pluggypi-tides`` is not loaded; None if it may be."""
     name = identity.partition(":")[2]
     for origin, patterns in _lists(settings, "packages.deny"):
         if any(fnmatchcase(name, each) or fnmatchcase(identity, each) for each in patterns):
@@ -57,16 +57,16 @@ def denied(identity: str, settings: Settings) -> str | None:
 
 
 def _lists(settings: Settings, key: str) -> Iterator[tuple[str, list[str]]]:
-    settings.get_str_list(key)  # reports a value of a wrong type
+    settings.get_str_list(key)  # reports values of a wrong type
     for origin, value in settings.each(key):
         if isinstance(value, list):
             yield origin, [each for each in value if isinstance(each, str)]
-        elif value is not None and key == "plugins.allow":  # what cannot be read permits nothing
+        elif value is not None and key == "plugins.allow":  # an unreadable value permits nothing
             yield origin, []
 
 
 def _filtered(settings: Settings) -> Iterator[str]:
-    """Yield the plugins that entries of ``packages`` leave out by their filter ``plugins``."""
+    """Yield the plugins that entries of ``packages`` exclude by their filter ``plugins``."""
     for origin, entries in settings.each("packages"):
         filters = [each for each in entries if isinstance(each, dict) and isinstance(each.get("plugins"), list)]
         if not filters:
@@ -90,24 +90,24 @@ def _not_picked(entry: Mapping[str, Any], packages: Any) -> Iterator[str]:
 
 
 def check_presence(host: PluginHost) -> None:
-    """Refuse a session without a plugin that is required, or that is known to decide what tools may do.
+    """Refuse a session if a plugin is missing that is required or is known to decide what tools may do.
 
-    A guard that has vanished must not open its gate, however it came to be missing.
+    A missing guard must not allow what it guards, whatever the reason for its absence.
 
     Raises:
-        UserError: There is one; the message names it and the way out.
+        UserError: Such a plugin is missing; the message names it and says how to start without it.
     """
     for name in sorted(required_plugins(host.settings) - host.disabled_for_run):
         reason = _why_absent(host, name)
         if reason is not None:
             raise UserError(
                 f"No session starts, because plugins.required names {name!r}, and {reason}."
-                f" Repair it, or go on without it with --disable {name}"
+                f" Repair it, or start without it: --disable {name}"
             )
     for name, hooks in host.absent_guards(host.records).items():
         raise UserError(
             f"No session starts, because plugin {name!r} decides about {', '.join(hooks)}, and {_problem(host, name)}."
-            f" Repair it, or go on without it with --disable {name}"
+            f" Repair it, or start without it: --disable {name}"
         )
 
 

@@ -49,14 +49,16 @@ DEFAULT_PLUGINS = frozenset(
         "rewind",
         "rpc",
         "sandbox",
+        "serve",
         "session-jsonl",
+        "session-sqlite",
         "skills",
         "todo-list",
         "tools",
         "tui",
     }
 )
-"""Plugins of the distribution ``pluggypi``, loaded before all others, which can thus replace what they bring."""
+"""Plugins of the distribution ``pluggypi``, loaded before all others so that others can replace their objects."""
 
 
 @frozen(eq=False, repr=False)
@@ -68,12 +70,12 @@ class Problem(Value):
     message: str
 
     def __str__(self) -> str:
-        if self.plugin.startswith("("):  # (settings), (unknown): there is no plugin to blame
+        if self.plugin.startswith("("):  # "(settings)" and "(unknown)": the problem belongs to no plugin
             return f"{self.step}: {self.message}"
         return f"Plugin {self.plugin!r} ({self.step}): {self.message}"
 
     def same_as(self, other: Problem) -> bool:
-        """Whether both are equal but for addresses of objects, which differ between processes."""
+        """Whether both are equal except for addresses of objects, which differ between processes."""
         if (self.plugin, self.step) != (other.plugin, other.step):
             return False
         return re.sub(_ADDRESS, "", self.message) == re.sub(_ADDRESS, "", other.message)
@@ -88,18 +90,19 @@ class PluginRecord(ReprMixin):
 
     Attributes:
         hooks: Names of the event hooks that it implements, and ``activate``.
-        guards: The hooks among them whose failure refuses, and as ``register_services:KIND`` its services whose
-            failure does, as of the last successful load; while it cannot be loaded, they refuse.
-        registers: What each of its registration hooks returned, described as plain data with a ``name``.
-        load_ms: Milliseconds to import it and to call its registration hooks.
-        problems: Problems while it was loaded; the rest of the plugin works.
+        guards: Those hooks whose failure refuses, and, as ``register_services:KIND``, the services whose failure
+            refuses, as of the last successful load. They refuse while the plugin cannot be loaded.
+        registers: The objects that each registration hook returned, described as plain data with a ``name``.
+        load_ms: Milliseconds to import the plugin and to call its registration hooks.
+        problems: Problems that occurred while loading; the rest of the plugin works.
         rejected: Registered objects that cannot be used, as ``hook:name``; ``problems`` says why.
-        loads: Whether it could be imported.
+        loads: Whether the plugin could be imported.
         indexed: Whether the record is complete. False while the plugin is disabled and was never imported, or if its
-            module cannot be found: then it is searched for at every start.
-        when: The files, variables and settings of ``pi_when``, one of which its hooks need to be loaded.
-        grants: What its ``pi_plugin.json`` says that it uses, to which it is held; None without such a file.
-        files: Files whose change makes this record stale, with their modification times in nanoseconds.
+            module cannot be found; then every start searches for it.
+        when: The files, variables and settings of ``pi_when``, at least one of which must be present to load the hooks.
+        grants: What its ``pi_plugin.json`` declares that it uses, and to which it is restricted; None without such a
+            file.
+        files: Files whose changes make this record stale, with their modification times in nanoseconds.
     """
 
     name: str
@@ -119,7 +122,7 @@ class PluginRecord(ReprMixin):
     files: dict[str, int] = field(factory=dict)
 
     def names(self, hook: str) -> list[str]:
-        """Return the names of what one registration hook returned."""
+        """Return the names of the objects that one registration hook returned."""
         return [described["name"] for described in self.registers.get(hook, ())]
 
     def to_plain(self) -> dict[str, Any]:
@@ -155,7 +158,7 @@ class PluginRecord(ReprMixin):
 
 
 def in_load_order(records: dict[str, PluginRecord], order: Sequence[str]) -> dict[str, PluginRecord]:
-    """Return default plugins first, then others, each by name; those in ``order`` swap places."""
+    """Return default plugins, then others, each sorted by name; plugins in ``order`` swap places among themselves."""
     names = sorted(records, key=lambda name: (name not in DEFAULT_PLUGINS, name))
     wanted = [name for name in dict.fromkeys(order) if name in records]
     places = sorted(names.index(name) for name in wanted)
@@ -165,7 +168,7 @@ def in_load_order(records: dict[str, PluginRecord], order: Sequence[str]) -> dic
 
 
 def required_plugins(settings: Settings) -> frozenset[str]:
-    """Return the plugins without which no session starts: those of the user, and those of a trusted project."""
+    """Return the plugins without which no session starts, as required by the user or by a trusted project."""
     lists = [value for _, value in settings.each("plugins.required") if isinstance(value, list)]
     return frozenset(name for value in lists for name in value if isinstance(name, str))
 

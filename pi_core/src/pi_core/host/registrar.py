@@ -1,4 +1,4 @@
-"""Registers plugin objects with pluggy, asks each what it registers, and keeps what can be used."""
+"""Registers plugin objects with pluggy, calls their registration hooks, and keeps the valid results."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Registrar:
         self.gates = Gates(report)
 
     def register(self, name: str, plugin: object, record: PluginRecord | None, *, describe: bool = False) -> bool:
-        """Register a plugin. Its registration hooks are called at once; those of an indexed plugin when needed.
+        """Register a plugin. Its registration hooks are called at once, or, if it is indexed, when they are needed.
 
         Args:
             name: The plugin's name.
@@ -61,7 +61,7 @@ class Registrar:
             describe: Whether to fill in the record.
 
         Returns:
-            Whether it is registered; if not, the reason was reported.
+            Whether the plugin is registered; if not, the reason has been reported.
         """
         self._registering = name
         problem = _object_problem(plugin)
@@ -103,7 +103,7 @@ class Registrar:
         return found
 
     def absent_guards(self, installed: Container[str]) -> dict[str, list[str]]:
-        """Return, for each of the installed plugins that has no registered object, the hooks that refuse for it."""
+        """Return, for each installed plugin without a registered object, the hooks that refuse on its behalf."""
         found: dict[str, list[str]] = {}
         for hook, plugins in self.gates.refusing.items():
             for name in plugins:
@@ -112,7 +112,7 @@ class Registrar:
         return found
 
     def withdraw(self, name: str) -> object | None:
-        """Remove a plugin and its registrations; return the object, if it was registered."""
+        """Remove a plugin and its registrations; return its object if it was registered."""
         self.gates.clear(name)
         for hook in KINDS:
             self._registry.remove(hook, name)
@@ -134,12 +134,12 @@ class Registrar:
     # Internals
 
     def _report_unusable(self, hook: str, message: str) -> None:
-        """Report an implementation that cannot be called; if it guards a hook, that refuses from now on."""
+        """Report an implementation that cannot be called; if it guards a hook, the hook refuses from now on."""
         self._report(self._registering, hook, message)
         self.gates.refuse(self._registering, [hook], f"{hook} {message}")
 
     def _report_deprecated(self, name: str) -> None:
-        """Report the deprecated hooks that the plugin implements which was registered last."""
+        """Report the deprecated hooks that the most recently registered plugin implements."""
         for caller in self.manager.implemented():
             mark = getattr(caller.spec.function, "pi_deprecated", None) if caller.spec is not None else None
             if mark is not None:
@@ -153,7 +153,7 @@ class Registrar:
         seen: set[str] = set()
         things = iter(self._returned_by(hook, name))
         finished = False
-        while not finished:  # an object that raises ends the block, and the next one continues behind it
+        while not finished:  # an object that raises ends the block, and the loop continues with the next object
             with self.guarded(name, hook, hook):
                 for thing in things:
                     self._register_one(hook, name, thing, seen, record, describe=describe)
@@ -162,7 +162,7 @@ class Registrar:
     def _register_one(
         self, hook: str, name: str, thing: Any, seen: set[str], record: PluginRecord | None, *, describe: bool
     ) -> None:
-        """Register one object if it is valid; ``seen`` are the names that this plugin has registered so far."""
+        """Register one object if it is valid; ``seen`` contains the names that this plugin has registered so far."""
         kind = KINDS[hook]
         problem = kind.problem(thing)
         if problem is not None:
@@ -225,7 +225,7 @@ class Registrar:
 
 
 def _hook_filter(grants: Mapping[str, Any]) -> Callable[[str], bool]:
-    """Return which hooks of a plugin count."""
+    """Return a function that returns whether the grants permit a hook."""
     from pi_core.host.grants import is_granted  # few plugins have grants
 
     return lambda hook: is_granted(grants, "hooks", hook)

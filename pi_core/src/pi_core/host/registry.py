@@ -28,13 +28,13 @@ class Registered(Value):
 class Registry:
     """What the loaded plugins registered, by hook and name.
 
-    Of two with one name the plugin that is later in load order wins, unless ``prefer`` (``{"tool:grep":
-    "plugin"}``) names another; the loser is found as ``plugin:name``.
+    If two plugins register the same name, the later one in load order wins, unless ``prefer`` (``{"tool:grep":
+    "plugin"}``) names another plugin; the hidden registration is found as ``plugin:name``.
 
     Args:
         prefer: The setting ``plugins.prefer``.
         rank: Returns a plugin's place in load order.
-        on_change: Called when something is registered or taken away.
+        on_change: Called when an object is registered or removed.
     """
 
     def __init__(
@@ -57,14 +57,14 @@ class Registry:
 
         self._count_change()
         others = self._all[hook]
-        if not others or others[-1].plugin == plugin:  # most plugins register one after the other
+        if not others or others[-1].plugin == plugin:  # most plugins register in succession
             others.append(mine)
         else:
             insort(others, mine, key=lambda each: self._rank(each.plugin))  # plugins are loaded when needed
         return remove
 
     def remove(self, hook: str, plugin: str, name: str | None = None) -> None:
-        """Remove a plugin's registrations under a hook, or the one of a name."""
+        """Remove a plugin's registrations under a hook, or only the registration of one name."""
         self._count_change()
         self._all[hook] = [
             each for each in self._all[hook] if each.plugin != plugin or (name is not None and each.name != name)
@@ -82,7 +82,7 @@ class Registry:
         return {name: plugins[self.choice(hook, name, [*plugins])] for name, plugins in found.items()}
 
     def choice(self, hook: str, name: str, plugins: Sequence[str]) -> str:
-        """Return which of these plugins, in load order, a name resolves to."""
+        """Return the plugin to which a name resolves, among these plugins in load order."""
         preferred = self._prefer.get(f"{KINDS[hook].name}:{name}")
         return preferred if preferred is not None and preferred in plugins else plugins[-1]
 

@@ -1,12 +1,14 @@
-"""Compatibility of plugins: compares what their metadata require with the installed versions.
+"""Checks the compatibility of plugins: compares requirements in their metadata with installed versions.
 
-Of a plugin in pi's environment only the requirements on pi's own packages count: its installer has checked the others.
-Of a plugin in an overlay all do: it was installed apart from the environment, which may have changed since.
+For a plugin in pi's environment only requirements on pi's own packages are checked, because its installer has checked
+the others. For a plugin in an overlay all requirements are checked, because it was installed separately from the
+environment, which may have changed since then.
 """
 
 from __future__ import annotations
 
 import os
+from functools import cache
 from importlib.metadata import PackageNotFoundError, distribution
 from typing import TYPE_CHECKING
 
@@ -26,12 +28,12 @@ _OURS = "pluggypi-"
 
 
 def unmet_requirement(name: str) -> str | None:
-    """Return the first requirement of a distribution that is not met; None if there is none.
+    """Return the first unmet requirement of a distribution as a sentence; None if all are met.
 
-    As in ``needs pluggypi-hookspecs>=2, and pluggypi-hookspecs 1.1.0 is installed. Update pi``.
+    For example ``needs pluggypi-hookspecs>=2, and pluggypi-hookspecs 1.1.0 is installed. Update pi``.
 
-    A package that is not installed is ignored, unless the distribution is in an overlay: else the error of the import
-    is clearer.
+    A package that is not installed is ignored, unless the distribution is in an overlay, because the error of the
+    import is clearer.
 
     Args:
         name: The distribution's name.
@@ -44,21 +46,29 @@ def unmet_requirement(name: str) -> str | None:
 
 
 def unmet_among(requirements: Iterable[str], name: str, *, everything: bool = False) -> str | None:
-    """Return the same for these requirements of a distribution of this name; of pi's packages, or of everything."""
-    for requirement in _that_apply(requirements):
-        if not (everything or canonicalize_name(requirement.name).startswith(_OURS)):
-            continue
+    """Return the same for the given requirements of a distribution; by default only those on pi's packages count."""
+    counted = [each for each in requirements if everything or canonicalize_name(each).startswith(_OURS)]
+    for requirement in _that_apply(counted):
+        own = canonicalize_name(requirement.name).startswith(_OURS)
         try:
-            version = Version(distribution(requirement.name).version)
+            version = _own_version(requirement.name) if own else _version(requirement.name)
         except PackageNotFoundError:
             if everything:
                 return f"needs {requirement}, which is not installed. Run pi sync"
             continue
-        except (InvalidVersion, TypeError):  # TypeError: its metadata names none
+        except (InvalidVersion, TypeError):  # TypeError: the metadata contains no version
             continue
         if not requirement.specifier.contains(version, prereleases=True):
             return _in_words(name, requirement, version)
     return None
+
+
+def _version(name: str) -> Version:
+    return Version(distribution(name).version)
+
+
+# Imported packages of pi itself do not change while this process runs, and all plugins require them.
+_own_version = cache(_version)
 
 
 def _is_in_overlay(found: Distribution) -> bool:
@@ -94,5 +104,5 @@ def _in_words(name: str, requirement: Requirement, version: Version) -> str:
 def _is_newer(text: str, version: Version) -> bool:
     try:
         return Version(text.removesuffix(".*")) > version
-    except InvalidVersion:  # ``===`` takes any text
+    except InvalidVersion:  # ``===`` accepts any text
         return False

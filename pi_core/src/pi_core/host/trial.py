@@ -35,9 +35,9 @@ os._exit(0)
 
 
 def crash_of(value: str, paths: Sequence[str], seconds: float) -> str | None:
-    """Return how loading a plugin ended the process, such as ``exit code 5``; None if it did not.
+    """Return how loading a plugin ended the other process, such as ``exit code 5``; None if it did not.
 
-    An exception does not count: pi reports it when it loads the plugin itself.
+    An exception is ignored, because pi reports it when it loads the plugin itself.
 
     Args:
         value: The plugin: ``module`` or ``module:attribute`` as in entry points, or the path of a Python file.

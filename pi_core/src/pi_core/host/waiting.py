@@ -1,4 +1,4 @@
-"""Which plugins wait for their ``pi_when``: their event hooks are left out until a session meets the condition."""
+"""Tracks plugins that wait for their ``pi_when``; their event hooks are skipped until a session meets it."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ __all__ = ["WaitingPlugins"]
 
 
 class WaitingPlugins:
-    """The plugins of a host that no session has wanted yet.
+    """The plugins of a host whose condition no session has met yet.
 
     Args:
-        settings: Those of the host, for questions that come from no session.
+        settings: The settings of the host, for calls that do not come from a session.
 
     Attributes:
-        names: The plugins that wait; the same set for as long as the host lives.
+        names: The plugins that wait; always the same set object.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -36,7 +36,7 @@ class WaitingPlugins:
         settings: Settings | None = None,
         flags: Mapping[str, object] | None = None,
     ) -> list[str]:
-        """Return the plugins that a session wants; they stay wanted, since sessions may share the host."""
+        """Return the plugins whose condition a session meets; they stop waiting, as sessions may share the host."""
         listening = list(records)
         wanted = [record.name for record in listening if self.is_wanted(record, cwd, settings, flags)]
         self._wanted.update(wanted)
@@ -51,13 +51,13 @@ class WaitingPlugins:
         settings: Settings | None = None,
         flags: Mapping[str, object] | None = None,
     ) -> bool:
-        """Return whether a plugin has no ``pi_when``, or one that is met where a session starts.
+        """Return whether a plugin has no ``pi_when``, or a condition that the session meets.
 
         Args:
             record: The plugin.
-            cwd: The working directory; the current one when None.
-            settings: The settings of the session; those of the host when None.
-            flags: The options of plugins that the session was given.
+            cwd: The working directory; None uses the current directory.
+            settings: The settings of the session; None uses the settings of the host.
+            flags: The values of plugin options given to the session.
         """
         if not record.when:
             return True

@@ -1,8 +1,8 @@
-"""``plugins.watch``: what plugins do with files, programs and the network, compared with what they state.
+"""``plugins.watch``: compares what plugins do with files, programs and the network with what they declare.
 
-One audit hook hears all that this process opens, starts and connects to. What pi does on behalf of a plugin, as a
-request of ``ctx.complete``, is not the plugin's; the programs that a plugin has started by pi are. Nothing is
-prevented.
+An audit hook observes everything that this process opens, starts and connects to. Actions of pi on behalf of a plugin,
+such as a request by ``ctx.complete``, are not attributed to the plugin, but programs that pi starts for a plugin are.
+Nothing is prevented.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["Watch", "is_stated"]
 
 MOST_LINES = 200
-"""Lines that one plugin adds to the log in one process."""
+"""Maximum number of lines that one plugin adds to the log in one process."""
 
 _KITS = frozenset(
     {"pi_client", "pi_core", "pi_hookspecs", "pi_process_kit", "pi_provider_kit", "pi_rpc_kit", "pi_terminal_kit"}
@@ -43,14 +43,14 @@ _KITS = frozenset(
 _LOCAL = "_pi_extensions_"
 _DOES = {"files": "opens {}", "commands": "starts {}", "network": "connects to {}"}
 _thread = local()
-"""``hears`` while a thread compares and logs, whose own files do not count; ``plugin`` while it works for one."""
+"""``hears`` is set while a thread compares and logs, to ignore its own files; ``plugin`` while it works for one."""
 
 
 class Watch:
-    """Hears what the plugins of one host do; each difference from what they state is told and logged once.
+    """Observes what the plugins of one host do; reports and logs each undeclared action once.
 
     Args:
-        host: Whose plugins are heard; what is told is a problem of it until a session is connected.
+        host: The host whose plugins are observed. Until a session is connected, reports become problems of the host.
     """
 
     def __init__(self, host: PluginHost) -> None:
@@ -68,10 +68,10 @@ class Watch:
         _listen(self)
 
     def connect(self, tell: Callable[[str, str, str], None]) -> None:
-        """Tell a session from now on; call it in its event loop, whose threads then know for whom they work.
+        """Report to a session from now on. Call this in its event loop, whose threads are then attributed to plugins.
 
         Args:
-            tell: Called with plugin, step and message in that loop, as long as the session keeps it.
+            tell: Called with plugin, step and message in that loop, as long as the session keeps a reference to it.
         """
         loop = asyncio.get_running_loop()
         if loop not in self._loops:
@@ -81,14 +81,14 @@ class Watch:
 
     def _tell(self, plugin: str, message: str) -> None:
         if not self._sessions:
-            self._host.report(plugin, "watch", message)  # front ends print problems of the start
+            self._host.report(plugin, "watch", message)  # front ends print the problems at the start
         for tell, loop in list(self._sessions.items()):
             with suppress(RuntimeError):  # a loop that has ended
                 loop.call_soon_threadsafe(tell, plugin, "watch", message)
 
     def hear(self, event: str, arguments: tuple[Any, ...]) -> None:
-        """Compare what an audit event says; called by whatever runs, in its thread."""
-        with suppress(Exception):  # it would be raised in the code that is watched
+        """Compare an audit event with the declarations; called by the code that runs, in its thread."""
+        with suppress(Exception):  # it would be raised in the observed code
             deed = deed_of(event, arguments)
             if deed is not None and not self._is_harmless(deed):
                 plugin = self._plugin(through_pi=deed.kind == "commands")
@@ -107,10 +107,10 @@ class Watch:
         return deed.what.startswith(self._harmless[1])
 
     def _plugin(self, *, through_pi: bool = False) -> str | None:
-        """Return the plugin whose code is running: the innermost frame that is a plugin's or pi's own decides.
+        """Return the plugin whose code is running, by the innermost frame that belongs to a plugin or to pi.
 
         Args:
-            through_pi: Whether frames of pi's own count as those of the plugin that called them.
+            through_pi: Whether pi's own frames count as frames of the plugin that called them.
         """
         modules = self._plugins_by_module()
         frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - the documented way to the stack
@@ -130,7 +130,7 @@ class Watch:
         return None if plugin in DEFAULT_PLUGINS else plugin
 
     def _plugins_by_module(self) -> dict[str, str]:
-        records = self._host.__dict__.get("records", {})  # nothing is searched for while something is opened
+        records = self._host.__dict__.get("records", {})  # avoid discovery while a file is being opened
         mark = (len(records), tuple(self._host.added()))
         if self._modules[0] != mark:
             found = {each.value.partition(":")[0].partition(".")[0]: name for name, each in records.items()}
@@ -147,7 +147,7 @@ class Watch:
             if deed.looked_up:
                 self._looked_up.add(key)
             elif key in self._looked_up:
-                return  # its name was compared when its address was looked up
+                return  # the name was compared when the address was looked up
         seen = self._seen.setdefault(plugin, set())
         if (deed.kind, deed.what) in seen or len(seen) >= MOST_LINES:
             return
@@ -179,7 +179,7 @@ class Watch:
 
 
 class _Attributed(ThreadPoolExecutor):
-    """The threads of an event loop; what they do is done for the plugin that handed it to them."""
+    """The threads of an event loop; their actions are attributed to the plugin that submitted the work."""
 
     def __init__(self, plugin: Callable[[], str | None]) -> None:
         super().__init__(thread_name_prefix="asyncio")
@@ -199,7 +199,7 @@ class _Attributed(ThreadPoolExecutor):
 
 
 def is_stated(grants: Mapping[str, Any] | None, deed: Deed) -> bool:
-    """Whether grants name what was done: a path or a folder above it, a program, a host; all of them by patterns."""
+    """Whether grants name an action by patterns: a path or a folder above it, a program, or a host."""
     stated = (grants or {}).get(deed.kind, False)
     if isinstance(stated, bool):
         return stated
@@ -224,7 +224,7 @@ def _message(deed: Deed, hook: str | None, grants: Mapping[str, Any] | None) -> 
 
 
 def _listen(watch: Watch) -> None:
-    """Let an object hear audit events as long as it is there: the hook itself stays until the process ends."""
+    """Pass audit events to a watch while it exists; the audit hook itself stays until the process ends."""
     found = ref(watch)
 
     def hear(event: str, arguments: tuple[Any, ...]) -> None:
@@ -239,7 +239,7 @@ def _listen(watch: Watch) -> None:
 
 
 def _read_by_python() -> tuple[str, ...]:
-    """Return where what is read is Python's and the system's own."""
+    """Return the folders of Python and the system, which any code may read."""
     named = [each for each in sys.path if each and Path(each).is_dir() and not Path.cwd().is_relative_to(each)]
     folders = [*named, sys.prefix, sys.base_prefix, "/usr", "/proc/self", "/etc/ssl", "/lib"]
     return tuple(os.path.abspath(each).rstrip(os.sep) + os.sep for each in folders)  # noqa: PTH100

@@ -1,1 +1,1 @@
-"""Models: registry, name resolution, and what requests need: address, key and headers."""
+"""Models: registry, name resolution, and the address, key and headers of requests."""

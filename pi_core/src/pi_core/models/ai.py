@@ -1,7 +1,7 @@
 """The model layer alone: models, keys and streams, without an agent, session or tools.
 
-``ModelLayer`` does the work. The functions call its methods for programs that keep no instance of their own: each takes
-a ``ModelLayer`` or a ``PluginHost`` as ``host``, and creates a temporary layer of the installed plugins when None.
+``ModelLayer`` does the work. The functions call its methods for programs that do not keep an instance: each takes a
+``ModelLayer`` or a ``PluginHost`` as ``host``; None creates a temporary layer of the installed plugins.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ __all__ = [
 class ModelLayer:
     """Looks up models and streams their answers.
 
-    A model is a ``Model`` or its name, as ``--model`` takes it (``ModelRegistry.match``); a context is a ``Context`` or
-    the text of a prompt.
+    A model is a ``Model`` or its name in the syntax of ``--model`` (``ModelRegistry.match``); a context is a
+    ``Context`` or the text of a prompt.
 
     Args:
-        host: The plugins; the installed ones when None.
-        registry: Models and keys; built from the host, models.json and auth.json when None.
-        environ: Environment variables, read for keys; the process's when None.
+        host: The plugins; None uses the installed plugins.
+        registry: Models and keys; None builds a registry from the host, models.json and auth.json.
+        environ: Environment variables, read for keys; None uses the environment of the process.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class ModelLayer:
     get_model = forward("models", ModelRegistry.get_model)
 
     def register_api_provider(self, provider: Provider) -> Callable[[], None]:
-        """Use a provider for its API id, before those of plugins; return a function that unregisters it."""
+        """Use a provider for its API id, in preference to plugins' providers; return a function that unregisters it."""
         return self.models.register_api(provider.api, provider.stream)
 
     async def stream(
@@ -73,7 +73,7 @@ class ModelLayer:
         The key, configured headers and default settings are added to ``options``.
 
         Raises:
-            MissingKey: The provider needs a key and has none. All other failures are an ``Error``.
+            MissingKey: The provider needs a key and has none. All other failures yield an ``Error``.
             UnknownName: The model is unknown.
             NoModel: No plugin implements the model's API.
         """
@@ -117,9 +117,9 @@ class ModelLayer:
     async def complete(
         self, model: Model | str, context: Context | str, options: StreamOptions | None = None
     ) -> AssistantMessage:
-        """Return a model's complete answer; a failure is in its ``stop_reason`` and ``error_message``.
+        """Return a model's complete answer; a failure is reported in its ``stop_reason`` and ``error_message``.
 
-        Raises as ``stream`` does.
+        Raises the same errors as ``stream``.
         """
         resolved = await self._resolve(model)
         if resolved.thinking_level is not None:
@@ -143,12 +143,12 @@ def get_providers(*, host: ModelLayer | PluginHost | None = None) -> list[str]:
 
 
 def get_models(provider: str | None = None, *, host: ModelLayer | PluginHost | None = None) -> list[Model]:
-    """Return a provider's models, or those of all providers when None; an empty list for an unknown provider."""
+    """Return the models of a provider, or of all providers if None; an empty list for an unknown provider."""
     return _layer(host).get_models(provider)
 
 
 def get_model(provider: str, model_id: str, *, host: ModelLayer | PluginHost | None = None) -> Model | None:
-    """Return a provider's model, None if it has no such model."""
+    """Return a provider's model; None if it has no such model."""
     return _layer(host).get_model(provider, model_id)
 
 
@@ -166,7 +166,7 @@ def stream(
     *,
     host: ModelLayer | PluginHost | None = None,
 ) -> AsyncGenerator[AssistantMessageEvent, None]:
-    """Yield a model's answer as it grows, then exactly one ``Done`` or ``Error``; raises as ``ModelLayer.stream``."""
+    """Yield a model's answer as it grows, then exactly one ``Done`` or ``Error``; errors: see ``ModelLayer``."""
     return _layer(host).stream(model, context, options)
 
 
@@ -188,7 +188,7 @@ async def complete(
     *,
     host: ModelLayer | PluginHost | None = None,
 ) -> AssistantMessage:
-    """Return a model's complete answer; a failure is in its ``stop_reason`` and ``error_message``."""
+    """Return a model's complete answer; a failure is reported in its ``stop_reason`` and ``error_message``."""
     return await _layer(host).complete(model, context, options)
 
 

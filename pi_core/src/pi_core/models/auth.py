@@ -1,4 +1,4 @@
-"""Everything that a request needs apart from the model: key, configured headers, base URL with resolved placeholders.
+"""Everything that a request needs besides the model: key, configured headers, base URL with resolved placeholders.
 
 ``AuthStorage`` defines the order in which keys are looked up; this module supplies the sources that depend on the
 provider: its environment variables, models.json, and the credential sources and logins of plugins.
@@ -31,7 +31,7 @@ _PLACEHOLDER = r"\{([A-Z][A-Z0-9_]*)\}"
 
 
 _USED = "request"
-"""The source of the secrets that requests were made with."""
+"""The source of secrets that were used in requests."""
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -76,7 +76,7 @@ class ModelAuth:
         return info.keyless or self._has_key(info)
 
     def is_configured(self, info: ProviderInfo) -> bool:
-        """Return whether a provider can be used: it has a key, or a credential source of a plugin has one."""
+        """Return whether a provider can be used, because it or a plugin's credential source has a key."""
         return self.has_key(info) or any(self._can_answer(each, info.id) for each in self._credential_sources(info.id))
 
     def check(self, info: ProviderInfo) -> None:
@@ -91,7 +91,7 @@ class ModelAuth:
             raise self._missing_key_error(info)
 
     def base_url(self, model: Model, info: ProviderInfo) -> str:
-        """Return a model's base URL, each ``{NAME}`` replaced by the environment variable of that name.
+        """Return a model's base URL, with each ``{NAME}`` replaced by the environment variable of that name.
 
         Raises:
             UserError: A variable is not set, or contains no address.
@@ -110,7 +110,7 @@ class ModelAuth:
         return re.sub(_PLACEHOLDER, lambda match: environ[match[1]], model.base_url)
 
     def _base_url_from(self, model: Model, info: ProviderInfo) -> str | None:
-        """Return the base URL that environment variables configure; None where models.json configures the model's."""
+        """Return the base URL from environment variables; None if models.json configures the base URL of the model."""
         environ = self._storage.environ_of(info.id)
         values = {name: environ.get(name, "").strip() for name in re.findall(_PLACEHOLDER, info.base_url_from)}
         if not all(values.values()) or any(model.id in layer.model_base_urls for layer in self._tables.layers(info.id)):
@@ -118,7 +118,7 @@ class ModelAuth:
         for name, value in values.items():
             if not value.startswith(("http://", "https://")):
                 message = (
-                    f"{name} is {value!r}, which is no address. Set it to one with http:// or https://,"
+                    f"{name} is {value!r}, which is not an address. Set it to one with http:// or https://,"
                     f" or unset it to use {info.base_url}."
                 )
                 raise UserError(message)
@@ -139,7 +139,7 @@ class ModelAuth:
     # For a request
 
     async def key(self, info: ProviderInfo) -> str | None:
-        """Return a provider's key; None when it has none and needs none.
+        """Return a provider's key; None if it has no key and needs none.
 
         Raises:
             MissingKey: The provider needs a key and has none.
@@ -184,7 +184,7 @@ class ModelAuth:
         return auth
 
     def _keep_header(self, name: str, value: str) -> None:
-        """Keep a header that may hold a secret; others, such as versions, would be redacted wherever they are named."""
+        """Keep a header that may be secret; others, such as versions, would be redacted wherever they occur."""
         from pi_hookspecs.secrets import is_secret_name
 
         if is_secret_name(name):
@@ -219,14 +219,14 @@ class ModelAuth:
         return next((layer.api_key for layer in layers if layer.api_key is not None), None)
 
     def _credential_sources(self, *names: str) -> Sequence[CredentialSource]:
-        """Return the plugins' credential sources with these names; plugins of other names are not imported."""
+        """Return the plugins' credential sources with these names, without importing other plugins."""
         host = self._tables.host
         for name in names:
             host.load(*(record.name for record in host.registering("register_credentials", name)))
         return [each.thing for each in host.registrations("register_credentials") if each.name in names]
 
     def _can_answer(self, source: CredentialSource, provider: str) -> bool | None:
-        """Return whether a source has a key, without using the network; None when it does not know."""
+        """Return whether a source has a key, without using the network; None if the source does not know."""
         try:
             available = getattr(source, "available", None)
             answer = available(provider) if callable(available) else None
@@ -248,7 +248,7 @@ class ModelAuth:
             hint = '"apiKey" of the provider in models.json, or "keyless": true if it needs none'
         else:
             hint = "its key"
-        # A key in a file that cannot be used may be the very one that is missing.
+        # The missing key may be in a file that cannot be used.
         missing = " ".join(filter(None, (f"No API key found for {info.id}.", self._storage.problem)))
         if info.id not in self.logins():
             return MissingKey(f"{missing} Set {hint}.")

@@ -35,7 +35,7 @@ class AuthStorage:
 
     Args:
         file: ``auth.json``; None keeps everything in memory.
-        environ: Environment variables; the process's when None.
+        environ: Environment variables; None uses the environment of the process.
         login: Returns the plugin's login of a provider, which refreshes tokens; ``get_api_key`` can override it.
     """
 
@@ -65,7 +65,7 @@ class AuthStorage:
 
     @classmethod
     def create(cls, file: str | Path | None = None, **options: Any) -> AuthStorage:
-        """Return the storage of a file, the agent directory's ``auth.json`` when None."""
+        """Return the storage of a file; None uses ``auth.json`` in the agent directory."""
         environ = options.get("environ")
         return cls(Path(file) if file is not None else agent_dir(environ) / "auth.json", **options)
 
@@ -79,19 +79,19 @@ class AuthStorage:
     def __repr__(self) -> str:
         return f"AuthStorage({str(self.file)!r})"
 
-    # What is stored
+    # Stored credentials
 
     def providers(self) -> list[str]:
         """Return the providers with a stored credential."""
         return sorted(self._read())
 
     def get(self, provider: str) -> dict[str, Any] | None:
-        """Return a copy of a stored credential, as the file has it."""
+        """Return a copy of a stored credential, as written in the file."""
         entry = self._read().get(provider)
         return dict(entry) if entry is not None else None
 
     def login_in_use(self, provider: str) -> dict[str, Any] | None:
-        """Return a copy of the stored login that ``get_api_key`` uses; None when it uses another key."""
+        """Return a copy of the stored login that ``get_api_key`` uses; None if it uses another key."""
         entry = None if provider in self._runtime else self._read().get(provider)
         return _with_current_names(entry) if entry is not None and entry.get("type") == "oauth" else None
 
@@ -107,13 +107,13 @@ class AuthStorage:
         await self._change(lambda stored: stored.update({provider: dict(credential)}))
 
     async def remove(self, provider: str) -> bool:
-        """Delete a stored credential; return False when there was none."""
+        """Delete a stored credential; return False if there was none."""
         had = provider in self._read()
         await self._change(lambda stored: stored.pop(provider, None))
         return had
 
     def set_runtime_api_key(self, provider: str, key: str) -> None:
-        """Use a key for this process alone (``--api-key``); it is never stored."""
+        """Use a key for this process only (``--api-key``); it is never stored."""
         self._runtime[provider] = key
 
     def add_secret(self, secret: str, source: str) -> None:
@@ -133,7 +133,7 @@ class AuthStorage:
         return redaction
 
     def known_secrets(self) -> dict[str, str]:
-        """Return the secrets that ``redaction`` replaces, each with its source, see ``KnownSecret``."""
+        """Return the secrets that ``redaction`` replaces, each with its source; see ``KnownSecret``."""
         from pi_core.base.secret_redaction import secrets_in
 
         found = dict(self._used)
@@ -166,7 +166,7 @@ class AuthStorage:
 
         Args:
             provider: The provider's id.
-            variables: Environment variables that may hold its key.
+            variables: Environment variables that may contain its key.
             fallback: Called after the environment; returns the key of models.json.
             sources: Called last; returns the credential sources of plugins.
             login: Used instead of the ``login`` of the storage.
@@ -208,7 +208,7 @@ class AuthStorage:
         return login.api_key(fresh) if login is not None else fresh["access"]
 
     async def _refreshed(self, provider: str, login: Login | None) -> dict[str, Any]:
-        """Return a login, refreshed under the lock unless another process has refreshed it already."""
+        """Return a login, refreshed under the lock unless another process has already refreshed it."""
         if login is None:
             message = (
                 f'The login for "{provider}" has expired and no installed plugin can refresh it. Install the one that'
@@ -237,7 +237,7 @@ class AuthStorage:
     # The file
 
     def _read(self, *, again: bool = False) -> dict[str, dict[str, Any]]:
-        """Return the entries; the file is read again when it has changed."""
+        """Return the entries; the file is read again if it has changed."""
         if self.file is None:
             return self._stored
         try:
@@ -293,15 +293,15 @@ class AuthStorage:
         return target
 
     def _write(self, stored: dict[str, dict[str, Any]]) -> None:
-        """Replace the file atomically; a crash leaves the old one."""
+        """Replace the file atomically; after a crash the old file remains."""
         if self.file is None:
             self._stored = stored
             return
-        import tempfile  # writing is rare, its import is not cheap
+        import tempfile  # writing is rare, and the import is slow
 
         target = self.file.resolve()
         try:
-            handle, draft = tempfile.mkstemp(dir=target.parent, prefix=f"{target.name}.")  # made with mode 0600
+            handle, draft = tempfile.mkstemp(dir=target.parent, prefix=f"{target.name}.")  # created with mode 0600
         except OSError as error:
             raise _write_error(self.file, error) from error
         try:
@@ -323,10 +323,10 @@ def _content(file: Path, mode: int) -> bytes:
     """Return the bytes of a file; a file that others can read gets mode 0600.
 
     Raises:
-        OSError: It cannot be read, or is not a regular file: reading from a pipe or a device may block forever.
+        OSError: The file cannot be read, or is not a regular file; reading from a pipe or a device may block forever.
     """
     if not stat.S_ISREG(mode):
-        raise OSError(errno.EINVAL, "it is no regular file")
+        raise OSError(errno.EINVAL, "it is not a regular file")
     if os.name == "posix" and mode & 0o077:
         with suppress(OSError):  # another user may own it
             file.chmod(0o600)
@@ -339,7 +339,7 @@ def _reason(error: Exception) -> str:
         return error.strerror
     if isinstance(error, json.JSONDecodeError):
         return f"it is not JSON: {error.msg} (line {error.lineno}, column {error.colno})"
-    return "it is no JSON object of objects"
+    return "it is not a JSON object of objects"
 
 
 def _write_error(file: Path, error: OSError | RuntimeError) -> UserError:

@@ -1,7 +1,7 @@
-"""Asks servers which models they have: providers that need no key and list no models (``ModelDiscovery``).
+"""Asks servers for their models, for providers that need no key and list no models (``ModelDiscovery``).
 
-A server on the user's machine may be running or not. All are queried concurrently with one short deadline; a server
-that has not answered by then counts as not running.
+A server on the user's machine may or may not be running. All servers are queried concurrently with one short deadline;
+a server that has not answered by then counts as not running.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class ModelDiscoverer:
 
     Args:
         tables: The providers and the plugins that implement their APIs.
-        keys: Keys and headers, which the user may have configured although none are needed.
+        keys: Keys and headers, which the user may have configured although they are not required.
         warn: Called with each failure.
     """
 
@@ -48,7 +48,7 @@ class ModelDiscoverer:
         self._warn = warn
 
     async def discover(self, provider_ids: Iterable[str] | None, seconds: float) -> list[ProviderInfo]:
-        """Query the servers of the given providers, of all when None; return the rows of those that have models."""
+        """Query the servers of the given providers, or of all if None; return the rows of providers with models."""
         queries = [
             (info, discover)
             for info in self._tables.discoverable(provider_ids)
@@ -68,12 +68,12 @@ class ModelDiscoverer:
         return [row for row in rows if row.models]
 
     def _discover_method(self, info: ProviderInfo) -> Callable[..., Any] | None:
-        """Return the plugin's ``discover`` method for a provider's API; None when it has none."""
+        """Return the plugin's ``discover`` method for a provider's API; None if it has no such method."""
         discover = getattr(self._tables.plugin_provider(info.api), "discover", None)
         return discover if callable(discover) else None
 
     async def _query(self, info: ProviderInfo, discover: Callable[..., Any], seconds: float) -> Any:
-        """Return the plugin's result, or the exception that it raised, of whatever type."""
+        """Return the plugin's result, or the exception that it raised, which may have any type."""
         milliseconds = max(int(seconds * _PLUGIN_SHARE * 1000), 1)
         failures: list[BaseException] = []
         with Contained(failures.append):
@@ -83,7 +83,7 @@ class ModelDiscoverer:
         return failures[0]
 
     def _row(self, info: ProviderInfo, answer: Any) -> ProviderInfo | None:
-        """Return a plugin's result when it is the provider's row; else warn and return None."""
+        """Return a plugin's result if it is the provider's row; else warn and return None."""
         if isinstance(answer, ProviderInfo) and answer.id == info.id:
             return answer
         problem = f"its plugin answered {safe_repr(answer)}, not its row"
@@ -94,7 +94,7 @@ class ModelDiscoverer:
 
 
 async def _pending_after(tasks: Iterable[asyncio.Future[Any]], seconds: float) -> set[asyncio.Future[Any]]:
-    """Wait, and return the tasks still pending; time in which an import blocks the event loop hardly counts."""
+    """Wait, and return the tasks still pending; time during which an import blocks the event loop hardly counts."""
     late = set(tasks)
     for _ in range(_STEPS):
         if late:

@@ -1,4 +1,4 @@
-"""The user's models.json: own providers, and changes to those of plugins.
+"""The user's models.json: additional providers, and changes to plugins' providers.
 
 ``{"providers": {ID: {...}}}``, each in the format of ``pi_hookspecs.model_json``. A mistake disables only the provider
 that contains it, and is reported with file and line. Keys and headers are kept as written: they are resolved when a
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["ModelsFile", "ProviderConfig", "provider_config"]
 
 _PRIVATE = ("headers", "transport")
-"""Fields of a model's object that do not become part of ``Model``: they are looked up for each request."""
+"""Fields of a model's object that do not become part of ``Model``, but are looked up for each request."""
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -59,7 +59,7 @@ class ProviderConfig(ReprMixin):
 
 
 class ModelsFile:
-    """Reads ``models.json``, and knows whether it has changed since.
+    """Reads ``models.json`` and detects whether it has changed since.
 
     Args:
         path: The file; None for an empty configuration.
@@ -116,7 +116,7 @@ class ModelsFile:
                 self._check_models(text, name, data)
 
     def _load(self) -> tuple[dict[str, Any], str]:
-        """Return the providers and the file as strict JSON; no providers when the file cannot be used."""
+        """Return the providers and the file as strict JSON; no providers if the file cannot be used."""
         text = ""
         try:
             text = self._text()
@@ -130,7 +130,7 @@ class ModelsFile:
             problem = f": this is not UTF-8 text: {error.reason} at byte {error.start}"
         except RecursionError:
             problem = ": it is nested too deeply"
-        except ValueError:  # the only other one that reading JSON raises
+        except ValueError:  # the only other exception that reading JSON raises
             problem = ": it has a number of too many digits"
         except OSError as error:
             problem = f": it cannot be read: {error.strerror or error}"
@@ -167,7 +167,7 @@ class ModelsFile:
     def _text(self) -> str:
         assert self.path is not None  # noqa: S101 - without a path nothing is read
         if not stat.S_ISREG(self.path.stat().st_mode):  # reading from a pipe or a device may never end
-            raise OSError("it is no regular file")
+            raise OSError("it is not a regular file")
         return self.path.read_bytes().decode("utf-8-sig")
 
 
@@ -234,7 +234,7 @@ def _field_by_model(
 def _merged_row(
     name: str, data: dict[str, Any], base: ProviderInfo | None, changes: dict[str, Callable[[Model], Model]]
 ) -> ProviderInfo:
-    """Return the provider's row: the fields of the file, else those of the plugin's row."""
+    """Return the provider's row, with fields from the file, or else from the plugin's row."""
     row_below = base or ProviderInfo(id=name, name=name, api="")
     base_url = field_of(data, "baseUrl", str, None)
     compat = field_of(data, "compat", dict, {})

@@ -1,7 +1,7 @@
-"""Recognizes the errors of providers for a conversation that exceeds the model's context window.
+"""Recognizes providers' errors for a conversation that exceeds the model's context window.
 
 There is no common error code: each API and each local server has its own message. Messages about throttling
-are recognized first, because some of them mention tokens, too.
+are recognized first, because some of them also mention tokens.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ _PATTERNS = (
     r"range of input length should be",
     r"^\s*(?:\S+ API error \()?413\b",  # the latter are the words of Responses
 )
-_OVERFLOW = f"(?is){'|'.join(_PATTERNS)}"  # compiled at first use, as the next two are: most runs have no such error
+_OVERFLOW = f"(?is){'|'.join(_PATTERNS)}"  # compiled on first use, like the next two; most runs have no such error
 _THROTTLING = (
     r"(?i)^\s*throttling|rate.?limit|too many requests|tokens per (?:minute|day)"
-    r"|(?<![\d,.])429\b(?![,.]\d)"  # the status, not a part of a number of tokens
+    r"|(?<![\d,.])429\b(?![,.]\d)"  # the status, not part of a number of tokens
 )
 _NO_BODY = r"(?i)^\s*4(?:00|13)\s*(?:status code)?\s*\(no body\)"
 _FULL = 0.99

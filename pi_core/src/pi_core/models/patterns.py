@@ -93,7 +93,7 @@ def _contains(word: str, model: Model) -> bool:
 
 
 def _similar(words: Sequence[str], pool: Sequence[Model]) -> list[Model]:
-    """Return the models whose ``provider/id`` has each word, signs aside, or parts similar to those of the word."""
+    """Return models whose ``provider/id`` contains each word, ignoring punctuation, or parts similar to its parts."""
     from difflib import get_close_matches  # only needed for a search without a match
 
     parts = {model.reference: _parts(model.reference.lower()) for model in pool}

@@ -1,6 +1,6 @@
 """The registry of providers and models: lookup by name, and everything that a request to a model needs.
 
-A provider's models are read when that provider is first looked up, its key when a request is made.
+A provider's models are read when the provider is first looked up, and its key when a request is made.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ class ModelRegistry:
     Args:
         host: The plugin host, where tables and providers are registered.
         settings: Read for ``defaultProvider``, ``defaultModel``, and the settings of requests.
-        environ: Environment variables, read for keys; the process's when None.
+        environ: Environment variables, read for keys; None uses the environment of the process.
         auth: Stored keys; the agent directory's ``auth.json`` when None.
-        models_file: The agent directory's ``models.json`` when None.
+        models_file: The models file; None uses ``models.json`` in the agent directory.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class ModelRegistry:
         self._settings = settings
         self._environ = os.environ if environ is None else environ
         self.auth = auth or AuthStorage(settings.agent_dir / "auth.json", environ=self._environ)
-        """Stored keys, and those of this run: ``registry.auth.set_runtime_api_key(...)``."""
+        """Stored keys, and keys for this run only: ``registry.auth.set_runtime_api_key(...)``."""
         self._tables = ModelTables(host, ModelsFile(models_file or settings.agent_dir / "models.json"))
         self._warnings: list[str] = []
         self._request_settings_cache: tuple[int, RequestSettings] | None = None
@@ -78,8 +78,9 @@ class ModelRegistry:
 
         Args:
             auth: Stored keys; the agent directory's auth.json when None.
-            host: The plugins; the installed ones when None.
-            environ: Environment variables, read for keys and the agent directory; the process's when None.
+            host: The plugins; None uses the installed plugins.
+            environ: Environment variables, read for keys and the agent directory; None uses the environment of the
+                process.
         """
         if host is None:
             from pi_core.host import PluginHost
@@ -105,17 +106,17 @@ class ModelRegistry:
     get_providers = provider_ids = forward("_tables", ModelTables.ids)
 
     def get_models(self, provider: str | None = None) -> list[Model]:
-        """Return a provider's models, or those of all providers when None; an empty list for an unknown provider."""
+        """Return the models of a provider, or of all providers if None; an empty list for an unknown provider."""
         infos = self._tables.infos() if provider is None else [self._tables.info(provider)]
         return [model for info in infos if info is not None for model in info.models]
 
     def get_model(self, provider: str, model_id: str) -> Model | None:
-        """Return a provider's model, None if it has no such model."""
+        """Return a provider's model; None if it has no such model."""
         info = self._tables.info(provider)
         return info.model(model_id) if info is not None else None
 
     def available(self) -> list[Model]:
-        """Return the models that can be used: their provider has a key, and a plugin implements their API.
+        """Return the usable models, whose provider has a key and whose API a plugin implements.
 
         Models of providers that are used only by name (``ProviderInfo.only_by_name``) are left out. Neither uses the
         network nor runs a command; keys are not verified.
@@ -128,11 +129,11 @@ class ModelRegistry:
     async def discover(
         self, provider_ids: Sequence[str] | None = None, *, seconds: float | None = None
     ) -> list[ProviderInfo]:
-        """Ask servers that may be running which models they have (``ModelDiscovery``), and store their answers.
+        """Ask servers that may be running for their models (``ModelDiscovery``), and store the answers.
 
         Args:
-            provider_ids: Providers that need no key and list no models; all of these when None.
-            seconds: The deadline for all of them together; the setting ``localServersTimeoutMs`` when None.
+            provider_ids: Providers that need no key and list no models; None means all such providers.
+            seconds: The deadline for all of them together; None uses the setting ``localServersTimeoutMs``.
 
         Returns:
             The rows of the providers that have models.
@@ -147,10 +148,10 @@ class ModelRegistry:
     def register_provider(
         self, provider_id: str, config: Mapping[str, Any] | ProviderInfo, stream: StreamFunction | None = None
     ) -> Callable[[], None]:
-        """Add a provider at run time, or change a known one; return a function that undoes it.
+        """Add a provider at run time, or change an existing one; return a function that undoes this.
 
         Args:
-            provider_id: Its id.
+            provider_id: The provider's id.
             config: An object as in models.json overrides models.json and the plugins' tables. A row, such as
                 ``register_models`` returns, replaces them.
             stream: Handles requests for the API of ``config``.
@@ -179,7 +180,7 @@ class ModelRegistry:
     match = forward("_resolver", ModelResolver.find)
 
     def exact(self, provider: str, model_id: str) -> Model:
-        """Return the model of exactly this id, even if the provider does not list it; for ids that were stored.
+        """Return the model with exactly this id, even if the provider does not list it; used for stored ids.
 
         Raises:
             UnknownName: No plugin and no configuration defines the provider.
@@ -187,7 +188,7 @@ class ModelRegistry:
         return self._resolver.exact(self.provider(provider), model_id)
 
     def scope(self, patterns: Sequence[str]) -> ModelScope:
-        """Return the available models that match patterns, as ``--models`` takes them.
+        """Return the available models that match patterns in the syntax of ``--models``.
 
         A model that is used only by name is included when a pattern begins with its provider.
         """
@@ -202,22 +203,22 @@ class ModelRegistry:
         return scope_of(patterns, [*self.available(), *more])
 
     def is_only_by_name(self, provider_id: str) -> bool:
-        """Return whether a provider can be used, but only by the names of its models."""
+        """Return whether a provider can only be used by naming its models."""
         return self.provider(provider_id).only_by_name and self.is_configured(provider_id)
 
     def choose(self, provider_id: str | None = None) -> Model:
-        """Return the model to use when the user names none, or only the provider.
+        """Return the model to use if the user names no model, or only the provider.
 
         Raises:
-            NoModel: Nothing is configured; the message says what to set.
+            NoModel: No provider is configured; the message says what to set.
             UnknownName: No plugin and no configuration defines the provider.
         """
         return self._resolver.choose(provider_id).model
 
     async def resolve(self, reference: str | None = None, provider: str | None = None) -> ModelMatch:
-        """Do the same as ``match``, or ``choose`` without a name, but ask servers that may have the model first.
+        """Like ``match``, or without a name ``choose``, but first ask servers that may have the model.
 
-        No server is asked for a model that is known and can be used. Raises as ``match`` and ``choose``.
+        No server is asked for a model that is known and usable. Raises the same errors as ``match`` and ``choose``.
         """
         if reference is None:
             resolve = partial(self._resolver.choose, provider)
@@ -250,11 +251,11 @@ class ModelRegistry:
     logins = forward("_keys", ModelAuth.logins)
 
     def check(self, model: Model) -> None:
-        """Check what can be checked before a request: that a key can be found and the base URL is complete.
+        """Check before a request that a key can be found and that the base URL is complete.
 
         Raises:
             MissingKey: The provider needs a key and has none; the message names what to set.
-            UserError: A variable in the base URL is not set or is no address.
+            UserError: A variable in the base URL is not set or is not an address.
             UnknownName: No plugin and no configuration defines the provider.
         """
         info = self.provider(model.provider)
@@ -272,13 +273,13 @@ class ModelRegistry:
         return await self._keys.key(self.provider(provider_id))
 
     async def get_api_key_and_headers(self, model: Model) -> RequestAuth:
-        """Return key, configured headers and base URL of a request to a model; raises as ``get_api_key`` does."""
+        """Return key, configured headers and base URL of a request to a model; errors as in ``get_api_key``."""
         return await self._keys.for_model(model, self.provider(model.provider))
 
     async def prepare(self, model: Model, options: StreamOptions) -> tuple[Model, StreamOptions]:
         """Return model and options for the provider, completed with key, headers and settings.
 
-        Values in ``options`` take precedence over configured ones. Raises as ``get_api_key`` does.
+        Values in ``options`` take precedence over configured ones. Raises the same errors as ``get_api_key``.
         """
         auth = await self._keys.for_model(model, self.provider(model.provider), options.api_key)
         settings = self._request_settings()

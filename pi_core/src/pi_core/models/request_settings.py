@@ -1,4 +1,4 @@
-"""The settings that go with every request to a model: time limits, retries, transport, thinking budgets."""
+"""The settings that apply to every request to a model: time limits, retries, transport, thinking budgets."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ if TYPE_CHECKING:
 __all__ = ["RequestSettings"]
 
 IDLE_TIMEOUT_MS = 300_000
-"""Default of the setting ``httpIdleTimeoutMs``: how long a server may send nothing."""
+"""Default of the setting ``httpIdleTimeoutMs``, the maximum time without data from a server."""
 LONGEST_RETRY_DELAY_MS = 60_000
 """Default of the setting ``retry.provider.maxRetryDelayMs``."""
 
 
 class RequestSettings(NamedTuple):
-    """The settings of requests; times in milliseconds. None leaves a value to the provider."""
+    """The settings of requests, with times in milliseconds. For None the provider's own default applies."""
 
     timeout_ms: int | None
     progress_timeout_ms: int | None

@@ -1,4 +1,4 @@
-"""Resolves the name that a user wrote to a model, and chooses the model when the user wrote none."""
+"""Resolves a name that the user wrote to a model, and chooses the model if the user wrote none."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ __all__ = ["ModelResolver"]
 
 _WELL_KNOWN = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "OPENROUTER_API_KEY")
 _MAX_SIMILAR = 20
-"""With more similar models than that, an error message suggests none of them."""
+"""If there are more similar models than this, an error message suggests none of them."""
 
 _MAX_NAMES = 4
-"""The most variables or models that an error message lists."""
+"""Maximum number of variables or models in an error message."""
 
 
 class ModelResolver:
@@ -55,7 +55,7 @@ class ModelResolver:
         return info
 
     def ready(self) -> dict[str, bool]:
-        """Return the ids of the providers that can be used, each with whether it has a default model.
+        """Return the ids of the usable providers, each with whether it has a default model.
 
         Providers whose models are used only by name (``only_by_name``) are left out.
         """
@@ -74,15 +74,15 @@ class ModelResolver:
         """Return the model that a name resolves to, and the thinking level of its ``:level`` suffix.
 
         A name is ``provider/id``, an id, or a part of an id or name, in any case, with an optional ``:level`` suffix.
-        An id that a known provider does not list is used as it is, with a warning. Of several providers that list an
-        id, one with a key is preferred, then the setting ``defaultProvider``. No server is asked.
+        An id that a known provider does not list is used unchanged, with a warning. If several providers list an id, a
+        provider with a key is preferred, then the setting ``defaultProvider``. No server is asked.
 
         Args:
             reference: The name.
-            provider: The provider to search; all when None.
+            provider: The provider to search; None searches all providers.
 
         Raises:
-            UnknownName: No such provider, or no matching model.
+            UnknownName: The provider does not exist, or no model matches.
             UserError: Models of several providers match, and none is preferred.
         """
         if provider is not None:
@@ -105,12 +105,12 @@ class ModelResolver:
         raise self._unknown_model(pattern)
 
     def requested_provider(self, reference: str) -> ProviderInfo | None:
-        """Return the provider that a ``provider/id`` begins with; None when there is no known provider in front."""
+        """Return the provider at the beginning of a ``provider/id``; None if it begins with no known provider."""
         prefix, slash, _ = reference.partition("/")
         return self._tables.info(prefix) if slash else None
 
     def _find_at(self, info: ProviderInfo, reference: str) -> ModelMatch:
-        """Return a provider's model: by id, by a part of the id, else a custom model of an unlisted id."""
+        """Return a provider's model by id or by a part of the id, else a custom model with an unlisted id."""
         pattern, level = split_level(reference)
         for text, asked in {reference: None, pattern: level}.items():
             if found := ranked(text, info.models):
@@ -122,10 +122,10 @@ class ModelResolver:
         return ModelMatch(self.exact(info, pattern), level)
 
     def _exact_id(self, model_id: str, named: ProviderInfo | None) -> Model | None:
-        """Return the model of exactly this id.
+        """Return the model with exactly this id.
 
         A gateway lists ids such as ``anthropic/claude``, which look like a model of provider ``anthropic`` (``named``).
-        Providers with a key are searched first; when ``named`` has a key, gateways without one are not searched.
+        Providers with a key are searched first; if ``named`` has a key, gateways without a key are not searched.
         """
         ready = self.ready()
         found = _models_with_id(map(self.provider, ready), model_id)
@@ -194,7 +194,8 @@ class ModelResolver:
     def exact(self, info: ProviderInfo, model_id: str) -> Model:
         """Return a provider's model; an id that the provider does not list becomes a custom model, with a warning.
 
-        There is no warning for a server that has not listed its models yet: it may be starting, and have this one.
+        There is no warning for a server that has not listed its models yet, because it may be starting and have this
+        model.
         """
         model: Model | None = info.model(model_id)
         if model is not None:
@@ -206,11 +207,11 @@ class ModelResolver:
     # Before a server is asked
 
     def names_provider(self, reference: str | None, provider: str | None) -> bool:
-        """Return whether the provider is known without searching: given, part of the name, or the default."""
+        """Return whether the provider is known without a search: it is given, part of the name, or the default."""
         return provider is not None or reference is None or self.requested_provider(reference) is not None
 
     def provider_to_discover(self, reference: str | None, provider: str | None) -> str | None:
-        """Return the requested provider when its server has to be asked whether it has the model, else None."""
+        """Return the requested provider if its server must be asked whether it has the model; else None."""
         if reference is None:
             reference, provider = self._defaults(provider)
         name = reference or ""
@@ -228,10 +229,10 @@ class ModelResolver:
         return (None, provider_id) if provider_id is not None and provider_id != preferred else (default, preferred)
 
     def choose(self, provider_id: str | None = None) -> ModelMatch:
-        """Return the model to use when the user names none, or only the provider.
+        """Return the model to use if the user names no model, or only the provider.
 
         Raises:
-            NoModel: Nothing is configured; the message says what to set.
+            NoModel: No provider is configured; the message says what to set.
             UnknownName: No plugin knows the provider.
         """
         default, preferred = self._defaults(provider_id)
@@ -249,14 +250,14 @@ class ModelResolver:
         raise self._no_model(unsupported)
 
     def _candidates(self, ready: Mapping[str, bool]) -> Iterator[ProviderInfo]:
-        """Yield the providers to choose from: those with a default model, then configured ones with any model."""
+        """Yield the candidate providers: first with a default model, then other configured providers with any model."""
         yield from (self.provider(each) for each, has_default in ready.items() if has_default)
         for each, has_default in ready.items():
             if not has_default and self._tables.layers(each) and (info := self.provider(each)).models:
                 yield info
 
     def _default_model(self, info: ProviderInfo) -> Model:
-        """Return a provider's default model, else its first one.
+        """Return a provider's default model, else its first model.
 
         Raises:
             NoModel: The provider lists no models.
@@ -305,7 +306,7 @@ def _models_with_id(infos: Iterable[ProviderInfo], model_id: str) -> list[Model]
 
 
 def _variable_of(info: ProviderInfo) -> str:
-    """Return the variable to name in a message: the one of an API key before that of a login token."""
+    """Return the variable to name in a message; an API key's variable is preferred to a login token's."""
     return next((name for name in info.key_variables if name.endswith("_API_KEY")), info.key_variables[0])
 
 

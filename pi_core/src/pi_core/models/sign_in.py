@@ -1,6 +1,6 @@
-"""Signing in to a provider, and out: stored credentials change only after a login has succeeded.
+"""Signs in to a provider and out; stored credentials change only after a login has succeeded.
 
-Front ends bring the user interface: ``pi auth`` asks on lines, the screen in dialogs.
+Front ends supply the user interface: ``pi auth`` asks in lines of text, the screen in dialogs.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["SignInUI", "login", "logout"]
 
 _LONGEST_KEY = 16_384
-"""Maximum characters; servers accept no longer header."""
+"""Maximum number of characters; servers do not accept longer headers."""
 
 
 class SignInUI(UserInterface, Protocol):
@@ -29,24 +29,26 @@ class SignInUI(UserInterface, Protocol):
         ...
 
     async def ask_secret(self, question: str) -> str | None:
-        """Ask for a text that is not displayed; None when dismissed."""
+        """Ask for a text that is not displayed; return None if the user dismisses the dialog."""
         ...
 
 
-async def login(registry: ModelRegistry, name: str | None, *, key: bool, ui: SignInUI) -> None:
+async def login(registry: ModelRegistry, name: str | None, *, key: bool | None, ui: SignInUI) -> None:
     """Sign in, or store a key.
 
     Args:
         registry: Providers and keys.
-        name: The provider; the user chooses one when None.
-        key: Store a key, although the provider has a login.
+        name: The provider; if None, the user chooses one.
+        key: Whether to store a key even if the provider has a login; None asks the user if it has both.
         ui: Asks the user.
 
     Raises:
-        PiError: It failed; stored credentials are unchanged.
+        PiError: The login failed; stored credentials are unchanged.
     """
     _check_file(registry)
     provider = _known(registry, name) if name is not None else await _chosen(registry, ui)
+    if key is None and provider in registry.logins() and _takes_key(registry, provider):
+        key = await _prefers_key(ui, provider)
     if provider in registry.logins() and not key:
         credential, done = await _signed_in(registry, ui, provider), f"Signed in to {provider}."
     else:
@@ -63,7 +65,7 @@ async def logout(registry: ModelRegistry, name: str | None, *, ui: SignInUI) -> 
     """Delete a provider's stored credential; arguments as in ``login``.
 
     Raises:
-        UserError: Nothing is stored for it.
+        UserError: No credential is stored for the provider.
     """
     _check_file(registry)
     stored = registry.auth.providers()
@@ -88,10 +90,10 @@ async def logout(registry: ModelRegistry, name: str | None, *, ui: SignInUI) -> 
 
 
 def _known(registry: ModelRegistry, name: str) -> str:
-    """Return a provider's id in its original spelling; a login may be for one without models.
+    """Return a provider's id in its original spelling; a login may be for a provider without models.
 
     Raises:
-        UnknownName: It is not known.
+        UnknownName: The provider is unknown.
     """
     found = next((each for each in registry.logins() if each.lower() == name.lower()), None)
     return found or registry.provider(name).id
@@ -113,7 +115,17 @@ async def _chosen(registry: ModelRegistry, ui: SignInUI) -> str:
     return chosen
 
 
+async def _prefers_key(ui: SignInUI, provider: str) -> bool:
+    with_key = "API key"
+    chosen = await ui.select(f"Sign in to {provider} with which?", ["account", with_key])
+    if chosen is None:
+        raise UserError(f"Nothing was chosen for {provider}; nothing has changed.")
+    return chosen == with_key
+
+
 def _takes_key(registry: ModelRegistry, provider: str) -> bool:
+    if provider not in registry.get_providers():  # a login without models
+        return False
     info = registry.provider(provider)
     return bool(info.key_variables) and not info.keyless
 

@@ -61,7 +61,7 @@ class ModelTables:
     # Providers
 
     def ids(self) -> list[str]:
-        """Return the ids of all providers: the plugins', sorted, then those of models.json in the order of the file.
+        """Return the ids of all providers: the plugins' ids, sorted, then the ids in models.json in the file's order.
 
         Providers that were added at run time come last.
         """
@@ -113,13 +113,13 @@ class ModelTables:
         if provider_id not in self._layers:
             layers = [self._configs[provider_id]] if provider_id in self._configs else []
             for added in self._added.get(provider_id, ()):
-                with suppress(Wrong):  # it changes a row that is no longer in models.json or was unregistered
+                with suppress(Wrong):  # it changes a row that was removed from models.json or unregistered
                     layers.append(self._configured(provider_id, added, layers))
             self._layers[provider_id] = layers
         return self._layers[provider_id]
 
     def add(self, provider_id: str, config: Mapping[str, Any] | ProviderInfo) -> Callable[[], None]:
-        """Add a provider, or change one; return a function that undoes it.
+        """Add or change a provider; return a function that undoes this.
 
         Later registrations override earlier ones; they can be undone in any order.
 
@@ -157,7 +157,7 @@ class ModelTables:
         return provider_config(provider_id, config, below[-1].info if below else self._installed(provider_id))
 
     def _refresh(self) -> None:
-        """Read models.json again if it has changed, and drop the rows that were discovered with the old one."""
+        """Read models.json again if it has changed, and drop the rows that were discovered with the old version."""
         if not self._file.is_current():
             self._discovered.clear()
             self._read_file()
@@ -193,7 +193,7 @@ class ModelTables:
     # Discovered models
 
     def discoverable(self, provider_ids: Iterable[str] | None = None) -> Iterator[ProviderInfo]:
-        """Yield the rows of the given providers, of all when None, that can be discovered (``is_discoverable``)."""
+        """Yield the discoverable rows (``is_discoverable``) of the given providers, or of all providers if None."""
         selected = None if provider_ids is None else set(provider_ids)
         keyless = [each.id for each in self.outlines() if each.keyless and (selected is None or each.id in selected)]
         for provider_id in keyless:
@@ -202,7 +202,7 @@ class ModelTables:
                 yield row
 
     def is_discoverable(self, info: ProviderInfo) -> bool:
-        """Return whether a provider needs no key and lists no models, so that its server has to be asked for them."""
+        """Return whether a provider needs no key and lists no models, so that its server must be asked for them."""
         if not info.keyless:
             return False
         known = self._registered(info.id)
@@ -219,7 +219,7 @@ class ModelTables:
         return model
 
     def store_discovered(self, rows: Iterable[ProviderInfo]) -> None:
-        """Use these rows instead of the plugins' own; models.json overrides them, too."""
+        """Use these rows instead of the plugins' own; models.json also overrides these rows."""
         self._discovered.update({row.id: row for row in rows})
         self._read_file()
 
@@ -232,7 +232,7 @@ class ModelTables:
         return any(each.name == api for each in self.host.registrations(_PROVIDERS))
 
     def add_stream(self, api: str, stream: StreamFunction) -> Callable[[], None]:
-        """Use a function for an API, before those of plugins; return a function that unregisters it."""
+        """Use a function for an API, in preference to plugins' functions; return a function that unregisters it."""
         registration = (api, stream)
         self._streams.append(registration)
 
@@ -242,7 +242,7 @@ class ModelTables:
         return remove
 
     def plugin_provider(self, api: str) -> Provider | None:
-        """Return the provider that a plugin registered for an API; None when there is none."""
+        """Return the provider that a plugin registered for an API; None if there is none."""
         found = self.host.find(_PROVIDERS, api)
         return found.thing if found is not None else None
 

@@ -27,7 +27,7 @@ def thinking_levels(model: Model) -> tuple[ThinkingLevel, ...]:
 
 
 def clamp_thinking_level(model: Model, level: ThinkingLevel) -> ThinkingLevel:
-    """Return the level, or the nearest that the model has: the next higher one, else the next lower.
+    """Return the level, or the nearest level that the model supports: the next higher, else the next lower.
 
     Raises:
         UnknownName: The level is not one of ``THINKING_LEVELS``.

@@ -17,7 +17,7 @@ __all__ = ["context_tokens", "estimate_request_tokens", "estimate_tokens"]
 
 CHARS_PER_TOKEN = 4
 IMAGE_CHARS = 4800
-"""The number of characters that an image counts as."""
+"""The number of characters for which an image counts."""
 
 
 def estimate_tokens(message: AgentMessage) -> int:
@@ -35,10 +35,10 @@ def estimate_request_tokens(system_prompt: str, tools: Iterable[Tool], messages:
 
 
 def context_tokens(messages: Sequence[AgentMessage]) -> int | None:
-    """Return the tokens of a context: the usage that the last answer reports, plus an estimate for later messages.
+    """Return the tokens of a context: the usage reported by the last answer, plus an estimate for later messages.
 
-    Failed answers report no usage. Answers from before the compaction that the context begins with are ignored, since
-    they report the usage of another context. None when no answer reports usage for this context.
+    Failed answers report no usage. Answers from before the compaction with which the context begins are ignored,
+    because they report the usage of another context. Return None if no answer reports usage for this context.
     """
     compacted = bool(messages) and messages[0].role == "compactionSummary"
     since: int | None = getattr(messages[0], "timestamp", None) if compacted else None
@@ -63,7 +63,7 @@ def _reported_tokens(answer: AssistantMessage) -> int:
 
 def _chars(message: AgentMessage) -> int:
     content: Any = getattr(message, "content", None)
-    if content is None:  # a command of the user, a summary
+    if content is None:  # a command of the user, or a summary
         return sum(len(getattr(message, name, "")) for name in ("command", "output", "summary"))
     return len(content) if isinstance(content, str) else _block_chars(content)
 

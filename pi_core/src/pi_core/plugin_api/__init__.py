@@ -1,1 +1,1 @@
-"""The API objects of plugins: ``pi``, ``ctx``, the event bus, and the handles that are retired with a session."""
+"""The objects that plugins use: ``pi``, ``ctx``, the event bus, and the handles that expire with their session."""

@@ -1,7 +1,7 @@
-"""Activates plugins: at the start of a session, at a reload, and before there is a session, to learn their options.
+"""Activates plugins: at the start of a session, at a reload, and before a session exists, to collect their options.
 
-``activate`` only registers; registrations are queued and bound to a session later. So the command line can activate
-plugins to learn their options, and the session takes over the queued registrations.
+``activate`` only registers objects; registrations are queued and bound to a session later. The command line can
+therefore activate plugins to collect their options, and the session takes over the queued registrations.
 """
 
 from __future__ import annotations

@@ -58,11 +58,11 @@ _NOTICES = {"auto_compaction_start": "compaction_start", "auto_compaction_end": 
 class PluginAPI(EntryMethods):
     """Implements ``PiAPI``.
 
-    It is created without a session for ``activate``; registrations are queued until ``bind``.
+    It is created before there is a session, for ``activate``; registrations are queued until ``bind`` is called.
     """
 
     _session: SessionPort
-    activation = (0.0, 0.0, False)  # as ActivatedPlugin has it
+    activation = (0.0, 0.0, False)  # the type that ActivatedPlugin declares
 
     def __init__(self, plugin: str) -> None:
         self.plugin = plugin
@@ -288,7 +288,7 @@ class PluginAPI(EntryMethods):
         return self._register(("mcp_server", name), lambda session: session.mcp_servers.add(server))
 
     def unregister_mcp_server(self, name: str, /) -> None:
-        """Remove what this plugin registered under a name."""
+        """Remove the MCP server that this plugin registered under a name."""
         for registration in [each for each in self._registrations if each.what == ("mcp_server", name)]:
             registration.remove()
 
@@ -314,7 +314,7 @@ class PluginAPI(EntryMethods):
         from pi_core.hooks.observers import Observer
 
         def add_of(given: Any) -> Add:
-            Observer(self.plugin, given)  # raises where it is no plain function, also while activate runs
+            Observer(self.plugin, given)  # raises if it is not a plain function, even while activate runs
             return lambda session: session.hooks.observe(self.plugin, given)
 
         return self.register_by(("observer", "hooks"), observer, add_of)
@@ -344,7 +344,7 @@ class PluginAPI(EntryMethods):
     def send_user_message(
         self, content: str | Sequence[UserContent], /, *, deliver_as: Literal["steer", "followUp"] | None = None
     ) -> Awaitable[AssistantMessage | None]:
-        """Send a message on behalf of the user; awaiting the result waits for the answer."""
+        """Send a message as the user; awaiting the result waits for the answer."""
         check_delivery(deliver_as, "steer", "followUp")
         return self._session.sending.send_user_message_of(self.plugin, user_content(content), deliver_as)
 

@@ -1,7 +1,7 @@
-"""Takes secrets out of lines of JSON for another program: the events of a session, and answers to commands.
+"""Redacts secrets in the JSON lines sent to another program: the events of a session, and responses to commands.
 
-A text that comes in deltas is held back where a secret may begin, so that a cut between two deltas hides none; what is
-held back comes with the next delta, at the latest before the event that ends the text.
+A text that is streamed in deltas is held back where a secret may begin, because a secret may be split between two
+deltas. The text held back is sent with a later delta, at the latest before the event that ends the text.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ class _Session(Protocol):
 
 
 class CleanLines:
-    """Takes secrets out of the lines of one session.
+    """Redacts secrets in the lines of one session.
 
     Args:
-        clean: Returns a whole text without secrets.
+        clean: Returns a complete text without secrets.
     """
 
     def __init__(self, clean: Callable[[str], str]) -> None:
@@ -51,12 +51,12 @@ class CleanLines:
 
     @classmethod
     def asked_for(cls, session: _Session) -> Self | None:
-        """Return what cleans a session's lines, where the settings ask for it (``redact.output``); None elsewhere."""
+        """Return the redactor of a session's lines; None unless the setting ``redact.output`` is true."""
         wanted = session.settings.get_bool("redact.output", default=False)
         return cls(session.ctx.secrets.clean) if wanted else None
 
     def of(self, line: bytes) -> Iterator[bytes]:
-        """Yield the lines to write instead of one: none while all of it is held back, two where a text ends."""
+        """Yield the lines to write for one line: none while all of its text is held back, two where a text ends."""
         value = json.loads(line)
         kind = value.get("type") if isinstance(value, dict) else None
         if kind == "message_update":
@@ -71,7 +71,7 @@ class CleanLines:
             yield dumps(mapped(value, self._clean))
 
     def _end(self, kind: str, value: dict[str, Any]) -> Iterator[bytes]:
-        """End the texts that an event ends: those of the message, or of the command that a response is for."""
+        """Finish the texts that an event completes: the texts of a message, or the output of a command."""
         for key in [*self._blocks]:
             if (key[0] == "bash") != (kind == "response") or (key[0] == "bash" and key[1] != value.get("id")):
                 continue
@@ -86,7 +86,7 @@ class CleanLines:
             return _FAILED
 
     def _begun(self, text: str) -> str:
-        """Return what may be written of a text that goes on."""
+        """Return the part of an unfinished text that may be written now."""
         return CleanStream(self._clean).feed(text)
 
     def _update(self, value: dict[str, Any]) -> Iterator[bytes]:
@@ -114,7 +114,7 @@ class CleanLines:
             yield dumps(self._whole(value))
 
     def _whole(self, value: dict[str, Any]) -> dict[str, Any]:
-        """Return an event whose message so far, where it has one, ends where what was written of its deltas ends."""
+        """Return an event in whose partial message each unfinished text ends with the last delta that was written."""
         for holder in (value, value.get("assistantMessageEvent", {})):
             name = "message" if holder is value else "partial"
             if isinstance(holder.get(name), dict):
@@ -132,7 +132,7 @@ class CleanLines:
 
 
 class _Block:
-    """A text that comes in deltas: what was written of it, and its latest event without the delta."""
+    """A streamed text: the part already written, and its latest event without the delta."""
 
     def __init__(self, stream: CleanStream) -> None:
         self.stream = stream

@@ -1,4 +1,4 @@
-"""Takes secrets out of a text that comes in pieces, wherever it is cut."""
+"""Redacts secrets in a text that arrives in pieces, wherever the text is split."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _KEY_BLOCK = re.compile(r"-----BEGIN (?:(?!-----END [^\n-]{0,80}-----).)*\Z", re
 
 
 class CleanStream:
-    """Implements ``TextStream``: a text is cut between words only, and never inside of what is replaced.
+    """Implements ``TextStream``: splits a text only between words, and never inside a value that is redacted.
 
     Args:
-        clean: Returns a whole text without secrets.
+        clean: Returns a complete text without secrets.
     """
 
     def __init__(self, clean: Callable[[str], str]) -> None:
@@ -31,7 +31,7 @@ class CleanStream:
         self._held = ""
 
     def feed(self, piece: str) -> str:
-        """Return what may be written by now."""
+        """Return the text that may be written now."""
         self._held += piece
         cut = self._cut()
         if not cut:
@@ -45,7 +45,7 @@ class CleanStream:
         return self._clean(rest)
 
     def _cut(self) -> int:
-        """Return how much of what is held may be written; 0 for nothing."""
+        """Return how many of the characters held back may be written; 0 for none."""
         held = self._held
         if len(held) <= _HELD:
             return 0

@@ -71,7 +71,7 @@ class CommandContext(Handle):
         if session.is_inside_prompt():
             raise AgentBusy(
                 f"A hook inside a prompt cannot {what}: the prompt would wait for itself. Do it in a command,"
-                " or in a task of its own."
+                " or in a separate task."
             )
         return session
 

@@ -1,4 +1,4 @@
-"""Components of plugins: every call of one is contained, and all are removed when their plugins end."""
+"""Components of plugins: exceptions in their calls are contained, and they are removed when their plugins end."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ __all__ = ["Components", "GuardedComponent"]
 
 
 _ANSWER_SECONDS = 2.0
-"""How long an ``async`` function may take, such as one that completes."""
+"""Seconds that an ``async`` function, such as a completion, may take."""
 
 
 class Components(Handle):
     """The components of one session.
 
     Args:
-        report: Called with plugin, step, message and traceback, as ``AgentSession.report_plugin_error`` is.
+        report: Called with plugin, step, message and traceback; see ``AgentSession.report_plugin_error``.
         handles: Retires the components with their plugins.
     """
 
@@ -40,13 +40,13 @@ class Components(Handle):
         self._line_screens: dict[str, LineScreen] = {}
 
     def guarded(self, factory: ComponentFactory, what: str) -> ComponentFactory:
-        """Return a factory for a front end: of components whose calls are contained.
+        """Return a factory that a front end can call: it creates components whose calls are contained.
 
-        What the plugin's factory returns instead of a component is returned as it is.
+        If the plugin's factory returns something other than a component, that value is returned unchanged.
 
         Args:
-            factory: The plugin's; called on behalf of the plugin that acts now.
-            what: What is displayed, for messages: ``widget 'todo'``.
+            factory: The plugin's factory; it is called on behalf of the plugin whose code is running now.
+            what: A description for messages, such as ``widget 'todo'``.
         """
         plugin = acting_plugin()
         self._handles.add(self)
@@ -67,13 +67,13 @@ class Components(Handle):
         return make
 
     def show_lines(self, key: str, factory: ComponentFactory, what: str, show: ShowLines) -> None:
-        """Display a component in a front end that only displays lines; what is no component is left out.
+        """Display a component in a front end that only displays lines; ignore a value that is not a component.
 
         Args:
-            key: Name of the place; what was there is removed.
-            factory: Makes the component.
-            what: As for ``guarded``.
-            show: Called with the component's lines whenever they change; with None once it is removed.
+            key: The name of the slot; a component that is displayed there is removed first.
+            factory: Creates the component.
+            what: A description for messages; see ``guarded``.
+            show: Called with the component's lines whenever they change, and with None once it is removed.
         """
         from pi_core.plugin_api.line_screen import LineScreen
 
@@ -88,14 +88,14 @@ class Components(Handle):
             show(None)
 
     def remove(self, key: str, *, replaced: bool = False) -> bool:
-        """Remove what ``show_lines`` displays.
+        """Remove a component displayed by ``show_lines``.
 
         Args:
-            key: Name of the place.
-            replaced: Whether other lines take its place, so that the front end need not clear it.
+            key: The name of the slot.
+            replaced: Whether other lines will be displayed in the slot, so that the front end need not clear it.
 
         Returns:
-            Whether there was anything.
+            Whether a component was displayed there.
         """
         screen = self._line_screens.pop(key, None)
         if screen is not None:
@@ -103,7 +103,7 @@ class Components(Handle):
         return screen is not None
 
     def contained(self, function: Callable[..., Any], what: str) -> Callable[..., Any]:
-        """Return a contained function of the plugin that acts now; where it fails it returns None, or a future does."""
+        """Wrap a function of the plugin whose code is running: a failure returns None, or a future with None."""
         slot = self._guard.slot(acting_plugin(), what)
 
         def call(*arguments: Any) -> Any:
@@ -124,17 +124,17 @@ class Components(Handle):
 
 
 class GuardedComponent:
-    """A component of a plugin that a front end can call without precautions.
+    """A plugin's component that a front end can call safely: exceptions in its methods are contained.
 
     Args:
-        component: The plugin's.
-        slot: Contains its calls.
-        screen: Where it is displayed.
+        component: The plugin's component.
+        slot: Contains the calls of the component.
+        screen: The screen on which it is displayed.
 
     Attributes:
-        component: The plugin's.
-        screen: As above.
-        is_open: Whether it was not disposed of.
+        component: The plugin's component.
+        screen: The screen on which it is displayed.
+        is_open: False once the component has been disposed of.
     """
 
     def __init__(self, component: Any, slot: DrawingSlot, screen: ScreenHandle) -> None:
@@ -145,7 +145,7 @@ class GuardedComponent:
         self._focused = False
 
     def render(self, width: int) -> Sequence[str | Line]:
-        """Return the rows; an error message instead where it fails, nothing once it failed too often."""
+        """Return the rows; an error message if the component fails, no rows once it has failed too often."""
         drawn, lines = self._slot.run(lambda: rows_of(self.component.render(width)), type(self.component), "render")
         if drawn and lines is not None:
             return lines
@@ -154,16 +154,16 @@ class GuardedComponent:
         return (Line.of(Run(f"plugin {self._slot.plugin or '(program)'}: {self._slot.what} failed", "error")),)
 
     def handle_key(self, key: str) -> bool:
-        """Return whether the component used a key; False where it fails, or takes no keys."""
+        """Return whether the component used a key; False if it fails or does not handle keys."""
         return self._handled("handle_key", key)
 
     def handle_mouse(self, event: object) -> bool:
-        """Return whether the component used a mouse event, as for a key."""
+        """Return whether the component used a mouse event; False if it fails or does not handle the mouse."""
         return self._handled("handle_mouse", event)
 
     @property
     def focused(self) -> bool:
-        """Whether it has the focus; set by the front end."""
+        """Whether the component has the focus; set by the front end."""
         return self._focused
 
     @focused.setter
@@ -177,7 +177,7 @@ class GuardedComponent:
         self._slot.run(focus, type(self.component))
 
     def get(self, name: str, default: Any = None) -> Any:
-        """Return an attribute of the component; the default where it has none, or fails."""
+        """Return an attribute of the component; the default if it is missing or reading it fails."""
         found, value = self._slot.run(lambda: getattr(self.component, name, default), type(self.component))
         return value if found else default
 
@@ -214,7 +214,7 @@ def _made_by(factory: ComponentFactory, screen: ScreenHandle) -> object:
 
 
 def _is_component(thing: object) -> bool:
-    """Whether something has a ``render`` that takes a width; that of a Textual widget takes nothing."""
+    """Whether an object has a ``render`` method that takes a width; a Textual widget's ``render`` takes none."""
     from inspect import signature
 
     render = getattr(thing, "render", None)
@@ -224,6 +224,6 @@ def _is_component(thing: object) -> bool:
         signature(render).bind(80)
     except TypeError:
         return False
-    except ValueError:  # it has no signature that can be read
+    except ValueError:  # its signature cannot be inspected
         return True
     return True

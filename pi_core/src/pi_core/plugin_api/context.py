@@ -57,7 +57,7 @@ NO_KEEPER = (
 
 
 class _NoProcesses:
-    """Refuses when it is used, not when it is read: ``isinstance(ctx, PiContext)`` reads every member."""
+    """Raises when it is used, not when it is read, because ``isinstance(ctx, PiContext)`` reads every member."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
@@ -112,7 +112,7 @@ class NoUserInterface:
         """Do nothing."""
 
     async def custom(self, factory: object, *, overlay: object = None, fallback: Any = None) -> Any:
-        """Return the answer of the fallback, whose dialogs are dismissed; components are not made."""
+        """Return the answer of the fallback, whose dialogs are dismissed; no component is created."""
         del factory, overlay
         return await fallback(self) if fallback is not None else None
 
@@ -130,15 +130,15 @@ class PluginContext(CommandContext):
         cwd: The session's working directory.
         deps: The object that the program gave to its tools and plugins.
         mode: The front end's name.
-        models: The models that there are.
+        models: The available models and their keys.
         resources: Skills, prompt templates, themes, context files.
-        settings: The user's settings, to read and to change.
-        session: The conversation, to be read.
+        settings: The user's settings, which plugins can read and change.
+        session: The conversation, read-only.
     """
 
     constants: ClassVar = ("cwd", "deps", "mode", "models", "resources", "settings")
 
-    _call_id: str | None = None  # of the tool call that it belongs to
+    _call_id: str | None = None  # the id of the tool call that this context belongs to
 
     def __init__(self, session: SessionPort) -> None:
         self._session = session
@@ -159,10 +159,12 @@ class PluginContext(CommandContext):
     has_ui: bool = attribute("_session.has_ui", "Whether a user can answer a dialog.")
     model: Model | None = attribute("_session.model", "The current model.")
     thinking_level: ThinkingLevel = attribute("_session.thinking_level", "The current reasoning effort.")
-    prompt_parts: Sequence[PromptPart] = attribute("_session.prompt_parts", "Its parts, with their plugins.")
+    prompt_parts: Sequence[PromptPart] = attribute(
+        "_session.prompt_parts", "The system prompt's parts, with their plugins."
+    )
     system_prompt: str = attribute("_session.system_prompt", "The system prompt as the next request would send it.")
 
-    signal: AbortSignal | None = attribute("_session.signal", "The run's abort; None between runs.")
+    signal: AbortSignal | None = attribute("_session.signal", "The run's abort signal; None between runs.")
 
     def get_system_prompt(self) -> str:
         """Return ``system_prompt``."""
@@ -271,7 +273,7 @@ class PluginContext(CommandContext):
         from pi_core.plugin_api.stored_sessions import StoredSessions
 
         session = self._session
-        return StoredSessions(lambda: session.session_manager.shared_store(session.host).store, self.cwd)
+        return StoredSessions(lambda: session.session_manager.shared_store(session.host), self.cwd)
 
     depth: int = attribute("_session.depth", "How many sessions this one is nested in.")
     children: Sequence[ChildSession] = attribute("_session.children", "The sessions that plugins created for this one.")
@@ -298,12 +300,12 @@ class PluginContext(CommandContext):
     abort = forward_by_name("_session", SessionPort.request_abort)
 
     def shutdown(self) -> None:
-        """Ask the front end to end when the run is over."""
+        """Ask the front end to exit when the run is over."""
         self._session.shutdown_requested.set()
 
 
 class ToolCallContext(PluginContext):
-    """``ctx`` of a running tool: the session's, and this call."""
+    """``ctx`` of a running tool: the session's context, and the members that belong to this call."""
 
     def __init__(
         self,
@@ -322,16 +324,16 @@ class ToolCallContext(PluginContext):
         self.call_id = self._call_id = call.id
         self.tool_name = call.name
 
-    signal: AbortSignal = attribute("_abort_signal", "The abort of the run that made this call.")
+    signal: AbortSignal = attribute("_abort_signal", "The abort signal of the run that made this call.")
 
     async def complete(self, context: Context, request: SideRequest) -> AssistantMessage:
-        """Ask the model outside the conversation, in the name of the tool's plugin."""
+        """Ask the model outside the conversation, on behalf of the tool's plugin."""
         with acting(self.tool_owner):
             return await self._session.complete(context, request)
 
     @property
     def tool_owner(self) -> str | None:
-        """The plugin of the running tool; None for a tool of the program."""
+        """The plugin that provides the running tool; None for a tool of the calling program."""
         tools = {each.name: each.plugin for each in self._session.get_all_tools()}
         return tools.get(self.tool_name)
 
@@ -353,7 +355,7 @@ class ToolCallContext(PluginContext):
         return await self._session.execute_tool(call, self._abort_signal, on_update or self._update)
 
     def overridden_tool(self, name: str, /) -> ToolInfo | None:
-        """Return the tool that the running one has replaced; None where there is none."""
+        """Return the tool that the running tool replaces; None if there is none."""
         return self._session.overridden_tool(name, self._tool)
 
     async def relay(self, event: Any) -> None:

@@ -1,4 +1,4 @@
-"""``pi`` and ``ctx`` whose deprecated members report their use; as long as there are none they are what they are."""
+"""Subclasses of ``pi`` and ``ctx`` whose deprecated members report their use; not needed while there are none."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 __all__ = ["noting_api", "noting_context"]
 
 MARKED: frozenset[str] = frozenset()
-"""Which of ``PiAPI`` and ``ToolContext`` have deprecated members; a start would take 3 ms to import both and look."""
+"""Which of ``PiAPI`` and ``ToolContext`` have deprecated members; importing both to find out would cost 3 ms."""
 
 
 @cache
 def noting_context(cls: type) -> Any:
-    """Return the class of ``ctx`` to make objects of."""
+    """Return the class to instantiate as ``ctx``."""
     if "ToolContext" not in MARKED:
         return cls
     from pi_hookspecs import ToolContext
@@ -31,7 +31,7 @@ def noting_context(cls: type) -> Any:
 
 @cache
 def noting_api(cls: type) -> Any:
-    """Return the class of ``pi`` to make objects of."""
+    """Return the class to instantiate as ``pi``."""
     if "PiAPI" not in MARKED:
         return cls
     from pi_hookspecs import PiAPI
@@ -41,7 +41,7 @@ def noting_api(cls: type) -> Any:
 
 def _note_context(ctx: Handle, member: str, mark: Deprecated, place: str) -> None:
     plugin = acting_plugin()
-    if plugin is not None:  # pi's own code and programs are no plugins
+    if plugin is not None:  # neither pi's own code nor a calling program is a plugin
         ctx.report_use(plugin, f"ctx.{member}", mark, place)
 
 

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 __all__ = ["Bus", "PluginEvents"]
 
 MAX_DEPTH = 50
-"""How deep emits may be nested: two handlers that emit to each other would recurse forever, and a few that emit twice
-each would take exponential time."""
+"""The maximum nesting of emits. Two handlers that emit to each other would recurse forever, and a few handlers that
+each emit twice would take exponential time."""
 
 MAX_RUNNING = 1000
-"""How many ``async`` handlers may run at a time; handlers that emit to each other would multiply without limit."""
+"""The maximum number of running ``async`` handlers. Handlers that emit to each other would multiply without limit."""
 
 
 class _Cycle(BaseException):

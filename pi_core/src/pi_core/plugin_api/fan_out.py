@@ -20,14 +20,14 @@ __all__ = ["FanOutUI"]
 
 
 class FanOutUI:
-    """Implements ``UserInterface``, ``form`` and ``open_url`` over the clients that are added to it.
+    """Implements ``UserInterface``, ``form`` and ``open_url`` on top of several clients.
 
-    Every client gets every dialog, one that is added later those that are open. The first answer counts, a dismissal
-    included; the dialog of all others is aborted. Without a client a dialog is dismissed. Notices go to all, and a
-    client that is added gets the present statuses, widgets and title.
+    Every client gets every dialog; a client that is added later gets the dialogs that are still open. The first
+    answer counts, even if it is a dismissal, and the dialog is aborted in all other clients. If there are no clients,
+    the dialog is dismissed. Notices go to all clients; a new client gets the current statuses, widgets and title.
 
     Args:
-        report: Called with a sentence when a client raises an exception, which affects no other.
+        report: Called with a message when a client raises an exception. The other clients are not affected.
     """
 
     def __init__(self, report: Callable[[str], object] = bool) -> None:
@@ -37,7 +37,7 @@ class FanOutUI:
         self._state: dict[tuple[str, str], Callable[[UserInterface], object]] = {}
 
     def add(self, client: UserInterface) -> Callable[[], None]:
-        """Add a client; returns a function that removes it, and leaves what it was asked to the others."""
+        """Add a client; return a function that removes it. The other clients keep the dialogs it was showing."""
         self._clients.append(client)
         for show in self._state.values():
             self._call(client, show)
@@ -76,7 +76,7 @@ class FanOutUI:
         signal: AbortSignal | None = None,
         timeout: float | None = None,  # noqa: ASYNC109 - the protocol's
     ) -> bool:
-        """Ask yes or no; the first no counts as the first yes does."""
+        """Ask yes or no; the first answer counts, whichever it is."""
         return bool(
             await self._ask(lambda ui, abort: ui.confirm(title, message, signal=abort, timeout=timeout), signal)
         )
@@ -103,7 +103,7 @@ class FanOutUI:
     async def form(
         self, fields: Sequence[FormField], *, signal: AbortSignal | None = None, **how: Any
     ) -> dict[str, Any] | None:
-        """Let a user fill in a form; a client without forms asks field after field."""
+        """Let a user fill in a form; a client that does not support forms asks for one field at a time."""
         from pi_core.plugin_api.form_dialogs import ask_form
 
         answer: dict[str, Any] | None = await self._ask(
@@ -112,7 +112,7 @@ class FanOutUI:
         return answer
 
     async def _ask(self, ask: Ask, signal: AbortSignal | None) -> Any:
-        """Return the first answer; None when the signal is aborted, or there is no client (any more)."""
+        """Return the first answer; None if the signal is aborted or no client is left."""
         if signal is not None and signal.aborted:
             return None
         dialog = _OpenDialog(ask, self._failed)
@@ -155,10 +155,10 @@ class FanOutUI:
         self._keep(("title", ""), lambda ui: ui.set_title(title), is_set=True)
 
     def open_url(self, url: str) -> bool:
-        """Open a page in the first client that can."""
+        """Open a page in the first client that can open pages."""
         return any(self._opened(client, url) for client in self._clients)
 
-    # Inside
+    # Internals
 
     def _opened(self, client: Any, url: str) -> bool:
         try:
@@ -189,7 +189,7 @@ class FanOutUI:
 
 @define(eq=False)
 class _OpenDialog:
-    """A dialog while it is open in the clients."""
+    """A dialog that is open in the clients."""
 
     ask: Ask
     failed: Callable[[BaseException], None]
@@ -198,7 +198,7 @@ class _OpenDialog:
     """The clients by identity, as not all can be hashed, each with its task and what aborts it."""
 
     def open_at(self, client: UserInterface) -> None:
-        """Open it in a client."""
+        """Open the dialog in a client."""
         from pi_hookspecs import AbortController
 
         abort = AbortController()
@@ -210,7 +210,7 @@ class _OpenDialog:
         return await self.ask(client, signal)  # here, so that what a plain function raises concerns this client only
 
     def close_at(self, client: UserInterface) -> None:
-        """Close it in a client without an answer; if that was the last client, it is dismissed."""
+        """Close the dialog in a client without an answer; after the last client it is dismissed."""
         asked = self._asked.pop(id(client), None)
         if asked is None:
             return
@@ -221,12 +221,12 @@ class _OpenDialog:
             self.dismiss()
 
     def dismiss(self) -> None:
-        """Answer it as if dismissed."""
+        """Answer the dialog as if the user had dismissed it."""
         if not self.answer.done():
             self.answer.set_result(None)
 
     def close(self) -> None:
-        """Close it in all clients."""
+        """Close the dialog in all clients."""
         for client, _, _ in [*self._asked.values()]:
             self.close_at(client)
 

@@ -1,4 +1,4 @@
-"""A form for front ends that have none: its fields are asked one after the other, with the dialogs that all have."""
+"""Forms for front ends without form support: one dialog per field, with the dialogs that every front end has."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["ask_fields", "ask_form"]
 
 _TRIES = 3
-"""How often a field is asked again after an answer that does not fit."""
+"""How many attempts a user has to give a valid value for a field."""
 
 _DONE = "Done"
 
@@ -24,10 +24,10 @@ _DISMISSED: Any = object()
 
 
 async def ask_form(ui: Any, fields: Sequence[FormField], **how: Any) -> dict[str, Any] | None:
-    """Return the answer to a form: of the front end's own ``form``, where it has one, else of ``ask_fields``.
+    """Return the answer to a form, from the front end's own ``form`` if it has one, else from ``ask_fields``.
 
     Raises:
-        ValueError: It cannot be answered: it has no fields, or two of one name.
+        ValueError: The form cannot be answered: it has no fields, or two fields with the same name.
     """
     fields = tuple(fields)
     check_fields(fields)
@@ -46,17 +46,17 @@ async def ask_fields(
     timeout: float | None = None,  # noqa: ASYNC109 - as of the other dialogs
     select: Callable[..., Awaitable[str | None]] | None = None,
 ) -> dict[str, Any] | None:
-    """Return the values by the fields' names; None when one dialog is dismissed, see ``FullUserInterface.form``.
+    """Return the values by field name; None if a dialog is dismissed. See ``FullUserInterface.form``.
 
     Args:
-        ui: Asks.
-        fields: As of a form; so are the next four.
-        title: What the form is about.
-        message: An explanation.
-        signal: Dismisses the form.
+        ui: The user interface whose dialogs are used.
+        fields: The fields of the form.
+        title: The title of the form.
+        message: An explanation for the user.
+        signal: An abort signal that dismisses the form.
         timeout: Seconds for the whole form.
-        select: Used in place of ``ui.select`` by a front end that takes ``default=`` too: the option that the user
-            chooses without naming one.
+        select: A replacement for ``ui.select`` that also accepts ``default=``, the option that the user chooses by
+            entering nothing.
     """
     asking = _Asking(ui, title, signal, timeout, select)
     if message:
@@ -72,7 +72,7 @@ async def ask_fields(
 
 
 class _Asking:
-    """The dialogs of one form; ``seconds`` limit all of them together."""
+    """The dialogs of one form; ``seconds`` is the limit for all of them together."""
 
     def __init__(
         self,

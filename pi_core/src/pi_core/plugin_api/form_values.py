@@ -1,4 +1,4 @@
-"""Reads and checks the values of a form's fields, for front ends and for the dialogs that stand in for a form."""
+"""Parses and validates the values of a form's fields, for front ends and for the dialogs that replace a form."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def check_fields(fields: Sequence[FormField]) -> None:
     """Check that a form can be answered.
 
     Raises:
-        TypeError: Something in it is no field.
-        ValueError: There is no field, or two have one name.
+        TypeError: An item is not a field.
+        ValueError: There are no fields, or two fields have the same name.
     """
     from pi_hookspecs import FormField
 
@@ -35,10 +35,10 @@ def check_fields(fields: Sequence[FormField]) -> None:
 
 
 def read_text(field: FormField, text: str) -> Any:
-    """Return the value of a ``text``, ``number`` or ``integer`` that was typed.
+    """Return the value of a ``text``, ``number`` or ``integer`` field from the typed text.
 
     Raises:
-        ValueError: It is no such number; the message is for the user.
+        ValueError: The text is not such a number; the message is written for the user.
     """
     if field.type == "text":
         return text
@@ -49,15 +49,15 @@ def read_text(field: FormField, text: str) -> Any:
 
 
 def entered_values(fields: Sequence[FormField], entered: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
-    """Read what was entered into all fields of a form.
+    """Parse the input of all fields of a form.
 
     Args:
-        fields: Those of the form.
-        entered: By the names of the fields: the text of one that is typed, else the value; None, an empty text or an
-            empty list where nothing was entered.
+        fields: The fields of the form.
+        entered: The input by field name: the text of a field that is typed, the value of any other field; None, an
+            empty text or an empty list if nothing was entered.
 
     Returns:
-        The values that fit, without fields that are left out, and what is wrong with the others; by names.
+        Two dicts by field name: the valid values, without fields that were left empty, and the problems of the others.
     """
     values: dict[str, Any] = {}
     problems: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""Retires ``pi`` and ``ctx`` when they become stale: their session is replaced, so that every use raises."""
+"""Retires ``pi`` and ``ctx`` when they become stale: the session inside them is replaced by a stub that raises."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ENDED = "This object belongs to a session that has ended."
 
 
 class Handle:
-    """An object of a session that a plugin can keep. The check for stale objects costs live objects nothing.
+    """An object of a session that a plugin can keep. Detecting stale objects costs nothing while they are live.
 
     Attributes:
         constants: Names of attributes that are copied from the session, because they never change.
@@ -33,13 +33,13 @@ class Handle:
             vars(self).pop(name, None)
 
     def report_use(self, plugin: str, what: str, mark: Deprecated, place: str) -> None:
-        """Report, once for each plugin, that it uses something that is deprecated, and where."""
+        """Report, once for each plugin, that it uses a deprecated member, and where."""
         noted: set[tuple[str, str]] = self._session.handles.noted
         if (plugin, what) not in noted:
             noted.add((plugin, what))
             self._session.report_plugin_error(plugin, "deprecated", f"Plugin {plugin!r}: {what} {mark} ({place})")
 
-    if not TYPE_CHECKING:  # for type checkers a handle has no other attributes than it declares
+    if not TYPE_CHECKING:  # type checkers must only see the attributes that a handle declares
 
         def __getattr__(self, name: str) -> Any:
             """Raise for a missing attribute, or because the object is stale."""
@@ -57,11 +57,11 @@ class Handles:
         """Plugin and member of each use of a deprecated member that was reported."""
 
     def add(self, handle: Handle) -> None:
-        """Add a handle that ``retire`` is to retire."""
+        """Add a handle; ``retire`` will retire it."""
         self._all.add(handle)
 
     def retire(self, reason: str) -> None:
-        """Retire all handles, see ``Handle.retire``."""
+        """Retire all handles; see ``Handle.retire``."""
         for handle in list(self._all):
             handle.retire(reason)
         self._all.clear()

@@ -1,6 +1,6 @@
-"""``pi`` and ``ctx`` of plugins with grants: members that were not granted refuse when they are used.
+"""``pi`` and ``ctx`` of plugins with grants: members that were not granted raise an error when they are used.
 
-Without such plugins these are the classes as they are.
+If no plugin has grants, the original classes are used.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def held_api(cls: type, host: PluginHost, plugin: str) -> Any:
 
 
 def _with_gates(cls: type, refused: Callable[[Any, str], _Refusal | None]) -> Any:
-    """Return a subclass whose gated members ask first."""
+    """Return a subclass whose gated members check the grants first."""
 
     def gate(member: str) -> property:
         def read(self: Any) -> Any:

@@ -1,4 +1,4 @@
-"""A screen for front ends that only display lines: its component is drawn 80 cells wide, when its lines change."""
+"""A screen for front ends that only display lines: its component is rendered 80 cells wide."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["LineScreen"]
 SIZE = ScreenSize(80, 24)
 
 REFRESH_SECONDS = 0.25
-"""Least time between two drawings: what displays the lines may be a program at the other end of a pipe."""
+"""Minimum seconds between two renderings: the lines may be displayed by a program at the other end of a pipe."""
 
 
 class LineScreen:
@@ -46,19 +46,19 @@ class LineScreen:
         self._done = False
         try:
             self._loop: asyncio.AbstractEventLoop | None = asyncio.get_running_loop()
-        except RuntimeError:  # a program without an event loop
+        except RuntimeError:  # the calling program has no event loop
             self._loop = None
 
     def open(self, component: GuardedComponent) -> None:
         """Display a component."""
         self._component = component
-        if self._done:  # its factory called ``done``
+        if self._done:  # the factory has already called ``done``
             component.dispose()
         else:
             self._draw()
 
     def refresh(self) -> None:
-        """Draw the component again, at most four times a second."""
+        """Render the component again, at most four times a second."""
         if self._loop is None:
             self._draw()
         elif not self._loop.is_closed():
@@ -71,7 +71,7 @@ class LineScreen:
 
     @property
     def displays(self) -> bool:
-        """Whether the front end displays lines of this screen."""
+        """Whether the front end currently displays lines of this screen."""
         return self._lines is not None and not self._done
 
     def close(self, *, cleared: bool = True) -> None:

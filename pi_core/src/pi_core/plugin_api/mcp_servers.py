@@ -36,7 +36,7 @@ def checked_server(plugin: str, name: Any, config: Any) -> McpServer:
 
 
 class McpServers:
-    """Keeps the servers. Of two with one name the one that was registered last is used.
+    """Keeps the servers. Of two servers with the same name, the one registered last is used.
 
     Args:
         notify: Calls ``mcp_servers_change``.
@@ -50,7 +50,7 @@ class McpServers:
         self._ended = False
 
     def all(self) -> tuple[McpServer, ...]:
-        """Return the server that each name means."""
+        """Return the server in use for each name."""
         return tuple({server.name: server for server in self._registered}.values())
 
     def add(self, server: McpServer) -> Callable[[], None]:
@@ -65,18 +65,18 @@ class McpServers:
         return remove
 
     def end(self) -> None:
-        """Stop reporting: the session ends."""
+        """Stop reporting changes, because the session ends."""
         self._ended = True
         if self._reporting is not None:
             self._reporting.cancel()
 
     def _report_soon(self) -> None:
-        """Report the changes once the code that makes them has finished, in a task: registering does not wait."""
+        """Report the changes in a task, once the code that makes them has finished; registering does not wait."""
         if self._reporting is None and not self._ended:
             self._reporting = asyncio.get_running_loop().create_task(self._report())
 
     async def _report(self) -> None:
-        self._reporting = None  # what changes while the plugins are called is reported again
+        self._reporting = None  # changes made while the plugins are called are reported again
         servers = self.all()
         if servers != self._reported:
             self._reported = servers

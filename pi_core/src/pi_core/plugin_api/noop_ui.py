@@ -1,6 +1,6 @@
 """No-op members of a user interface for features that only terminals have, so that plugins can call them anywhere.
 
-A front end with these features defines the members itself; for all others these are used.
+A front end that has these features defines the members itself; these no-ops are used for all other front ends.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Addresses that plugins may open in the user's browser."""
+"""Validation of URLs that plugins open in the user's browser."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from pi_hookspecs import UserError
 __all__ = ["checked_url"]
 
 _SCHEMES = ("https", "http", "mailto")
-"""What a browser opens as a page or a new message; others run programs, or read files."""
+"""Schemes that open a page or a new e-mail; other schemes may run programs or read files."""
 
 
 def checked_url(url: str) -> str:
-    """Return an address that may be opened.
+    """Return a URL if it may be opened.
 
     Raises:
-        UserError: It has another scheme, no host, or characters that no address has.
+        UserError: The URL has another scheme, no host, or characters that are not valid in a URL.
     """
     problem = _problem(url)
     if problem is not None:

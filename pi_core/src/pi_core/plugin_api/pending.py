@@ -1,4 +1,4 @@
-"""Registrations of a plugin, which are queued until there is a session."""
+"""A plugin's registrations, which are queued until there is a session."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ class BeforeSession:
 
 
 class Registration(Generic[PortT]):
-    """One registration of a plugin, made now or as soon as there is a session.
+    """One registration of a plugin, which takes effect now or as soon as there is a session.
 
     Args:
-        what: Its kind and name.
-        add: Registers it and returns a function that removes it.
+        what: The kind and name of the registered object.
+        add: Registers the object and returns a function that removes it.
         forget: Called when the registration is removed.
     """
 
@@ -46,7 +46,7 @@ class Registration(Generic[PortT]):
         self._remove: Callable[[], None] | None = None
 
     def bind(self, port: PortT) -> None:
-        """Register it, unless it is registered already, as a provider may be before there is a session."""
+        """Register the object unless that was done already: a provider may be registered before the session."""
         if self._add is not None and self._remove is None:
             self._remove = self._add(port)
 

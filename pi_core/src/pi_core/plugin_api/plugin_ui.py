@@ -1,7 +1,7 @@
 """``ctx.ui``: dialogs pause the deadline of the calling hook, and raise when used without ``await``.
 
-What a front end lacks of ``FullUserInterface`` is completed here. One that has ``custom`` draws components itself; for
-others they become lines.
+Members of ``FullUserInterface`` that a front end lacks are supplied here. A front end that has ``custom`` draws
+components itself; for all others, components are rendered to lines.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ T = TypeVar("T")
 
 
 class Dialog(Coroutine[Any, Any, T]):
-    """A dialog to be awaited; using it without ``await`` raises, where a plain coroutine would be true.
+    """A dialog that must be awaited; using it without ``await`` raises, whereas a plain coroutine would be truthy.
 
-    A guard such as ``if not ctx.ui.confirm("Run?")`` would be open otherwise.
+    Otherwise a guard such as ``if not ctx.ui.confirm("Run?")`` would always let the call pass.
     """
 
     __slots__ = ("_coroutine", "_name")
@@ -51,7 +51,7 @@ class Dialog(Coroutine[Any, Any, T]):
         self._name = f"ctx.ui.{name}"
         self._coroutine = coroutine
         if hasattr(coroutine, "__qualname__"):
-            coroutine.__qualname__ = self._name  # for Python's warning about one that nothing awaits
+            coroutine.__qualname__ = self._name  # for Python's warning about a coroutine that was never awaited
 
     def __await__(self) -> Generator[Any, Any, T]:
         return self._coroutine.__await__()
@@ -82,7 +82,7 @@ class Dialog(Coroutine[Any, Any, T]):
     def _refuse(self) -> NoReturn:
         self.close()
         raise TypeError(
-            f"{self._name}(...) is no answer before it is awaited: write await {self._name}(...), in an async def"
+            f"{self._name}(...) is not an answer before it is awaited: write await {self._name}(...), in an async def"
         )
 
 
@@ -90,16 +90,17 @@ def plugin_ui(ui: UserInterface, hooks: HookDispatcher, session: SessionPort | N
     """Return the wrapper of a front end's user interface for plugins.
 
     Args:
-        ui: The front end's.
-        hooks: Pauses the deadlines of hooks.
-        session: Keeps the components; None before there is one, when none are displayed.
+        ui: The front end's user interface.
+        hooks: The dispatcher, which pauses the deadlines of hooks.
+        session: The session that keeps the components. None before there is a session; components are then not
+            displayed.
     """
     return cast("FullUserInterface", _PluginUI(ui, hooks, session))
 
 
 class _PluginUI:
     def __init__(self, ui: UserInterface, hooks: HookDispatcher, session: SessionPort | None) -> None:
-        self._ui: Any = ui  # of the members beyond ``UserInterface`` it may have some
+        self._ui: Any = ui  # it may have some of the members beyond ``UserInterface``
         self._hooks = hooks
         self._session = session
 
@@ -139,7 +140,7 @@ class _PluginUI:
         *arguments: Any,
         **how: Any,
     ) -> T:
-        """Open a dialog; ``ui_prompt_start`` and ``ui_prompt_end`` report it if it is of a kind."""
+        """Open a dialog; if it has a kind, ``ui_prompt_start`` and ``ui_prompt_end`` report it."""
         with self._hooks.deadline_paused(), self._reported(kind, title):
             return await ask(*arguments, **how)
 
@@ -205,13 +206,13 @@ class _PluginUI:
         return hasattr(self._ui, "custom")
 
     def _guarded(self, factory: Any, what: str) -> Any:
-        """Return a factory of contained components; what is no factory is returned as it is."""
+        """Return a factory of contained components; a value that is not a factory is returned unchanged."""
         if not callable(factory):
             return factory
         return self._session.components.guarded(factory, what) if self._session is not None else None
 
     def _contained(self, overlay: Overlay | None) -> Overlay | None:
-        """Return an overlay whose functions are contained: a front end calls them while it draws."""
+        """Return an overlay whose functions are contained, because a front end calls them while it draws."""
         if self._session is None:
             return overlay
         functions: dict[str, Any] = {
@@ -228,7 +229,7 @@ class _PluginUI:
             self._set_lines(f"pi:{what}", what, factory, placement)
 
     def _set_lines(self, key: str, what: str, content: Any, placement: WidgetPlacement | None) -> None:
-        """Display lines, or those of a component, as a widget."""
+        """Display lines, or the lines of a component, as a widget."""
 
         def show(rows: Sequence[str] | None) -> None:
             self._ui.set_widget(key, rows, placement=placement)
@@ -256,7 +257,7 @@ class _PluginUI:
     set_title = forward_by_name("_ui", UserInterface.set_title)
 
     def __getattr__(self, name: str) -> Any:
-        """Return a member of the front end beyond the protocol, or its no-op."""
+        """Return a member of the front end that the protocol does not have, or a no-op."""
         try:
             member = getattr(self._ui, name)
         except AttributeError:

@@ -1,4 +1,4 @@
-"""``SessionPort``: the protocol through which ``pi`` and ``ctx`` use a session, and know nothing else of it."""
+"""``SessionPort``: the protocol through which ``pi`` and ``ctx`` use a session; they depend on nothing else of it."""
 
 from __future__ import annotations
 
@@ -51,11 +51,11 @@ __all__ = ["ProviderPort", "SessionPort"]
 
 
 class ProviderPort(Protocol):
-    """Where providers are registered, available before there is a session."""
+    """The objects needed to register providers; they are available before there is a session."""
 
     @property
     def host(self) -> PluginHost:
-        """The plugins, and their registrations by hooks."""
+        """The plugin host, with the plugins' registrations."""
         ...
 
     @property
@@ -91,12 +91,12 @@ class SessionPort(ProviderPort, Protocol):
 
     @property
     def prompt_parts(self) -> Sequence[PromptPart]:
-        """The parts of the system prompt, with the plugins that they come from."""
+        """The parts of the system prompt, each with the plugin that added it."""
         ...
 
     @property
     def plugin_settings(self) -> PluginSettings:
-        """The same for plugins."""
+        """The user's settings as plugins may read and change them."""
         ...
 
     @property
@@ -116,17 +116,17 @@ class SessionPort(ProviderPort, Protocol):
 
     @property
     def registered(self) -> SessionRegistrations:
-        """The registrations of plugins, for this session or for every session of the host."""
+        """The plugins' registrations, for this session or for every session of the host."""
         ...
 
     @property
     def components(self) -> Components:
-        """What plugins draw."""
+        """The components that plugins display."""
         ...
 
     @property
     def has_components(self) -> bool:
-        """Whether ``components`` was used."""
+        """Whether ``components`` has been used."""
         ...
 
     @property
@@ -136,7 +136,7 @@ class SessionPort(ProviderPort, Protocol):
 
     @property
     def handles(self) -> Handles:
-        """The objects that plugins keep, to be retired with the session."""
+        """The objects that plugins may keep; they are retired with the session."""
         ...
 
     @property
@@ -159,7 +159,7 @@ class SessionPort(ProviderPort, Protocol):
         """Set when a plugin asks the front end to end."""
         ...
 
-    # The present state
+    # The current state
 
     @property
     def ctx(self) -> PiContext:
@@ -188,7 +188,7 @@ class SessionPort(ProviderPort, Protocol):
 
     @property
     def scoped_models(self) -> Sequence[ScopedModel]:
-        """The models that the user cycles through; empty for all that can be used."""
+        """The models that the user cycles through; empty means all usable models."""
         ...
 
     @property
@@ -202,7 +202,7 @@ class SessionPort(ProviderPort, Protocol):
         ...
 
     depth: int
-    """How many sessions it is nested in."""
+    """The number of sessions that this session is nested in."""
 
     @property
     def children(self) -> Sequence[ChildSession]:
@@ -216,7 +216,7 @@ class SessionPort(ProviderPort, Protocol):
 
     @property
     def caller_trace(self) -> Mapping[str, str]:
-        """The trace context that came with the prompt that is being answered; empty without one."""
+        """The trace context passed with the current prompt; empty if there is none."""
         ...
 
     @property
@@ -225,7 +225,7 @@ class SessionPort(ProviderPort, Protocol):
         ...
 
     def is_inside_prompt(self) -> bool:
-        """Whether the caller is part of the prompt that is being answered: a hook, a listener."""
+        """Whether the caller runs as part of the current prompt, for example in a hook or a listener."""
         ...
 
     def has_queued_messages(self) -> bool:
@@ -237,7 +237,7 @@ class SessionPort(ProviderPort, Protocol):
         ...
 
     def get_flag(self, name: str) -> bool | str | None:
-        """Return a command line option's value, else its default; None for an unknown one."""
+        """Return the value of a command line option, else its default; None for an unknown option."""
         ...
 
     # Requests and runs
@@ -266,9 +266,9 @@ class SessionPort(ProviderPort, Protocol):
         """Run a tool on behalf of another tool, see ``ToolContext.execute_tool``.
 
         Args:
-            call: The call; its id is that of the outer call, a slash and a number.
-            signal: Aborts it.
-            on_update: Called with its partial results.
+            call: The call; its id consists of the outer call's id, a slash and a number.
+            signal: Aborts the call.
+            on_update: Called with partial results.
         """
         ...
 
@@ -276,11 +276,11 @@ class SessionPort(ProviderPort, Protocol):
         """Return a session for a helper, which inherits what ``options`` do not give, see ``PiContext.create_session``.
 
         Args:
-            options: Those of ``create_agent_session``.
-            signal: Aborts the helper, too.
+            options: Options of ``create_agent_session``.
+            signal: Aborts the helper session.
 
         Raises:
-            PiError: It would be nested too deep, or ``signal`` is aborted.
+            PiError: The session would be nested too deeply, or ``signal`` is already aborted.
         """
         ...
 
@@ -300,7 +300,7 @@ class SessionPort(ProviderPort, Protocol):
         ...
 
     async def fork(self, entry_id: str, position: Literal["before", "at"] = "before") -> ForkOutcome:
-        """Open a copy of the conversation that ends at an entry, or before it."""
+        """Open a copy of the conversation that ends at, or just before, an entry."""
         ...
 
     async def navigate_tree(
@@ -338,7 +338,7 @@ class SessionPort(ProviderPort, Protocol):
         ...
 
     async def set_thinking_level(self, level: ThinkingLevel) -> None:
-        """Change the reasoning effort from the next run on, as far as the model has it."""
+        """Change the reasoning effort from the next run on, as far as the model supports it."""
         ...
 
     def get_active_tools(self) -> list[str]:
@@ -354,7 +354,7 @@ class SessionPort(ProviderPort, Protocol):
         ...
 
     def overridden_tool(self, name: str, by: Tool | None) -> ToolInfo | None:
-        """Return the tool that the offered one of this name, or ``by`` if it has this name, has replaced."""
+        """Return the tool that ``by`` replaces; if ``by`` does not have this name, that the offered tool replaces."""
         ...
 
     def add_tool(self, tool: Tool, plugin: str) -> Callable[[], None]:

@@ -1,4 +1,4 @@
-"""What ``SessionPort`` returns of classes that belong to a conversation: as much of them as ``pi`` and ``ctx`` read."""
+"""Protocols for values that ``SessionPort`` returns, limited to the members that ``pi`` and ``ctx`` use."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class HelperSession(Protocol):
     async def __aexit__(self, *_: object) -> None: ...
 
     async def prompt(self, prompt: str, /) -> AssistantMessage | None:
-        """Answer a text and return the last answer."""
+        """Send a prompt and return the last answer."""
         ...
 
     def subscribe(self, listener: Listener, *types: str) -> Callable[[], None]:
@@ -70,5 +70,5 @@ class PluginMessages(Protocol):
     def send_user_message_of(
         self, plugin: str, content: str | Sequence[UserContent], deliver_as: Literal["steer", "followUp"] | None
     ) -> Awaitable[AssistantMessage | None]:
-        """Add a message in the user's place, see ``PiAPI.send_user_message``."""
+        """Add a message as the user; see ``PiAPI.send_user_message``."""
         ...

@@ -45,14 +45,14 @@ async def ask_for_trust(
     ask: Callable[[ProjectTrust], Awaitable[ProjectTrustResult | None]] | None = None,
     report: Callable[[str], None] = lambda _problem: None,
 ) -> ProjectTrust:
-    """Return the decision about a project; one to be remembered is written into ``trust.json``.
+    """Return the decision about a project; a decision that is to be remembered is written to ``trust.json``.
 
     A project without files of its own needs no decision.
 
     Args:
-        host: The plugins, with settings that do not include the project's.
-        trust: The decision without asking: ``ProjectTrust.decide``.
-        mode: Name of the front end.
+        host: The plugin host, with settings that do not include the project's settings.
+        trust: Decides without asking: ``ProjectTrust.decide``.
+        mode: The name of the front end.
         ui: The user interface for plugins; None when there is no user.
         ask: Asks the user if neither a plugin nor an earlier decision applies; None leaves the project untrusted.
         report: Called with one line for each failure.

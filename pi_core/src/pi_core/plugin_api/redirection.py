@@ -1,4 +1,4 @@
-"""Asks the plugins that redirect tools (``ToolOperations``) where the files or commands of one call are."""
+"""Asks plugins that redirect tools (``ToolOperations``) how one call accesses files or runs commands."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _OF_TOOLS = {
     "find": "FindOperations",
     "ls": "LsOperations",
 }
-"""What the answer for one of these tools must have at least."""
+"""The protocol that the answer for each of these tools must implement at least."""
 
 
 def find_operations(session: SessionPort, ctx: PiContext, method: Literal["files", "commands"]) -> Any:
-    """Return the first answer that is not None, of the plugin that is last in load order first; None without any.
+    """Return the first answer that is not None, asking plugins in reverse load order; None if no plugin answers.
 
     Raises:
         PiError: A plugin cannot be loaded, raised, or returned an object that lacks methods.

@@ -1,4 +1,4 @@
-"""The registrations of a session's plugins: those of hooks, for every session, and those at run time, for this one."""
+"""The registrations of a session's plugins: made by hooks for every session, or at run time for this session."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class SessionRegistrations:
     """Finds registered objects by the host's rules: the last plugin in load order wins, unless a setting prefers one.
 
     Args:
-        host: The plugin host, with the registrations of hooks.
+        host: The plugin host, with the registrations made by hooks.
     """
 
     def __init__(self, host: PluginHost) -> None:
@@ -63,7 +63,7 @@ class SessionRegistrations:
         return hidden[-1] if hidden else found
 
     def find_all(self, hook: str) -> dict[str, Registered]:
-        """Return everything that is registered under a hook, by name."""
+        """Return all objects registered under a hook, by name."""
         found = self._host.find_all(hook)
         for name in dict.fromkeys(each.name for each in self._own.get(hook, ())):
             winner = self.find(hook, name)

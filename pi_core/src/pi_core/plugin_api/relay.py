@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 __all__ = ["Relay"]
 
 LINES = 20
-"""How many lines of progress a call shows."""
+"""Lines of progress that a call shows."""
 LINE_WIDTH = 160
 """Characters."""
 

@@ -26,9 +26,9 @@ class PluginSecrets:
     """Implements ``SecretValues`` over the keys of a session.
 
     Args:
-        auth: The stored keys, and those of this process.
-        host: The plugins, of which some take secrets out of texts.
-        settings: The settings that those get.
+        auth: The stored keys and the keys of this process.
+        host: The plugin host, whose plugins may provide ``TextRedactor`` services.
+        settings: The settings that these services receive.
     """
 
     def __init__(self, auth: AuthStorage, host: PluginHost, settings: SettingsView) -> None:
@@ -45,10 +45,10 @@ class PluginSecrets:
         return redacted
 
     def clean(self, text: str) -> str:
-        """Return a text without what the ``TextRedactor`` services take out of it, or without one, known secrets.
+        """Return a text redacted by the ``TextRedactor`` services; if there are none, only known secrets are redacted.
 
         Raises:
-            PiError: One cannot be loaded, or failed; the message does not contain the text.
+            PiError: A service cannot be loaded or failed; the message does not contain the text.
         """
         if "TextRedactor" not in self._host.service_kinds:
             return self.redact(text)
@@ -63,15 +63,15 @@ class PluginSecrets:
         return text
 
     def stream(self) -> CleanStream:
-        """Return what cleans a text that comes in pieces."""
+        """Return a redactor for a text that arrives in pieces."""
         from pi_core.plugin_api.clean_stream import CleanStream
 
         return CleanStream(self.clean)
 
     def add(self, secret: str) -> None:
-        """Add a secret, in the name of the plugin whose code runs."""
+        """Add a secret on behalf of the plugin whose code is running."""
         source = acting_plugin() or PROGRAM
-        if not isinstance(secret, str):  # its value is not for the message: it may be one
+        if not isinstance(secret, str):  # keep the value out of the message: it may be a secret
             raise PluginError(source, f"a secret is a text, not a {type(secret).__name__}")
         if len(secret) >= SHORTEST:
             self._auth.add_secret(secret, source)
@@ -82,7 +82,7 @@ class PluginSecrets:
         return [KnownSecret(source=source, value=value) for value, source in found]
 
     async def resolve(self, value: str) -> str | None:
-        """Return the secret that a configured value means."""
+        """Return the secret to which a configured value resolves."""
         found = await self._auth.resolve(value)
         if found is not None and value.startswith("!"):
             self.add(found)

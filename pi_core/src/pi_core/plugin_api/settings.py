@@ -1,4 +1,4 @@
-"""``ctx.settings``: the settings for plugins, which read them as they are and change them within limits."""
+"""``ctx.settings``: lets plugins read all settings, and change settings within limits."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 __all__ = ["PluginSettings"]
 
 _READING = ("all", "get_choice", "get_object", "origin", "problems", "project_trust", "trust_of", "version")
-"""Further members of ``Settings`` that only read."""
+"""Further members of ``Settings`` that do not change anything."""
 
 
 class PluginSettings:
-    """Implements ``ChangeableSettings``; its reading methods are those of ``Settings``.
+    """Implements ``ChangeableSettings``; its reading methods delegate to ``Settings``.
 
     Args:
-        session: The session of the plugins.
+        session: The plugins' session.
     """
 
     def __init__(self, session: SessionPort) -> None:
@@ -46,10 +46,10 @@ class PluginSettings:
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
 
     async def set(self, key: str | Sequence[str], value: Any, *, scope: Literal["user", "project"] = "user") -> bool:
-        """Write a setting to the user's own file, or the project's; return whether it is in force."""
+        """Write a setting to the user's or the project's settings file; return whether it is in force."""
         session, steps = self._session, steps_of(key)
         plugin = acting_plugin()
-        session.ctx.is_idle()  # raises where the session is over
+        session.ctx.is_idle()  # raises if the session is over
         declared = _declarations(session, steps)
         _check(session, steps, value, declared)
         self._check_scope(steps, scope)
@@ -94,11 +94,11 @@ def _declarations(session: SessionPort, steps: Sequence[str]) -> list[Registered
 
 
 def _check(session: SessionPort, steps: Sequence[str], value: Any, declared: Sequence[Registered]) -> None:
-    """Check that a setting is known, and that the value fits the schema of pi and what plugins declare.
+    """Check that a setting is known, and that its value is valid under pi's schema and plugins' declarations.
 
     Raises:
-        UnknownName: The setting is not known.
-        UserError: The value does not fit.
+        UnknownName: The setting is unknown.
+        UserError: The value is not valid.
     """
     from pi_core.base.json_file import short_json
     from pi_core.settings import schema_info

@@ -27,7 +27,7 @@ __all__ = ["ask_environment", "ask_launchers", "exec_program", "prepare_program"
 async def ask_environment(
     session: SessionPort, ctx: PiContext, env: Mapping[str, str], purpose: str, command: str
 ) -> Mapping[str, str]:
-    """Return the environment as ``child_environment`` has it.
+    """Return the environment after the ``child_environment`` hooks.
 
     Raises:
         HookRefused: A plugin failed.
@@ -38,17 +38,17 @@ async def ask_environment(
 
 
 async def ask_launchers(session: SessionPort, ctx: PiContext, request: SpawnRequest) -> SpawnRequest:
-    """Return the request as the ``Launcher`` services have it, one after another.
+    """Pass the request through the ``Launcher`` services, one after another, and return the result.
 
     Raises:
-        PiError: One refuses, cannot be loaded, or failed.
+        PiError: A service refused, cannot be loaded, or failed.
     """
     for provider in session.host.services("Launcher"):
         with Contained(partial(_fail, session, provider.plugin, request), passing=PiError):
             answer = provider.thing.prepare(request, ctx)
             prepared = await answer if isawaitable(answer) else answer
             if not isinstance(prepared, SpawnRequest):
-                raise TypeError(f"it returned {safe_repr(prepared)}, which is no SpawnRequest")
+                raise TypeError(f"it returned {safe_repr(prepared)}, which is not of type SpawnRequest")
         request = prepared
     return request
 
@@ -64,10 +64,10 @@ def _fail(session: SessionPort, plugin: str, request: SpawnRequest, error: BaseE
 async def prepare_program(
     ctx: PiContext, argv: Sequence[str], cwd: str, env: Mapping[str, str], *, purpose: str, command: str | None = None
 ) -> SpawnRequest:
-    """Return what to start for a program, after the plugins were asked for both.
+    """Return the request to start a program with, after plugins have changed its environment and its command.
 
     Raises:
-        PiError: It must not be started.
+        PiError: The program must not be started.
     """
     changed = await ctx.child_environment(env, purpose=purpose, command=command or shlex.join(argv))
     call_id = getattr(ctx, "call_id", None)

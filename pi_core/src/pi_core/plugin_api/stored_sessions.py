@@ -18,22 +18,31 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from pi_core.host import PluginHost
-    from pi_hookspecs import SessionInfo, SessionMatch, SessionStore, StoredSession
+    from pi_core.session.stores import ChosenStore
+    from pi_hookspecs import SessionInfo, SessionMatch, SessionPlace, SessionStore, StoredSession
 
 __all__ = ["StoredSessions"]
 
 
 class StoredSessions:
-    """Implements ``Sessions`` over a store.
+    """Implements ``Sessions`` on top of a store.
 
     Args:
-        store: Returns the store.
-        cwd: The working directory whose sessions are meant first by the beginning of an id.
+        chosen: Returns the store, its location, and the plugins.
+        cwd: The working directory whose sessions take precedence when an id prefix is looked up.
     """
 
-    def __init__(self, store: Callable[[], SessionStore], cwd: Path) -> None:
-        self._store = store
+    def __init__(self, chosen: Callable[[], ChosenStore], cwd: Path) -> None:
+        self._chosen = chosen
         self._cwd = cwd
+
+    def _store(self) -> SessionStore:
+        return self._chosen().store
+
+    @property
+    def place(self) -> SessionPlace:
+        """The location of the sessions."""
+        return self._chosen().place
 
     async def list(self, cwd: str | Path | None = None) -> Sequence[SessionInfo]:
         """Return the sessions of a working directory, or all, the most recently modified first."""
@@ -46,13 +55,21 @@ class StoredSessions:
 
     async def search(self, query: str, cwd: str | Path | None = None, limit: int = 50) -> Sequence[SessionMatch]:
         """Search the sessions of a working directory, or all."""
-        store = self._store()
-        if not isinstance(store, SearchableStore):
-            raise UserError(
-                f"The session store {store.name!r} cannot search. Use another one with the setting sessionStore, or a"
-                " plugin that searches its sessions."
+        chosen, folder = self._chosen(), _folder(cwd)
+        store = chosen.store
+        if isinstance(store, SearchableStore):
+            return await asyncio.to_thread(store.search, query, folder, limit)
+        for service in () if chosen.host is None else chosen.host.services("SessionSearch"):
+            search = service.thing.search_sessions
+            found: Sequence[SessionMatch] | None = await asyncio.to_thread(
+                search, store, chosen.place, query, folder, limit
             )
-        return await asyncio.to_thread(store.search, query, _folder(cwd), limit)
+            if found is not None:
+                return found
+        raise UserError(
+            f"The session store {store.name!r} cannot search, and no plugin searches it. pluggypi-session-sqlite does"
+            " for 'jsonl' and 'sqlite'; the setting sessionStore selects another store."
+        )
 
     def _open(self, store: SessionStore, reference: str) -> StoredSession:
         try:
@@ -67,7 +84,7 @@ class StoredSessions:
 
 @define(eq=False)
 class _Viewed:
-    """A session that nothing is appended to; a ``SessionSource``."""
+    """A session opened for reading only; a ``SessionSource``."""
 
     open_session: OpenSession
     is_persisted: bool = True

@@ -1,4 +1,4 @@
-"""Asks the plugin that traces which span is at work. A failure of it is reported, and fails nothing else."""
+"""Asks the tracing plugin for the current span. If it fails, the failure is reported and nothing else is affected."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["ask_trace_context"]
 
 
 async def ask_trace_context(session: SessionPort, ctx: PiContext) -> Mapping[str, str]:
-    """Return what the ``TraceContext`` service has for a context; where it has nothing, what came with the prompt."""
+    """Return the trace context of the ``TraceContext`` service, else the trace context passed with the prompt."""
     provider = session.host.find("register_services", "TraceContext")
     found: Mapping[str, str] = {}
     if provider is not None:
@@ -31,4 +31,4 @@ async def ask_trace_context(session: SessionPort, ctx: PiContext) -> Mapping[str
 def _checked(answer: object) -> Mapping[str, str]:
     if isinstance(answer, Mapping) and all(isinstance(each, str) for item in answer.items() for each in item):
         return answer
-    raise TypeError(f"it returned {safe_repr(answer)}, which is no mapping of texts")
+    raise TypeError(f"it returned {safe_repr(answer)}, which is not a mapping of texts")

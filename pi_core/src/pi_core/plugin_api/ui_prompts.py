@@ -1,4 +1,4 @@
-"""Calls ``ui_prompt_start`` and ``ui_prompt_end`` around dialogs of plugins; the dialogs do not wait for them."""
+"""Calls ``ui_prompt_start`` and ``ui_prompt_end`` around the plugins' dialogs, which do not wait for these hooks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["UIPrompts"]
 
 
 class UIPrompts:
-    """Counts the open dialogs of a session: of those that are open at the same time only the first is reported.
+    """Counts the open dialogs of a session; while any dialog is open, further dialogs are not reported.
 
     Args:
         listens: Returns whether a plugin implements the hook of a name.
@@ -33,7 +33,7 @@ class UIPrompts:
 
     @contextmanager
     def opened(self, kind: UIPromptKind, title: str | None) -> Iterator[None]:
-        """Report a dialog that is open as long as the block runs, unless another one was open before."""
+        """Report a dialog that is open while the block runs, unless another dialog was already open."""
         self._open += 1
         if self._open == 1:
             self._first = kind, title
@@ -46,7 +46,7 @@ class UIPrompts:
                 self._report("ui_prompt_end")
 
     def end(self) -> None:
-        """Stop reporting: the session ends."""
+        """Stop reporting dialogs, because the session ends."""
         for each in self._reports:
             each.cancel()
 

@@ -1,4 +1,4 @@
-"""A cache on disk of parsed resource files of one kind: a start reads only the files that changed since."""
+"""A cache on disk of parsed resource files of one kind: a start reads only files that have changed."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ __all__ = ["ContentCache"]
 
 FORMAT = 1
 MAX_FILES = 5_000
-"""The most files of one kind in the cache; the ones read last are kept."""
+"""Maximum number of files of one kind in the cache; the most recently read files are kept."""
 
 
 class ContentCache:
-    """Contents by path, valid for one modification time, size and inode. The file is opened on first access.
+    """Contents by path, each valid for one modification time, size and inode. The file is opened on first access.
 
     Args:
-        file: The cache file; None caches nothing.
-        mark: Version of the plugin that read the files; another version invalidates the cache.
+        file: The cache file; None disables the cache.
+        mark: Version of the plugin that reads the files; a different version invalidates the cache.
     """
 
     def __init__(self, file: Path | None, mark: str = "") -> None:
@@ -36,7 +36,7 @@ class ContentCache:
         self._changed = False
 
     def get(self, path: str, status: tuple[int, ...]) -> ResourceContent | None:
-        """Return the content of a file with this status; None when it is not cached."""
+        """Return the content of a file with this status; None if it is not cached."""
         entry = self._entries().get(path)
         if entry is None or entry[0] != list(status):
             return None
@@ -63,7 +63,7 @@ class ContentCache:
         newest = dict(list(self._cached.items())[-MAX_FILES:])
         temporary = self._file.with_name(f"{self._file.name}.{os.getpid()}-{get_ident()}")
         try:
-            # Private, since the agent directory also holds keys.
+            # Private, because the agent directory also contains keys.
             self._file.parent.parent.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             temporary.write_bytes(orjson.dumps({"format": FORMAT, "mark": self._mark, "files": newest}))
@@ -86,7 +86,7 @@ class ContentCache:
             files = stored["files"]
             if (stored["format"], stored["mark"]) == (FORMAT, self._mark) and isinstance(files, dict):
                 return files
-        except (OSError, ValueError, KeyError, TypeError):  # missing, cut off, or something else
+        except (OSError, ValueError, KeyError, TypeError):  # missing, truncated, or not a cache
             pass
         return {}
 

@@ -1,4 +1,4 @@
-"""Checks whether a path, with links resolved, lies outside a folder: files of a project may be links to anywhere."""
+"""Checks whether a path with resolved links is outside a folder; a project's files may be links to anywhere."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["escapes_root", "leads_out"]
 
 
 def escapes_root(path: str | os.PathLike[str], *folders: str | os.PathLike[str]) -> bool:
-    """Return whether a path, with links resolved, is outside all of the folders; True if it cannot be resolved."""
+    """Return whether a path with resolved links is outside all of the folders; True if it cannot be resolved."""
     try:
         real = os.path.realpath(path)
         roots = [os.path.realpath(folder) for folder in folders]

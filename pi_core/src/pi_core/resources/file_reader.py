@@ -1,4 +1,4 @@
-"""Reads the resource files of one kind, and reads a file again only when it has changed."""
+"""Reads the resource files of one kind, and reads a file again only after it has changed."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class ReadFile:
     """A file and its content.
 
     Attributes:
-        identity: Device and inode: two paths may refer to the same file.
-        resource: None when the file is not used.
+        identity: Device and inode, because two paths may refer to the same file.
+        resource: The parsed resource; None if the file is not used.
     """
 
     identity: tuple[int, int]
@@ -39,7 +39,7 @@ class FileReader:
 
     Args:
         kind: Parses the files.
-        cache: Contents read by earlier starts.
+        cache: Contents that earlier starts read.
     """
 
     def __init__(self, kind: ResourceKind, cache: ContentCache) -> None:
@@ -48,7 +48,7 @@ class FileReader:
         self._read: dict[ResourceFile, tuple[tuple[int, ...], ReadFile]] = {}
 
     def read_all(self, files: Iterable[ResourceFile]) -> list[ReadFile]:
-        """Return the contents of the files; the same object for a file that did not change."""
+        """Return the contents of the files; for an unchanged file the same object as before."""
         before, self._read = self._read, {}
         found = []
         for file in files:
@@ -70,7 +70,7 @@ class FileReader:
             return before
         identity = status.st_dev, status.st_ino
         if not stat.S_ISREG(status.st_mode):
-            return mark, self._rejected(file, identity, "is no regular file")
+            return mark, self._rejected(file, identity, "is not a regular file")
         if status.st_size > self._kind.max_bytes:
             size, limit = format_size(status.st_size), format_size(self._kind.max_bytes)
             return mark, self._rejected(file, identity, f"is {size} large and not read: the limit is {limit}")
@@ -89,11 +89,11 @@ class FileReader:
             return stream.read(self._kind.max_bytes).decode("utf-8-sig", errors="replace")
 
     def _parse(self, file: ResourceFile, text: str) -> ResourceContent:
-        """Parse a text with the kind, which is a plugin's; report its exceptions as problems."""
+        """Parse a text with the kind, which belongs to a plugin; report its exceptions as problems."""
         from pi_core.agent.safe_text import format_exception, safe_repr
 
         if "\0" in text:
-            message = "is no text, and not used: it holds NUL characters"
+            message = "is not text, and not used: it holds NUL characters"
             return pi_hookspecs.ResourceContent(
                 name=None, problems=[pi_hookspecs.ResourceProblem(path=file.path, message=message, level="error")]
             )
@@ -105,7 +105,7 @@ class FileReader:
         else:
             if isinstance(content, pi_hookspecs.ResourceContent):
                 return content
-            message = f"kind {self._kind.name!r} read it as {safe_repr(content)}, which is no ResourceContent"
+            message = f"kind {self._kind.name!r} read it as {safe_repr(content)}, which is not of type ResourceContent"
         return pi_hookspecs.ResourceContent(
             name=None, problems=[pi_hookspecs.ResourceProblem(path=file.path, message=message, level="error")]
         )

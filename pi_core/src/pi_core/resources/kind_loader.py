@@ -1,4 +1,4 @@
-"""Loads one kind of resource in one session: searches its places, returns the same set while nothing changed."""
+"""Loads one kind of resource in one session: searches its places, and returns the same set until something changes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class KindLoader:
 
     Args:
         kind: The kind to load.
-        cache: Contents read by earlier starts.
+        cache: Contents that earlier starts read.
     """
 
     def __init__(self, kind: ResourceKind, cache: ContentCache) -> None:
@@ -41,13 +41,13 @@ class KindLoader:
         self._lock = Lock()
 
     def is_empty(self, context: SearchContext) -> bool:
-        """Return whether no place of the kind exists; a few calls of the file system, too cheap for a thread."""
+        """Return whether no place of the kind exists; this takes a few file system calls, too few for a thread."""
         if self.kind.find is not None or self._last_read != ([], []):
             return False
         return not any(each.required or os.path.isdir(each.path) for each in find_places(self.kind, context))
 
     def load(self, context: SearchContext) -> ResourceSet:
-        """Return the resources, the same set while nothing changed; call it in a worker thread."""
+        """Return the resources, the same set until something changes; call it in a worker thread."""
         with self._lock:
             problems: list[ResourceProblem] = []
             files = dict.fromkeys(self._files(context, problems.append))
@@ -108,7 +108,7 @@ class KindLoader:
             elif isinstance(file, pi_hookspecs.ResourceProblem):
                 report(evolve(file, kind=self.kind.name))
             else:
-                message = f"kind {self.kind.name!r} found {safe_repr(file)}, which is no ResourceFile"
+                message = f"kind {self.kind.name!r} found {safe_repr(file)}, which is not of type ResourceFile"
                 report(
                     pi_hookspecs.ResourceProblem(path=context.cwd, message=message, kind=self.kind.name, level="error")
                 )

@@ -26,23 +26,23 @@ __all__ = ["DefaultResourceLoader"]
 
 
 class DefaultResourceLoader:
-    """Finds skills, prompt templates, themes, context files and the kinds of plugins; implements ``ResourceLoader``.
+    """Finds skills, prompt templates, themes, context files and plugins' kinds; implements ``ResourceLoader``.
 
     Arguments that are None are taken from the session that uses the loader, or else loaded from the user's files.
 
     Args:
         cwd: The project's folder.
         agent_dir: The user's agent directory.
-        settings: Read for the lists ``skills``, ``prompts`` and ``themes``, and for the trust in the project.
+        settings: The settings with the lists ``skills``, ``prompts`` and ``themes`` and the trust in the project.
         host: The plugin host, where kinds are registered.
-        no_skills: Use only ``additional_skill_paths``; the next two likewise.
+        no_skills: Use only ``additional_skill_paths``; the next two options have the same meaning for their kinds.
         no_context_files: Ignore AGENTS.md and CLAUDE.md.
-        additional_skill_paths: Additional files and folders, searched before all others; the next two likewise.
+        additional_skill_paths: Additional files and folders, searched before all others; likewise for the next two.
         additional_source: Origin of these paths: ``sdk``, or ``cli`` for the command line.
-        skills_override: Called with the skills that were found, returns the ones to use; the next three likewise.
+        skills_override: Called with the skills that were found; returns the skills to use. Likewise for the next three.
         system_prompt: Replaces pi's own system prompt.
         append_system_prompt: Additional paragraphs of the system prompt.
-        environ: Environment variables; the process's when None.
+        environ: Environment variables; None uses the environment of the process.
     """
 
     def __init__(
@@ -113,7 +113,7 @@ class DefaultResourceLoader:
         )
 
     async def load(self, kind: str) -> ResourceSet:
-        """Return all resources of a kind, see ``ResourceLoader``; files are read in a worker thread."""
+        """Return all resources of a kind; see ``ResourceLoader``. Files are read in a worker thread."""
         loader = self._loaders.get(kind) or self._create_loader(kind)
         if loader is None:
             return self._overridden(kind, ResourceSet(kind=kind))
@@ -125,12 +125,12 @@ class DefaultResourceLoader:
         return self._overridden(kind, found)
 
     def extend(self, kind: str, paths: Iterable[str], plugin: str) -> None:
-        """Add paths of a plugin to search."""
+        """Add a plugin's paths to the paths to search."""
         known = self._plugin_paths.setdefault(kind, [])
         known += [(path, plugin) for path in paths if (path, plugin) not in known]
 
     async def reload(self) -> None:
-        """Discard what was read, and the paths that plugins added."""
+        """Discard the resources that were read and the paths that plugins added."""
         self._loaders.clear()
         self._plugin_paths.clear()
         self._reported.clear()
@@ -204,7 +204,7 @@ class DefaultResourceLoader:
                     self.on_problem(problem)
 
     def _overridden(self, kind: str, found: ResourceSet) -> ResourceSet:
-        """Return the result of the program's override for a set; it is cached for the same set."""
+        """Return the result of the program's override for a set; the result is cached for this set."""
         override = self._overrides.get(kind)
         if override is None:
             return found

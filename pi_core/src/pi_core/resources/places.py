@@ -1,4 +1,4 @@
-"""The files and folders to search for resources of a kind: of this run, the project, the user, and plugins, in order.
+"""The places to search for resources of a kind, in order: of this run, of the project, of the user and of plugins.
 
 The folders of an untrusted project are not searched at all.
 """
@@ -28,8 +28,8 @@ class Place:
     """A file or folder to search.
 
     Attributes:
-        required: Whether it is a problem when the path does not exist, because it was named explicitly.
-        picks: Filters the files in it; None keeps all.
+        required: Whether a missing path is a problem, because it was named explicitly.
+        picks: Filters the files in it; None keeps all files.
     """
 
     path: str
@@ -46,9 +46,9 @@ class SearchContext:
     Attributes:
         home: The user's home folder; its ``.agents`` belongs to the user, never to a project.
         project_trusted: Whether the project's own files are used.
-        trust_decided: Whether the user has decided to trust the project or not.
+        trust_decided: Whether the user has decided whether to trust the project.
         explicit_paths: Paths for this run with their source, ``cli`` or ``sdk``.
-        run_paths: Paths that packages of this run bring (``-e``), by the folder of their kind, each with the package.
+        run_paths: Paths from packages of this run (``-e``), by the folder of their kind, each with the package.
         plugin_paths: Paths that plugins added, with the plugin's name.
         only_explicit: Whether only the paths for this run are searched (``--no-skills``).
     """
@@ -134,8 +134,8 @@ def repository_root(cwd: str) -> str | None:
 
 
 def _filters(settings: Settings, key: str, context: SearchContext) -> dict[ResourceScope, Filter]:
-    """Return the filter of each scope's settings file; lists are not merged: a project's list applies to its scope."""
-    settings.get_str_list(key)  # reports a value of a wrong type
+    """Return the filter of each scope's settings file. Lists are not merged; a project's list applies to its scope."""
+    settings.get_str_list(key)  # reports values of a wrong type
     filters: dict[ResourceScope, Filter] = {}
     for origin, entries in settings.each(key):
         scope: ResourceScope

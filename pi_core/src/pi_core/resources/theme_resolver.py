@@ -1,4 +1,4 @@
-"""Resolves themes: variables become colours, roles that were left out get theirs, and what is wrong is named."""
+"""Resolves themes: replaces variables with colours, fills in omitted roles, and reports problems."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _INDEXES = range(256)
 
 
 class ThemeProblem(NamedTuple):
-    """What is wrong in a theme.
+    """A problem in a theme.
 
     Attributes:
         text: A sentence, without the key.
-        section: The part of a file that has the key: ``colors`` or ``export``; empty for a key at the top.
-        key: The role, or ``appearance``; empty for a problem that no key has, such as missing roles.
+        section: The part of a file that contains the key: ``colors`` or ``export``; empty for a key at the top level.
+        key: The role, or ``appearance``; empty for a problem without a key, such as missing roles.
     """
 
     text: str
@@ -38,26 +38,26 @@ class ThemeProblem(NamedTuple):
 
 
 class _Wrong(ValueError):
-    """A value is no colour; its text is the rest of a sentence about the role."""
+    """A value is not a colour; the exception's text completes a sentence about the role."""
 
 
 def theme_of_file(name: str, data: Mapping[str, Any]) -> Theme:
-    """Return a theme from the data of a file; parts that are of the wrong type are left out."""
+    """Return a theme from the data of a file; parts of the wrong type are omitted."""
     colors, variables, exported = (data.get(key) for key in ("colors", "vars", "export"))
     parts = [each if isinstance(each, dict) else {} for each in (colors, variables, exported)]
     return Theme(name=name, colors=parts[0], vars=parts[1], export=parts[2], appearance=data.get("appearance"))
 
 
 def resolve_theme(theme: Theme) -> tuple[Theme, tuple[ThemeProblem, ...]]:
-    """Return a theme whose colours are ``#rrggbb``, an index from 0 to 255, or empty for the terminal's own.
+    """Return a theme whose colours are ``#rrggbb``, an index from 0 to 255, or empty for the terminal's own colour.
 
-    Chains of variables are followed; a role that may be left out gets the colour of the one that it follows.
+    Chains of variables are followed; a role that may be omitted gets the colour of the role on which it is based.
 
     Args:
-        theme: As a plugin or a file has it.
+        theme: The unresolved theme of a plugin or a file.
 
     Returns:
-        The theme, without variables and without the colours that are wrong, and what is wrong.
+        The theme without variables and without invalid colours, and the problems.
     """
     problems: list[ThemeProblem] = []
     colors = _resolved("colors", theme.colors, theme.vars, problems)
@@ -97,7 +97,9 @@ def _color(value: Any, variables: Mapping[str, Any]) -> str | int:
     if isinstance(value, int) and not isinstance(value, bool) and value in _INDEXES:
         return value
     if not isinstance(value, str):
-        raise _Wrong(f"{value!r:.60} is no colour; write '#rrggbb', an index from 0 to 255, or the name of a variable")
+        raise _Wrong(
+            f"{value!r:.60} is not a colour; write '#rrggbb', an index from 0 to 255, or the name of a variable"
+        )
     if value == "":
         return value
     if re.fullmatch(_HEX, value):
@@ -111,11 +113,11 @@ def _color(value: Any, variables: Mapping[str, Any]) -> str | int:
 
 
 def _of_oklch(lightness: str, percent: str, chroma: str, hue: str) -> str:
-    """Return a colour of OKLCH as sRGB; what sRGB cannot display is clipped."""
+    """Convert an OKLCH colour to sRGB; colours that sRGB cannot display are clipped."""
     try:
         level, strength, angle = float(lightness) / (100 if percent else 1), float(chroma), math.radians(float(hue))
     except ValueError:
-        raise _Wrong(f"oklch({lightness}{percent} {chroma} {hue}) is no colour") from None
+        raise _Wrong(f"oklch({lightness}{percent} {chroma} {hue}) is not a colour") from None
     a, b = strength * math.cos(angle), strength * math.sin(angle)
     long = (level + 0.3963377774 * a + 0.2158037573 * b) ** 3
     medium = (level - 0.1055613458 * a - 0.0638541728 * b) ** 3

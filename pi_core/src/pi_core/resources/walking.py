@@ -19,8 +19,8 @@ IGNORE_FILES = (".gitignore", ".ignore", ".fdignore")
 SKIPPED = "node_modules"
 
 MAX_PER_FOLDER = 10_000
-"""Limit of entries in each folder directly below the root: about 10 ms at each prompt. Without it, a link to a home
-folder or to the root of a disk takes half a minute."""
+"""Limit of entries in each folder directly below the root, which takes about 10 ms at each prompt. Without the
+limit, a link to a home folder or to the root of a disk takes half a minute."""
 
 MAX_TOTAL = 50_000
 """Limit of entries below one root."""
@@ -47,7 +47,7 @@ class Walk:
         self._visited: set[tuple[int, int]] = set()
 
     def files(self, root: str) -> Iterator[str]:
-        """Yield the accepted files sorted by name, those of a folder before those of its subfolders."""
+        """Yield the accepted files sorted by name, with a folder's own files before the files of its subfolders."""
         yield from self._folder(root, 0, (), _EntryLimit(root, MAX_TOTAL))
 
     def _folder(self, folder: str, depth: int, ignores: Sequence[_Ignore], limit: _EntryLimit) -> Iterator[str]:
@@ -70,7 +70,7 @@ class Walk:
                 yield from self._folder(path, depth + 1, ignores, folder_limit)
 
     def _entries(self, folder: str, depth: int, limit: _EntryLimit) -> Sequence[os.DirEntry[str]]:
-        """Return the entries of a folder; none if it was visited already or a limit is exceeded."""
+        """Return the entries of a folder; empty if it was already visited or a limit is exceeded."""
         if limit.is_exceeded:
             return ()
         try:
@@ -92,9 +92,9 @@ class Walk:
 
 
 class _EntryLimit:
-    """Limits the entries that are visited below a folder: below the root, and below each folder directly in it.
+    """Limits the entries that are visited below the root and below each folder directly in it.
 
-    So a folder with too many entries does not use up the limit of the others, and the problem names that folder.
+    A folder with too many entries therefore does not use up the limit of other folders, and the problem names it.
     """
 
     def __init__(self, folder: str, maximum: int, parent: _EntryLimit | None = None) -> None:

@@ -1,4 +1,4 @@
-"""The conversation as a tree of entries, the context that is sent to the model, and storing.
+"""The conversation as a tree of entries, the context that is sent to the model, and storage.
 
 ``tree`` has the order of entries, ``context`` builds the model's context, and ``writer`` stores entries. An
 ``OpenSession`` is one session made of these parts; a ``SessionManager`` has the open session and its store.

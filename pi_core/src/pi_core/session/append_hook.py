@@ -19,8 +19,8 @@ class AppendHook:
     """Calls the hook for the writers of one manager, once the manager is used by a conversation.
 
     Attributes:
-        hooks: Its ``implemented`` has the names of the hooks with an implementation. An attribute, because it is
-            looked up whenever entries are stored, and most sessions have no implementation.
+        hooks: Its ``implemented`` contains the names of the hooks with an implementation. It is an attribute, because
+            it is looked up whenever entries are stored, and most sessions have no implementation.
     """
 
     def __init__(self) -> None:
@@ -28,11 +28,11 @@ class AppendHook:
         self._call: Callable[[Sequence[SessionEntry]], Sequence[SessionEntry]] = tuple
 
     def connect(self, hooks: HookDispatcher, ctx: Callable[[], PiContext]) -> None:
-        """Call the plugins of a conversation from now on.
+        """Start to call the plugins of a conversation.
 
         Args:
-            hooks: Calls them.
-            ctx: Returns the ``ctx`` that they get.
+            hooks: Calls the plugins.
+            ctx: Returns the ``ctx`` for the plugins.
         """
 
         def call(entries: Sequence[SessionEntry]) -> Sequence[SessionEntry]:
@@ -47,10 +47,10 @@ class AppendHook:
         self.hooks, self._call = hooks, call
 
     def apply(self, entries: Sequence[SessionEntry]) -> Sequence[SessionEntry]:
-        """Return what to store of entries.
+        """Return the entries to store, as changed by plugins.
 
         Raises:
-            HookRefused: A plugin failed, so that nothing may be stored.
+            HookRefused: A plugin failed, so nothing may be stored.
         """
         return self._call(entries)
 

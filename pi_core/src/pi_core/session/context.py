@@ -1,7 +1,8 @@
 """The context of a branch for the model: messages, thinking level and model, updated as entries are appended.
 
 The type of an entry determines whether it has a message, except that a system message may be a record of prompt and
-tools. So a message is parsed when it is first read, and entries before those that a compaction kept are never parsed.
+tools. So a message is parsed when it is first read, and entries before the entries that a compaction kept are never
+parsed.
 """
 
 from __future__ import annotations
@@ -90,7 +91,7 @@ class BranchContext:
     """The context of the branch that ends at the tree's leaf.
 
     Appending an entry at the leaf takes constant time; after the leaf has moved, and after a compaction, the context is
-    built again when it is next read.
+    rebuilt when it is next read.
 
     Args:
         tree: The session's entries.
@@ -102,16 +103,16 @@ class BranchContext:
         self._header = header
         self._leaf: int | None = None
         self._numbers: list[int] = []  # the entries with messages
-        self._removed: set[int] = set()  # the ones that an edit removed
+        self._removed: set[int] = set()  # the entries that an edit removed
         self._parsed: dict[int, AgentMessage] = {}  # messages that were parsed or changed by an edit
         self._level: str | None = None
         self._model: ModelChoice | None = None
 
     def get(self, leaf_id: str | None = None) -> SessionContext:
-        """Return the context of the branch; it is updated as the branch grows, not built again.
+        """Return the context of the branch; it is updated as the branch grows, not rebuilt.
 
         Args:
-            leaf_id: The end of the branch; the leaf when None.
+            leaf_id: The end of the branch; None uses the leaf.
 
         Raises:
             UserError: There is no such entry.
@@ -152,7 +153,7 @@ class BranchContext:
         return [Projected(entry, self._parsed.get(number) or _message_of(entry)) for number, entry in kept]
 
     def interrupted_calls(self) -> tuple[ToolCall, ...]:
-        """Return the calls of the last answer without a result; when nothing runs, the process was killed during them.
+        """Return the calls of the last answer without a result; while idle this means that the process was killed.
 
         They are never run again. A front end marks them as interrupted; the conversion of messages adds a placeholder
         for each missing result.
@@ -176,7 +177,7 @@ class BranchContext:
             return
         self._leaf = number
         if entry.type == "context_edit":
-            self._parsed = dict(self._parsed)  # contexts that were returned stay as they are
+            self._parsed = dict(self._parsed)  # contexts that were already returned must not change
         self._add_entry(number, entry.type)
         if isinstance(entry, ThinkingLevelChangeEntry):
             self._level = entry.thinking_level
@@ -259,7 +260,7 @@ class BranchContext:
 
 
 def _model_of(entry: SessionEntry) -> ModelChoice | None:
-    """Return the model that an entry selects, or that its answer is from."""
+    """Return the model that an entry selects, or that gave its answer."""
     if isinstance(entry, ModelChangeEntry):
         return ModelChoice(provider=entry.provider, model_id=entry.model_id)
     if isinstance(entry, MessageEntry) and isinstance(entry.message, AssistantMessage):
@@ -270,7 +271,7 @@ def _model_of(entry: SessionEntry) -> ModelChoice | None:
 
 
 def edited_message(message: AgentMessage, content: Any) -> AgentMessage:
-    """Return the message with other content; for a message that has only a summary, with another summary."""
+    """Return the message with new content; if a message has only a summary, with a new summary."""
     if "content" in fields_dict(type(message)):
         if isinstance(content, str) and isinstance(message, AssistantMessage | ToolResultMessage):
             content = (TextContent(content),)

@@ -21,7 +21,7 @@ E = TypeVar("E", bound="SessionEntry")
 
 
 def copy_data(value: Any) -> Any:
-    """Return a deep copy of plain data; a value that cannot be copied is returned as it is."""
+    """Return a deep copy of plain data; a value that cannot be copied is returned unchanged."""
     try:
         return deepcopy(value)
     except Exception:  # noqa: BLE001 - a tool may put anything into its details
@@ -29,7 +29,7 @@ def copy_data(value: Any) -> Any:
 
 
 def copy_message(message: M) -> M:
-    """Return a message that shares no mutable data with the given one, which is returned if it has none."""
+    """Return a message that shares no mutable data with the given message, which is returned if it has none."""
     changes = _copied_fields(message)
     if isinstance(message, AssistantMessage) and message.tool_calls:
         blocks = [
@@ -41,7 +41,7 @@ def copy_message(message: M) -> M:
 
 
 def copy_entry(entry: E) -> E:
-    """Return an entry that shares no mutable data with the given one, which is returned if it has none."""
+    """Return an entry that shares no mutable data with the given entry, which is returned if it has none."""
     changes = _copied_fields(entry)
     if isinstance(entry, MessageEntry) and (message := copy_message(entry.message)) is not entry.message:
         changes["message"] = message

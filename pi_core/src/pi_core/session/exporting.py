@@ -49,16 +49,16 @@ def export_session(
 
     Args:
         session: The session, usually a ``SessionManager``.
-        path: The file; its suffix selects the format, ``.jsonl`` writes the branch as a separate session file. When
-            None, a file ``pi-session-...`` named after the session's own.
-        host: The plugins; the host that the session was created with when None.
-        cwd: The folder for relative paths; the process's working directory when None.
-        export_format: The format; selected by the suffix when None.
+        path: The file; its suffix selects the format, and ``.jsonl`` writes the branch as a separate session file. None
+            uses a file ``pi-session-...`` named after the session's own file.
+        host: The plugins; None uses the host with which the session was created.
+        cwd: The folder for relative paths; None uses the working directory of the process.
+        export_format: The format; None selects it by the suffix.
         system_prompt: See ``ExportRequest``.
         tools: See ``ExportRequest``.
         themes: Themes by name, which take precedence over those of plugins.
-        renderers: Renderers for the messages and entries of plugins; the plugins' own when None.
-        clean: Returns a text without secrets; the text itself by default.
+        renderers: Renderers for the messages and entries of plugins; None uses the plugins' own renderers.
+        clean: Returns a text without secrets; by default it returns the text unchanged.
 
     Raises:
         UserError: There is nothing to export, no plugin writes the format, or the file cannot be written.
@@ -81,7 +81,7 @@ def export_session(
 
 
 def _cleaned(document: bytes, clean: Callable[[str], str]) -> bytes:
-    """Return a document without secrets; one that is no text stays as it is."""
+    """Return a document without secrets; a document that is not text is returned unchanged."""
     try:
         return clean(document.decode()).encode()
     except UnicodeDecodeError:
@@ -124,7 +124,7 @@ def _exporter(host: PluginHost | None, export_format: str) -> Registered:
 
 
 def _check_exportable(session: SessionSource, export_format: str) -> None:
-    if export_format == HTML and not session.is_persisted:  # as the original does, and its clients expect
+    if export_format == HTML and not session.is_persisted:  # like the original, whose clients expect this
         raise UserError("Cannot export in-memory session to HTML")
     if not any(True for _ in session.open_session.tree.entries().of_type("message")):
         raise UserError(NOTHING_TO_EXPORT)
@@ -145,7 +145,7 @@ def _run_exporter(exporter: Registered, session: SessionSource, request: ExportR
 
 
 def custom_renderers(found: Mapping[str, Registered]) -> dict[str, Renderer]:
-    """Return the renderers of messages and entries among those that plugins registered."""
+    """Return the renderers of messages and entries that plugins registered."""
     return {name: each.thing for name, each in found.items() if hasattr(each.thing, "render")}
 
 
@@ -172,6 +172,6 @@ def _default_name(session: SessionSource, exporter: Registered) -> str:
 
 
 def _resolve_path(path: str | Path, cwd: str | Path | None) -> Path:
-    """Return the path of a file in ``cwd``; it stays relative when ``cwd`` is the process's own, as RPC returns it."""
+    """Return the path of a file in ``cwd``; if ``cwd`` is the process's own, it stays relative, as in RPC results."""
     target = Path(path).expanduser()
     return target if cwd is None or Path(cwd) == Path.cwd() else Path(cwd) / target

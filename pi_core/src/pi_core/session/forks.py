@@ -1,4 +1,4 @@
-"""Forks: a new stored session with the entries of another one, all of them or one path of the tree."""
+"""Forks: a new stored session with all entries of another session, or with one path of its tree."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def fork_path(chosen: ChosenStore, session: OpenSession, numbers: Sequence[int])
     """Return a new session with some entries of a session, stored immediately if they contain an answer.
 
     Raises:
-        OSError: It could not be stored.
+        OSError: The new session could not be stored.
     """
     writer = session.writer
     is_stored = writer.begun and writer.flush()
@@ -43,7 +43,7 @@ def fork_path(chosen: ChosenStore, session: OpenSession, numbers: Sequence[int])
 
 
 def fork_stored(chosen: ChosenStore, source_path: str | Path, header: SessionHeader) -> StoredSession:
-    """Copy a stored session, with all branches, into one with another header.
+    """Copy a stored session, with all branches, into a session with another header.
 
     Raises:
         UserError: There is nothing to copy.

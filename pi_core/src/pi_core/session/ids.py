@@ -32,7 +32,7 @@ def validate_session_id(chosen: str | None) -> str:
     """Return the id that a user chose for a session, or a new one.
 
     Raises:
-        UserError: The id could not be part of a file's name.
+        UserError: The id cannot be part of a file name.
     """
     if chosen is None:
         return new_session_id()

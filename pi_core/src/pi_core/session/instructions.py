@@ -77,7 +77,7 @@ class Instructions(Value):
         return SystemMessage(sections=changed or None, tools_added=added or None, tools_removed=removed or None)
 
     def as_record(self, timestamp: int) -> SystemMessage | None:
-        """Return one record with all of the instructions; None if they are empty."""
+        """Return one record with all instructions; None if they are empty."""
         if not (self.content or self.sections or self.tools):
             return None
         return SystemMessage(
@@ -164,7 +164,7 @@ def _from_compaction(compaction: CompactionEntry) -> Instructions:
 
     try:
         message = message_from_wire(plain)
-    except PiError:  # invalid data of another program must not make the session unreadable
+    except PiError:  # another program's invalid data must not make the session unreadable
         return _EMPTY
     return _EMPTY.after(message) if isinstance(message, SystemMessage) else _EMPTY
 

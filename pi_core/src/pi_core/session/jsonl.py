@@ -47,7 +47,7 @@ def write_whole(path: str | Path, parts: Iterable[bytes]) -> Path:
     """Write an exported file atomically and return its path. Only the user can read the file.
 
     Raises:
-        UserError: It cannot be written.
+        UserError: The file cannot be written.
     """
     target = Path(path).expanduser()
     part: str | None = None
@@ -83,7 +83,7 @@ def import_jsonl(chosen: ChosenStore, path: str | Path) -> StoredSession:
     """Copy a session file of any version into a store; return the copy.
 
     Raises:
-        UserError: It is not a session, a session with its id is stored already, or it cannot be stored.
+        UserError: The file is not a session, a session with its id is already stored, or it cannot be stored.
     """
     reader = jsonl_store(chosen)
     source = reader.store.open(str(Path(path).expanduser()))
@@ -99,7 +99,7 @@ def import_jsonl(chosen: ChosenStore, path: str | Path) -> StoredSession:
     except FileExistsError as error:
         raise UserError(
             f"A session with the id {source.header.id!r} is stored already: {str(error.filename)!r}. Open it, or fork "
-            "the file into a session of its own with --fork."
+            "the file into a new session with --fork."
         ) from error
     except OSError as error:
         raise UserError(f"Cannot import {str(path)!r}: {error.strerror or error}.") from error

@@ -1,4 +1,4 @@
-"""``LazyMessages``: the messages of a context, a sequence of known length that parses a message when it is read."""
+"""``LazyMessages``: the messages of a context as a sequence of fixed length that parses a message when it is read."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class LazyMessages(Sequence["AgentMessage"]):
     """A snapshot of the messages; each is parsed when it is first read, and then cached.
 
     Iterating from the front parses all of them at once, which is faster than one by one; ``reversed`` and an index
-    parse no more than what they return. A slice parses nothing.
+    parse only what they return. A slice parses nothing.
 
     Args:
         numbers: The numbers of their entries. The list may grow with the branch; the length of the snapshot is fixed.
@@ -85,7 +85,7 @@ class LazyMessages(Sequence["AgentMessage"]):
 
 @contextmanager
 def paused_gc() -> Iterator[None]:
-    """Pause the garbage collector, which would scan a hundred thousand new objects again and again."""
+    """Pause the garbage collector, which would repeatedly scan a hundred thousand new objects."""
     running = gc.isenabled()
     gc.disable()
     try:

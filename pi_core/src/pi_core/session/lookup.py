@@ -1,4 +1,4 @@
-"""Looks up stored sessions: lists, by the prefix of an id, the latest, and by path."""
+"""Looks up stored sessions: lists of sessions, the latest one, or one by the prefix of its id or by path."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 _LISTED = 10
-"""The most sessions that the error for an ambiguous id lists."""
+"""Maximum number of sessions in the error for an ambiguous id."""
 
 
 def new_header(cwd: str | Path | None, session_id: str | None = None, parent: str | None = None) -> SessionHeader:
@@ -57,7 +57,7 @@ def list_sessions(
 ) -> Sequence[SessionInfo]:
     """List the stored sessions of a working directory, the most recently modified first.
 
-    May read many files: front ends call it with ``asyncio.to_thread`` to stay responsive.
+    This may read many files, so front ends call it with ``asyncio.to_thread`` to stay responsive.
     """
     chosen = resolve_store(cwd, session_dir, host=host, environ=environ)
     return chosen.store.list(new_header(cwd).cwd, on_progress)
@@ -85,7 +85,7 @@ def find_session(
     """Return the stored session whose id has this prefix; the working directory's sessions are searched first.
 
     Raises:
-        UserError: No session matches, or several do; then the message lists them.
+        UserError: No session matches, or several match and the message lists them.
     """
     sessions = list_all_sessions(session_dir=session_dir, host=host, environ=environ)
     return find_by_prefix(partial_id, sessions, new_header(cwd).cwd)
@@ -99,14 +99,14 @@ def find_session_by_id(
     host: PluginHost | None = None,
     environ: Mapping[str, str] | None = None,
 ) -> SessionInfo | None:
-    """Return the stored session with exactly this id, the newest of several; None when there is none.
+    """Return the stored session with exactly this id, the newest if there are several; None if there is none.
 
     Args:
         session_id: The complete id.
         session_dir: The folder for sessions; see ``SessionManager``.
         cwd: Search only the sessions of this working directory.
         host: The plugins; see ``SessionManager``.
-        environ: Environment variables; the process's when None.
+        environ: Environment variables; None uses the environment of the process.
     """
     chosen = resolve_store(cwd, session_dir, host=host, environ=environ)
     sessions = chosen.store.list(None if cwd is None else new_header(cwd).cwd)
@@ -116,10 +116,10 @@ def find_session_by_id(
 def find_by_prefix(partial_id: str, sessions: Sequence[SessionInfo], cwd: str) -> SessionInfo:
     """Return the session whose id has a prefix; sessions of the working directory come first.
 
-    When several files have the same id, as a session and its repaired copy, the first is returned.
+    If several files have the same id, such as a session and its repaired copy, the first is returned.
 
     Raises:
-        UserError: No session matches, or several do.
+        UserError: No session matches, or several match.
     """
     for group in ([each for each in sessions if each.cwd == cwd], sessions):
         found = [each for each in group if partial_id and each.id.startswith(partial_id)]
@@ -141,7 +141,7 @@ def _ambiguous(partial_id: str, found: Sequence[SessionInfo]) -> str:
 
 
 def open_or_create(chosen: ChosenStore, path: str | Path, cwd: str | Path | None) -> tuple[StoredSession, bool]:
-    """Return the session stored under a path, or a new one with this path; and whether it has stored entries.
+    """Return the session stored under a path or a new session with this path, and whether it has stored entries.
 
     Raises:
         UserError: The file at the path is not a session.
@@ -156,7 +156,7 @@ def open_or_create(chosen: ChosenStore, path: str | Path, cwd: str | Path | None
 
 
 def open_latest(chosen: ChosenStore, cwd: str) -> tuple[StoredSession | None, Sequence[str]]:
-    """Return the latest session of a working directory that can be opened, and a notice if a later one cannot.
+    """Return a working directory's latest session that can be opened, and a notice if a later session cannot.
 
     The session is None if there is none.
     """
@@ -180,5 +180,5 @@ def _newest_except(reference: str, chosen: ChosenStore, cwd: str) -> StoredSessi
 
 
 def _can_create(path: str | Path) -> bool:
-    """Return whether a path is that of a missing file; a plain id, which some stores open, is not a path."""
+    """Return whether a path names a missing file; a plain id, which some stores open, is not a path."""
     return Path(path).name != str(path) and not os.path.lexists(path)

@@ -34,11 +34,11 @@ class SessionManager:
     Create a manager with ``create``, ``open``, ``continue_recent``, ``in_memory``, ``fork_from`` or ``import_jsonl``.
 
     Args of all factories:
-        session_dir: The folder for sessions; else ``PI_CODING_AGENT_SESSION_DIR``, the setting ``sessionDir``, and the
-            agent directory's own.
-        host: The plugins; one of them registers the store of the setting ``sessionStore`` (default ``jsonl``). The
-            installed plugins when None.
-        environ: Environment variables; the process's when None.
+        session_dir: The folder for sessions; None uses ``PI_CODING_AGENT_SESSION_DIR``, else the setting
+            ``sessionDir``, else a folder in the agent directory.
+        host: The plugins; one of them registers the store of the setting ``sessionStore`` (default ``jsonl``). None
+            uses the installed plugins.
+        environ: Environment variables; None uses the environment of the process.
 
     Attributes:
         open_session: The open session and its parts; replaced when the manager switches to another session.
@@ -74,7 +74,7 @@ class SessionManager:
     ) -> Self:
         """Return a new session; it is stored with the first answer.
 
-        Without a plugin that stores sessions it is in memory, and ``notices`` contains a sentence about that.
+        Without a plugin that stores sessions it is kept in memory, and ``notices`` contains a sentence about that.
 
         Raises:
             UserError: The id is not valid.
@@ -99,10 +99,10 @@ class SessionManager:
         host: PluginHost | None = None,
         environ: Mapping[str, str] | None = None,
     ) -> Self:
-        """Open the session of a path or another reference of the store; a new one of ``cwd`` if nothing is stored.
+        """Open the session at a path or another reference of the store; a new session of ``cwd`` if nothing is stored.
 
         Raises:
-            UserError: It is not a session, or no plugin can read it.
+            UserError: The file is not a session, or no plugin can read it.
         """
         try:
             chosen = resolve_store(cwd, session_dir, host=host, environ=environ)
@@ -120,7 +120,7 @@ class SessionManager:
         host: PluginHost | None = None,
         environ: Mapping[str, str] | None = None,
     ) -> Self:
-        """Open the most recent session of a working directory; a new one if there is none.
+        """Open the most recent session of a working directory; a new session if there is none.
 
         If it cannot be opened, ``notices`` names it, and the previous one is opened.
         """
@@ -160,7 +160,7 @@ class SessionManager:
         host: PluginHost | None = None,
         environ: Mapping[str, str] | None = None,
     ) -> Self:
-        """Copy a session file into the store, and open it; id and working directory stay.
+        """Copy a session file into the store and open it; the id and the working directory are kept.
 
         Raises:
             UserError: It is not a session, a session with its id is stored already, or it cannot be stored.
@@ -198,13 +198,13 @@ class SessionManager:
         return self.file.parent if self.file is not None else self._chosen.place.session_dir
 
     def shared_store(self, host: PluginHost | None = None) -> ChosenStore:
-        """Return the store that has the other sessions: this one's, but for a session in memory that of the settings.
+        """Return the store that has the other sessions: this session's, or for a session in memory the settings' store.
 
         Args:
             host: The plugins, for a session in memory.
 
         Raises:
-            NoStore: No plugin brings the store.
+            NoStore: No plugin supplies the store.
         """
         if self.is_persisted:
             return self._chosen
@@ -213,7 +213,7 @@ class SessionManager:
 
     @property
     def is_persisted(self) -> bool:
-        """Whether the session is stored, from the first answer on."""
+        """Whether the session is stored, beginning with the first answer."""
         return not self._chosen.in_memory
 
     @property
@@ -221,7 +221,7 @@ class SessionManager:
         """Whether all entries of the session are stored now."""
         return self.is_persisted and self.open_session.writer.begun and not self.open_session.writer.waiting
 
-    # Reading, appending and storing, done by the parts
+    # Reading, appending and storing, implemented by the parts
 
     get_entry = entry = forward("open_session.tree", SessionTree.get)
     get_entries = entries = forward("open_session.tree", SessionTree.entries)
@@ -271,7 +271,7 @@ class SessionManager:
         if self.on_problem is not None:
             self.on_problem(message)
 
-    # The names of the TypeScript pi for the above
+    # Aliases with the names of the TypeScript pi
 
     def get_session_id(self) -> str:
         """Return ``id``."""
@@ -304,7 +304,7 @@ class SessionManager:
     # Switching to another session
 
     def set_session_file(self, session_file: str | Path) -> None:
-        """Switch to another stored session; if nothing is stored under the path, to a new one with that path.
+        """Switch to another stored session; if nothing is stored under the path, to a new session with that path.
 
         Raises:
             UserError: It is not a session.
@@ -313,18 +313,18 @@ class SessionManager:
         self._replace(stored, begun=begun)
 
     def new_session(self, *, id: str | None = None, parent_session: str | None = None) -> Path | None:  # noqa: A002 - as above
-        """Switch to a new session of the same working directory; return its file, None in memory."""
+        """Switch to a new session of the same working directory; return its file, or None in memory."""
         self._replace(self._chosen.store.create(lookup.new_header(self.cwd, id, parent_session)), begun=False)
         return self.file
 
     def create_branched_session(self, leaf_id: str) -> Path | None:
-        """Switch to a new session with the entries from the root to an entry; return its file, None in memory.
+        """Switch to a new session with the entries from the root to an entry; return its file, or None in memory.
 
         The labels of the entries are copied. It is stored immediately if it contains an answer.
 
         Raises:
             UserError: There is no such entry.
-            OSError: It could not be stored; this session stays open.
+            OSError: The new session could not be stored; this session stays open.
         """
         return self.fork(leaf_id, "at")
 
@@ -357,7 +357,7 @@ class SessionManager:
         """Write all branches as one HTML page; return its path. ``AgentSession.export_html`` adds prompt and tools.
 
         The default path is ``pi-session-...html`` in the working directory. A plugin of ``host`` writes the page; None
-        is the host that the session was created with.
+        uses the host with which the session was created.
 
         Raises:
             UserError: There is nothing to export, no plugin writes HTML, or the file cannot be written.

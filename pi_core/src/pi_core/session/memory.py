@@ -86,7 +86,7 @@ class MemoryStore:
         return found[0].path if found else None
 
     def fork(self, source: StoredSession, header: SessionHeader, numbers: Sequence[int]) -> MemorySession:
-        """Create a session with entries of another one."""
+        """Create a session with entries of another session."""
         entries = source.entries
         session = self.create(header)
         session.append([entries[number] for number in numbers])

@@ -1,4 +1,4 @@
-"""Stored sessions as a tree: forks, and the sessions of agents, under the session that they belong to."""
+"""Stored sessions as a tree: forks and the sessions of agents below the session to which they belong."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ __all__ = ["nested"]
 
 
 def nested(found: Sequence[SessionInfo], everything: Sequence[SessionInfo]) -> list[tuple[SessionInfo, int]]:
-    """Return sessions, each followed by those that name it as their parent, with how deep each is nested.
+    """Return sessions with their nesting depth, each followed by the sessions that name it as their parent.
 
     Args:
-        found: Those to list, in their order.
-        everything: Those among which children are looked for; of ``found`` none is left out.
+        found: The sessions to list, in their order.
+        everything: The sessions among which children are searched; all of ``found`` are listed in any case.
     """
     by_parent: dict[str | None, list[SessionInfo]] = {}
     for info in everything:
         by_parent.setdefault(info.parent_session_path, []).append(info)
     here = {info.path for info in found}
     roots = [info for info in found if info.parent_session_path not in here]
-    waiting = [(info, 0) for info in reversed([*roots, *found])]  # of files that name each other none is a root
+    waiting = [(info, 0) for info in reversed([*roots, *found])]  # files that name each other as parents have no root
     placed: dict[str, tuple[SessionInfo, int]] = {}
     while waiting:
         info, depth = waiting.pop()

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["Names", "TreeNode", "roots"]
 
 _LABELS = ("label", "branch")
-"""Types of entries that label another one; ``branch`` is the older name."""
+"""Types of entries that label another entry; ``branch`` is the older name."""
 
 
 class Names:
@@ -79,7 +79,7 @@ def _set_label(labels: dict[str, LabelEntry], entry: LabelEntry) -> None:
 
 
 class TreeNode:
-    """An entry in the tree, with its children as they are now; implements ``SessionTreeNode``."""
+    """An entry in the tree, with its current children; implements ``SessionTreeNode``."""
 
     __slots__ = ("_names", "_number", "_tree")
 

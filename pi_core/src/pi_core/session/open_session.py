@@ -35,7 +35,7 @@ _E = TypeVar("_E", bound="SessionEntry")
 
 
 class OpenSession:
-    """A session that is stored, or will be. Every method that appends returns the id of the new entry, the new leaf.
+    """A session that is or will be stored. Methods that append return the id of the new entry, which is the new leaf.
 
     Args:
         stored: The stored session, to which entries are appended.
@@ -43,7 +43,7 @@ class OpenSession:
         on_append: Called with each entry that is appended.
         append_hook: Lets plugins change entries before they are stored.
         begun: Whether the session is stored already.
-        waiting: Entries that are not stored yet, oldest first; they follow those of ``stored``.
+        waiting: Entries that are not stored yet, oldest first; they follow the entries of ``stored``.
 
     Attributes:
         header: The session's id, time and working directory.
@@ -84,14 +84,14 @@ class OpenSession:
 
     @property
     def leaf_id(self) -> str | None:
-        """The entry that the next one will follow."""
+        """The entry that the next entry will follow."""
         return self.tree.id(self.tree.leaf)
 
     def get_branch(self, from_id: str | None = None, *, records: bool = True) -> Entries:
-        """Return the entries from the root to an entry, or to the leaf; none for an id that no entry has.
+        """Return the entries from the root to an entry, or to the leaf; empty for an unknown id.
 
         Args:
-            from_id: The entry that it ends with; the leaf when None.
+            from_id: The last entry of the branch; None uses the leaf.
             records: Whether to include records of prompt and tools (``SystemMessage.is_record``).
         """
         if records:
@@ -127,7 +127,7 @@ class OpenSession:
         return any(isinstance(each, MessageEntry) and isinstance(each.message, AssistantMessage) for each in entries)
 
     def labels_of(self, numbers: Sequence[int]) -> dict[str, str | None]:
-        """Return the labels of some entries by their ids; None for an entry without one."""
+        """Return the labels of some entries by their ids; None for an entry without a label."""
         ids = [entry_id for number in numbers if (entry_id := self.tree.id(number)) is not None]
         return {entry_id: self.names.label(entry_id) for entry_id in ids}
 
@@ -137,7 +137,7 @@ class OpenSession:
         """Append a message; a plugin's message becomes a custom message entry.
 
         Raises:
-            PiError: It is a summary, which another method appends.
+            PiError: The message is a summary, which another method appends.
         """
         if message.role == "compactionSummary":
             raise PiError("A compaction's summary is not a message of the session: append it with append_compaction.")
@@ -180,7 +180,7 @@ class OpenSession:
         from_hook: bool | None = None,
         usage: Usage | None = None,
     ) -> str:
-        """Replace everything before an entry of the branch by a summary in the model's context.
+        """Replace everything before an entry of the branch with a summary in the model's context.
 
         The new entry contains the recorded prompt and tools of the branch, and replaces the records before it.
         """
@@ -245,7 +245,7 @@ class OpenSession:
         from_hook: bool | None = None,
         usage: Usage | None = None,
     ) -> str:
-        """Continue from an earlier entry, or from the start when None, with a summary of the abandoned branch.
+        """Continue from an earlier entry, or from the start if None, with a summary of the abandoned branch.
 
         Raises:
             UserError: There is no such entry.

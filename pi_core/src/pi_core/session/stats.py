@@ -23,7 +23,7 @@ _COUNTED = frozenset({"message", "compaction", "branch_summary", "usage"})
 
 @frozen(kw_only=True)
 class TokenTotals:
-    """Tokens of all requests; ``total`` is the sum of the four."""
+    """Tokens of all requests; ``total`` is the sum of the other four fields."""
 
     input: int = 0
     output: int = 0

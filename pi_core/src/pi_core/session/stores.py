@@ -71,9 +71,9 @@ def resolve_store(
     Args:
         cwd: The working directory, the base of a relative folder.
         session_dir: The folder; takes precedence over ``PI_CODING_AGENT_SESSION_DIR`` and the setting ``sessionDir``.
-        host: The plugins; the installed ones when None.
-        environ: Environment variables; the process's when None.
-        name: The name of the store; that of the setting when None.
+        host: The plugins; None uses the installed plugins.
+        environ: Environment variables; None uses the environment of the process.
+        name: The name of the store; None uses the setting.
 
     Raises:
         NoStore: There is no such store; the message says what to install.
@@ -108,7 +108,7 @@ def store_or_memory(
     host: PluginHost | None = None,
     environ: Mapping[str, str] | None = None,
 ) -> tuple[ChosenStore, Sequence[str]]:
-    """Return the store of the settings, or if it is missing a store in memory and a notice for the user."""
+    """Return the store of the settings, or, if it is missing, a store in memory and a notice for the user."""
     try:
         return resolve_store(cwd, session_dir, host=host, environ=environ), ()
     except NoStore as error:
@@ -119,7 +119,7 @@ def jsonl_store(other: ChosenStore) -> ChosenStore:
     """Return the store for files of JSON lines, with the same folder as another store.
 
     Raises:
-        NoStore: Its plugin is not installed.
+        NoStore: The plugin of this store is not installed.
     """
     if other.store.name == DEFAULT_STORE:
         return other

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["DAMAGED", "NO_ENTRY", "Entries", "SessionTree", "tree_problems"]
 
 DAMAGED = "damaged"
-"""Type of the entry that replaces one that turned out to be damaged (``IndexedEntries``), and role of its message."""
+"""Type of an entry that replaces a damaged entry (``IndexedEntries``), and role of its message."""
 
 NO_ENTRY = -1
 """The number for no entry: the parent of a root, the leaf of an empty tree."""
@@ -39,8 +39,8 @@ class SessionTree:
         stored: The entries to begin with, oldest first. The last of them is the leaf.
 
     Attributes:
-        leaf: Number of the entry that the next one follows.
-        system: Numbers of the messages of role ``system``, possibly with some others.
+        leaf: Number of the entry that the next entry follows.
+        system: Numbers of the messages with role ``system``, possibly with some other messages.
         knows_system: Whether ``system`` is complete; otherwise a message must be read to know its role.
     """
 
@@ -74,19 +74,19 @@ class SessionTree:
     # One entry, by its id
 
     def get(self, entry_id: str) -> SessionEntry | None:
-        """Return the entry with this id; None when there is none."""
+        """Return the entry with this id; None if there is none."""
         number = self.number(entry_id)
         return None if number == NO_ENTRY else self.entry(number)
 
     def get_children(self, parent_id: str | None) -> list[SessionEntry]:
-        """Return the entries that follow an entry, oldest first; of None, the roots."""
+        """Return the entries that follow an entry, oldest first; for None, the roots."""
         number = NO_ENTRY if parent_id is None else self.number(parent_id)
         if parent_id is not None and number == NO_ENTRY:
             return []
         return [self.entry(child) for child in self.children(number)]
 
     def leaf_entry(self) -> SessionEntry | None:
-        """Return the leaf entry; None when the next entry will be a root."""
+        """Return the leaf entry; None if the next entry will be a root."""
         return None if self.leaf == NO_ENTRY else self.entry(self.leaf)
 
     def move_to(self, entry_id: str) -> None:
@@ -174,7 +174,7 @@ class SessionTree:
             self.leaf, self._path = leaf, None
 
     def path(self) -> Sequence[int]:
-        """Return the numbers from the root to the leaf. The list grows with the branch: do not change it."""
+        """Return the numbers from the root to the leaf. The list grows with the branch; do not change it."""
         if self._path is None:
             self._path = self.path_to(self.leaf)
         return self._path
@@ -195,7 +195,7 @@ class SessionTree:
         return Entries(self, path, len(path))
 
     def children(self, number: int) -> Sequence[int]:
-        """Return the numbers of the entries that follow an entry, oldest first; of ``NO_ENTRY``, the roots."""
+        """Return the numbers of the entries that follow an entry, oldest first; for ``NO_ENTRY``, the roots."""
         if self._siblings is None:
             self._siblings = _Siblings(self._parents)
         return list(self._siblings.children(number))
@@ -225,7 +225,7 @@ class _Siblings:
         self._link(parent)
 
     def children(self, number: int) -> Iterator[int]:
-        """Yield the entries that follow one, oldest first."""
+        """Yield the entries that follow an entry, oldest first."""
         child = self._first[number + 1]
         while child != NO_ENTRY:
             yield child
@@ -246,7 +246,7 @@ class Entries(Sequence["SessionEntry"]):
 
     def __init__(self, tree: SessionTree, numbers: Sequence[int], length: int) -> None:
         self._tree = tree
-        self._numbers = numbers  # the list may grow with the branch; the length of the snapshot is fixed
+        self._numbers = numbers  # the list may grow with the branch, but the length of the snapshot is fixed
         self._length = length
 
     def __len__(self) -> int:
@@ -275,6 +275,12 @@ class Entries(Sequence["SessionEntry"]):
     def __repr__(self) -> str:
         return f"<{self._length} entries>"
 
+    def after(self, entry_id: str) -> Entries | None:
+        """Return the entries after the entry with this id, without parsing them; None if no entry has this id."""
+        numbers = islice(self._numbers, self._length)
+        place = next((place for place, number in enumerate(numbers, 1) if self._tree.id(number) == entry_id), None)
+        return None if place is None else self[place:]
+
     def of_type(self, *types: str) -> Iterator[SessionEntry]:
         """Yield the entries of these types; the others are not parsed."""
         numbers = islice(self._numbers, self._length)
@@ -288,7 +294,7 @@ def cycle_ends(parents: Sequence[int]) -> set[int]:
     done: set[int] = set()
     cycles: set[int] = set()
     for start in reversed(range(len(parents))):
-        walked: dict[int, int] = {}  # entry to the previous one of the walk
+        walked: dict[int, int] = {}  # for each entry, the previous entry of the walk
         before, number = NO_ENTRY, start
         while number != NO_ENTRY and number not in done and number not in walked:
             walked[number] = before

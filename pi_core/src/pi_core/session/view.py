@@ -33,11 +33,11 @@ class SessionSource(Protocol):
 
     @property
     def is_persisted(self) -> bool:
-        """Whether the session is stored, from the first answer on."""
+        """Whether the session is stored, beginning with the first answer."""
 
     @property
     def plugin_host(self) -> PluginHost | None:
-        """The plugin host that the session was created with; None for a session in memory."""
+        """The plugin host with which the session was created; None for a session in memory."""
 
 
 class ReadOnlySession:
@@ -54,8 +54,15 @@ class ReadOnlySession:
     name: str | None = attribute("_session.open_session.names.name", "The name that the user gave the session.")
     id: str = attribute("_session.open_session.header.id", "The session's id.")
     file: Path | None = attribute(
-        "_session.open_session.writer.stored.file", "The session's file, made with the first answer; None in memory."
+        "_session.open_session.writer.stored.file",
+        "The session's file, if it is in one; made with the first answer.",
     )
+
+    @property
+    def reference(self) -> str | None:
+        """The reference that opens the session again, like ``SessionInfo.path``; None for a session in memory."""
+        return self._session.open_session.writer.stored.reference if self._session.is_persisted else None
+
     leaf_id: str | None = attribute("_session.open_session.leaf_id", "The entry that the next one will follow.")
 
     entries = forward("_session.open_session.tree", SessionTree.entries)
@@ -65,10 +72,10 @@ class ReadOnlySession:
     tree = forward("_session.open_session", OpenSession.get_tree)
 
     def branch(self, from_id: str | None = None) -> Sequence[SessionEntry]:
-        """Return the entries from the root to the leaf, or to the given one, without records of prompt and tools."""
+        """Return the entries from the root to the leaf or to a given entry, without records of prompt and tools."""
         return self._session.open_session.get_branch(from_id, records=False)
 
     def context(self) -> SessionContext:
-        """Return what the model is sent of the current branch."""
+        """Return the context of the current branch that is sent to the model."""
         context = self._session.open_session.context.get()
         return evolve(context, messages=cast("LazyMessages", context.messages).copies())

@@ -1,8 +1,8 @@
 """Writes a session's entries to its store, and handles failures of the store.
 
 Nothing is stored before the first answer, so that an abandoned session leaves no file. The first answer stores all
-entries in one append; after that each entry is stored by itself. Entries that could not be stored are queued in memory,
-in order, for the next append.
+entries in one append; after that, each entry is stored individually. Entries that could not be stored are queued in
+memory, in order, for the next append.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class SessionWriter:
     Args:
         stored: The stored session.
         report: Called, with full sentences, when storing fails and when it works again.
-        hook: Lets plugins change entries before they are stored; without it they are stored as they are.
+        hook: Lets plugins change entries before they are stored; without it they are stored unchanged.
         begun: Whether the session is stored already.
         waiting: Entries that are not stored yet.
 
@@ -84,7 +84,7 @@ class SessionWriter:
         except Exception as error:  # noqa: BLE001 - a store is a plugin and may raise anything; the run continues
             self._report_failure(error)
             return False
-        del self.waiting[: len(entries)]  # the plugins may have appended others meanwhile
+        del self.waiting[: len(entries)]  # the plugins may have appended other entries meanwhile
         self._ready = ()
         self._report_notices()
         if self._failing is not None:
@@ -93,7 +93,7 @@ class SessionWriter:
         return not self.waiting
 
     def _prepared(self) -> Sequence[SessionEntry]:
-        """Return what plugins make of the waiting entries; each entry is passed to them once, even if storing fails.
+        """Return the waiting entries as changed by plugins; each is passed to plugins once, even if storing fails.
 
         Raises:
             HookRefused: A plugin failed.
@@ -151,9 +151,9 @@ class SessionWriter:
             return
         self._failing = cause
         waiting = "1 entry waits" if len(self.waiting) == 1 else f"{len(self.waiting)} entries wait"
-        advice = "" if isinstance(error, HookRefused) else f" {_advice(number)}"  # a refusal says what to do itself
+        advice = "" if isinstance(error, HookRefused) else f" {_advice(number)}"  # a refusal has its own
         self._report(
-            f"Session {self.place} cannot be written: {_reason(error)}. The conversation goes on in memory only; "
+            f"Session {self.place} cannot be written: {_reason(error)}. The conversation continues in memory only; "
             f"{waiting} and will be stored with the next one that can be.{advice}"
         )
 

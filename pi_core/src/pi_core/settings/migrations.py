@@ -46,11 +46,11 @@ PROTECTED = (
     "shellCommandPrefix",
     "shellPath",
 )
-"""Settings that decide which plugins, guards or programs are used: plugins change them only with the user's consent."""
+"""Settings that decide which plugins, guards or programs are used; plugins need the user's consent to change them."""
 
 
 def migrate(values: dict[str, Any]) -> dict[str, Any]:
-    """Return settings with their current names, in the order of the file; a current name wins over an old one.
+    """Return settings with their current names, in the order of the file; a current name wins over an old name.
 
     ``queueMode`` is now ``steeringMode``; ``websockets``, true or false, is now ``transport``; ``skills`` as an object
     is now ``enableSkillCommands`` and the list ``skills``.
@@ -78,5 +78,5 @@ def _current_names(key: str, value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def remove_global_only(values: dict[str, Any]) -> list[str]:
-    """Remove ``GLOBAL_ONLY`` settings from a project's settings; return the names of those that were set."""
+    """Remove ``GLOBAL_ONLY`` settings from a project's settings; return the names of the removed settings."""
     return [key for key in GLOBAL_ONLY if values.pop(key, None) is not None]

@@ -37,7 +37,7 @@ class CompactionSettings:
     enabled: bool = _setting(True, "Compact the conversation automatically before the model's context window is full")
     reserve_tokens: int = _setting(16_384, "Tokens kept free for the answer", at_least=0)
     keep_recent_tokens: int = _setting(20_000, "Tokens of the latest messages that are kept unchanged", at_least=0)
-    model_overrides: dict[str, CompactionOverride] = _setting(dict, "The same for single models, by `provider/id`")
+    model_overrides: dict[str, CompactionOverride] = _setting(dict, "The same for individual models, by `provider/id`")
     pinned: Names = _setting(list, "Sentences that every summary keeps verbatim")
 
 
@@ -46,7 +46,7 @@ class BranchSummarySettings:
     """Summaries of abandoned branches."""
 
     reserve_tokens: int = _setting(16_384, "Tokens kept free for the summary of an abandoned branch", at_least=0)
-    skip_prompt: bool = _setting(False, "Leave a branch without asking whether to summarize it; no summary is written")
+    skip_prompt: bool = _setting(False, "Leave a branch without offering to summarize it; no summary is written")
 
 
 @frozen(kw_only=True)
@@ -56,9 +56,9 @@ class ProviderRetrySettings:
     timeout_ms: int | None = _setting(
         None, "Milliseconds without a byte after which a request ends; `httpIdleTimeoutMs` if not set", at_least=0
     )
-    max_retries: int = _setting(0, "Attempts of the transport itself, in addition to pi's retries", at_least=0)
+    max_retries: int = _setting(0, "Retries of the transport itself, in addition to pi's", at_least=0)
     max_retry_delay_ms: int = _setting(
-        60_000, "Longest wait, in milliseconds, that a server may ask for; 0 is no limit", at_least=0
+        60_000, "Longest wait that a server may ask for, in milliseconds; 0 means no limit", at_least=0
     )
 
 
@@ -67,11 +67,11 @@ class RetrySettings:
     """Retries of requests that fail for a temporary reason."""
 
     enabled: bool = _setting(True, "Retry automatically when a request fails for a temporary reason")
-    max_retries: int = _setting(3, "Attempts after the first", at_least=0)
+    max_retries: int = _setting(3, "Number of attempts after the first one", at_least=0)
     base_delay_ms: int = _setting(2000, "Milliseconds before the first retry; doubled each time", at_least=0)
     max_delay_ms: int = _setting(60_000, "Longest wait between two retries, in milliseconds", at_least=0)
     max_agent_delay_ms: int | None = _setting(None, "Alias of `retry.maxDelayMs`, which takes precedence", at_least=0)
-    jitter: float = _setting(0.0, "Random share of each wait, 0 to 1", at_least=0)
+    jitter: float = _setting(0.0, "Random part of each wait, as a fraction from 0 to 1", at_least=0)
     failover: Names = _setting(list, "Models, as `provider/id`, to continue with if retrying does not help")
     provider: ProviderRetrySettings = _setting(ProviderRetrySettings, "Limits of a single request")
 
@@ -93,17 +93,17 @@ class BashSettings:
     """The tool `bash`."""
 
     max_output_file_bytes: int = _setting(
-        1024**3, "Bytes at which the file with a command's full output stops growing", at_least=0
+        1024**3, "Maximum size, in bytes, of the file with a command's full output", at_least=0
     )
     keep_background: bool = _setting(False, "Keep background processes of a command running when it ends")
 
 
 @frozen(kw_only=True)
 class ImageSettings:
-    """Pictures for the model."""
+    """Images for the model."""
 
-    auto_resize: bool = _setting(True, "Shrink images to 2000x2000 at most")
-    block_images: bool = _setting(False, "Send no images to the model")
+    auto_resize: bool = _setting(True, "Shrink images to at most 2000x2000")
+    block_images: bool = _setting(False, "Do not send images to the model")
 
 
 @frozen(kw_only=True)
@@ -113,7 +113,7 @@ class TerminalSettings:
     show_images: bool = _setting(True, "Show images if the terminal supports them")
     clear_on_shrink: bool = _setting(False, "Clear lines that are left over when the content shrinks")
     show_terminal_progress: bool = _setting(
-        False, "Show in the terminal's tab, where it can (OSC 9;4), that pi works; for the full screen"
+        False, "Show progress in the terminal's tab (OSC 9;4) while pi is working, in the full screen"
     )
 
 
@@ -143,9 +143,9 @@ class AgentSettings:
     """Tasks that the model hands to agents."""
 
     enabled: bool | None = _setting(
-        None, "Offer the tool `task`; when not set, where there is an [agent file](agents.md). `false` never offers it"
+        None, "Offer the tool `task`. If not set, it is offered if there is an [agent file](agents.md)"
     )
-    max_parallel: int = _setting(4, "How many agents of a session work at the same time; the others wait", at_least=1)
+    max_parallel: int = _setting(4, "How many agents of a session work at the same time; others wait", at_least=1)
 
 
 @frozen(kw_only=True)
@@ -154,7 +154,7 @@ class GuardrailRule:
 
     action: Literal["allow", "ask", "deny"] | None = _setting(None, "Action if all other fields match")
     tool: str | None = _setting(None, "Pattern of the tool's name; any tool if not set")
-    command: str | None = _setting(None, "Pattern of one simple command")
+    command: str | None = _setting(None, "Pattern of a simple command")
     path: str | None = _setting(None, "Pattern of a file")
     reason: str | None = _setting(None, "Reason, in the user's words")
 
@@ -196,7 +196,7 @@ class BudgetScopes:
     session: BudgetAmounts = _setting(BudgetAmounts, "Limits of a session")
     day: BudgetAmounts = _setting(BudgetAmounts, "Limits of a day")
     project: BudgetAmounts = _setting(BudgetAmounts, "Limits of a working directory")
-    total: BudgetAmounts = _setting(BudgetAmounts, "Limits of all that is in the ledger")
+    total: BudgetAmounts = _setting(BudgetAmounts, "Limits of everything in the ledger")
 
 
 @frozen(kw_only=True)
@@ -204,12 +204,12 @@ class BudgetSettings(BudgetScopes):
     """``budgets``: of the plugin of that name."""
 
     by: dict[str, BudgetScopes] = _setting(
-        dict, "The same for a plugin's requests, by its name, and for child sessions, by `agent:NAME`"
+        dict, "The same limits for a plugin's requests, by its name, and for child sessions, by `agent:NAME`"
     )
     unknown_price: Literal["refuse", "tokens", "ignore"] = _setting(
         "tokens",
-        "Models without known prices while dollars are limited: refuse them, count their tokens only and say so, or"
-        " only count",
+        "What to do with models of unknown price if dollars are limited: refuse them, count only their tokens and"
+        " say so, or count without a notice",
     )
 
 
@@ -217,10 +217,10 @@ class BudgetSettings(BudgetScopes):
 class RedactSettings:
     """``redact``: of the plugin of that name."""
 
-    enabled: bool = _setting(True, "Keep [secrets](redaction.md) out of what is stored")
-    provider: bool = _setting(False, "Replace them in requests, too; tools get them back")
-    output: bool = _setting(False, "Replace them in the output of JSON and RPC mode, too")
-    strict: bool = _setting(False, "Also replace values of key-like names that look random; refuse wrong patterns")
+    enabled: bool = _setting(True, "Keep [secrets](redaction.md) out of stored data")
+    provider: bool = _setting(False, "Also replace secrets in requests; tools get the originals")
+    output: bool = _setting(False, "Also replace secrets in the output of JSON and RPC mode")
+    strict: bool = _setting(False, "Also replace random-looking values of key-like names; refuse invalid patterns")
     patterns: Names = _setting(list, "Additional secrets, as regular expressions")
 
 
@@ -229,24 +229,22 @@ class SandboxSettings:
     """``sandbox``: of the plugin of that name."""
 
     mode: Literal["off", "auto", "bwrap", "landlock", "seatbelt"] = _setting(
-        "off", "Engine of the [sandbox](sandbox.md); `auto` takes the first that works"
+        "off", "Engine of the [sandbox](sandbox.md); `auto` selects the first one that works"
     )
     network: Literal["off", "allow", "open"] = _setting(
-        "off", "What programs in it reach: nothing, `allow`, everything"
+        "off", "What sandboxed programs can reach: nothing, the hosts in `allow`, or everything"
     )
-    allow: Names = _setting(list, "Hosts for `network` `allow`: `host`, `host:port` or `*.domain`")
-    write: Names = _setting(list, "Folders that may be changed besides the working directory")
-    deny_read: Names = _setting(list, "Paths that cannot be read, besides keys and logins")
-    env: Names = _setting(list, "Variables that programs get although they look like keys")
+    allow: Names = _setting(list, "Hosts to allow if `network` is `allow`: `host`, `host:port` or `*.domain`")
+    write: Names = _setting(list, "Folders that programs can change, in addition to the working directory")
+    deny_read: Names = _setting(list, "Paths that programs cannot read, in addition to keys and logins")
+    env: Names = _setting(list, "Environment variables that programs get even though they look like keys")
 
 
 @frozen(kw_only=True)
 class AcpSettings:
     """``acp``: of ``pi acp``."""
 
-    terminal: bool = _setting(
-        False, "Run commands in terminals of the [editor](acp.md), without the limits of pi's own"
-    )
+    terminal: bool = _setting(False, "Run commands in the [editor's](acp.md) terminals, where pi's limits do not apply")
 
 
 @frozen(kw_only=True)
@@ -254,8 +252,8 @@ class GuardrailSettings:
     """Checks before a tool runs."""
 
     enabled: bool = _setting(False, "Ask before dangerous commands and writes to protected paths")
-    rules: list[GuardrailRule] = _setting(list, "Rules that precede those of pi; the first match counts")
-    protected_paths: Names = _setting(list, "Additional names of protected files; `!name` removes one")
+    rules: list[GuardrailRule] = _setting(list, "Rules to check before pi's own; the first match applies")
+    protected_paths: Names = _setting(list, "Names of additional protected files; `!name` removes one")
     limits: GuardrailLimits = _setting(GuardrailLimits, "[Budgets](budgets.md); no limit if not set")
 
 
@@ -265,15 +263,14 @@ class PluginSettings:
 
     disabled: Names = _setting(list, "Plugins to leave out")
     allow: Names | None = _setting(
-        None, "Patterns of the only plugins that are loaded, besides pi's own; a project can only narrow the choice"
+        None,
+        "Patterns of plugins to load; if set, no others are loaded but pi's own. A project can only narrow the list",
     )
-    required: Names = _setting(list, "Plugins without which no session starts")
-    watch: bool = _setting(
-        False, "Log what plugins open, start and connect to, where they do not [state it](packages.md)"
-    )
+    required: Names = _setting(list, "Plugins that must be loaded for a session to start")
+    watch: bool = _setting(False, "Log what plugins open, start and connect to without [declaring it](packages.md)")
     order: Names = _setting(list, "Load order of plugins; plugins that are not named keep their positions")
     prefer: dict[str, str] = _setting(
-        dict, 'The plugin whose registration of a name is used, as in `{"tool:grep": "tools-fast"}`'
+        dict, 'Which plugin wins if several register the same name, for example `{"tool:grep": "tools-fast"}`'
     )
 
 
@@ -281,7 +278,7 @@ class PluginSettings:
 class HookTimeout:
     """The deadline of one plugin, or of one hook."""
 
-    timeout: float | None = _setting(None, "Seconds that an answer may take", at_least=0.001)
+    timeout: float | None = _setting(None, "Seconds that a call may take", at_least=0.001)
 
 
 @frozen(kw_only=True)
@@ -289,10 +286,10 @@ class HookSettings:
     """Deadlines of plugins."""
 
     timeout: float | None = _setting(
-        None, "Seconds that a plugin may take to load or to answer a hook; 30 or 600 if not set", at_least=0.001
+        None, "Seconds that a plugin may take to load or to answer a hook; if not set, 30 or 600", at_least=0.001
     )
-    plugins: dict[str, HookTimeout] = _setting(dict, "The same for single plugins, by name")
-    specs: dict[str, HookTimeout] = _setting(dict, "The same for single hooks, by name")
+    plugins: dict[str, HookTimeout] = _setting(dict, "The same for individual plugins, by name")
+    specs: dict[str, HookTimeout] = _setting(dict, "The same for individual hooks, by name")
 
 
 @frozen(kw_only=True)
@@ -303,35 +300,35 @@ class SettingsSchema(PackageSettings):
     default_provider: str | None = _setting(None, "Provider of new sessions")
     default_model: str | None = _setting(None, "Model of new sessions")
     default_thinking_level: ThinkingLevel = _setting("medium", "Reasoning effort of new sessions")
-    enabled_models: Names = _setting(list, "Patterns of the models to cycle through, as `--models` takes them")
-    persist_model_choice: bool = _setting(False, "Choosing a model or a thinking level makes it the default")
+    enabled_models: Names = _setting(list, "Patterns of the models to cycle through, as for `--models`")
+    persist_model_choice: bool = _setting(False, "Make a model or thinking level the default when the user selects it")
     thinking_budgets: ThinkingBudgets = _setting(ThinkingBudgets, "Tokens for thinking, by level")
     transport: str | None = _setting(
-        None, "Transport of requests, if a provider offers several: one of `auto`, `sse`, `websocket`, `sdk`"
+        None, "Transport for requests, if a provider offers several: `auto`, `sse`, `websocket` or `sdk`"
     )
     http_idle_timeout_ms: int = _setting(
-        300_000, "Milliseconds that a server may stay silent; 0 is no limit", at_least=0
+        300_000, "Milliseconds that a server may stay silent; 0 means no limit", at_least=0
     )
     http_progress_timeout_ms: int | None = _setting(
         None,
-        "Milliseconds within which an answer has to make progress, not counting pings; ten minutes, or"
-        " `httpIdleTimeoutMs` if that is longer; 0 is no limit",
+        "Milliseconds within which an answer has to make progress, not counting pings; if not set, ten minutes, or"
+        " `httpIdleTimeoutMs` if that is longer; 0 means no limit",
         at_least=0,
     )
 
     local_servers_timeout_ms: int = _setting(
-        200, "Milliseconds that servers on this machine have to list their models", at_least=0
+        200, "Milliseconds that local servers have to list their models", at_least=0
     )
 
     # Messages and tools
     steering_mode: QueueMode = _setting("one-at-a-time", "How many queued messages interrupt a run at a time")
     follow_up_mode: QueueMode = _setting("one-at-a-time", "How many queued messages are sent when a run ends")
     steering_interrupt: Literal["wait", "skip"] | None = _setting(
-        None, "Whether a message waits for the running tools or skips those that have not started; by `toolExecution`"
+        None, "Whether a steering message waits for running tools or skips unstarted ones; default: by `toolExecution`"
     )
-    tool_execution: Literal["parallel", "sequential"] = _setting("parallel", "How the calls of one answer are run")
-    shell_path: str | None = _setting(None, "The shell of the tool `bash`, instead of the system's")
-    shell_command_prefix: str | None = _setting(None, "Text before every shell command, on a line of its own")
+    tool_execution: Literal["parallel", "sequential"] = _setting("parallel", "How to run the tool calls of one answer")
+    shell_path: str | None = _setting(None, "The shell that the tool `bash` uses, instead of the system's")
+    shell_command_prefix: str | None = _setting(None, "Text to insert before every shell command, on a separate line")
     bash: BashSettings = _setting(BashSettings, "The tool `bash`")
     images: ImageSettings = _setting(ImageSettings, "Images for the model")
 
@@ -350,22 +347,22 @@ class SettingsSchema(PackageSettings):
     hooks: HookSettings = _setting(HookSettings, "How long plugins may take")
     agents: AgentSettings = _setting(AgentSettings, "Tasks that the model hands to agents")
     acp: AcpSettings = _setting(AcpSettings, "pi inside editors")
-    budgets: BudgetSettings = _setting(BudgetSettings, "What may be [used](budgets.md); no limit if not set")
+    budgets: BudgetSettings = _setting(BudgetSettings, "[Budgets](budgets.md); no limit if not set")
     guardrails: GuardrailSettings = _setting(GuardrailSettings, "Checks before a tool runs")
-    redact: RedactSettings = _setting(RedactSettings, "Secrets in what is stored")
-    sandbox: SandboxSettings = _setting(SandboxSettings, "Where programs may write and connect")
+    redact: RedactSettings = _setting(RedactSettings, "Secrets in stored data")
+    sandbox: SandboxSettings = _setting(SandboxSettings, "Where programs can write and connect")
     memory: MemorySettings = _setting(MemorySettings, "MEMORY.md")
 
     # Resources
     default_project_trust: Literal["ask", "always", "never"] = _setting(
-        "ask", "Whether a project's own files are used if no decision exists"
+        "ask", "Whether to use a project's own files if no decision is stored"
     )
     extensions: Names = _setting(list, "Additional extensions: files and folders; `!` and `-` exclude, `+` forces")
-    skills: Names = _setting(list, "Additional skills, as above")
-    prompts: Names = _setting(list, "Additional prompt templates, as above")
-    themes: Names = _setting(list, "Additional themes, as above")
+    skills: Names = _setting(list, "Additional skills, in the same form as `extensions`")
+    prompts: Names = _setting(list, "Additional prompt templates, in the same form as `extensions`")
+    themes: Names = _setting(list, "Additional themes, in the same form as `extensions`")
     enable_skill_commands: bool = _setting(True, "Offer each skill as `/skill:name`")
-    enable_skill_creation: bool = _setting(False, "Let the model write skills, with the tool `create_skill`")
+    enable_skill_creation: bool = _setting(False, "Let the model write skills with the tool `create_skill`")
     npm_command: Names = _setting(list, "Command that replaces `npm`, as a list of words")
     system_prompt: SystemPromptSettings = _setting(SystemPromptSettings, "What pi adds to the system prompt")
 
@@ -378,19 +375,19 @@ class SettingsSchema(PackageSettings):
     fullscreen_exit_output: Literal["transcript", "resume-hint"] = _setting(
         "transcript", "What the full screen leaves in the terminal when it ends"
     )
-    fullscreen_mouse: bool = _setting(True, "Take the mouse in the full screen; off leaves it to the terminal")
-    fullscreen_copy_on_select: bool = _setting(True, "Copy what is selected with the mouse in the full screen at once")
+    fullscreen_mouse: bool = _setting(True, "Handle the mouse in the full screen; if false, the terminal handles it")
+    fullscreen_copy_on_select: bool = _setting(True, "Copy text in the full screen when the mouse selects it")
     output_pad: int = _setting(1, "Empty columns on both sides of answers", at_least=0)
     hide_thinking_block: bool = _setting(False, "Hide the model's thinking")
-    show_hardware_cursor: bool = _setting(False, "Show the terminal's own cursor, for input methods")
-    quiet_startup: bool = _setting(False, "Show no header at the start")
+    show_hardware_cursor: bool = _setting(False, "Show the terminal's own cursor, which input methods need")
+    quiet_startup: bool = _setting(False, "Do not show a header at the start")
     collapse_changelog: bool = _setting(False, "Show a short changelog after an update")
-    double_escape_action: Literal["fork", "tree", "none"] = _setting("tree", "Action of pressing Escape twice")
+    double_escape_action: Literal["fork", "tree", "none"] = _setting("tree", "What pressing Escape twice does")
     tree_filter_mode: Literal["default", "no-tools", "user-only", "labeled-only", "all"] = _setting(
         "default", "Initial filter of the session tree"
     )
     editor_padding_x: int = _setting(0, "Empty columns on both sides of the editor", at_least=0)
-    autocomplete_max_visible: int = _setting(5, "Number of suggestions that are visible at once", at_least=1)
+    autocomplete_max_visible: int = _setting(5, "How many suggestions are visible at once", at_least=1)
     external_editor: str | None = _setting(None, "Editor command; takes precedence over `$VISUAL` and `$EDITOR`")
     terminal: TerminalSettings = _setting(TerminalSettings, "The terminal")
     markdown: MarkdownSettings = _setting(MarkdownSettings, "Markdown")

@@ -21,33 +21,33 @@ class PackageSettings:
         list, "Packages with plugins, extensions, skills, prompts and themes"
     )
     packages_auto_install: bool = setting(
-        True, "Install packages that are locked and missing when pi starts", key="packages.autoInstall"
+        True, "Install locked packages that are missing when pi starts", key="packages.autoInstall"
     )
     packages_installer: list[str] = setting(
-        list, "Command of uv or pip that installs packages, as a list of words", key="packages.installer"
+        list, "Command of uv or pip to install packages with, as a list of words", key="packages.installer"
     )
     packages_index: str | None = setting(
         None,
-        "Address of the package index, in place of the one that uv or pip is configured with",
+        "URL of the package index, instead of the one in the configuration of uv or pip",
         key="packages.index",
     )
     packages_find_links: list[str] = setting(
-        list, "Folders and pages with wheels, in addition to the index", key="packages.findLinks"
+        list, "Folders and web pages with wheels, in addition to the index", key="packages.findLinks"
     )
     packages_allow_builds: bool = setting(
-        False, "Build dependencies from sources, which runs their code", key="packages.allowBuilds"
+        False, "Allow building dependencies from source, which runs their code", key="packages.allowBuilds"
     )
     packages_min_age_days: float = setting(
-        0.0, "Ignore what was published later than this many days ago; needs uv", at_least=0, key="packages.minAgeDays"
+        0.0, "Ignore releases that are younger than this many days; needs uv", at_least=0, key="packages.minAgeDays"
     )
     packages_deny: list[str] = setting(
         list, "Patterns of packages that are neither installed nor loaded", key="packages.deny"
     )
     packages_verify: Literal["attested"] | None = setting(
         None,
-        "What packages of an index must have to be installed: `attested`, a valid attestation of their publisher",
+        "Proof that packages of an index need: `attested` requires a valid attestation of their publisher",
         key="packages.verify",
     )
     packages_catalogues: list[str] = setting(
-        list, "Further catalogues for `pi search`: files and addresses of JSON", key="packages.catalogues"
+        list, "Additional catalogues for `pi search`: paths and URLs of JSON files", key="packages.catalogues"
     )

@@ -38,7 +38,7 @@ _NOT_CACHED = object()
 
 
 class Settings:
-    """All layers, objects merged key by key. Make instances with ``load``, ``in_memory`` or ``from_storage``.
+    """All layers, with objects merged key by key. Create one with ``load``, ``in_memory`` or ``from_storage``.
 
     The command line overrides the environment, the environment the project's file, and that the global file.
 
@@ -96,7 +96,7 @@ class Settings:
         environ: Mapping[str, str] | None = None,
         overrides: Mapping[str, Any] | None = None,
     ) -> Settings:
-        """Return settings from a storage other than the two files; the other arguments are those of ``load``."""
+        """Return settings from a storage other than the two files; the other arguments are the same as in ``load``."""
         home = default_agent_dir(environ) if agent_dir is None else Path(agent_dir)
 
         def decide(default: str) -> ProjectTrust:
@@ -156,9 +156,9 @@ class Settings:
             self._holds -= 1
 
     def trust_of(self, cwd: str | Path) -> ProjectTrust:
-        """Return the trust decision about a folder, which may be another one than that of ``project_trust``.
+        """Return the trust decision about a folder, which may differ from the folder of ``project_trust``.
 
-        For another folder, options and plugins have not decided: ``trust.json`` and the default setting decide.
+        Options and plugins have not decided about other folders, so ``trust.json`` and the default setting decide.
         """
         if isinstance(self._source, MemorySource) or self.project_trust.is_about(cwd):
             return self.project_trust
@@ -187,7 +187,7 @@ class Settings:
     def origin(self, key: Key) -> str | None:
         """Return where the effective value is set: a file, a variable, ``COMMAND_LINE`` or ``IN_MEMORY``; else None.
 
-        For an object that several layers contribute to, the one with the highest precedence.
+        For an object to which several layers contribute, this is the layer with the highest precedence.
         """
         layer = self._layer_of(steps_of(key))
         return layer.origin if layer is not None else None
@@ -272,7 +272,7 @@ class Settings:
             in_the_way = put(values, steps, plain)
             if in_the_way is not None:
                 current = short_json(look_up(values, in_the_way))
-                raise UserError(f"Setting {name_of(in_the_way)!r} is {current}, no object. Unset it first.")
+                raise UserError(f"Setting {name_of(in_the_way)!r} is {current}, not an object. Unset it first.")
 
         self._source.change(scope, edit)
         self.reload()
@@ -357,7 +357,7 @@ class Settings:
         return value if isinstance(value, str | int | float) else copy.deepcopy(value)
 
     def _checked_value(self, steps: tuple[str, ...], required: str, is_valid: Callable[[Any], bool]) -> Any:
-        for depth in range(1, len(steps)):  # a value on the path may be no object
+        for depth in range(1, len(steps)):  # a value on the path may not be an object
             parent = look_up(self._known_values, steps[:depth])
             if parent is not MISSING and not isinstance(parent, dict):
                 self._report_problem(steps[:depth], "an object", parent)
@@ -385,16 +385,16 @@ SettingsManager = Settings
 
 def _checked(steps: tuple[str, ...], scope: Scope) -> tuple[str, ...]:
     if not steps or not all(steps):
-        raise UserError(f"{name_of(steps)!r} is no name of a setting")
+        raise UserError(f"{name_of(steps)!r} is not the name of a setting")
     if scope == "project" and steps[0] in GLOBAL_ONLY:
-        raise UserError(f"Setting {steps[0]!r} counts in the user's own settings alone; set it without --project.")
+        raise UserError(f"Setting {steps[0]!r} works only in the user's own settings; set it without --project.")
     return steps
 
 
 def _line_of(text: str | None, steps: Sequence[str]) -> int | None:
-    from pi_hookspecs.model_json import line_of  # only problems need it
+    from pi_hookspecs.model_json import line_of  # only needed for problems
 
     try:
         return line_of(text, steps) if text else None
-    except (ValueError, IndexError):  # it is no JSON any more
+    except (ValueError, IndexError):  # it is no longer JSON
         return None

@@ -91,17 +91,17 @@ class SettingsStorage(Protocol):
         ...
 
     def read(self, scope: Scope) -> str | None:
-        """Return the text of a scope, None if there is none; raise ``UserError`` if it cannot be read."""
+        """Return the text of a scope; None if there is none. Raise ``UserError`` if it cannot be read."""
         ...
 
     def change(self, scope: Scope, edit: Callable[[str | None], str | None]) -> None:
-        """Replace the text by what ``edit`` returns for it, under a lock; None changes nothing."""
+        """Replace the text with the result of ``edit``, under a lock; None changes nothing."""
         ...
 
 
 @runtime_checkable
 class WatchedStorage(SettingsStorage, Protocol):
-    """A storage that others may change, too; changes are detected whenever a setting is read."""
+    """A storage that others may also change; changes are detected whenever a setting is read."""
 
     def stamp(self, scope: Scope) -> object:
         """Return a value that differs after the text of a scope was changed; called at each access."""
@@ -139,8 +139,8 @@ class FileStorage:
         return found.st_mtime_ns, found.st_size, found.st_ino
 
     def change(self, scope: Scope, edit: Callable[[str | None], str | None]) -> None:
-        """Replace the file atomically, under the lock that the TypeScript pi uses, too."""
-        if scope == "global":  # the folder has keys, and settings can name commands that pi runs
+        """Replace the file atomically, under the same lock that the TypeScript pi uses."""
+        if scope == "global":  # the folder contains keys, and settings can name commands that pi runs
             change_text(self._files[scope], edit, folder_mode=0o700, file_mode=0o600)
         else:
             change_text(self._files[scope], edit)
@@ -176,7 +176,7 @@ class StoredSource:
 
         Args:
             report: Called with a message for each setting or file that cannot be used.
-            trust: The decision about the project; decided again when None.
+            trust: The decision about the project; None decides again.
         """
         layers = [self._layer("global", report)]
         if trust is None:

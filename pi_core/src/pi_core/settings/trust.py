@@ -47,7 +47,7 @@ class ProjectTrust(Value):
     Attributes:
         cwd: The project's folder, without symbolic links.
         is_trusted: Whether the project is trusted. False while it is undecided, also if the project has no files that
-            need trust: it may get some at any time.
+            need trust, because such files may be added at any time.
         why: The reason for the decision, as a sentence without its full stop.
         decided: Whether there is a decision.
         resources: The project's files and folders that need trust.
@@ -71,7 +71,7 @@ class ProjectTrust(Value):
     def decide(
         cls, cwd: str | Path, agent_dir: str | Path, *, default: str = "ask", environ: Mapping[str, str] | None = None
     ) -> ProjectTrust:
-        """Return the decision in ``trust.json``, else that of the user's default; no question is asked.
+        """Return the decision in ``trust.json``, else the user's default, without asking the user.
 
         Args:
             cwd: The project's folder.
@@ -127,7 +127,7 @@ class ProjectTrust(Value):
 
 
 class TrustStore:
-    """``trust.json``: an object of folders, each true or false; null is no decision.
+    """``trust.json``: an object of folders, each true or false; null is not a decision.
 
     Args:
         agent_dir: The folder of the file.
@@ -146,10 +146,10 @@ class TrustStore:
         return {folder: value for folder, value in values.items() if value is not None}
 
     def decision(self, cwd: str | Path, environ: Mapping[str, str] | None = None) -> tuple[Path, bool] | None:
-        """Return the decision of a folder, or of its closest parent with one, and the folder of that decision.
+        """Return the decision about a folder or its closest parent with a decision, and the folder of that decision.
 
-        Trust does not extend to another git repository below the folder that has files which need trust: a clone in a
-        trusted folder is other people's code. A refusal extends to clones.
+        Trust does not extend to another git repository below the folder that has files which need trust, because a
+        clone in a trusted folder is other people's code. A refusal extends to clones.
 
         Args:
             cwd: The folder.
@@ -172,7 +172,7 @@ class TrustStore:
         return None
 
     def remember(self, folder: str | Path, *, trusted: bool | None) -> None:
-        """Store the decision for a folder and all below it; None removes it. Those of other folders stay.
+        """Store the decision for a folder and everything below it; None removes it. Other decisions are kept.
 
         Raises:
             UserError: The file cannot be read or written; nothing was changed.
@@ -193,7 +193,7 @@ class TrustStore:
             raise UserError(f"{error}. Nothing was changed. {_REPAIR}.") from error
 
     def remember_parent(self, folder: str | Path) -> None:
-        """Store trust of the folder above one, and of the folder itself where that does not extend to it.
+        """Store trust in the parent of a folder, and in the folder itself if the parent's trust does not extend to it.
 
         Raises:
             UserError: The file cannot be read or written.
@@ -241,7 +241,7 @@ def project_resources(cwd: Path, environ: Mapping[str, str] | None = None) -> It
 
 
 def _of_repository(folder: Path, agent_dir: str | Path, environ: Mapping[str, str] | None) -> tuple[Path, bool] | None:
-    """Return the decision of the repository whose files a folder has, in one of pi's worktrees."""
+    """Return the decision about the repository of a folder that is in one of pi's worktrees."""
     if "worktrees" not in folder.parts:
         return None
     from pi_core.base.worktrees import repository_folder

@@ -34,8 +34,8 @@ _STEP = r'"([^"]*)"|([^."]+)'
 def steps_of(key: Key) -> tuple[str, ...]:
     """Return the steps of a key; ``hooks.plugins."a.b"`` has three.
 
-    ``packages.deny`` has one: ``packages`` is a list, which the TypeScript pi reads, too, so its options are keys of
-    their own, with a dot in their names.
+    ``packages.deny`` is one step, because ``packages`` is a list that the TypeScript pi also reads; its options are
+    separate keys with a dot in their names.
     """
     if not isinstance(key, str):
         return tuple(key)
@@ -82,7 +82,7 @@ def put(values: dict[str, Any], steps: Sequence[str], value: Any) -> tuple[str, 
     """Set the value at a path, creating the objects on it.
 
     Returns:
-        None; or, if a value on the path is no object, the steps to that, and nothing was set.
+        None, or, if a value on the path is not an object, the steps to that value; then nothing was set.
     """
     for depth, step in enumerate(steps[:-1], 1):
         below = values.setdefault(step, {})
@@ -121,5 +121,5 @@ def is_finite(number: float) -> bool:
     """Return whether a number is finite as a float."""
     try:
         return math.isfinite(number)
-    except OverflowError:  # an int of more digits than a float holds
+    except OverflowError:  # an int with more digits than a float can represent
         return False

@@ -1,4 +1,4 @@
-"""The text that the model gets before the conversation: sections, each with the plugin or option it comes from."""
+"""The system prompt: sections of text, each with the plugin or option that it comes from."""
 
 from __future__ import annotations
 

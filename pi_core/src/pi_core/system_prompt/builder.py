@@ -62,7 +62,7 @@ class SystemPromptBuilder:
         self._built: tuple[tuple[Contribution, ...], SystemPrompt] | None = None
 
     async def build(self, inputs: PromptInputs, ask: Ask | None) -> SystemPrompt:
-        """Call the plugins and return the prompt; the same object while nothing changed.
+        """Call the plugins and return the prompt; the same object as long as nothing has changed.
 
         Args:
             inputs: The inputs from the session.
@@ -85,7 +85,7 @@ class SystemPromptBuilder:
         return self.build_cached(inputs)
 
     def build_cached(self, inputs: PromptInputs) -> SystemPrompt:
-        """Return the prompt with the results of the last call of the plugins, without calling them."""
+        """Return the prompt with the plugins' most recent results, without calling the plugins."""
         contributions = self._contributions(inputs)
         if self._built is None or self._built[0] != contributions:
             self._built = contributions, render(contributions)

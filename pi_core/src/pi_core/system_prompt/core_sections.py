@@ -1,4 +1,4 @@
-"""The sections of core itself: role, tools, rules, documentation, date and working directory."""
+"""The core's own sections: role, tools, rules, documentation, date and working directory."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def base_sections(tools: Sequence[Tool], owner: Callable[[Tool], str | None]) ->
     """Yield preamble, tools, rules and docs, which a custom prompt replaces.
 
     Args:
-        tools: The active tools; those with a snippet are listed, all add their guidelines.
+        tools: The active tools; tools with a snippet are listed, and all tools add their guidelines.
         owner: Returns the plugin that registered a tool.
     """
     yield _core_section("preamble", _ROLE)

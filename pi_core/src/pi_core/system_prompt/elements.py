@@ -1,4 +1,4 @@
-"""Elements of the system prompt that contain the text of files, which is escaped so that it cannot close them."""
+"""Elements of the system prompt that contain files; a file's text is escaped so that it cannot close its element."""
 
 from __future__ import annotations
 

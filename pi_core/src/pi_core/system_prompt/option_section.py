@@ -32,11 +32,11 @@ def option_section(name: str, value: str) -> PromptSection:
 
 
 def _file_size(value: str) -> int | None:
-    """Return the size of the file that a text is the path of; None when it is no path of a file."""
+    """Return the size of the file whose path is the text; None if the text is not the path of a file."""
     if not value or "\n" in value:
         return None
     try:
         status = os.stat(value)  # noqa: PTH116 - as above
-    except (OSError, ValueError):  # no such file; too long for a path; a NUL in it
+    except (OSError, ValueError):  # no such file, a text too long for a path, or a text with a NUL
         return None
     return status.st_size if stat.S_ISREG(status.st_mode) else None

@@ -28,8 +28,8 @@ class Contribution(Value):
     Attributes:
         section: Name, text, source and place.
         hook: The name of the hook that returned it, ``core``, or the option of the command line.
-        plugin: The plugin that returned it; None when it is not from a plugin.
-        bare: Whether it is rendered without its section's element, as a custom prompt is.
+        plugin: The plugin that returned it; None if it does not come from a plugin.
+        bare: Whether it is rendered without the element of its section, like a custom prompt.
     """
 
     section: PromptSection
@@ -47,7 +47,7 @@ class SystemPrompt(ReprMixin):
 
 
 def render(contributions: Sequence[Contribution]) -> SystemPrompt:
-    """Return the prompt: contributions of one section in one element, sections sorted by place, in stable order."""
+    """Return the prompt: one element per section with its contributions, sections stably sorted by place."""
     sections: dict[str, list[Contribution]] = {}
     for each in contributions:
         if each.section.text.strip():

@@ -1,7 +1,7 @@
 """Conversion of values to JSON and back, for session files, RPC and JSON mode.
 
-The one place that converts ``stop_reason`` to ``stopReason``. JSON mode writes every event, so each class has an
-encoder that is built from its fields once; readers are compiled in ``reader.py``.
+No other module converts ``stop_reason`` to ``stopReason``. JSON mode writes every event, so each class has an encoder
+that is built once from its fields; readers are compiled in ``reader.py``.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ Encoder: TypeAlias = "Callable[[Any], Any]"
 _AS_IT_IS = frozenset({str, int, bool, type(None)})
 _TAGS = ("type", "role")
 _TOO_DEEP = "(not shown: nested too deeply, or contains itself)"
-"""In place of a value that would end in a ``RecursionError``."""
+"""Replaces a value whose conversion would raise a ``RecursionError``."""
 
 
 def to_wire(value: Any) -> Any:
@@ -56,8 +56,8 @@ def to_wire(value: Any) -> Any:
 
     Attribute names become camelCase; fields whose default is None are omitted while they are None, and
     the items of ``extra`` are written next to the known fields. Keys of dicts, such as tool arguments, are not changed.
-    Values that JSON cannot represent are converted (a path to its text, a set to a list, NaN to null,
-    an unknown object to its ``str``), so that wrong ``details`` of a plugin cannot fail a run.
+    Values that JSON cannot represent are converted (a path to its text, a set to a list, NaN to null, an unknown object
+    to its ``str``), so that a plugin's invalid ``details`` cannot make a run fail.
 
     A ``message_update`` contains only the delta, not the partial message.
     """
@@ -72,16 +72,16 @@ def dumps(value: Any) -> bytes:
     data = to_wire(value)
     try:
         return orjson.dumps(data)
-    except TypeError:  # integers over 64 bits, lone surrogates, 255 levels: all of them JSON nevertheless
+    except TypeError:  # integers over 64 bits, lone surrogates, 255 levels: all valid JSON
         import json
 
         return json.dumps(data, separators=(",", ":")).encode("ascii")
 
 
 def is_on_wire(event: object) -> bool:
-    """Whether an event is for JSON mode and RPC, too; a class of events for this process only has ``on_wire = False``.
+    """Whether JSON mode and RPC also send an event; classes of process-internal events have ``on_wire = False``.
 
-    The original's clients know none of those: they report what a session's own process has to follow.
+    Clients of the original do not know such events, which report what only a session's own process has to follow.
     """
     return getattr(event, "on_wire", True)
 
@@ -99,22 +99,22 @@ def from_wire(data: Any, cls: type[T]) -> T:
 
 
 def content_from_wire(data: Any) -> Content:
-    """Return a content block, by its ``type``; an unknown type gives an ``UnknownContent``. Raises as ``from_wire``."""
+    """Return a content block by its ``type``, or an ``UnknownContent``. Raises the same errors as ``from_wire``."""
     return cast("Content", _READERS["content block"](data))
 
 
 def message_from_wire(data: Any) -> AgentMessage:
-    """Return a message, by its ``role``; an unknown role gives an ``UnknownMessage``. Raises as ``from_wire``."""
+    """Return a message by its ``role``, or an ``UnknownMessage``. Raises the same errors as ``from_wire``."""
     return cast("AgentMessage", _READERS["message"](data))
 
 
 def entry_from_wire(data: Any) -> SessionEntry:
-    """Return a session entry, by its ``type``; an unknown type gives an ``UnknownEntry``. Raises as ``from_wire``."""
+    """Return a session entry by its ``type``, or an ``UnknownEntry``. Raises the same errors as ``from_wire``."""
     return cast("SessionEntry", _READERS["session entry"](data))
 
 
 def header_from_wire(data: Any) -> SessionHeader:
-    """Return a session file's header; one without a version is of version 1. Raises as ``from_wire``."""
+    """Return a session file's header; without a version it has version 1. Raises the same errors as ``from_wire``."""
     return cast("SessionHeader", _READERS["SessionHeader"](data))
 
 
@@ -130,14 +130,14 @@ def _read(data: Any, target: Any, what: str) -> Any:
         return reader_of(target)(data)
     except RecursionError as error:
         raise PiError(f"Cannot read a {what}: nested too deeply") from error
-    except (InvalidData, TypeError, ValueError) as error:  # the latter two are of a class's own converters
+    except (InvalidData, TypeError, ValueError) as error:  # a class's own converters raise the latter two
         from pi_core.wire.errors import explain
 
         raise PiError(f"Cannot read a {what}: {explain(data, target) or error}") from error
 
 
 class _Readers(dict[str, "Callable[[Any], Any]"]):
-    """Readers by the description of what they read; each is compiled when it is first used."""
+    """Readers by a description of what they read; each is compiled on first use."""
 
     def __missing__(self, what: str) -> Callable[[Any], Any]:
         import pi_hookspecs
@@ -166,14 +166,14 @@ _TARGETS = {
 
 
 def model_from_wire(data: Any) -> Model:
-    """Return a ``Model``. Raises as ``from_wire``."""
+    """Return a ``Model``. Raises the same errors as ``from_wire``."""
     from pi_hookspecs.models import Model
 
     return from_wire(data, Model)
 
 
 class _Encoders(dict[type[Any], "Encoder"]):
-    """Encoders by class; each is made for the first instance of its class."""
+    """Encoders by class; each is created for the first instance of its class."""
 
     def __missing__(self, kind: type[Any]) -> Encoder:
         encoder = self[kind] = _make_encoder(kind)
@@ -242,7 +242,7 @@ def _key(key: Any) -> str:
 
 def _array(value: Sequence[Any]) -> list[Any]:
     wire = []
-    for item in value:  # a loop, not a comprehension: one frame less for each level of a deep value
+    for item in value:  # a loop, not a comprehension: it saves a frame for each level of a deep value
         kind = type(item)
         wire.append(item if kind in _AS_IT_IS else _ENCODERS[kind](item))
     return wire
@@ -253,7 +253,7 @@ _BY_BASE: tuple[tuple[type[Any], Encoder], ...] = (
     (str, str.__str__),
     (float, lambda value: float(value) if math.isfinite(value) else None),
     (int, int),
-    (bytes, str),  # a sequence too, but of no use as a list of numbers
+    (bytes, str),  # also a sequence, but useless as a list of numbers
     (bytearray, str),
     (Mapping, _mapping),
     (AbstractSet, lambda value: _array(sorted(value, key=repr))),
@@ -269,9 +269,9 @@ def _safe_str(value: Any) -> str:
 
 
 def _special_encoder(kind: type[Any]) -> Encoder | None:
-    """Return the encoder of the few classes whose JSON is not their fields; None for any other."""
+    """Return the encoder of the few classes whose JSON differs from their fields; None for any other class."""
     if kind.__name__ not in ("Done", "Error", "MessageUpdateEvent"):
-        return None  # spares the imports
+        return None  # avoids the imports
     from pi_hookspecs.events.agent import MessageUpdateEvent
     from pi_hookspecs.stream import Done, Error
 
@@ -294,7 +294,7 @@ def _encode_message_update(event: MessageUpdateEvent) -> dict[str, Any]:
 
 
 def _current_usage(event: AssistantMessageEvent) -> Usage:
-    """Return the usage so far, from the builder itself: its ``partial`` copies the whole message."""
+    """Return the usage so far from the builder itself, because its ``partial`` copies the whole message."""
     source = event.source if hasattr(event, "source") else None
     usage: Usage | None = getattr(source, "usage", None)
     return usage or event.partial.usage  # type: ignore[union-attr]

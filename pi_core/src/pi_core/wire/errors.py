@@ -1,4 +1,4 @@
-"""Error messages for JSON data that does not fit a class of the contract: each problem with its path."""
+"""Error messages for JSON data that does not fit a class of the contract: they list problems with their paths."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _JSON_TYPES: dict[Any, str] = {
     dict: "an object",
 }
 _MAX_PROBLEMS = 3
-"""Problems listed in one message."""
+"""Maximum number of problems in one message."""
 
 
 def explain(data: Any, target: Any) -> str:
@@ -89,7 +89,7 @@ def _object_problems(data: dict[str, Any], classes: list[Any], path: str) -> Ite
     for field in attrs.fields(cls):
         key = wire_name(field.name)
         if keeps_extra and key == "extra":
-            continue  # in JSON it is an unknown field like any other
+            continue  # in JSON it is an ordinary unknown field
         if key not in data:
             if field.default is attrs.NOTHING and field.name != "parent_id":
                 yield f"{path}.{key}".lstrip("."), "is missing"

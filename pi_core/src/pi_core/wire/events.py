@@ -1,7 +1,7 @@
-"""Events of a session from JSON, for clients in Python that display a session of another process.
+"""Reads events of a session from JSON, for clients in Python that display a session of another process.
 
-They get what subscribers in the session's process get, with one difference: the wire has only the changes of an answer,
-so that its events have no ``partial``.
+Clients get the same events as subscribers in the session's process, except that the wire contains only the changes of
+an answer, so that the events have no ``partial``.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["event_from_wire"]
 
 _MODULES = ("agent", "notices", "tools")
-"""Modules of ``pi_hookspecs.events`` with the events that subscribers get."""
+"""Modules of ``pi_hookspecs.events`` that define the events for subscribers."""
 
 
 def event_from_wire(data: Mapping[str, Any]) -> Any:
@@ -44,7 +44,7 @@ def event_from_wire(data: Mapping[str, Any]) -> Any:
 
 
 class _NoPartial:
-    """Stands in for the builder of an answer, which is in the other process."""
+    """Replaces the builder of an answer, which is in the other process."""
 
     def partial(self) -> AssistantMessage:
         raise PiError("An answer that is received from another process has no partial message; add up its deltas.")
@@ -83,6 +83,6 @@ def _stream_classes() -> dict[str, type[Any]]:
 
 
 def _by_type(module: ModuleType) -> dict[str, type[Any]]:
-    """Return the classes of a module that state the type of their events."""
+    """Return the classes of a module that declare a type of event, by that type."""
     found: list[Any] = [each for each in vars(module).values() if isinstance(each, type) and attrs.has(each)]
     return {each.type: each for each in found if isinstance(getattr(each, "type", None), str)}

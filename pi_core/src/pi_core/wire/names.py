@@ -1,4 +1,4 @@
-"""Names of attributes in JSON: camelCase of Python's snake_case."""
+"""Names of attributes in JSON: camelCase instead of Python's snake_case."""
 
 from __future__ import annotations
 
@@ -16,6 +16,6 @@ def wire_name(name: str) -> str:
 
 
 def keeps_unknown_fields(cls: type[Any]) -> bool:
-    """Whether the class stores unknown fields in an ``extra`` of its own."""
+    """Whether the class stores unknown fields in its own ``extra``."""
     field = attrs.fields_dict(cls).get("extra")
     return field is not None and isinstance(field.default, attrs.Factory)  # type: ignore[arg-type]

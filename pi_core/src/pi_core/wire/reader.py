@@ -1,4 +1,4 @@
-"""Reading values from JSON: one function for each class, compiled from its fields.
+"""Reads values from JSON with one function per class, which is compiled from the fields of the class.
 
 A long session holds a hundred thousand messages, and ``--continue`` reads them before its first request. cattrs, taught
 to be as strict about types and as tolerant of unknown fields as a session file needs, takes 4.5 to 5 times as long
@@ -31,17 +31,17 @@ if TYPE_CHECKING:
 __all__ = ["OLD_ROLES", "InvalidData", "json_type", "members_of", "reader_of", "tags_of"]
 
 OLD_ROLES = {"hookMessage": "custom"}
-"""Roles of session version 2, with their present names."""
+"""Roles in session version 2, with their current names."""
 
 _OLD_NAMES = {
     "ToolResultMessage": {"tool_use_id": "toolCallId"},
     "CompactionEntry": {"firstKeptId": "firstKeptEntryId"},
     "SessionHeader": {"branchedFrom": "parentSession"},
 }
-"""Field names of older files, with their present names; the present name wins where a file has both."""
+"""Field names in older files, with their current names; the current name wins if a file has both."""
 
 _DEFAULTS_OF_OLD_FILES = {("SessionHeader", "version"): "1"}
-"""Source of the value of a field that a file does not have, where that is not the default of a new value."""
+"""Source code for the value of a field missing in a file, if that differs from the default of new values."""
 
 
 class InvalidData(Exception):
@@ -50,7 +50,7 @@ class InvalidData(Exception):
 
 @cache
 def reader_of(target: Any) -> Reader:
-    """Return a function that makes a value of a type from JSON data; it raises ``InvalidData`` if that does not fit."""
+    """Return a function that reads a value of a type from JSON, or raises ``InvalidData`` if the data does not fit."""
     members = members_of(target)
     if len(members) > 1 and all(map(attrs.has, members)):
         return _tagged_reader(members)
@@ -92,7 +92,7 @@ def _tagged_reader(classes: tuple[Any, ...]) -> Reader:
         if cls is None:
             raise InvalidData
         reader = reader_of(cls)
-        if cls is not unknown:  # else a file with many unknown types would fill the cache
+        if cls is not unknown:  # otherwise a file with many unknown types would fill the cache
             readers[tag] = reader
         return reader
 
@@ -110,7 +110,7 @@ class _ReaderSource:
     """Generates and compiles the source of one reader.
 
     The reader of a class sets the attributes of an instance of a mutable subclass, and then assigns its ``__class__``.
-    That takes a fifth of the time of a frozen class's ``__init__``, and a third of that of ``object.__setattr__``.
+    This takes a fifth of the time of a frozen class's ``__init__``, and a third of the time of ``object.__setattr__``.
     """
 
     def __init__(self, target: Any) -> None:
@@ -164,7 +164,7 @@ class _ReaderSource:
         default = _DEFAULTS_OF_OLD_FILES.get((self._target.__name__, field.name))
         optional = field.default is not attrs.NOTHING or field.name == "parent_id"  # early entries have no parent
         check = self._check(field.type)
-        if field.name == "display":  # a text in early versions
+        if field.name == "display":  # a string in early versions
             check = ["if type(v) is str:", "    v = True", *check]
         self._lines.append(f"v = get({key!r})" if optional else f"v = data[{key!r}]")
         if default is None and field.default is not attrs.NOTHING and field.default is not None:
@@ -207,7 +207,7 @@ class _ReaderSource:
             return [f"v = tuple([{self._bind(reader_of(inner[0]))}(item) for item in v])"]
         if origin is dict and inner[1] is not Any:
             return [f"v = {{key: {self._bind(reader_of(inner[1]))}(item) for key, item in v.items()}}"]
-        if origin is Literal and len(inner) == 1:  # a tag; of several values, a newer version may have more
+        if origin is Literal and len(inner) == 1:  # a tag; if it has several values, a newer version may have more
             return [f"if v != {inner[0]!r}:", "    raise InvalidData", f"v = {inner[0]!r}"]  # one object for all
         return []
 
@@ -217,7 +217,7 @@ def _indented(lines: Sequence[str]) -> list[str]:
 
 
 def _mutable_subclass(cls: Any) -> Any:
-    """Return a subclass of a frozen class with the same layout, that is not frozen and has no ``__init__``."""
+    """Return a mutable subclass of a frozen class with the same layout and without ``__init__``."""
     plain = {name: getattr(object, name) for name in ("__init__", "__setattr__", "__delattr__")}
     return type(cls.__name__, (cls,), {"__slots__": (), **plain})
 
@@ -231,13 +231,13 @@ def json_type(target: Any) -> type[Any]:
 
 
 def _type_test(kind: str) -> str:
-    """Return the source of the test for a JSON type; JSON has one type of number, and a boolean is none."""
+    """Return the source of the test for a JSON type; JSON has one type of number, and booleans are not numbers."""
     tests = {"int": "type(v) is int or type(v) is float", "NoneType": "v is None", "list": "type(v) is list"}
     return tests.get("int" if kind == "float" else kind, f"type(v) is {kind}")
 
 
 def _names_in_annotations(cls: type[Any]) -> dict[str, Any]:
-    """Return the names in a class's annotations that are imported for type checkers only: public ones of pi_hookspecs.
+    """Return the public names of pi_hookspecs that a class's annotations use and import for type checkers only.
 
     A mapping that looks names up lazily works until Python 3.13; later versions copy it.
     """

@@ -45,12 +45,12 @@ async def test_a_command_that_raises_is_reported_and_counts_as_run(commands_of, 
 
 async def test_a_mistake_of_the_user_is_reported_as_its_message_alone(commands_of, recorder):
     async def handler(arguments, ctx):
-        raise UserError(f"{arguments!r} is no number of pages")
+        raise UserError(f"{arguments!r} is not a number of pages")
 
     await commands_of(commands=[Command(name="note", handler=handler)]).run("/note many")
 
     (event,) = recorder.events
-    assert (event.error, event.stack) == ("/note: 'many' is no number of pages", None)
+    assert (event.error, event.stack) == ("/note: 'many' is not a number of pages", None)
 
 
 async def test_a_mistake_whose_message_names_the_command_names_it_once(commands_of, recorder):

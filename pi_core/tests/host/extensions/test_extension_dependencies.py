@@ -213,7 +213,7 @@ def test_uv_keeps_the_user_s_variables(tmp_path, spying_uv):
 def test_a_project_s_own_program_is_not_taken_for_uv(tmp_path, monkeypatch, path):
     monkeypatch.chdir(tmp_path / "bin" if path != "bin" else tmp_path)
 
-    with pytest.raises(UserError, match="and uv, which would install it, is not there"):
+    with pytest.raises(UserError, match="and uv, which would install it, is missing"):
         install(["no-such-distribution-anywhere"], tmp_path / "cache", print, {"PATH": path})
 
 
@@ -236,7 +236,7 @@ def test_the_block_is_read(source, wanted):
 @pytest.mark.parametrize(
     ("source", "message"),
     [
-        ("# /// script\n# dependencies = [\n# ///\n", "is no TOML"),
+        ("# /// script\n# dependencies = [\n# ///\n", "is not TOML"),
         ("# /// script\n# dependencies = 'a'\n# ///\n", "must be a list of texts"),
         ("# /// script\n# dependencies = [1]\n# ///\n", "must be a list of texts"),
         ("# /// script\n# requires-python = '>=4.0'\n# ///\n", "requires Python >=4.0"),

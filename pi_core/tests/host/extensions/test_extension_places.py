@@ -105,7 +105,7 @@ def test_a_disabled_one_is_not_run(folders, command):
 
 @pytest.mark.parametrize("given", ["nope.py", "./nope", "~/nope.py", "a/b", "/no/such", "", "two words"])
 def test_what_is_neither_a_file_nor_a_requirement_is_an_error(folders, given):
-    with pytest.raises(UserError, match="there is no such file, and it is no requirement"):
+    with pytest.raises(UserError, match="there is no such file, and it is not a requirement"):
         folders.host(given=[given or "\x00 "])
 
 

@@ -120,8 +120,8 @@ def test_a_module_that_is_installed_is_not_run_in_its_place(folders, project):
 @pytest.mark.parametrize(
     ("toml", "message"),
     [
-        ("[project", "is no TOML"),
-        ("[project.entry-points.pi]\nacme = 'pi_not_there'\n", "neither src/pi_not_there nor pi_not_there is there"),
+        ("[project", "is not TOML"),
+        ("[project.entry-points.pi]\nacme = 'pi_not_there'\n", "neither src/pi_not_there nor pi_not_there exists"),
         ("[project]\nname = 'x'\n", "nor a pyproject.toml with entry points in group 'pi'"),
     ],
     ids=["toml", "module", "no plugin"],

@@ -76,7 +76,10 @@ async def test_new_files_come_and_removed_ones_go(folders, command, start):
         ("def activate(pi):\n    x = (\n", "todo.py, line 2"),
         ("import no_such_module\n", "No module named 'no_such_module'"),
         ("def activate(pi):\n    pi.register_command('half', print)\n    1 / 0\n", "division by zero"),
-        ("from pi_hookspecs import hookimpl\n@hookimpl\ndef register_commands():\n    return [5]\n", "5 is no Command"),
+        (
+            "from pi_hookspecs import hookimpl\n@hookimpl\ndef register_commands():\n    return [5]\n",
+            "5 is not of type Command",
+        ),
         ("x = 1\n", "implements no hook"),
     ],
     ids=["syntax", "import", "activate", "registers", "nothing"],

@@ -1,1 +1,1 @@
-"""This process and those it starts: orderly shutdown on signals, standard streams, forks, running programs."""
+"""This process and its children: orderly shutdown on signals, standard streams, forks, running programs."""

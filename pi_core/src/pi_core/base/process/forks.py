@@ -1,8 +1,8 @@
-"""Forks by plugins: a child that returns into pi would continue the same run, so it is ended there and stores nothing.
+"""Ends children that plugins fork and that return into pi, where they would continue the same run.
 
-A child usually exits by ``sys.exit``, whose ``SystemExit`` pi contains like any other exception of a plugin; both
-processes would then continue the run. Children that end by themselves, as those of ``subprocess`` and
-``multiprocessing``, never return into pi and are not affected.
+A child usually exits by ``sys.exit``, but pi catches ``SystemExit`` like any other exception of a plugin, and both
+processes would then continue the run. Such a child stores nothing. Children that end by themselves, such as children of
+``subprocess`` and ``multiprocessing``, never return into pi and are not affected.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ _CHILD_RETURNED = (
 class ForkGuard:
     """Detects children that are forked in the thread of the event loop, and ends them when they return into pi.
 
-    Forks while the event loop does not run, or in another thread, are ignored.
+    Forks in other threads, or while the event loop is not running, are ignored.
 
     Args:
-        on_child: Called in a child immediately; it must prevent that anything is stored.
+        on_child: Called immediately in a child; it must prevent the child from storing anything.
 
     Attributes:
         in_child: Whether this process is such a child.
@@ -47,7 +47,7 @@ class ForkGuard:
         self._thread = 0
 
     def attach(self) -> None:
-        """Guard the running event loop from now on."""
+        """Start to guard the running event loop."""
         import asyncio
 
         self._loop = asyncio.get_running_loop()
@@ -55,22 +55,22 @@ class ForkGuard:
         _guards().add(self)
 
     def release(self) -> None:
-        """Guard no longer."""
+        """Stop guarding the event loop."""
         _guards().discard(self)
 
     def forked(self) -> None:
-        """Note the fork; called in every child."""
+        """Record the fork; called in every child."""
         if threading.get_ident() == self._thread and self._loop is not None and self._loop.is_running():
             self.in_child = True
             self._on_child()
-            self._loop.call_soon(exit_child)  # if it returns to the event loop before any check
+            self._loop.call_soon(exit_child)  # in case it returns to the event loop before any check
 
 
 def exit_if_child(error: BaseException | None = None) -> None:
-    """End this process if it is a child that returned from a plugin, or raised ``error`` there.
+    """End this process if it is a child that has returned from a plugin or raised ``error`` in it.
 
-    In such a child no event loop runs: Python resets the running loop after a fork. A child that runs a loop of its own
-    is left alone.
+    No event loop runs in such a child, because Python resets the running loop after a fork. A child that runs its own
+    loop is not ended.
     """
     if any(guard.in_child for guard in _guards()):
         import asyncio
@@ -82,7 +82,7 @@ def exit_if_child(error: BaseException | None = None) -> None:
 
 
 def exit_child(error: BaseException | None = None) -> NoReturn:
-    """End a child without ``finally`` blocks, ``atexit`` callbacks and flushes of buffers: those are the parent's."""
+    """End a child without ``finally`` blocks, ``atexit`` callbacks and flushing: those belong to the parent."""
     code = 1
     try:
         exit_with: object = error.code if isinstance(error, SystemExit) else None
@@ -98,7 +98,7 @@ def exit_child(error: BaseException | None = None) -> NoReturn:
 
 @contextmanager
 def exit_forked_children() -> Iterator[None]:
-    """End a child that was forked in the block and leaves it: for plugins that run before there is an event loop."""
+    """End a child that was forked in the block and leaves it; for plugins that run before an event loop exists."""
     process = os.getpid()
     try:
         yield

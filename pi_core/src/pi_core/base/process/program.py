@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 __all__ = ["run_program"]
 
 OUTPUT_BYTES = 1 << 20
-"""How much of stdout, and of stderr, is kept; the rest is read and dropped, so that the program does not block."""
+"""Bytes of stdout, and of stderr, that are kept; the rest is read and dropped, so the program does not block."""
 KILL_GRACE = 1.0
 """Seconds between SIGTERM and SIGKILL."""
 PIPE_GRACE = 0.5
-"""Seconds to read output after the program has exited: its children may keep the pipe open."""
+"""Seconds to read output after the program has exited, because its children may keep the pipe open."""
 NOT_STARTED = 127
 
 
@@ -36,9 +36,9 @@ async def run_program(
     timeout: float | None = None,  # noqa: ASYNC109 - the program is killed, not only abandoned
     env: Mapping[str, str] | None = None,
 ) -> ExecResult:
-    """Run a program and return what it printed and how it ended; see ``PiAPI.exec``.
+    """Run a program and return its output and how it ended; see ``PiAPI.exec``.
 
-    Unlike there ``env`` is the whole environment; this process's when None.
+    Unlike in ``PiAPI.exec``, ``env`` is the whole environment; None uses the environment of this process.
     """
     if signal is not None and signal.aborted:
         return ExecResult(stdout="", stderr="", code=128 + signals.SIGTERM, killed=True)
@@ -69,7 +69,7 @@ async def run_program(
 
 
 class _Program(asyncio.SubprocessProtocol):
-    """Collects a program's output and its exit; unlike ``Process.wait``, that does not wait for closed pipes."""
+    """Collects a program's output and its exit; unlike ``Process.wait``, it does not wait for the pipes to close."""
 
     def __init__(self) -> None:
         self.exited = asyncio.Event()
@@ -106,7 +106,7 @@ class _Program(asyncio.SubprocessProtocol):
 async def _end(
     program: _Program, transport: asyncio.SubprocessTransport, signal: AbortSignal | None, seconds: float | None
 ) -> bool:
-    """Wait for the program's exit, and kill it after a timeout or an abort; return whether it was killed."""
+    """Wait for the program to exit, and kill it after a timeout or an abort; return whether it was killed."""
     waits: list[asyncio.Task[object]] = [asyncio.create_task(program.exited.wait())]
     if signal is not None:
         waits.append(asyncio.create_task(signal.wait()))

@@ -1,4 +1,4 @@
-"""Handling of SIGINT, SIGTERM and SIGHUP: the first signal shuts down in good order, the second ends the process.
+"""Handling of SIGINT, SIGTERM and SIGHUP: the first signal shuts down cleanly, the second ends the process.
 
 For front ends, which own the process; a program that uses a session keeps its own handlers.
 """
@@ -24,14 +24,14 @@ _LAST_SECONDS = 1.0
 """Time for cleaning up after the second signal."""
 
 _UNHANDLED_SECONDS = 3.0
-"""Time after which a first signal that a blocked event loop has not processed is sent again."""
+"""Time after which the first signal is sent again if a blocked event loop has not processed it."""
 
 _ORDERLY_SECONDS = 20.0
-"""Time for an orderly end after SIGTERM or SIGHUP, where no user can send a second signal."""
+"""Time for a clean shutdown after SIGTERM or SIGHUP, when no user can send a second signal."""
 
 
 class Stopped(KeyboardInterrupt):
-    """A signal asks the process to end. As a ``KeyboardInterrupt``, it passes ``except Exception``."""
+    """A signal requests that the process end. As a ``KeyboardInterrupt``, it passes ``except Exception``."""
 
     def __init__(self, exit_code: int) -> None:
         super().__init__(exit_code)
@@ -40,7 +40,7 @@ class Stopped(KeyboardInterrupt):
 
 @contextmanager
 def raising_on_signals() -> Iterator[None]:
-    """Raise ``Stopped`` on each signal: for start-up, when nothing has to be shut down yet."""
+    """Raise ``Stopped`` on each signal: for start-up, when there is nothing to shut down yet."""
 
     def stop(number: int, _frame: FrameType | None) -> None:
         raise Stopped(_exit_code(number))
@@ -50,11 +50,11 @@ def raising_on_signals() -> Iterator[None]:
 
 
 class OrderlyEnd:
-    """A context in which the first signal ends a session's work in good order and the second ends the process.
+    """A context in which the first signal ends a session's work cleanly and the second ends the process.
 
-    The first aborts the current run, or, if the session is not running, cancels the task that
-    entered the context. If a blocked event loop does not process the first signal, or a SIGTERM or SIGHUP does not
-    end the process in time, the second signal is sent automatically.
+    The first signal aborts the current run, or, if the session is not running, cancels the task that entered the
+    context. If a blocked event loop does not process the first signal, or a SIGTERM or SIGHUP does not end the process
+    in time, the second signal is sent automatically.
 
     Attributes:
         exit_code: The exit code of the process; None until a signal has arrived.
@@ -65,8 +65,8 @@ class OrderlyEnd:
 
         Args:
             abort: Aborts the run; returns whether there was one.
-            interrupted: Called on SIGINT, in the signal handler; returns True if it has handled the signal, which then
-                ends nothing.
+            interrupted: Called on SIGINT, in the signal handler; returns True if it has handled the signal. The signal
+                then has no other effect.
         """
         self._interrupted = interrupted
         self.exit_code: int | None = None
@@ -77,7 +77,7 @@ class OrderlyEnd:
         self._handlers: Any = None
 
     def __enter__(self) -> Self:
-        import asyncio  # command lines without a session end without it
+        import asyncio  # commands that have no session do not need it
 
         self._loop = asyncio.get_running_loop()
         self._task = asyncio.current_task()
@@ -90,7 +90,7 @@ class OrderlyEnd:
         self._handlers.__exit__(None, None, None)
 
     def cleaning_up(self) -> None:
-        """Mark the start of the clean-up, which a first signal no longer cancels."""
+        """Mark the start of the clean-up. From now on a first signal cancels nothing."""
         self._busy = False
         if self._task is not None and self.exit_code is not None and self._task.cancelling():
             self._task.uncancel()
@@ -105,7 +105,7 @@ class OrderlyEnd:
         threading.Thread(target=self._send_again_if_ignored, args=[number], daemon=True).start()
 
     def _send_again_if_ignored(self, number: int) -> None:
-        """Send the signal again if the first one had no effect: after closing a terminal, no user does."""
+        """Send the signal again if the first one had no effect: after a terminal is closed, no user can."""
         self._exited.wait(_UNHANDLED_SECONDS)
         if self._received.is_set() and (number == signal.SIGINT or self._exited.wait(_ORDERLY_SECONDS)):
             return
@@ -124,10 +124,10 @@ def _exit_code(number: int) -> int:
 
 @contextmanager
 def _handling(handler: Callable[[int, FrameType | None], None]) -> Iterator[None]:
-    """Handle the signals that end a process, except those that its parent process has set to ignored (``nohup``).
+    """Handle the signals that end a process, except signals that its parent has set to be ignored (``nohup``).
 
-    Outside the main thread nothing is handled, because Python does not allow it. Children that a plugin forks
-    inherit the handlers; there the signals have their default effect.
+    Outside the main thread no signal is handled, because Python does not allow it. Children that a plugin forks inherit
+    the handlers; in them the signals have their default effect.
     """
     process, before = os.getpid(), {}
 
@@ -141,7 +141,7 @@ def _handling(handler: Callable[[int, FrameType | None], None]) -> Iterator[None
             os.kill(os.getpid(), number)
 
     for name in _EXIT_CODES if threading.current_thread() is threading.main_thread() else ():
-        number = getattr(signal, name, None)  # SIGHUP is POSIX's alone
+        number = getattr(signal, name, None)  # SIGHUP exists only on POSIX
         if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
             before[number] = signal.signal(number, handle)
     try:
@@ -153,7 +153,7 @@ def _handling(handler: Callable[[int, FrameType | None], None]) -> Iterator[None
 
 
 def _kill(exit_code: int) -> None:
-    """End the process within a second, even if it hangs; until then, cancelled tasks can end their programs."""
+    """End the process within a second, even if it hangs; until then cancelled tasks can end their programs."""
     for name in _EXIT_CODES:
         number = getattr(signal, name, None)
         if number is not None:

@@ -1,4 +1,4 @@
-"""stdin, stdout and stderr as descriptors, any of which may be closed when the process starts.
+"""The descriptors of stdin, stdout and stderr, any of which may be closed when the process starts.
 
 For front ends, which own the process.
 """
@@ -26,16 +26,16 @@ def is_open(descriptor: int) -> bool:
 
 
 def copy_of(descriptor: int, flags: int) -> int:
-    """Return a duplicate of a descriptor; if it is closed, one of ``os.devnull``, opened with the flags."""
+    """Return a duplicate of a descriptor; if it is closed, a descriptor of ``os.devnull``, opened with the flags."""
     return os.dup(descriptor) if is_open(descriptor) else os.open(os.devnull, flags)
 
 
 @contextmanager
 def own_streams() -> Iterator[tuple[int, int]]:
-    """Keep stdin and stdout for a protocol inside the block; gives their descriptors.
+    """Reserve stdin and stdout for a protocol inside the block, and yield their descriptors.
 
-    What plugins and the programs that they start print goes to stderr, and what they read from stdin is empty, whether
-    they use Python's streams or the descriptors.
+    Output of plugins and of the programs that they start goes to stderr, and stdin is empty for them, whether they use
+    Python's streams or the descriptors.
     """
     sys.stdout.flush()
     mine = (copy_of(0, os.O_RDONLY), copy_of(_stdout(), os.O_WRONLY))
@@ -49,7 +49,7 @@ def own_streams() -> Iterator[tuple[int, int]]:
     finally:
         with suppress(OSError):
             sys.stdout.flush()
-        os.dup2(mine[0], 0)  # and stays open: a thread may still read it
+        os.dup2(mine[0], 0)  # and stays open, because a thread may still read it
         os.dup2(before, 1)
         for descriptor in (mine[1], before, nothing):
             os.close(descriptor)
@@ -59,5 +59,5 @@ def _stdout() -> int:
     """Return the descriptor of stdout, even if the program has redirected other output."""
     try:
         return sys.stdout.fileno()
-    except (AttributeError, OSError, ValueError):  # it is none of the process's streams
+    except (AttributeError, OSError, ValueError):  # not a stream of the process
         return 1

@@ -1,4 +1,4 @@
-"""Local extensions: plugins without packaging, a file or a folder each."""
+"""Local extensions: plugins without packaging, each a file or a folder."""
 
 from __future__ import annotations
 

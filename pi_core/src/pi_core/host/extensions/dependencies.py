@@ -1,6 +1,6 @@
-"""What extensions need, installed with uv into folders of the agent directory's cache, one per set of requirements.
+"""Installs extensions' requirements with uv, into one folder of the agent directory's cache per set of requirements.
 
-The folders are at the end of the import path: what pi itself uses stays as it is. uv runs in the cache, see
+The folders are at the end of the import path, so pi's own dependencies are unaffected. uv runs in the cache; see
 ``pi_core.host.installers``.
 """
 
@@ -23,7 +23,7 @@ __all__ = ["install", "is_here", "use"]
 
 
 def is_here(requirement: str) -> bool:
-    """Whether pi's environment meets a requirement already, or it is for other environments than this one."""
+    """Whether pi's environment already meets a requirement, or the requirement is for other environments."""
     from importlib.metadata import PackageNotFoundError, version
 
     from packaging.requirements import InvalidRequirement, Requirement
@@ -41,17 +41,17 @@ def is_here(requirement: str) -> bool:
 def install(
     requirements: Sequence[str], cache: Path, say: Callable[[str], object], environ: Mapping[str, str] | None = None
 ) -> Path | None:
-    """Return the folder that has these requirements, installed now if it is not there; None where nothing is missing.
+    """Return the folder with these requirements, after installing them if necessary; None if nothing is missing.
 
     Args:
-        requirements: As pip takes them.
-        cache: The folder with the folders; uv runs in it.
-        say: Called with a line before it takes a while.
-        environ: The environment for uv, less what belongs to a project; the process's when None. With
-            ``PI_OFFLINE`` uv takes what it has fetched before, and nothing else.
+        requirements: Requirements in pip's syntax.
+        cache: The folder that contains the installed folders; uv runs in it.
+        say: Called with a line of text before a slow step.
+        environ: The environment for uv, from which a project's variables are removed; None uses the environment of the
+            process. With ``PI_OFFLINE``, uv uses only what it has already downloaded.
 
     Raises:
-        UserError: There is no uv, no network, or no such distribution.
+        UserError: uv is not installed, there is no network, or the distribution does not exist.
     """
     missing = [each for each in requirements if not is_here(each)]
     if not missing:
@@ -64,7 +64,7 @@ def install(
     uv = find_program("uv", environ)
     if uv is None:
         wanted = " ".join(missing)
-        raise UserError(f"it needs {wanted}, and uv, which would install it, is not there. Install uv, or {wanted}")
+        raise UserError(f"it needs {wanted}, and uv, which would install it, is missing. Install uv, or {wanted}")
     say(f"Installing {', '.join(missing)}")
     draft = cache / f".{folder.name}-{os.getpid()}"
     try:
@@ -76,7 +76,7 @@ def install(
         with suppress(FileExistsError):
             draft.rename(folder)
     except OSError as error:
-        if not folder.is_dir():  # else another process was faster
+        if not folder.is_dir():  # otherwise another process was faster
             raise UserError(
                 f"it needs {' '.join(missing)}, which cannot be kept in {cache}: {error.strerror}"
             ) from error
@@ -86,7 +86,7 @@ def install(
 
 
 def use(folder: Path) -> None:
-    """Let the distributions in a folder be imported."""
+    """Add a folder to the import path, so that its distributions can be imported."""
     if str(folder) not in sys.path:
         sys.path.append(str(folder))
 

@@ -1,6 +1,7 @@
-"""Local extensions that end the process which loads them: which they are, until their files change.
+"""Records local extensions whose loading ends the process, so that they are left out until their files change.
 
-No index knows local extensions, so a file in the cache does; it is there only where there is such an extension.
+The index does not contain local extensions, so a separate file in the cache does; it exists only if there is such an
+extension.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ __all__ = ["LeftOut"]
 
 
 class LeftOut:
-    """The extensions that one agent directory's cache says to leave out.
+    """The extensions to leave out, according to the cache of one agent directory.
 
     Args:
         cache: The folder of the file.
@@ -28,17 +29,18 @@ class LeftOut:
         self._file = cache / "left-out-extensions.json"
 
     def why(self, path: Path, time: int) -> str | None:
-        """Return how loading an extension ends the process; None where it is not left out.
+        """Return how loading an extension ends the process; None if the extension is not left out.
 
         Args:
             path: The extension's file.
-            time: The latest time of its files, in nanoseconds: another one makes it count again.
+            time: The latest modification time of its files, in nanoseconds. If it differs from the stored time, the
+                extension is loaded again.
         """
         entry = self._read().get(str(path))
         return entry[1] if entry is not None and entry[0] == time else None
 
     def add(self, path: Path, time: int, how: str) -> None:
-        """Leave an extension out from now on; where that cannot be written, it is tried again at the next start."""
+        """Leave an extension out from now on; if this cannot be written, the next start tries to load it again."""
         import orjson
 
         entries = {each: entry for each, entry in self._read().items() if os.path.exists(each)}  # noqa: PTH110
@@ -55,6 +57,6 @@ class LeftOut:
             return {}
         import orjson
 
-        with suppress(ValueError, TypeError, AttributeError):  # it is no such file
+        with suppress(ValueError, TypeError, AttributeError):  # the file has other content
             return {path: (int(time), str(how)) for path, (time, how) in orjson.loads(text).items()}
         return {}

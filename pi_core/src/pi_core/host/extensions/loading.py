@@ -1,4 +1,4 @@
-"""An extension as a plugin object, run fresh each time: a file under a name of its own, a project under its own."""
+"""Loads extensions as plugin objects and runs them anew each time: files under unique names, projects under theirs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _numbers = count(1)
 
 
 class _Fresh(SourceFileLoader):
-    """Compiles what the file says now: bytecode is dated in whole seconds, and people are faster."""
+    """Always compiles the current file, because bytecode is dated in whole seconds and users edit faster."""
 
     def get_code(self, fullname: str) -> CodeType:
         path = self.get_filename(fullname)
@@ -32,9 +32,9 @@ class _Fresh(SourceFileLoader):
 
 
 def load(path: Path, name: str) -> ModuleType:
-    """Run an extension's file, or its package, and return the module; raises whatever it raises.
+    """Run an extension's file or package and return the module; its exceptions are not caught.
 
-    An ``activate`` without ``@hookimpl`` is marked: in a file that is an extension nothing else can be meant.
+    An ``activate`` without ``@hookimpl`` is marked, because in an extension it cannot mean anything else.
     """
     module_name = f"{_PREFIX}{next(_numbers)}_{''.join(each if each.isidentifier() else '_' for each in name)}"
     spec = importlib.util.spec_from_file_location(
@@ -44,7 +44,7 @@ def load(path: Path, name: str) -> ModuleType:
         submodule_search_locations=[str(path.parent)] if path.name == "__init__.py" else None,
     )
     if spec is None:
-        raise PiError(f"{path} is no Python file")
+        raise PiError(f"{path} is not a Python file")
     module = importlib.util.module_from_spec(spec)
     sys.modules[module_name] = module  # dataclasses, pickle and relative imports look it up there
     try:
@@ -60,17 +60,17 @@ def load(path: Path, name: str) -> ModuleType:
 
 
 def load_entry_point(value: str, root: Path) -> object:
-    """Import the plugin of a project that is not installed, and return it; raises whatever it raises.
+    """Import the plugin of a project that is not installed, and return it; its exceptions are not caught.
 
-    Its modules keep their names, by which they import each other. Those of an earlier load are forgotten, but stay in
-    place where this load fails.
+    Its modules keep their names, by which they import each other. The modules of an earlier load are dropped, unless
+    this load fails.
 
     Args:
         value: ``module`` or ``module:attribute``.
-        root: The folder to import from; it joins the end of the import path.
+        root: The folder to import from; it is appended to the import path.
 
     Raises:
-        UserError: A module of this name is installed, and would be imported in its place.
+        UserError: A module of this name is installed and would be imported instead.
     """
     name, _, attribute = value.partition(":")
     outermost = name.partition(".")[0]
@@ -97,7 +97,7 @@ def _below(name: str) -> list[str]:
 
 
 def forget(module: object) -> None:
-    """Drop a module of an extension that is not used any more, and those below it."""
+    """Remove an extension's module that is no longer used, and its submodules, from ``sys.modules``."""
     name = getattr(module, "__name__", "")
     if name.startswith(_PREFIX):
         for each in _below(name):
@@ -111,7 +111,7 @@ def _run(spec: ModuleSpec, module: ModuleType) -> None:
 
 @contextmanager
 def _no_bytecode() -> Iterator[None]:
-    """Leave no ``__pycache__`` in the user's folders; it could be older than the second that it claims."""
+    """Write no ``__pycache__`` into the user's folders: bytecode could be stale within the second of its date."""
     before, sys.dont_write_bytecode = sys.dont_write_bytecode, True
     try:
         yield

@@ -1,4 +1,4 @@
-"""``LocalExtensions``: found, given what they need, loaded into a host, and replaced when they are loaded again."""
+"""``LocalExtensions``: finds local extensions, installs their requirements, and loads and reloads them in a host."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ __all__ = ["LocalExtensions"]
 
 @define(eq=False, repr=False)
 class _Loaded(ReprMixin):
-    """An extension and the plugins that came of it: itself, or those of a distribution."""
+    """An extension and its plugins: the extension itself, or the plugins of a distribution."""
 
     source: ExtensionSource
     plugins: dict[str, object]
@@ -40,20 +40,20 @@ class LocalExtensions:
     """The local extensions of one host.
 
     Args:
-        host: Where they become plugins.
+        host: The host that they are added to as plugins.
         cwd: The project's folder.
         given: Paths and requirements of this run.
-        discover: Whether others than those of this run count.
-        say: Gets a line about what takes a while.
-        environ: Says where the home folder and uv are; the process's environment when None.
+        discover: Whether to load extensions other than those of this run.
+        say: Called with a line of text before a slow step.
+        environ: The environment variables that locate the home folder and uv; None uses the environment of the process.
 
     Attributes:
         given: Paths and requirements of this run.
-        discover: Whether others than those of this run count.
-        disabled: The extensions that were found and left out, because they are disabled by name.
-        resources: Paths of skills, prompts and themes that packages of this run bring, by their folder, each with the
-            package as it was given.
-        waiting: Those that were left out because their ``pi_when`` is not met, and what each waits for.
+        discover: Whether to load extensions other than those of this run.
+        disabled: The extensions that were found but left out because they are disabled by name.
+        resources: Paths of skills, prompts and themes from packages of this run, by their folder, each with the package
+            as it was given.
+        waiting: The extensions that were left out because their ``pi_when`` is not met, each with its condition.
     """
 
     def __init__(
@@ -81,14 +81,19 @@ class LocalExtensions:
 
     @property
     def sources(self) -> dict[str, ExtensionSource]:
-        """The extensions that are loaded, by the name of their plugin."""
+        """The loaded extensions by plugin name."""
         return {name: loaded.source for name, loaded in self._loaded.items()}
 
+    @property
+    def plugin_names(self) -> set[str]:
+        """The names of the extensions' plugins."""
+        return {name for loaded in self._loaded.values() for name in loaded.plugins}
+
     def load(self) -> None:
-        """Find and load them all; what is wrong with one is a problem of the host, and the rest works.
+        """Find and load all extensions. Problems of one are reported to the host and do not affect the others.
 
         Raises:
-            UserError: Something that this run names is neither there nor a requirement.
+            UserError: An item that this run names is neither an existing path nor a requirement.
         """
         self.waiting = []
         for source in self._find():
@@ -117,10 +122,10 @@ class LocalExtensions:
         return found
 
     async def stage(self) -> Staged:
-        """Load the current files next to the running ones; one that fails to load does not replace its running one."""
+        """Load the current files without replacing running extensions yet; one that fails to load replaces nothing."""
         import asyncio
 
-        from pi_core.host.extensions.staged import Staged  # only a reload needs them
+        from pi_core.host.extensions.staged import Staged  # only needed for a reload
 
         failed: list[tuple[str, str]] = []
         modules: dict[Any, object] = {}
@@ -146,7 +151,7 @@ class LocalExtensions:
     def put(
         self, sources: Iterable[ExtensionSource], modules: Mapping[Any, object], replaced: dict[str, object]
     ) -> list[tuple[str, str]]:
-        """Replace, add and remove plugins; ``replaced`` gets the objects before, returned is what went wrong."""
+        """Replace, add and remove plugins; store previous objects in ``replaced`` and return problems by plugin."""
         sources = list(sources)
         there = {source.key for source in sources}
         for name, loaded in list(self._loaded.items()):
@@ -168,7 +173,7 @@ class LocalExtensions:
             problems = [f"{each.step}: {each.message}" for each in self._host.problems if each.plugin == name]
             if problems and before is not None:
                 self._host.replace(name, before)
-                problems.append("the version before goes on")
+                problems.append("the previous version stays in use")
             else:
                 self._loaded[name] = _Loaded(source, {name: plugin})
             if before is not None and not problems:
@@ -185,7 +190,7 @@ class LocalExtensions:
         for problem in problems if report else ():
             self._host.report("(extensions)", "extensions", problem)
         disabled = {source.name for source in sources} & self._host.disabled
-        if disabled:  # the host looks up such names among installed plugins only
+        if disabled:  # the host looks such names up only among installed plugins
             misleading = {str(UnknownName("plugin", name, self._host.records)) for name in disabled}
             self._host.problems = [each for each in self._host.problems if each.message not in misleading]
         self.disabled = [source for source in sources if source.name in disabled]
@@ -195,7 +200,7 @@ class LocalExtensions:
     def _not_allowed(self, names: list[str], *, report: bool) -> dict[str, str]:
         if not self._host.settings.each("plugins.allow"):
             return {}
-        from pi_core.host.policy import not_allowed  # most users allow all
+        from pi_core.host.policy import not_allowed  # most users allow all plugins
 
         found = not_allowed(names, self._host.settings)
         for name, reason in found.items() if report else ():
@@ -203,7 +208,7 @@ class LocalExtensions:
         return found
 
     def _is_installed(self, plugin: ProjectPlugin) -> bool:
-        """Whether a project's plugin is an installed one, as where the project is installed editable."""
+        """Whether a project's plugin is installed, for example because the project is an editable install."""
         from pi_core.host.discovery import find_origin
 
         record = self._host.records.get(plugin.name)
@@ -211,10 +216,10 @@ class LocalExtensions:
         return origin is not None and plugin.file.resolve().samefile(origin)
 
     def _prepare(self, source: ExtensionSource) -> None:
-        """Install what an extension needs.
+        """Install an extension's requirements.
 
         Raises:
-            UserError: It cannot be installed, or the file not be read.
+            UserError: A requirement cannot be installed, or the file cannot be read.
         """
         from pi_core.host.extensions.needs import needs_of_file, needs_of_project
 
@@ -239,7 +244,7 @@ class LocalExtensions:
 
         assert source.path is not None  # noqa: S101 - callers have looked
         if source.program is not None:
-            from pi_core.host.extensions.manifests import load_program  # most users have no program
+            from pi_core.host.extensions.manifests import load_program  # most users have no plugins that are programs
 
             return load_program(self._host, source.program, name, report)
         loaded: list[object] = []
@@ -253,10 +258,10 @@ class LocalExtensions:
         return loaded[0] if loaded else None
 
     def _is_wanted(self, source: ExtensionSource, plugin: object, report: Callable[[str], None]) -> bool:
-        """Whether an extension has no ``pi_when``, or one that is met, or an invalid one, which is reported.
+        """Whether an extension's ``pi_when`` is missing, met, or invalid; an invalid one is reported.
 
-        An extension is not in the index, so its condition is only known once it was run. It is run before the options
-        of plugins are read, which it may add to: a condition that names one counts as met.
+        An extension is not in the index, so its condition is only known after it has run. It runs before the options of
+        plugins are read, because it may register options; so a condition on options counts as met.
         """
         if not hasattr(plugin, "pi_when"):
             return True
@@ -274,10 +279,10 @@ class LocalExtensions:
         return False
 
     def _check_it_ends_nothing(self, source: ExtensionSource) -> None:
-        """Raise where loading an extension would end the process: it did so before, and did so again in a trial.
+        """Raise if loading an extension would end the process: it did so before, and again in a trial.
 
         Raises:
-            UserError: It would; it is left out until it changes.
+            UserError: Loading would end the process; the extension is left out until it changes.
         """
         path = source.path
         if path is None or source.program is not None:
@@ -306,12 +311,12 @@ class LocalExtensions:
         reason = denied(f"pypi:{source.name.lower()}", self._host.settings)
         if reason is not None:
             raise UserError(reason)
-        unmet = unmet_requirement(source.name)  # the folder may have a newer copy of pi's packages: pi's own come first
+        unmet = unmet_requirement(source.name)  # pi's own packages come before newer copies in the folder
         if unmet is not None:
             raise UserError(f"it {unmet}")
         found = [each for each in distribution(source.name).entry_points if each.group == "pi"]
         if not found:
-            raise UserError(f"{source.name!r} has no entry point in group 'pi': it is no plugin")
+            raise UserError(f"{source.name!r} has no entry point in group 'pi': it is not a plugin")
         left_out = {*self._host.disabled, *self._not_allowed([each.name for each in found], report=True)}
         plugins: dict[str, object] = {}
         for entry_point in found:
@@ -325,7 +330,7 @@ class LocalExtensions:
         self._loaded[source.name] = _Loaded(source, plugins)
 
     def _free_name(self, source: ExtensionSource) -> str:
-        """Return the plugin's name: the file's, with a number where another plugin has it already."""
+        """Return the plugin's name: the name of the file, with a number if another plugin already has it."""
         if not self._host.has(source.name):
             return source.name
         number = 2
@@ -344,7 +349,7 @@ class LocalExtensions:
 
 
 class _Reporting:
-    """Reports what the user can mend."""
+    """Reports problems that the user can fix, and suppresses them."""
 
     def __init__(self, report: Callable[[str], None]) -> None:
         self._report = report

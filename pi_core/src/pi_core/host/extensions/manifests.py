@@ -27,12 +27,12 @@ _NAME = r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?"
 
 
 class Refusing:
-    """Takes the place of a plugin that cannot be used: its hooks fail, which refuses where failures of the hook do.
+    """Replaces a plugin that cannot be used: its hooks fail, which refuses the call if failures of the hook refuse.
 
     Args:
         name: The plugin.
-        hooks: The hooks that it is known to implement.
-        why: Why it cannot be used.
+        hooks: The hooks that the plugin is known to implement.
+        why: Why the plugin cannot be used.
     """
 
     def __init__(self, name: str, hooks: Iterable[str], why: str) -> None:
@@ -49,7 +49,7 @@ class Refusing:
 
 
 def is_program(folder: Path) -> bool:
-    """Whether a folder has a ``pi_plugin.json`` that names a command; one that cannot be read is taken for one."""
+    """Whether a folder has a ``pi_plugin.json`` that names a command; True also if the file cannot be read."""
     file = folder / FILE
     if not file.is_file():
         return False
@@ -61,7 +61,7 @@ def is_program(folder: Path) -> bool:
 
 
 def name_of_program(file: Path) -> str:
-    """Return the name that a ``pi_plugin.json`` says; that of its folder where it says none that can be used."""
+    """Return the name in a ``pi_plugin.json``; the name of the folder if the file has no usable name."""
     try:
         name = json.loads(file.read_text(encoding="utf-8"))["name"]
     except (OSError, ValueError, KeyError, TypeError):
@@ -73,7 +73,7 @@ def read_program(folder: Path, agent_dir: Path) -> PluginManifest:
     """Return the plugin of a folder.
 
     Raises:
-        UserError: Its file cannot be read, or something in it is missing or wrong.
+        UserError: The file cannot be read, or a value in it is missing or wrong.
     """
     file = folder / FILE
     try:
@@ -100,9 +100,9 @@ def read_program(folder: Path, agent_dir: Path) -> PluginManifest:
 
 
 def load_program(host: PluginHost, folder: Path, name: str, report: Callable[[str], None]) -> object | None:
-    """Return the plugin of a folder, made by the installed ``PluginRunner``; reported if it cannot be used.
+    """Return the plugin that the installed ``PluginRunner`` creates for a folder; report it if it cannot be used.
 
-    One that is known to implement a hook whose failures refuse, or says so, does not vanish: it refuses.
+    An unusable plugin that is known to implement a hook whose failures refuse, or declares one, refuses its calls.
     """
     index = ProgramIndex(host.settings.agent_dir, folder)
     try:

@@ -1,4 +1,4 @@
-"""What local extensions depend on: the block of a file, the table of a project."""
+"""Reads the requirements of local extensions, from the block of a file or from the table of a project."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["needs_of_file", "needs_of_project"]
 
 
 def needs_of_file(path: Path) -> tuple[str, ...]:
-    """Return what the ``# /// script`` block of a file names.
+    """Return the requirements in the ``# /// script`` block of a file.
 
     Raises:
         UserError: The file cannot be read.
@@ -30,10 +30,10 @@ def needs_of_file(path: Path) -> tuple[str, ...]:
 
 
 def needs_of_project(plugin: ProjectPlugin) -> tuple[str, ...]:
-    """Return what a project depends on.
+    """Return the requirements of a project.
 
     Raises:
-        UserError: It is for another version of pi.
+        UserError: The project requires another version of pi.
     """
     if not plugin.requires:
         return ()

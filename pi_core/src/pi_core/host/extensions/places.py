@@ -1,7 +1,7 @@
-"""Where local extensions are found, in load order: the user's, the project's, those of the settings and of this run.
+"""Finds local extensions in load order: the user's, the project's, then from the settings and from this run.
 
-Of two with the same tool or command the later one wins, so the project's come after the user's. The folder of a project
-that is not trusted is not even listed.
+If two extensions have the same tool or command, the later one wins, so the project's come after the user's. The folder
+of an untrusted project is not even listed.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ class ExtensionSource(Value):
     """One extension.
 
     Attributes:
-        name: After the file, or the folder of a package; of a requirement its distribution; of a project's plugin its
-            entry point.
+        name: Named after the file, the folder of a package, the distribution of a requirement, or the entry point of a
+            project's plugin.
         path: The file to run, or the ``pi_plugin.json`` of a program; None for a requirement.
-        scope: Who brought it.
-        requirement: What to install, as pip takes it; None for a file.
-        plugin: The plugin of a project that the file belongs to; None where it is a plugin by itself.
+        scope: Where it comes from.
+        requirement: What to install, in pip's syntax; None for a file.
+        plugin: The project's plugin that the file belongs to; None if the file is a plugin by itself.
     """
 
     name: str
@@ -70,7 +70,7 @@ def find_extensions(
         cwd: The project's folder.
         settings: The agent directory, trust, and the setting ``extensions``.
         given: Paths and requirements of this run (``-e``).
-        discover: Whether to load others than those of this run.
+        discover: Whether to find extensions other than those of this run.
         environ: The environment, for the home folder.
 
     Raises:
@@ -120,8 +120,8 @@ def _of_packages(cwd: Path, settings: Settings, home: str, problems: list[str]) 
 
 
 def _filters(settings: Settings, cwd: Path, home: str) -> Iterator[tuple[Path, Filter]]:
-    """Yield the filter of each scope's settings, with the folder that its paths are relative to."""
-    settings.get_str_list("extensions")  # reports a value of a wrong type
+    """Yield the filter in each scope's settings, with the folder to which its paths are relative."""
+    settings.get_str_list("extensions")  # reports values of a wrong type
     for origin, entries in settings.each("extensions"):
         from pi_core.base.filters import Filter  # most settings have no such list
 
@@ -138,7 +138,7 @@ def _given(text: str, cwd: str, home: str, problems: list[str]) -> Iterator[Exte
     match = re.match(_REQUIREMENT, text)
     if match is None or text.endswith(".py"):
         raise UserError(
-            f"Cannot load extension {text!r}: there is no such file, and it is no requirement to install"
+            f"Cannot load extension {text!r}: there is no such file, and it is not a requirement to install"
             " (see pi help extensions)."
         )
     yield ExtensionSource(match[1], None, "run", text)
@@ -177,10 +177,10 @@ def _named(path: Path, scope: Scope, where: str, problems: list[str]) -> Iterato
 
 
 def _of_folder(folder: Path) -> Iterator[Path]:
-    """Yield the files to run in a folder, by name: ``*.py``, packages and programs, one level deep."""
+    """Yield the files to run in a folder, sorted by name: ``*.py``, packages and programs, one level deep."""
     try:
         entries = sorted(folder.iterdir())
-    except OSError:  # missing or unreadable; it was not configured, so it is no error
+    except OSError:  # missing or unreadable; it was not configured, so it is not an error
         return
     for path in entries:
         package = path / "__init__.py"
@@ -197,13 +197,13 @@ def _of_folder(folder: Path) -> Iterator[Path]:
 def _is_program(folder: Path) -> bool:
     if not (folder / FILE).is_file():
         return False
-    from pi_core.host.extensions.manifests import is_program  # most users have no program
+    from pi_core.host.extensions.manifests import is_program  # most users have no plugins that are programs
 
     return is_program(folder)
 
 
 def _shown(path: Path) -> Path:
-    """Return what people call an extension's path: of a package or a program its folder."""
+    """Return an extension's path as users see it: for a package or a program its folder."""
     return path.parent if path.name in ("__init__.py", FILE) else path
 
 

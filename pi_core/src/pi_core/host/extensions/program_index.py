@@ -1,4 +1,4 @@
-"""What is known of plugins that are programs without starting them: hooks, tools and commands, by folder."""
+"""Stores the hooks, tools and commands of plugins that are programs, so that pi need not start them to know."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _FORMAT = 1
 _SKIPPED = frozenset({".git", ".venv", "node_modules", "__pycache__", "target"})
 _MOST_FILES = 1000
 _IN_GENERATION = rf"{re.escape(os.sep)}gen{re.escape(os.sep)}[0-9a-f]+{re.escape(os.sep)}"
-"""The part of a path that is another one after each change of the installed packages."""
+"""The part of a path that differs after each change of the installed packages."""
 
 
 class ProgramIndex:
-    """The entry of one plugin, a file in the agent directory's ``cache``; kept when it is stale, for its guards.
+    """One plugin's entry, a file in the agent directory's ``cache``; a stale entry is kept for its guards.
 
     Args:
         agent_dir: The agent directory.
@@ -36,22 +36,22 @@ class ProgramIndex:
         from binascii import crc32
 
         self._folder = folder.absolute()
-        # One entry for all generations of a package: what the last one guarded must not be forgotten.
+        # One entry for all generations of a package: the guards of the previous generation must not be forgotten.
         self._key = re.sub(_IN_GENERATION, os.sep, os.fspath(self._folder))
         self._file = agent_dir / "cache" / "programs" / f"{crc32(os.fsencode(self._key)):08x}.json"
 
     def read(self) -> dict[str, Any]:
-        """Return ``hooks``, an object by name, and ``registers``, as the program has said; empty if it never has."""
+        """Return ``hooks``, an object by name, and ``registers``, as the program reported; empty if it never did."""
         stored = self._stored()
         return stored["ready"] if stored is not None else {}
 
     def is_fresh(self) -> bool:
-        """Whether none of the plugin's files has changed since."""
+        """Whether no file of the plugin has changed since the entry was written."""
         stored = self._stored()
         return stored is not None and stored["marks"] == self._marks()
 
     def write(self, ready: Mapping[str, Any]) -> None:
-        """Store what the program has said of itself; a folder that cannot be written is no error."""
+        """Store what the program reported about itself; an unwritable folder is not an error."""
         content = {
             "format": _FORMAT,
             "folder": self._key,
@@ -66,7 +66,7 @@ class ProgramIndex:
             draft.replace(self._file)
 
     def guards(self, grants: Mapping[str, Any] | None = None) -> list[str]:
-        """Return the hooks whose failure refuses that it is known to implement, or states to use in its grants."""
+        """Return the hooks whose failure refuses that the plugin is known to implement or that its grants name."""
         stated = (grants or {}).get("hooks")
         named: Iterable[str] = stated if isinstance(stated, list) else ()
         return guarded_hooks(dict.fromkeys([*self.read().get("hooks", ()), *named]))
@@ -85,7 +85,7 @@ class ProgramIndex:
 
 
 def files_of_program(folder: Path) -> list[Path]:
-    """Return the files of a plugin, without those of what it has installed; a thousand at most."""
+    """Return the files of a plugin, without its installed dependencies; at most a thousand."""
     found: list[Path] = []
     folders = [folder]
     while folders and len(found) < _MOST_FILES:

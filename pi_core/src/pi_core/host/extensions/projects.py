@@ -1,4 +1,4 @@
-"""A folder with a ``pyproject.toml`` as extensions: the plugins that its entry points name, run from where they lie."""
+"""Treats a folder with a ``pyproject.toml`` as extensions: the plugins in its entry points, without installing it."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ class ProjectPlugin(Value):
     """A plugin of a project that is not installed.
 
     Attributes:
-        name: The entry point's.
+        name: The name of the entry point.
         value: What to import, ``module`` or ``module:attribute``.
         file: The file of the outermost module.
-        root: The folder that the module is imported from.
-        project: The distribution's name.
-        requires: What the project depends on, as pip takes it.
+        root: The folder from which the module is imported.
+        project: The name of the distribution.
+        requires: The requirements of the project, in pip's syntax.
     """
 
     name: str
@@ -41,10 +41,10 @@ class ProjectPlugin(Value):
 
 
 def plugins_of_project(folder: Path) -> list[ProjectPlugin]:
-    """Return the plugins that a folder's ``pyproject.toml`` declares; none where it has no such file.
+    """Return the plugins that a folder's ``pyproject.toml`` declares; empty if there is no such file.
 
     Raises:
-        UserError: The file cannot be read, or the module of a plugin is not there.
+        UserError: The file cannot be read, or the module of a plugin does not exist.
     """
     file = folder / _FILE
     if not file.is_file():
@@ -57,14 +57,14 @@ def plugins_of_project(folder: Path) -> list[ProjectPlugin]:
         module = str(value).partition(":")[0].partition(".")[0]
         origin = next(_modules(folder, module), None)
         if origin is None:
-            raise UserError(f"{file} names the plugin {name!r}, but neither src/{module} nor {module} is there")
+            raise UserError(f"{file} names the plugin {name!r}, but neither src/{module} nor {module} exists")
         root = origin.parent.parent if origin.name == "__init__.py" else origin.parent
         found.append(ProjectPlugin(name, str(value), origin, root, str(project.get("name", folder.name)), requires))
     return found
 
 
 def plugins_of_package(package: Path) -> list[ProjectPlugin]:
-    """Return the plugins that a package has, given its ``__init__.py``, where a project around it says so.
+    """Return the plugins in a package, given its ``__init__.py``, that an enclosing project declares.
 
     Raises:
         UserError: As in ``plugins_of_project``.
@@ -82,7 +82,7 @@ def _read(file: Path) -> dict[str, Any]:
     except OSError as error:
         raise UserError(f"{file} cannot be read: {error.strerror}") from error
     except ValueError as error:
-        raise UserError(f"{file} is no TOML: {error}") from error
+        raise UserError(f"{file} is not TOML: {error}") from error
     return project
 
 

@@ -1,4 +1,4 @@
-"""The block ``# /// script`` at the head of an extension's file: what it needs to be installed (PEP 723)."""
+"""Reads the block ``# /// script`` at the beginning of an extension's file, which lists requirements (PEP 723)."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _AT_LEAST = re.compile(r">=\s*(\d+)\.(\d+)")
 
 
 def dependencies_of(source: str) -> tuple[str, ...]:
-    """Return the requirements that a file names; none without the block.
+    """Return the requirements that a file names; empty without the block.
 
     Raises:
-        UserError: The block cannot be read, or wants another Python.
+        UserError: The block cannot be read, or requires another version of Python.
     """
     blocks = list(_BLOCK.finditer(source))
     if not blocks:
@@ -30,7 +30,7 @@ def dependencies_of(source: str) -> tuple[str, ...]:
     try:
         metadata = tomllib.loads("\n".join(line[2:] if line.startswith("# ") else line[1:] for line in lines))
     except tomllib.TOMLDecodeError as error:
-        raise UserError(f"its '# /// script' block is no TOML: {error}") from error
+        raise UserError(f"its '# /// script' block is not TOML: {error}") from error
     wanted = metadata.get("dependencies", [])
     if not isinstance(wanted, list) or not all(isinstance(each, str) and each.strip() for each in wanted):
         raise UserError(f"dependencies in its '# /// script' block must be a list of texts, not {wanted!r:.80}")

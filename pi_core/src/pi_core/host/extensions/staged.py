@@ -1,4 +1,4 @@
-"""New versions of local extensions, between their loading and the moment at which they replace the old ones."""
+"""New versions of local extensions that are loaded but have not yet replaced the old versions."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ __all__ = ["Staged"]
 
 @define(eq=False, repr=False)
 class Staged(ReprMixin):
-    """New versions, loaded but not yet in place.
+    """New versions that are loaded but not yet in use.
 
     Attributes:
-        replaced: After ``commit``: the objects before, by plugin, of those that have a new version.
+        replaced: After ``commit``, the previous objects of the plugins that were replaced, by plugin.
     """
 
     _put: Callable[[Sequence[ExtensionSource], Mapping[Any, object], dict[str, object]], list[tuple[str, str]]]
@@ -31,5 +31,5 @@ class Staged(ReprMixin):
     replaced: dict[str, object] = field(factory=dict, init=False)
 
     def commit(self) -> list[tuple[str, str]]:
-        """Put the new versions in place; returns what went wrong, by plugin."""
+        """Start to use the new versions; return problems by plugin."""
         return self._put(self._sources, self._modules, self.replaced) + self._failed

@@ -17,7 +17,7 @@ LOOK_SECONDS = 0.5
 
 
 async def changes(extensions: LocalExtensions) -> AsyncIterator[None]:
-    """Yield after each change, once a poll finds no further one: editors write in several steps."""
+    """Yield after each change, once a poll finds no further change, because editors write in several steps."""
     known = await asyncio.to_thread(extensions.marks)
     while True:
         await asyncio.sleep(LOOK_SECONDS)

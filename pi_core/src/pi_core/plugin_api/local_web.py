@@ -1,0 +1,117 @@
+"""Access control for a web server on this computer: a request needs the token, and must come from a local page.
+
+Every user and every web page on the computer can reach a port on 127.0.0.1. The token keeps other users out; checking
+the Host and Origin headers keeps out web sites, including sites whose name resolves to this computer (DNS rebinding).
+"""
+
+from __future__ import annotations
+
+import hmac
+import os
+import secrets
+from contextlib import suppress
+from http.cookies import CookieError, SimpleCookie
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from pi_hookspecs import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+__all__ = ["LocalGate", "read_token"]
+
+_NAMES = frozenset({"127.0.0.1", "localhost", "::1"})
+"""Names by which a browser on this computer reaches the server; any other name is a web site that impersonates it."""
+
+_MIN_TOKEN = 16
+"""Minimum number of characters of a token that cannot easily be guessed."""
+
+
+class LocalGate:
+    """Checks the headers of requests; header names are case-insensitive.
+
+    Args:
+        token: The secret that a client must know.
+        server: A description of the server, for messages.
+    """
+
+    def __init__(self, token: str, server: str = "pi") -> None:
+        self._token = token
+        self._server = server
+
+    def foreign(self, headers: Mapping[str, str]) -> str | None:
+        """Return why a request may come from another web site; None if it cannot."""
+        host, origin = headers.get("Host", ""), headers.get("Origin")
+        if _hostname(host) not in _NAMES:
+            return f"{self._server} is served as 127.0.0.1 and localhost, not as {host!r}\n"
+        if origin is not None and origin not in (f"http://{host}", f"https://{host}"):
+            return f"Pages of {origin!r} may not connect to {self._server}\n"
+        return None
+
+    def knows(self, headers: Mapping[str, str], given: str) -> bool:
+        """Return whether a request has the token: in its URL, as a bearer token, or in the cookie.
+
+        Args:
+            headers: The headers of the request.
+            given: The token in its URL; empty if there is none.
+        """
+        found = given or _bearer(headers) or _cookie(headers)
+        return hmac.compare_digest(found.encode(), self._token.encode())
+
+    def cookie(self, headers: Mapping[str, str]) -> str:
+        """Return the value of ``Set-Cookie`` for the browser that sent a request; pages cannot read it."""
+        return f"{_cookie_name(headers)}={self._token}; HttpOnly; SameSite=Strict; Path=/"
+
+
+def read_token(path: Path) -> str:
+    """Return the token stored in a file; create the file if it does not exist.
+
+    Raises:
+        UserError: The file cannot be read or created, other users may read it, or the token is too short.
+    """
+    try:
+        with suppress(FileExistsError):
+            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as made:
+                made.write(f"{secrets.token_urlsafe(32)}\n")
+        token = path.read_text(encoding="ascii").strip()
+        shared = path.stat().st_mode & 0o077
+    except (OSError, UnicodeError) as error:
+        raise UserError(f"The token file {str(path)!r} cannot be read or made: {error}") from error
+    if shared:
+        raise UserError(f"Others may read the token file {str(path)!r}. Run: chmod 600 {path}")
+    if len(token) < _MIN_TOKEN or not token.isprintable() or any(each in token for each in ' ;,"\\'):
+        raise UserError(
+            f"The token file {str(path)!r} needs a token of at least {_MIN_TOKEN} letters, digits, '-' or '_'. "
+            "Delete the file, and a token is made"
+        )
+    return token
+
+
+def _hostname(host: str) -> str | None:
+    with suppress(ValueError):
+        return urlsplit(f"//{host}").hostname
+    return None
+
+
+def _bearer(headers: Mapping[str, str]) -> str:
+    scheme, _, token = headers.get("Authorization", "").partition(" ")
+    return token.strip() if scheme.lower() == "bearer" else ""
+
+
+def _cookie(headers: Mapping[str, str]) -> str:
+    name = _cookie_name(headers)
+    with suppress(CookieError):
+        cookie = SimpleCookie(headers.get("Cookie", ""))
+        return cookie[name].value if name in cookie else ""
+    return ""
+
+
+def _cookie_name(headers: Mapping[str, str]) -> str:
+    """Return the cookie's name, which contains the port: browsers send a cookie to every port of a host."""
+    port = None
+    with suppress(ValueError):
+        port = urlsplit(f"//{headers.get('Host', '')}").port
+    return f"pi_token_{port or 80}"
