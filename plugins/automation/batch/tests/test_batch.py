@@ -8,7 +8,9 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -16,12 +18,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pi_batch._command import run as run_command
-from pi_batch._limits import Limits
+from pi_batch._limits import Pace
+from pi_batch._ray import node_scratch
 from pi_batch._record import Record, session_totals
 from pi_batch._results import Results
 from pi_batch._tasks import BadTasks, Task, read_tasks
 from pi_core import PluginHost, Settings
 from pi_hookspecs import UserError
+from pi_testing.fake_servers import anthropic
+
+pytestmark = pytest.mark.slow
 
 FAULTS = """
 import os, random
@@ -100,6 +106,7 @@ def test_tasks_run_in_copies_and_their_changes_and_scores_are_kept(batch, tmp_pa
             ["line 1", "line 2", "line 3"],
         ),
         ("t.csv", "id,prompt\n1,x,more\n1,\n", ["line 2", "line 3"]),
+        ("t.jsonl", '{"id": "a", "prompt": "\\ud83d"}', ["line 1"]),
         ("t.jsonl", "", ["There are no tasks"]),
     ],
 )
@@ -147,6 +154,28 @@ def test_a_result_that_a_kill_cut_off_is_dropped(tmp_path):
         Results(tmp_path, tasks[:1], resume=True)
 
 
+@pytest.mark.skipif(find_spec("ray") is not None, reason="Ray is there")
+def test_an_engine_that_is_not_there_is_named_and_leaves_no_results(batch):
+    tasks = [{"id": "a", "prompt": "Count the words in n.txt", "files": {"n.txt": "one"}}]
+
+    code, _, complaints = batch(tasks, "--engine", "ray")
+
+    assert code == 2
+    assert "pip install 'pluggypi[ray]'" in complaints
+    assert batch(tasks)[0] == 0
+
+
+def test_folders_of_killed_workers_are_removed_on_a_node_and_those_in_use_stay(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    (tmp_path / "pi-batch-node-left" / "work").mkdir(parents=True)
+    (tmp_path / "pi-batch-other").mkdir()
+
+    with node_scratch() as first, node_scratch() as second:
+        assert sorted(tmp_path.iterdir()) == sorted([first, second, tmp_path / "pi-batch-other"])
+
+    assert [*tmp_path.iterdir()] == [tmp_path / "pi-batch-other"]
+
+
 def test_nothing_begins_once_the_budget_is_used_up(batch, tmp_path):
     (tmp_path / "out" / "sessions" / "a").mkdir(parents=True)
     answer = {"type": "message", "message": {"role": "assistant", "usage": {"cost": {"total": 0.5}}}}
@@ -161,13 +190,13 @@ def test_nothing_begins_once_the_budget_is_used_up(batch, tmp_path):
 
 def test_a_provider_that_asked_to_wait_gets_new_tasks_later_and_slowly():
     async def starts():
-        limits, loop = Limits(), asyncio.get_running_loop()
-        limits.delayed("a", 0.05)
+        pace, loop = Pace(), asyncio.get_running_loop()
+        pace.delayed("a", 0.05)
         began = loop.time()
-        await limits.wait("b")
+        await pace.wait("b")
         other = loop.time() - began
-        await limits.wait("a")
-        await limits.wait("a")
+        await pace.wait("a")
+        await pace.wait("a")
         return other, loop.time() - began
 
     other, both = asyncio.run(starts())
@@ -175,9 +204,64 @@ def test_a_provider_that_asked_to_wait_gets_new_tasks_later_and_slowly():
     assert other < both
 
 
-@pytest.mark.slow
+async def test_a_run_ends_where_its_tasks_have_cost_enough_and_goes_on_with_more(batch, tmp_path, model_that_costs):
+    model_that_costs.answers(*[anthropic.message(anthropic.text("Hello"), output_tokens=1)] * 10)
+    tasks = [{"id": f"t{number}", "prompt": "Hello", "model": "fake/m"} for number in range(5)]
+
+    ended = await asyncio.to_thread(batch, tasks, "--max-cost", "2.5", "--concurrency", "1")
+    done = len(lines(tmp_path / "out" / "results.jsonl"))
+    resumed = await asyncio.to_thread(batch, tasks, "--max-cost", "9", "--resume")
+
+    assert (ended[0], done) == (4, 3)
+    assert "--resume with a larger --max-cost" in ended[2]
+    assert resumed[0] == 0
+    assert "5 of 5 tasks were run, 0 failed; 5.0000 dollars." in resumed[1]
+
+
+async def test_a_task_that_costs_enough_is_ended_before_its_next_request(batch, tmp_path, model_that_costs):
+    call = anthropic.tool_use("c", "ls", path=".")
+    model_that_costs.answers(*[anthropic.message(call, output_tokens=1)] * 10)
+
+    code, _, _ = await asyncio.to_thread(
+        batch, [{"id": "t", "prompt": "Look for ever", "model": "fake/m"}], "--max-cost", "2.5"
+    )
+
+    assert code == 4
+    assert not lines(tmp_path / "out" / "results.jsonl")
+    assert len(model_that_costs.requests) <= 4
+
+
+def test_ctrl_c_keeps_what_is_done_and_says_how_to_go_on(tmp_path):
+    tasks = [
+        {"id": f"t{number}", "prompt": f"Create a file named f{number}.txt with the text 'hi'"} for number in range(8)
+    ]
+    (tmp_path / "tasks.jsonl").write_text("".join(json.dumps(each) + "\n" for each in tasks))
+    mark = f"{tmp_path.name}-{os.getpid()}"
+    environ = {**os.environ, "PI_CODING_AGENT_DIR": str(tmp_path / "agent"), "BATCH_MARK": mark}
+    command = [sys.executable, "-m", "pi_cli", "batch", "tasks.jsonl", "--out", "out", "--concurrency", "1"]
+    command += ["--model", "offline/rules"]
+    driver = subprocess.Popen(command, cwd=tmp_path, env=environ, stderr=subprocess.PIPE, text=True)
+    while driver.poll() is None and _count(tmp_path / "out" / "results.jsonl") < 2:
+        time.sleep(0.05)
+
+    driver.send_signal(signal.SIGINT)
+    _, errors = driver.communicate(timeout=60)
+    done = lines(tmp_path / "out" / "results.jsonl")
+    resumed = subprocess.run(
+        [*command, "--resume"], cwd=tmp_path, env=environ, capture_output=True, text=True, check=True
+    )
+
+    assert driver.returncode == 130
+    assert "pi batch tasks.jsonl --out out --resume" in errors
+    assert "Traceback" not in errors
+    assert 2 <= len(done) < 8
+    assert "8 of 8 tasks were run, 0 failed" in resumed.stdout
+    assert lines(tmp_path / "out" / "results.jsonl")[: len(done)] == done
+    _await_no_process_with(mark)
+
+
 def test_every_task_is_run_once_although_the_driver_is_killed(tmp_path):
-    count, kills = int(os.environ.get("PI_TEST_BATCH_TASKS", "30")), 3
+    count, kills, peak = int(os.environ.get("PI_TEST_BATCH_TASKS", "30")), 5, 0
     (tmp_path / "faults.py").write_text(FAULTS)
     tasks = [
         {"id": f"t{number}", "prompt": f"Create a file named f{number}.txt with the text 'hi'",
@@ -194,18 +278,34 @@ def test_every_task_is_run_once_although_the_driver_is_killed(tmp_path):
         wanted = (number + 1) * count // (kills + 1)
         while driver.poll() is None and _count(out / "results.jsonl") < wanted:
             time.sleep(0.05)
+        peak = max(peak, _peak_memory(driver.pid))
         driver.send_signal(signal.SIGKILL)
         driver.wait()
         _await_no_process_with(mark)
 
-    subprocess.run(command, env=environ, check=True, stdout=subprocess.DEVNULL)
+    driver = subprocess.Popen(command, env=environ, stdout=subprocess.DEVNULL)
+    while driver.poll() is None:
+        peak = max(peak, _peak_memory(driver.pid))
+        time.sleep(0.05)
 
+    assert driver.returncode == 0
+    assert peak < 60_000, f"the driver took {peak} kB"
     _await_no_process_with(mark)
     results = lines(out / "results.jsonl")
     assert [each["id"] for each in results] == [each["id"] for each in tasks]
     assert all(each["score"] for each in results)
     for each in results:
         assert (each["usage"], each["dollars"]) == session_totals(out / "sessions" / each["id"])
+    sys.stdout.write(f"{count} tasks, {kills} kills, driver {peak / 1000:.0f} MB\n")
+
+
+def _peak_memory(pid):
+    """Return the most memory that a process had so far, in kB; 0 once it has ended."""
+    try:
+        status = Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM:")), 0)
 
 
 def _count(file):

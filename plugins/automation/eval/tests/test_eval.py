@@ -96,10 +96,10 @@ def test_everything_that_is_wrong_with_a_file_is_named_before_the_first_run(eval
         "prompts[0].prompt must be a text, not 3",
         "prompts[0].checks is empty",
         "prompts[1].checks[0] must have one of",
-        "'(' is no regular expression",
+        "'(' is not a regular expression",
         "'../x' is not inside",
         "times must be a whole number, not True",
-        "'nowhere' is no folder",
+        "'nowhere' is not a folder",
         "'/etc/x' is not inside",
         "prompts[3] must be a mapping",
     ):
@@ -142,7 +142,7 @@ def test_options_of_all_prompts_hold_unless_a_prompt_has_its_own(tmp_path):
     [
         ({"file": "a.txt"}, ""),
         ({"file": "b.txt"}, "it is not there"),
-        ({"file": "."}, "it is no file"),
+        ({"file": "."}, "it is not a file"),
         ({"file": "a.txt", "absent": True}, "it is there"),
         ({"file": "b.txt", "absent": True}, ""),
         ({"file": "a.txt", "matches": "^tw.$"}, ""),

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import subprocess
 
+import click
 import pytest
 
 from pi_core import PluginHost, SessionManager, Settings, run
 from pi_hookspecs import PiError
 from pi_replay._command import run as run_command
+
+pytestmark = pytest.mark.slow
 
 EMPTY_CONFIG = {"GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_SYSTEM": "/dev/null"}
 
@@ -66,6 +69,21 @@ def test_the_report_as_json_has_each_prompt_and_the_new_session(session, host, c
     assert SessionManager.open(report["file"], host=host).get_header().parent_session == str(session)
 
 
+def test_of_a_session_in_a_database_it_is_said_what_opens_the_new_one(host, work, capsys):
+    pytest.importorskip("pi_session_sqlite")
+    host.settings.set("sessionStore", "sqlite")
+    host = PluginHost(Settings.load(work))
+    manager = SessionManager.create(work, host=host)
+    run("Count the words in notes.txt", model="offline/rules", host=host, session_manager=manager)
+
+    code, output, _ = replay(capsys, host, manager.reference)
+    options = output.partition("; pi ")[2].split()
+
+    assert code == 0
+    found = SessionManager.open(options[3], options[1], host=host)
+    assert found.get_header().parent_session == manager.reference
+
+
 def test_a_changed_recording_is_shown_beside_the_call_that_was_made(session, host, capsys):
     changed = session.with_name("changed.jsonl")
     changed.write_text(
@@ -119,11 +137,17 @@ def test_a_compacted_session_says_where_its_replay_begins(session, host, capsys)
     assert "Words were counted." in session.parents[3].joinpath(report["file"]).read_text()
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code"), [([], 2), (["x", "--tools", "live"], 2), (["x", "--at", "HEAD"], 2), (["--help"], 0)]
-)
-def test_wrong_use_ends_with_2(arguments, code, host, capsys):
-    assert replay(capsys, host, *arguments)[0] == code
+@pytest.mark.parametrize("arguments", [[], ["x", "--tools", "live"], ["x", "--at", "HEAD"]])
+def test_wrong_use_is_refused(arguments, host):
+    with pytest.raises(click.UsageError):
+        run_command(arguments, host)
+
+
+def test_help_is_printed(host, capsys):
+    code, output, _ = replay(capsys, host, "--help")
+
+    assert code == 0
+    assert "Usage: pi replay" in output
 
 
 @pytest.mark.parametrize(
@@ -135,9 +159,19 @@ def test_unknown_names_are_refused(options, says, session, host):
         run_command([str(session), *options], host)
 
 
-def test_a_session_whose_folder_is_gone_is_refused(session, host, work, tmp_path, monkeypatch):
+def test_a_session_whose_folder_is_gone_is_replayed_in_an_empty_one(session, host, work, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     work.rename(tmp_path / "elsewhere")
 
-    with pytest.raises(PiError, match="which is not there"):
-        run_command([str(session)], host)
+    code, output, _ = replay(capsys, host, str(session))
+
+    assert code == 0
+    assert f"The folder of the session, {str(work)!r}, does not exist: the replay ran in an empty one." in output
+
+
+def test_tools_do_not_run_without_the_folder_of_the_session(session, host, work, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    work.rename(tmp_path / "elsewhere")
+
+    with pytest.raises(PiError, match="Restore it, or replay with the recorded tools"):
+        run_command([str(session), "--tools", "live-in-worktree"], host)

@@ -1,4 +1,4 @@
-"""Adds ``pi batch``: many tasks, each in a folder of its own, with checks, retries and a checkpoint."""
+"""Adds ``pi batch``: runs many tasks, each in a separate directory, with checks, retries and a checkpoint."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ __all__ = ["register_subcommands"]
 @hookimpl
 def register_subcommands() -> Sequence[Subcommand]:
     """Add ``pi batch``."""
-    return [Subcommand("batch", run=_run, description="Run many tasks from a file, each in its own folder")]
+    return [Subcommand("batch", run=_batch, description="Run many tasks from a file, each in its own folder")]
 
 
-def _run(arguments: list[str], host: Any) -> int:
+def _batch(arguments: list[str], host: Any) -> int:
     from pi_batch._command import run
 
     return run(arguments, host)

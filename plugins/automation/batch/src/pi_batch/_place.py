@@ -1,4 +1,4 @@
-"""The folder of one attempt: a copy of a repository or folder, and the changes that were made in it."""
+"""The working directory of one attempt: a copy of a repository or directory, and the changes made in it."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _SAFE = ("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "
 
 
 class Place:
-    """Where an attempt runs.
+    """The directory in which an attempt runs.
 
     Args:
         work: The working directory.
-        top: The top of the copied repository; None where there is none.
-        index: A file for git's index apart from the one that tools see.
+        top: The top directory of the copied repository; None if the source is not a repository.
+        index: The path of a git index that is separate from the index that tools see.
     """
 
     def __init__(self, work: Path, top: Path | None, index: Path) -> None:
@@ -38,13 +38,13 @@ class Place:
         self._base = ""
 
     async def begin(self) -> None:
-        """Remember the files as they are."""
+        """Record the current state of the files."""
         if self._top is not None:
             await _git(self._top, ["read-tree", "HEAD"], self._env)
             self._base = await self._tree()
 
     async def patch(self) -> bytes | None:
-        """Return what was changed since ``begin``, in the form of git; None for a folder that is no repository."""
+        """Return the changes since ``begin`` as a git patch; None for a directory that is not a repository."""
         if self._top is None:
             return None
         return await _git_bytes(
@@ -58,24 +58,24 @@ class Place:
 
 
 async def make_place(task: Task, folder: Path) -> Place:
-    """Make the folder of an attempt.
+    """Create the directory of an attempt.
 
-    A repository is cloned with shared objects and without its remote: branches, stashes and pushes of the task stay
-    in the clone.
+    A repository is cloned with shared objects and without its remote, so that branches, stashes and pushes of the task
+    stay in the clone.
 
     Raises:
-        UserError: The repository, folder or commit is not there, or git cannot be run.
+        UserError: The repository, directory or commit does not exist, or git cannot be run.
     """
     work, top = folder / "work", None
     if task.repo is None:
         work.mkdir(parents=True)
     elif not await asyncio.to_thread(os.path.isdir, task.repo):
-        raise UserError(f"The repo {task.repo!r} is not there, or is no folder.")
+        raise UserError(f"The repo {task.repo!r} does not exist, or is not a folder.")
     elif (source := await _top(task.repo)) is not None:
         top = work
         work = await _clone(task, source, top)
     elif task.commit is not None:
-        raise UserError(f"The repo {task.repo!r} is no git repository, so that there is no commit {task.commit!r}.")
+        raise UserError(f"The repo {task.repo!r} is not a git repository, so that there is no commit {task.commit!r}.")
     else:
         await asyncio.to_thread(shutil.copytree, task.repo, work, symlinks=True)
     for path, text in task.files.items():
@@ -101,7 +101,7 @@ async def _clone(task: Task, source: Path, top: Path) -> Path:
 
 
 def _inside(top: Path, repo: Path, source: Path) -> Path:
-    """Return the folder of a clone that corresponds to one of its source; git knows none without files."""
+    """Return the folder of a clone that corresponds to one of its source, created if needed."""
     work = top / repo.resolve().relative_to(source.resolve())
     work.mkdir(parents=True, exist_ok=True)
     return work
@@ -122,10 +122,10 @@ async def _git_bytes(folder: Path, arguments: Sequence[str], env: Mapping[str, s
 async def run_program(
     argv: Sequence[str], folder: Path, env: Mapping[str, str] | None = None, seconds: float | None = None
 ) -> tuple[int, bytes, bytes]:
-    """Run a program that ends with pi; return exit code, output and complaints.
+    """Run a program that never outlives pi; return its exit code, standard output and standard error.
 
     Raises:
-        ProcessFailure: It cannot be started.
+        ProcessFailure: The program cannot be started.
     """
     program = shutil.which(argv[0]) or argv[0]
     request = SpawnRequest(

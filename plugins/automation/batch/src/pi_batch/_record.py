@@ -1,4 +1,4 @@
-"""What became of a task: one line of the results, and the sums of its sessions."""
+"""The result of a task: one line of the results file, with the totals of its sessions."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ _COUNTS = ("input", "output", "cacheRead", "cacheWrite", "totalTokens")
 
 @define(eq=False, kw_only=True)
 class Record:
-    """What became of a task.
+    """The result of a task.
 
     Attributes:
         status: ``done`` or ``failed``.
-        score: Whether the check passed; None without a check, or where it was not run.
-        error: Why it failed.
-        usage: Tokens of all its sessions, those of failed attempts included.
-        dollars: Likewise.
+        score: Whether the check passed; None if there is no check or it was not run.
+        error: Why the task failed.
+        usage: The tokens of all its sessions, including failed attempts.
+        dollars: The cost of all its sessions, including failed attempts.
         seconds: From the first attempt of this run to the end of the last.
         session: The file of the last session, below the folder of results.
-        patch: The file with its changes, likewise; None where nothing was changed or the folder was no repository.
+        patch: The file with its changes, likewise; None if nothing was changed or the folder was not a repository.
         model: The model that answered, as ``PROVIDER/ID``.
     """
 
@@ -49,11 +49,11 @@ class Record:
         """Read a line of the results.
 
         Raises:
-            ValueError: It is none.
+            ValueError: It is not a result.
         """
         data = json.loads(line)
         if not isinstance(data, dict) or not isinstance(data.get("id"), str):
-            raise ValueError("it is no result of a task")  # noqa: TRY004 - one kind for the caller
+            raise ValueError("it is not a result of a task")  # noqa: TRY004 - one kind for the caller
         return cls(**{each.name: data[each.name] for each in fields(cls) if each.name in data})
 
     def as_json(self) -> dict[str, Any]:

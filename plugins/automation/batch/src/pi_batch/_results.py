@@ -1,4 +1,4 @@
-"""The folder of results: the lines that are the checkpoint, and what is written when all is over."""
+"""The folder of results: the lines that serve as the checkpoint, and the files written at the end."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pi_batch._parquet import write_records
 from pi_batch._record import Record, session_totals
 from pi_hookspecs import UserError
 
@@ -21,23 +22,24 @@ if TYPE_CHECKING:
 
 __all__ = ["Results"]
 
-_PREFIX = "pi-batch-"
+_PREFIX = "pi-batch-main-"  # as long as on nodes of Ray: prompts name the folder, and usage has their length
+_NO_MODEL = "pi"  # of predictions for tasks that no model answered: SWE-bench names folders and its report by it
 
 
 class Results:
-    """The results of a batch, which one process at a time writes; ``with`` gives the folder free again.
+    """The results of a batch, written by one process at a time; leaving ``with`` unlocks the folder.
 
     Args:
         out: The folder.
         tasks: All tasks.
-        resume: Whether to go on with what is there.
+        resume: Whether to continue from existing results.
 
     Attributes:
         records: The record of each completed task, by its id.
-        scratch: An empty folder for attempts; what a killed process left in its own is removed.
+        scratch: An empty folder for attempts; the leftovers of a killed process are removed.
 
     Raises:
-        UserError: Another process writes there, or the results are there already, or are those of other tasks.
+        UserError: Another process writes there, or there are results already, or results of other tasks.
     """
 
     def __init__(self, out: Path, tasks: Sequence[Task], *, resume: bool) -> None:
@@ -65,7 +67,7 @@ class Results:
         self._lock.close()
 
     def spent(self) -> float:
-        """Return the dollars of all sessions, those of tasks that did not end included."""
+        """Return the dollars of all sessions, including tasks that did not end."""
         spent = 0.0
         for task in self._tasks:
             record = self.records.get(task.id)
@@ -74,24 +76,27 @@ class Results:
         return spent
 
     def add(self, record: Record) -> None:
-        """Write a line; when this returns it is on the disk."""
+        """Write a line durably: it is on disk when this returns."""
         self._lines.write(record.as_line().encode())
         self._lines.flush()
         os.fsync(self._lines.fileno())
         self.records[record.id] = record
 
-    def finish(self) -> None:
-        """Sort the lines as the tasks are, and write the predictions."""
+    def finish(self, *, parquet: bool = False) -> None:
+        """Sort the lines in task order, and write the predictions and, if requested, a Parquet table."""
         records = [self.records[task.id] for task in self._tasks if task.id in self.records]
         with _replaced(self._file) as file:
             file.writelines(each.as_line().encode() for each in records)
         with _replaced(self._out / "predictions.jsonl") as file:
             file.writelines(self._prediction(each) for each in records)
+        if parquet:
+            write_records(self._out / "results.parquet", records)
 
     def _prediction(self, record: Record) -> bytes:
         patch = (self._out / record.patch).read_text("utf-8", "replace") if record.patch is not None else ""
-        line = {"instance_id": record.id, "model_name_or_path": record.model or "", "model_patch": patch}
-        return json.dumps(line, ensure_ascii=False).encode() + b"\n"
+        model = record.model or _NO_MODEL
+        line = {"instance_id": record.id, "model_name_or_path": model, "model_patch": patch}
+        return json.dumps(line).encode() + b"\n"  # ASCII: SWE-bench reads it in the encoding of the locale
 
     def _take(self) -> IO[bytes]:
         lock = (self._out / ".lock").open("ab")
@@ -104,11 +109,11 @@ class Results:
         return lock
 
     def _read(self, *, resume: bool) -> None:
-        """Read the lines; a last one that a kill cut off is dropped, and its task runs again."""
-        if not self._file.exists():
-            return
+        """Read the lines; a last one that a kill truncated is dropped, and its task runs again."""
+        if not self._file.exists() or not self._file.stat().st_size:
+            return  # nothing was completed: Ray was not there, or it was interrupted at once
         if not resume:
-            message = f"There are results in {str(self._out)!r} already: go on with --resume, or name another --out."
+            message = f"{str(self._out)!r} already has results: continue them with --resume, or choose another --out."
             raise UserError(message)
         known = {task.id for task in self._tasks}
         with self._file.open("r+b") as file:
@@ -140,7 +145,7 @@ class Results:
 
 
 class _replaced:  # noqa: N801 - used as a function
-    """A file that is written beside and takes the place of the old one when it is complete."""
+    """Write a temporary file that replaces the old one when it is complete."""
 
     def __init__(self, file: Path) -> None:
         self._file = file

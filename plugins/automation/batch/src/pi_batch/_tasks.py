@@ -1,4 +1,4 @@
-"""Reads tasks from JSON lines and CSV, and names everything that is wrong with them at once."""
+"""Reads tasks from JSON lines, CSV and Parquet, and reports all of their problems at once."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from attrs import field, frozen
+
+from pi_batch._parquet import UnreadableParquet, read_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -25,7 +27,7 @@ class BadTasks(Exception):
     """The tasks cannot be run.
 
     Attributes:
-        problems: A sentence each.
+        problems: One sentence for each problem.
     """
 
     def __init__(self, problems: list[str]) -> None:
@@ -35,15 +37,15 @@ class BadTasks(Exception):
 
 @frozen(kw_only=True)
 class Task:
-    """What pi is to do once.
+    """One task for pi.
 
     Attributes:
-        prompt: As it is sent: the values of ``extra`` are in it.
-        repo: A folder that the task works on a copy of; None for an empty one.
-        commit: What of the repository is checked out; None for its HEAD.
+        prompt: The final text, with the values of ``extra`` inserted.
+        repo: The folder whose copy the task works on; None for an empty one.
+        commit: The commit to check out; None for HEAD.
         plugins: Files, packages or requirements, as ``--extension``.
         files: Texts by relative path, written into the copy.
-        check: A shell command whose exit code 0 is the score true.
+        check: A shell command; exit code 0 means success.
         extra: The fields that pi batch does not know.
     """
 
@@ -59,7 +61,7 @@ class Task:
 
     @property
     def file_name(self) -> str:
-        """The id as the name of a file: other characters than those of portable names as ``%XX``."""
+        """The id as a portable file name, with other characters encoded as ``%XX``."""
         from urllib.parse import quote
 
         name = quote(self.id, safe=" +,=@")
@@ -67,10 +69,11 @@ class Task:
 
 
 def read_tasks(file: Path) -> list[Task]:
-    """Read tasks; the name's ending says how: ``.csv``, else JSON lines.
+    """Read tasks; the file's suffix selects the format: ``.csv``, ``.parquet``, else JSON lines.
 
     Raises:
         BadTasks: The file cannot be read, or something in it is wrong.
+        UserError: The file is Parquet, and pyarrow is not installed.
     """
     tasks: list[Task] = []
     problems: list[str] = []
@@ -81,12 +84,12 @@ def read_tasks(file: Path) -> list[Task]:
             problems += [f"{place}: {each}" for each in wrong]
             id_ = str(row["id"]) if isinstance(row, dict) and "id" in row else None
             if id_ is not None and places.setdefault(id_, place) != place:
-                problems.append(f"{place}: the id {id_!r:.60} is that of {places[id_]}, too; ids are unique")
+                problems.append(f"{place}: the id {id_!r:.60} is already used by {places[id_]}; give each task its own")
             if task is not None:
                 tasks.append(task)
     except OSError as error:
         problems.append(f"The tasks {str(file)!r} cannot be read: {error.strerror or error}.")
-    except (UnicodeDecodeError, csv.Error) as error:
+    except (UnicodeDecodeError, csv.Error, UnreadableParquet) as error:
         problems.append(f"The tasks {str(file)!r} cannot be read: {error}.")
     if not problems and not tasks:
         problems.append(f"There are no tasks in {str(file)!r}.")
@@ -96,9 +99,11 @@ def read_tasks(file: Path) -> list[Task]:
 
 
 def _rows(file: Path) -> Iterator[tuple[str, dict[str, Any] | str]]:
-    """Yield the place of each row, and the row, or what is wrong with it."""
+    """Yield the place of each row, and the row or its problem."""
     if file.suffix.lower() == ".csv":
         yield from _csv_rows(file)
+    elif file.suffix.lower() == ".parquet":
+        yield from ((f"row {number}", row) for number, row in enumerate(read_rows(file), 1))
     else:
         with file.open(encoding="utf-8-sig") as lines:
             for number, line in enumerate(lines, 1):
@@ -110,8 +115,8 @@ def _json_row(line: str) -> dict[str, Any] | str:
     try:
         row = json.loads(line)
     except (ValueError, RecursionError) as error:
-        return f"it is no JSON ({error}): {line.strip()[:60]!r}"
-    return row if isinstance(row, dict) else f"it is no object: {line.strip()[:60]!r}"
+        return f"it is not JSON ({error}): {line.strip()[:60]!r}"
+    return row if isinstance(row, dict) else f"it is not an object: {line.strip()[:60]!r}"
 
 
 def _csv_rows(file: Path) -> Iterator[tuple[str, dict[str, Any] | str]]:
@@ -127,13 +132,13 @@ def _csv_rows(file: Path) -> Iterator[tuple[str, dict[str, Any] | str]]:
 
 
 def _cells(row: dict[str, Any]) -> dict[str, Any] | str:
-    """Read what is JSON in a cell."""
+    """Parse cells that contain JSON."""
     for name in ("plugins", "files"):
         if name in row and row[name].lstrip()[:1] in ("[", "{"):
             try:
                 row[name] = json.loads(row[name])
             except ValueError as error:
-                return f"{name} is no JSON ({error}): {row[name][:60]!r}"
+                return f"{name} is not JSON ({error}): {row[name][:60]!r}"
         elif name == "plugins" and name in row:
             row[name] = [each.strip() for each in row[name].split(",")]
     return row
@@ -154,6 +159,8 @@ def _task(row: dict[str, Any], beside: Path) -> tuple[Task | None, list[str]]:
     if isinstance(given.get("prompt", ""), str) and not given.get("prompt", "").strip():
         wrong.append("the prompt is missing")
     wrong += _wrong_lists(given)
+    if not _is_unicode(given):
+        wrong.append("a text in it has half a surrogate pair, which is not a character")
     if wrong:
         return None, wrong
     extra = {key: value for key, value in given.items() if key not in _KNOWN}
@@ -169,6 +176,14 @@ def _task(row: dict[str, Any], beside: Path) -> tuple[Task | None, list[str]]:
         check=given.get("check"),
         extra=extra,
     ), []
+
+
+def _is_unicode(given: Mapping[str, Any]) -> bool:
+    try:
+        json.dumps(given, ensure_ascii=False, default=str).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _wrong_lists(given: dict[str, Any]) -> list[str]:

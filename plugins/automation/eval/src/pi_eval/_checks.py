@@ -35,7 +35,7 @@ async def check_run(
     """Check a completed run.
 
     Args:
-        checks: As the file has them.
+        checks: The checks from the evaluation file.
         record: What pi did.
         work: The folder of the run.
         run_command: Runs a command there; returns exit code and output.
@@ -84,7 +84,7 @@ def _file(check: dict[str, Any], work: Path) -> str:
     if check.get("absent"):
         return "it is there" if path.exists() else ""
     if not path.is_file():
-        return "it is not there" if not path.exists() else "it is no file"
+        return "it is not there" if not path.exists() else "it is not a file"
     if "contains" in check or "matches" in check:
         text = path.read_text(encoding="utf-8", errors="replace")
         return _text(text, check.get("contains"), check.get("matches"))

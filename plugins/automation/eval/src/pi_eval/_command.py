@@ -34,14 +34,15 @@ is below its "pass"; without that and without a baseline, a run failed."""
 
 
 def run(arguments: list[str], host: PluginHost) -> int:
-    """Run ``pi eval``; return the exit code."""
+    """Run ``pi eval``; return the exit code.
+
+    Raises:
+        click.UsageError: The arguments are wrong.
+    """
     from pi_eval._plan import InvalidFile
 
     try:
         result = _command(host).main(arguments, prog_name="pi eval", standalone_mode=False)
-    except click.ClickException as error:
-        error.show()
-        return 2
     except InvalidFile as error:
         sys.stderr.write("".join(f"{clean_text(line)}\n" for line in error.problems))
         return 2
@@ -58,8 +59,10 @@ def _command(host: PluginHost) -> click.Command:
         help=_HELP,
         params=[
             click.Argument(["file"], type=click.Path(path_type=Path)),
-            click.Option(["--model"], metavar="MODEL", help="In place of the file's model"),
-            click.Option(["--disable"], metavar="PLUGIN", multiple=True, help="Leave a plugin out; may be repeated"),
+            click.Option(["--model"], metavar="MODEL", help="Use this model in place of the file's"),
+            click.Option(
+                ["--disable"], metavar="PLUGIN", multiple=True, help="Do not load this plugin; may be repeated"
+            ),
             click.Option(["--repeats"], type=click.IntRange(min=1), help="Runs of each prompt, in place of the file's"),
             click.Option(
                 ["--concurrency"], type=click.IntRange(min=1), default=4, show_default=True, help="Runs at once"
@@ -107,7 +110,9 @@ def _run(
 def _check_writable(save: Path) -> None:
     """Refuse a file that cannot be written before anything is spent."""
     if save.is_dir() or not save.absolute().parent.is_dir():
-        raise click.UsageError(f"--save {str(save)!r} cannot be written: its folder is not there, or it is one")
+        raise click.UsageError(
+            f"--save {str(save)!r} cannot be written: its folder does not exist, or it is a folder itself"
+        )
 
 
 def _write(save: Path, text: str) -> None:
@@ -133,9 +138,10 @@ def _tasks(plan: Plan, model: str | None, left_out: list[str], host: PluginHost)
 
 
 async def _all(tasks: list[Task], at_once: int, say: Callable[[Record], object]) -> list[Record]:
-    from pi_eval._engine import LocalEngine
+    from pi_eval._run import run_one
+    from pi_process_kit import LocalEngine
 
-    engine = LocalEngine(at_once)
+    engine = LocalEngine(run_one, at_once)
     try:
         for each in tasks:
             engine.submit(each)
@@ -180,7 +186,7 @@ def _before(case: CaseOutcome) -> str:
 
 
 def _failures(case: CaseOutcome) -> list[str]:
-    """Return a line for each reason, with the runs that it holds for."""
+    """Return a line for each reason, with the runs to which it applies."""
     reasons: dict[str, list[int]] = {}
     for record in case.records:
         why = [f"{each.check}: {each.why}" for each in record.checks if not each.passed]

@@ -23,14 +23,14 @@ __all__ = ["Baseline", "CaseOutcome", "Outcome", "read_baseline"]
 
 @frozen
 class Baseline:
-    """How many runs of each prompt passed, and how many there were, by the prompt's name."""
+    """Passed runs and all runs of each prompt, by the prompt's name."""
 
     counts: Mapping[str, tuple[int, int]]
 
 
 @define(eq=False)
 class CaseOutcome:
-    """The runs of a prompt; ``before`` are those of the baseline that passed, and all of them."""
+    """A prompt's runs; ``before`` is the number of passed runs and of all runs in the baseline."""
 
     case: Case
     records: list[Record] = Factory(list)
@@ -38,7 +38,7 @@ class CaseOutcome:
 
     @property
     def counts(self) -> tuple[int, int]:
-        """How many runs passed, and how many there were."""
+        """The number of passed runs and of all runs."""
         return sum(each.passed for each in self.records), len(self.records)
 
     @property
@@ -86,7 +86,7 @@ class Outcome:
 
     @classmethod
     def of(cls, plan: Plan, model: str | None, records: Sequence[Record], baseline: Baseline | None) -> Outcome:
-        """Put the records of all runs in order."""
+        """Group the records of all runs by prompt."""
         counts = baseline.counts if baseline is not None else {}
         cases = [
             CaseOutcome(
@@ -111,7 +111,7 @@ class Outcome:
         return int(any(each.has_failed for each in self.cases))
 
     def as_json(self) -> dict[str, Any]:
-        """Return it for ``--json``, which is what a baseline is read from."""
+        """Return it for ``--json``; a baseline is read from this form."""
         passed = sum(each.counts[0] for each in self.cases)
         runs = sum(each.counts[1] for each in self.cases)
         prompts = [each.as_json() for each in self.cases]

@@ -1,4 +1,4 @@
-"""Reads the file of an evaluation: its prompts, checks and options, and what is wrong with them."""
+"""Reads an evaluation file: its prompts, checks and options, and reports their problems."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CHECKS: Mapping[str, tuple[type | tuple[type, ...], Mapping[str, Any]]] = {
     "answer": (str, {}),
     "matches": (str, {}),
 }
-"""Each check: the type of its value, and its options with their types. The first key that a check has names it."""
+"""Each check: the type of its value, and its options with their types. The first such key in a check is its kind."""
 
 _PLAN = {
     "prompts": list,
@@ -67,7 +67,7 @@ class Case:
         files: Texts by path, written into the copy.
         setup: A command that runs there before pi.
         options: Further options of ``pi``.
-        threshold: The lowest pass rate that is no failure.
+        threshold: The lowest pass rate that is not a failure.
     """
 
     name: str
@@ -96,7 +96,7 @@ def read_plan(file: Path) -> Plan:
     """Read a file.
 
     Raises:
-        InvalidFile: It cannot be read, or what it says cannot be run.
+        InvalidFile: It cannot be read, or is invalid.
     """
     import yaml  # type: ignore[import-untyped]
 
@@ -112,7 +112,7 @@ def read_plan(file: Path) -> Plan:
 
 
 class _Reader:
-    """Makes a plan of the data of a file, and collects what is wrong."""
+    """Builds a plan from the data of a file, and collects problems."""
 
     def __init__(self, file: Path) -> None:
         self.problems: list[str] = []
@@ -149,7 +149,7 @@ class _Reader:
         self._numbers(place, merged)
         folder = merged.get("folder")
         if isinstance(folder, str) and not (self._file.parent / folder).is_dir():
-            self.problems.append(f"{place}: folder {folder!r} is no folder beside the file")
+            self.problems.append(f"{place}: folder {folder!r} is not a folder beside the file")
         if data.get("checks") == []:
             self.problems.append(f"{place}.checks is empty: every run would pass")
         if len(self.problems) > before:
@@ -191,7 +191,7 @@ class _Reader:
             try:
                 re.compile(pattern)
             except re.error as error:
-                self.problems.append(f"{place}: matches {pattern!r} is no regular expression: {error}")
+                self.problems.append(f"{place}: matches {pattern!r} is not a regular expression: {error}")
         if kind == "file" and not _is_inside(str(check["file"])):
             self.problems.append(f"{place}: {check['file']!r} is not inside the folder of a run")
 

@@ -1,12 +1,10 @@
-"""One run of a prompt: a ``pi`` process in a folder of its own, and what became of it."""
+"""One run of a prompt: a ``pi`` process in a separate folder, and its result."""
 
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import shutil
-import sys
 import tempfile
 import time
 from pathlib import Path
@@ -17,11 +15,9 @@ from attrs import define, field, frozen
 from pi_eval._checks import CheckResult, check_run
 from pi_hookspecs import PiError
 from pi_hookspecs.service_values import SpawnRequest
-from pi_process_kit import start_child
+from pi_process_kit import PiAnswer, pi_events, run_pi, start_child
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from pi_eval._plan import Case
 
 __all__ = ["Record", "Task", "run_one"]
@@ -31,10 +27,10 @@ _TAIL = 2000  # characters of an error that are kept
 
 @frozen(kw_only=True)
 class Task:
-    """A run that is to be made.
+    """A run to make.
 
     Attributes:
-        number: Which repeat, from 1.
+        number: The number of the repeat, from 1.
         arguments: Options of ``pi``: model, plugins to leave out.
         sessions: The folder for the session.
     """
@@ -47,10 +43,10 @@ class Task:
 
 @define(eq=False)
 class Record:
-    """What became of a run.
+    """The result of a run.
 
     Attributes:
-        error: Why it could not be completed; None where pi answered.
+        error: Why it could not be completed; None if pi answered.
         calls: The tool calls, each with ``name`` and ``arguments``.
     """
 
@@ -71,30 +67,13 @@ class Record:
         """Whether it was completed and all checks passed."""
         return self.error is None and all(each.passed for each in self.checks)
 
-    def take(self, line: bytes) -> None:
-        """Take over what an event of ``--mode json`` says."""
-        if not line.startswith((b'{"type":"message_end"', b'{"type":"session"')):
-            return
-        event = json.loads(line)
-        message = event.get("message", {})
-        if event["type"] == "session":
-            self.session = event["id"]
-        elif message.get("role") == "assistant":
-            self._answer(message)
-
-    def _answer(self, message: dict[str, Any]) -> None:
-        blocks, usage = message.get("content", []), message.get("usage", {})
+    def take(self, answer: PiAnswer) -> None:
+        """Add an answer of the model."""
         self.requests += 1
-        self.tokens += usage.get("totalTokens", 0)
-        self.dollars += usage.get("cost", {}).get("total", 0.0)
-        self.calls += [
-            {"name": each["name"], "arguments": each.get("arguments", {})}
-            for each in blocks
-            if each.get("type") == "toolCall"
-        ]
-        self.answer = "\n".join(each["text"] for each in blocks if each.get("type") == "text")
-        failed = message.get("stopReason") in ("error", "aborted")
-        self.error = message.get("errorMessage") or "the prompt was aborted" if failed else None
+        self.tokens += answer.tokens
+        self.dollars += answer.dollars
+        self.calls += answer.calls
+        self.answer, self.error = answer.text, answer.error
 
 
 async def run_one(task: Task) -> Record:
@@ -132,37 +111,25 @@ def _prepare(work: Path, case: Case) -> Path:
 
 
 async def _prompt(task: Task, work: Path, record: Record) -> None:
-    command = [sys.executable, "-P", "-m", "pi_cli", "--mode", "json", "--session-dir", str(task.sessions)]
-    request = _request([*command, *task.arguments, *task.case.options], work)
-    async with await start_child(request, timeout=task.case.timeout) as pi:
-        pi.stdin.write(task.case.prompt.encode())
-        pi.stdin.close()
-        assert pi.stderr is not None  # noqa: S101 - it is a pipe
-        _, complaints = await asyncio.gather(_events(pi.stdout, record), pi.stderr.read())
-        code = await pi.wait()
-    if code and record.error is None:
-        said = complaints.decode(errors="replace")[-_TAIL:].strip()
-        record.error = f"pi ended with {code}: {said}" if said else f"pi ended with {code}"
-    if record.error is None and not record.requests:
-        record.error = "the model was not asked"
+    async def read(stream: asyncio.StreamReader) -> None:
+        async for event in pi_events(stream, "session", "message_end"):
+            if event["type"] == "session":
+                record.session = event["id"]
+            elif (answer := PiAnswer.of(event)) is not None:
+                record.take(answer)
 
-
-async def _events(stream: asyncio.StreamReader, record: Record) -> None:
-    """Read lines of any length."""
-    rest = b""
-    while piece := await stream.read(1 << 16):
-        *lines, rest = (rest + piece).split(b"\n")
-        for line in lines:
-            record.take(line)
+    arguments = ["--mode", "json", "--session-dir", str(task.sessions), *task.arguments, *task.case.options]
+    seconds = task.case.timeout
+    end = await run_pi(arguments, read, cwd=work, purpose="eval", prompt=task.case.prompt, timeout=seconds)
+    if end.timed_out:
+        record.error = f"pi was ended after {seconds:g} seconds (timeout)"
+    elif record.error is None:
+        record.error = end.error or (None if record.requests else "the model was not asked")
 
 
 async def _command(line: str, work: Path, seconds: float) -> tuple[int, str]:
-    request = _request(["/bin/sh", "-c", line], work)
+    request = SpawnRequest(argv=("/bin/sh", "-c", line), cwd=str(work), env=dict(os.environ), purpose="eval")
     async with await start_child(request, stderr="stdout", timeout=seconds) as child:
         child.stdin.close()
         output = await child.stdout.read()
         return await child.wait(), output.decode(errors="replace")
-
-
-def _request(argv: Sequence[str], work: Path) -> SpawnRequest:
-    return SpawnRequest(argv=tuple(argv), cwd=str(work), env=dict(os.environ), purpose="eval")

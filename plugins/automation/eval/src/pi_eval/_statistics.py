@@ -21,13 +21,14 @@ def wilson(passed: int, runs: int) -> tuple[float, float]:
 
 
 def is_regression(before: tuple[int, int], now: tuple[int, int]) -> bool:
-    """Return whether a rate is worse than one before by more than chance explains.
+    """Return whether a rate is worse than an earlier one by more than chance explains.
 
-    That is where Newcombe's 95 % interval of the difference lies below zero, and where all runs passed and none does.
+    That is the case if Newcombe's 95 % interval of the difference is below zero, or if all runs passed before and none
+    does now.
 
     Args:
-        before: How many runs passed, and how many there were.
-        now: The same.
+        before: The number of passed runs and of all runs.
+        now: The same for the current evaluation.
     """
     if not (before[1] and now[1]):
         return False

@@ -1,6 +1,6 @@
 """An agent for Harbor and terminal-bench: ``harbor run --agent-import-path pi_eval.harbor:PluggyPi``.
 
-It is Harbor's agent for the original pi with another installation. Import it in an environment that has ``harbor``.
+A subclass of Harbor's agent for the original pi that installs this one. Import it where ``harbor`` is installed.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class PluggyPi(Pi):  # type: ignore[misc] # harbor is not installed where types 
         return f"{_FOLDER}/bin/pi --version"
 
     async def install(self, environment: Any) -> None:
-        """Install pi into an environment of its own, which the shell finds by the file that ``run`` sources."""
+        """Install pi into a separate environment, which the shell finds through the file that ``run`` sources."""
         wanted = f"pluggypi[mcp]=={self._version}" if self._version else "pluggypi[mcp]"
         path = shlex.quote(f'export PATH="{_FOLDER}/bin:$PATH"')
         await self.exec_as_agent(

@@ -1,6 +1,6 @@
 """An agent for Inspect AI: ``pi`` in the sandbox of a task; Inspect answers its requests with the evaluation's model.
 
-``Task(..., solver=pluggypi())``. Import it in an environment that has ``inspect_ai``; the sandbox needs ``pi``.
+``Task(..., solver=pluggypi())``. Import it where ``inspect_ai`` is installed; the sandbox needs ``pi``.
 """
 
 from __future__ import annotations

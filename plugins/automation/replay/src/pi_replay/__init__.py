@@ -1,4 +1,4 @@
-"""Adds ``pi replay``: the prompts of a stored session once more, compared with what was recorded."""
+"""Adds ``pi replay``: sends a stored session's prompts again, and compares the result with the recording."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["Divergence", "Report", "Row", "text_distance"]
 
 _WORDS = 4000
-"""Of longer texts only the beginning is compared: the time grows with the square."""
+"""Only this many words of a text are compared: the time grows with the square."""
 
 
 @frozen
@@ -30,7 +30,7 @@ class Divergence:
         turn: The number of the prompt, from 1.
         entry: Id of the prompt's entry in the recorded session.
         call: The call.
-        recorded: The recorded call at its place; None where the prompt had no more calls.
+        recorded: The recorded call at its place; None if the prompt had no more calls.
     """
 
     turn: int
@@ -45,8 +45,8 @@ class Row:
 
     Attributes:
         number: From 1.
-        turn: The recorded one.
-        answers: Those of the replay.
+        turn: The recorded turn.
+        answers: The replay's answers.
         error: Why its last request failed.
     """
 
@@ -62,18 +62,18 @@ class Row:
 
     @property
     def has_equal_calls(self) -> bool:
-        """Whether the calls are those that were recorded, in their order."""
+        """Whether the calls equal the recorded ones, in the same order."""
         return [key_of(each) for each in self.calls] == [key_of(each) for each in self.turn.calls]
 
     @property
     def changed_arguments(self) -> int:
-        """How many calls have the same tool at the same place, with other arguments."""
+        """The number of calls with the same tool at the same place but other arguments."""
         pairs = zip(self.turn.calls, self.calls, strict=False)
         return sum(old.name == new.name and key_of(old) != key_of(new) for old, new in pairs)
 
     @property
     def distance(self) -> float:
-        """How much the answers' texts differ: 0 for equal ones, 1 for texts without a common word."""
+        """How much the texts of the answers differ: 0 if equal, 1 without a common word."""
         return text_distance(_text(self.turn.answers), _text(self.answers))
 
 
@@ -84,7 +84,7 @@ class Report:
     Attributes:
         rows: The prompts that were replayed.
         file: The new session's file.
-        model: Name of the model, where one was chosen for all prompts.
+        model: Name of the model, if one was chosen for all prompts.
         notes: What the user should know, in full sentences.
     """
 
@@ -122,7 +122,7 @@ def text_distance(one: str, other: str) -> float:
 
 
 def cache_rate(usage: Usage) -> float | None:
-    """Return which part of the input was read from the cache; None without input."""
+    """Return the fraction of the input that was read from the cache; None without input."""
     total = usage.input + usage.cache_read + usage.cache_write
     return round(usage.cache_read / total, 3) if total else None
 

@@ -1,4 +1,4 @@
-"""What a stored session has recorded: its prompts, and the calls, results and answers of each."""
+"""A stored session's recording: its prompts, and the calls, results and answers of each."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ if TYPE_CHECKING:
 __all__ = ["Key", "Recording", "Turn", "key_of"]
 
 Key: TypeAlias = "tuple[str, str]"
-"""What makes two calls equal: the tool's name, and its arguments as JSON with sorted keys."""
+"""The key for comparing calls: the tool's name, and its arguments as JSON with sorted keys."""
 
 
 def key_of(call: ToolCall) -> Key:
-    """Return what a call is compared by."""
+    """Return the key of a call."""
     return call.name, json.dumps(call.arguments, sort_keys=True, ensure_ascii=False)
 
 
 @define(eq=False)
 class Turn:
-    """A prompt of the user and what followed, up to the next one.
+    """A prompt of the user and everything up to the next prompt.
 
     Attributes:
         entry: Id of the prompt's entry.
-        prompt: What is sent: commands that the user ran with ``!`` before it, and the prompt.
+        prompt: The messages to send: commands that the user ran with ``!`` before, and the prompt.
         answers: The model's answers, without failed and aborted ones.
-        steered: What the user sent meanwhile, by the number of answers that there were.
-        results: The results of the calls, by the call's id; models use ids again.
+        steered: What the user sent meanwhile, by the number of answers before it.
+        results: The results of the calls, by the call's id; models may reuse ids.
         was_cut_off: Whether it was aborted, or failed.
         model: Provider and id of the model.
-        level: The thinking level; None where none is recorded.
+        level: The thinking level; None if none is recorded.
     """
 
     entry: str
@@ -63,7 +63,7 @@ class Turn:
 
     @property
     def ends_with_results(self) -> bool:
-        """Whether the last calls have results, and the model was not asked again: a tool ended the run."""
+        """Whether the turn ends with tool results: a tool ended the run, and no further request was made."""
         calls = self.answers[-1].tool_calls if self.answers and not self.was_cut_off else ()
         return bool(calls) and all(call.id in self.results for call in calls)
 
@@ -74,7 +74,7 @@ class Recording:
 
     Attributes:
         turns: Its prompts, oldest first.
-        compaction: Id of the compaction that it begins after; None if it begins with the session.
+        compaction: Id of the compaction after which it begins; None if it begins with the session.
     """
 
     turns: tuple[Turn, ...]
@@ -82,7 +82,7 @@ class Recording:
 
     def moved(self, old: str, new: str) -> Recording:
         """Return the recording of the same work in another folder: its path is replaced in prompts and arguments."""
-        if old in {"", "/"}:
+        if old in {"", "/", new}:
             return self
 
         def message(each: Any) -> Any:
@@ -108,7 +108,7 @@ class Recording:
 
     @classmethod
     def of(cls, session: SessionView, until: str | None = None) -> Recording:
-        """Return what is replayed of a session: its branch, after the last compaction.
+        """Return the part of a session that is replayed: its branch after the last compaction.
 
         Args:
             session: The session.
@@ -169,7 +169,7 @@ def _turns(entries: Iterable[SessionEntry]) -> list[Turn]:
 
 
 class _Turns:
-    """Makes turns of the entries of a branch."""
+    """Groups the entries of a branch into turns."""
 
     def __init__(self) -> None:
         self.turns: list[Turn] = []

@@ -1,4 +1,4 @@
-"""Sends the recorded prompts to a session, and follows what it makes of them."""
+"""Sends the recorded prompts to a session, and compares its calls with the recording."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class Replay:
     Args:
         session: A started session, with ``tools`` among its plugins.
         recording: The prompts.
-        tools: Answers the calls; None where tools run.
-        changes_models: Whether each prompt goes to the model that it was recorded with.
-        say: Gets a line about each prompt that has ended.
+        tools: Answers the calls from the recording; None if tools really run.
+        changes_models: Whether each prompt is sent to the model that it was recorded with.
+        say: Called with a line about each completed prompt.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class Replay:
         self.report = Report()
 
     async def run(self) -> Report:
-        """Replay prompt after prompt, up to the divergence, where the tools are recorded, and to a failed request."""
+        """Replay the prompts in order; stop at a failed request and, with recorded tools, at the first divergence."""
         stop = self._session.subscribe(self._on_message, "message_end")
         try:
             for number, turn in enumerate(self._recording.turns, 1):
@@ -102,7 +102,7 @@ class Replay:
             self._session.agent.steer(each)
 
     def _check(self, message: AssistantMessage, row: Row) -> None:
-        """Compare the calls of an answer with the recording before they are made."""
+        """Compare the calls of an answer with the recording before they run."""
         turn = row.turn
         first, was_interrupted = self._first_unknown(message)
         if turn.was_cut_off and (was_interrupted or len(row.answers) > len(turn.answers)):

@@ -1,20 +1,23 @@
-"""Shows what a replay found, as a table and sentences."""
+"""Prints the outcome of a replay as tables and sentences."""
 
 from __future__ import annotations
 
 import json
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pi_core import clean_text, one_line
 from pi_hookspecs import Usage
 from pi_replay._compare import cache_rate
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from pi_hookspecs import AssistantMessage, ToolCall
     from pi_replay._compare import Report, Row
+    from pi_replay._matrix import Outcome
 
-__all__ = ["show"]
+__all__ = ["show", "show_matrix"]
 
 _PROMPT = 40
 _WIDEST = 400  # of a call's arguments
@@ -25,8 +28,46 @@ def show(report: Report) -> None:
     sys.stdout.write("\n".join([*_table(report), *_lines(report)]) + "\n")
 
 
+def show_matrix(outcomes: Sequence[Outcome], prompts: int) -> None:
+    """Write the outcomes of a matrix to stdout.
+
+    Args:
+        outcomes: One for each combination.
+        prompts: The number of recorded prompts.
+    """
+    head = ("model", "plugins", "prompts", "equal calls", "diverges at", "text", "dollars", "cache")
+    rows = [head, *((*each.cell.names, *_matrix_cells(each.report, prompts)) for each in outcomes)]
+    lines = [*_columns(rows), ""]
+    for each in outcomes:
+        error = each.error or (each.report or {}).get("error")
+        if error is not None:
+            lines.append(f"{' x '.join(each.cell.names)}: {clean_text(error)}")
+    equal = sum(each.is_equal for each in outcomes)
+    lines.append(f"{equal} of {len(outcomes)} replays have no divergence.")
+    sys.stdout.write("\n".join(lines) + "\n")
+
+
+def _matrix_cells(report: Mapping[str, Any] | None, prompts: int) -> tuple[str, ...]:
+    if report is None:
+        return ("failed", "-", "-", "-", "-", "-")
+    turns, found = report["turns"], report["divergence"]
+    was, now = report["recorded"], report["replayed"]
+    distance = sum(each["textDistance"] for each in turns) / max(len(turns), 1)
+    return (
+        f"{len(turns)} of {prompts}",
+        str(sum(each["equalCalls"] for each in turns)),
+        "-" if found is None else f"prompt {found['turn']}",
+        f"{distance:.0%} differs" if distance else "equal",
+        f"{was['dollars']:.4f} -> {now['dollars']:.4f}",
+        " -> ".join(map(_percent, (was["cacheRate"], now["cacheRate"]))),
+    )
+
+
 def _table(report: Report) -> list[str]:
-    rows = [("turn", "calls", "arguments", "text", "dollars", "cache", "prompt"), *map(_cells, report.rows)]
+    return _columns([("turn", "calls", "arguments", "text", "dollars", "cache", "prompt"), *map(_cells, report.rows)])
+
+
+def _columns(rows: Sequence[tuple[str, ...]]) -> list[str]:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
 

@@ -27,7 +27,7 @@ class _Recorded:
 
 
 class RecordedTools:
-    """Answers calls by name and arguments: the n-th call with the n-th result, after the last one with that again."""
+    """Answers calls by name and arguments: the n-th equal call gets the n-th result, later ones the last."""
 
     def __init__(self, turns: Iterable[Turn]) -> None:
         self._recorded: dict[Key, list[_Recorded]] = defaultdict(list)
@@ -44,7 +44,7 @@ class RecordedTools:
                     self._recorded[key_of(call)].append(_Recorded(result))
 
     def prepare(self, answer: AssistantMessage) -> tuple[int | None, bool]:
-        """Choose the results for the calls of an answer, before they are made.
+        """Choose the results for the calls of an answer before they run.
 
         Returns:
             The number of the first call that was not recorded, or None; and whether a call was interrupted then.
@@ -63,7 +63,7 @@ class RecordedTools:
 
     @hookimpl(trylast=True)  # guards are asked as in any session
     def tool_call(self, event: ToolCallEvent) -> ToolCallResult:
-        """Give the recorded result; a call without one is refused, for none may run."""
+        """Return the recorded result; a call without one is refused, because no tool may run."""
         waiting = self._answers.get(event.tool_call_id)
         result = waiting.pop(0).result if waiting else None
         if result is None:
@@ -73,7 +73,7 @@ class RecordedTools:
 
     @hookimpl(trylast=True)
     def tool_result(self, event: ToolResultEvent) -> ToolResultResult | None:
-        """Keep the recorded result: what plugins changed in it is in the recording."""
+        """Keep the recorded result, which already contains the changes of plugins."""
         given = self._given.get(event.tool_call_id)
         if not given:
             return None

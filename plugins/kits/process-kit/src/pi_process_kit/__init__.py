@@ -12,7 +12,9 @@ from pi_hookspecs.lazy import lazy_exports
 if TYPE_CHECKING:  # what a type checker sees; ``_HOMES`` says the same at run time, a test compares them
     from pi_process_kit._child import *
     from pi_process_kit._confined import *
+    from pi_process_kit._engine import *
     from pi_process_kit._errors import *
+    from pi_process_kit._pi import *
     from pi_process_kit._prepare import *
     from pi_process_kit._processes import *
     from pi_process_kit._pump import *
@@ -20,7 +22,9 @@ if TYPE_CHECKING:  # what a type checker sees; ``_HOMES`` says the same at run t
 _HOMES = {
     "_child": "Child start_child",
     "_confined": "confined confinement_abi",
+    "_engine": "Engine LocalEngine StopTasks",
     "_errors": "ProcessFailure",
+    "_pi": "PiAnswer PiEnd pi_events run_pi",
     "_prepare": "prepare with_folder",
     "_processes": "KILL_WAIT Process Starter starter",
     "_pump": "Pump output_pipe",

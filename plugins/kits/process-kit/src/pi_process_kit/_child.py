@@ -1,4 +1,4 @@
-"""A supervised program with pipes, for servers and whatever else runs longer than one call."""
+"""A supervised program with pipes, for servers and other programs that run longer than one call."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ if TYPE_CHECKING:
 __all__ = ["Child", "start_child"]
 
 STOP_GRACE = 2.0
-"""Seconds that a program has to end by itself once its standard input is closed."""
+"""Seconds that a program has to exit by itself once its standard input is closed."""
 _LIMIT = 1 << 20
-"""Bytes that are read ahead: longer lines need ``read``, not ``readline``."""
+"""Read-ahead limit in bytes: longer lines must be read with ``read`` instead of ``readline``."""
 
 
 class Child:
-    """A running program. It ends with pi, however that ends; ``stop`` ends it before, as does leaving ``async with``.
+    """A running program. It never outlives pi; ``stop``, or leaving ``async with``, ends it earlier.
 
     Attributes:
-        pid: The program's.
-        stdin: What is written there is its standard input.
-        stdout: Its standard output.
-        stderr: Its standard error; None where that was not to be piped.
-        timed_out: Whether its deadline ended it.
+        pid: The program's process id.
+        stdin: A writer for the program's standard input.
+        stdout: A reader of the program's standard output.
+        stderr: A reader of the program's standard error; None if it is not piped separately.
+        timed_out: Whether the program was ended because of its deadline.
     """
 
     def __init__(
@@ -53,27 +53,27 @@ class Child:
 
     @property
     def exit_code(self) -> int | None:
-        """The exit code, 128+n after signal n; None while it runs."""
+        """The exit code, 128+n after signal n; None while the program is running."""
         exited = self._process.exited
         if not exited.done():
             return None
         return 128 + signal.SIGKILL if exited.exception() is not None else exited.result()[0]
 
     async def wait(self) -> int:
-        """Return the exit code when the program has ended; what it has left running may still run.
+        """Wait until the program has ended and return its exit code; its descendants may still be running.
 
         Raises:
-            ProcessFailure: What watches the program was killed, and the program with it.
+            ProcessFailure: The supervisor of the program was killed, and the program with it.
         """
         code, _ = await asyncio.shield(self._process.exited)
         return code
 
     def kill(self) -> None:
-        """End the program and everything it started, now."""
+        """Kill the program and all its descendants immediately."""
         self._process.kill()
 
     def end_after(self, seconds: float) -> None:
-        """Set the deadline: after so many seconds the program and everything it started are ended."""
+        """Set a deadline: after so many seconds, the program and all its descendants are killed."""
         if self._deadline is not None:
             self._deadline.cancel()
         self._deadline = asyncio.get_running_loop().call_later(seconds, self._on_deadline)
@@ -84,13 +84,13 @@ class Child:
             self.kill()
 
     async def stop(self, grace: float = STOP_GRACE) -> bool:
-        """End the program: close its standard input, wait, ask it with SIGTERM, wait, end it and all that it started.
+        """End the program: close its standard input, wait, send SIGTERM, wait, then kill it and all its descendants.
 
         Args:
             grace: Seconds for each wait.
 
         Returns:
-            Whether nothing of it is left; only a process that is stuck in the kernel takes longer.
+            Whether no process is left; this is only False if a process is stuck in the kernel.
         """
         exited = self._process.exited
         try:
@@ -106,7 +106,7 @@ class Child:
         return await self._process.ended(KILL_WAIT)
 
     def close(self) -> None:
-        """Close the pipes, and forget the deadline."""
+        """Close the pipes and cancel the deadline."""
         if self._deadline is not None:
             self._deadline.cancel()
         for transport in self._transports:
@@ -129,14 +129,14 @@ async def start_child(
     """Start a program with pipes.
 
     Args:
-        request: What ``prepare`` returned.
-        stderr: Where standard error goes: to a pipe of its own, which must be read; with the standard output; or
-            nowhere.
-        timeout: As ``Child.end_after``.
-        start: Starts it; None for the default of this system.
+        request: The request that ``prepare`` returned.
+        stderr: The destination of standard error: a separate pipe, which must be read; the same pipe as standard
+            output; or the null device.
+        timeout: The deadline in seconds; see ``Child.end_after``.
+        start: The starter to use; None uses the default of this system.
 
     Raises:
-        ProcessFailure: It cannot be started; the message says why.
+        ProcessFailure: The program cannot be started; the message says why.
     """
     pipes = _Pipes(stderr)
     process = None
@@ -167,7 +167,7 @@ async def start_child(
 
 
 class _Pipes:
-    """The descriptors of a program, as far as they are still to be closed: its own ends, and ours."""
+    """The descriptors of a program's pipes that still have to be closed: the program's ends, and ours."""
 
     def __init__(self, stderr: str) -> None:
         self.theirs: dict[str, int] = {}
@@ -187,18 +187,18 @@ class _Pipes:
             raise
 
     def close_theirs(self) -> None:
-        """Close the program's ends: it has them now."""
+        """Close our copies of the program's ends, once the program has them."""
         while self.theirs:
             os.close(self.theirs.popitem()[1])
 
     def close(self) -> None:
-        """Close what is left."""
+        """Close the remaining descriptors."""
         self.close_theirs()
         while self._ours:
             os.close(self._ours.popitem()[1])
 
     async def connect(self, process: Process) -> Child:
-        """Return the child over our ends."""
+        """Return a ``Child`` that uses our ends."""
         transports: list[asyncio.BaseTransport] = []
         try:
             stdin = await self._writer(transports)

@@ -1,4 +1,4 @@
-"""Commands that the kernel confines to folders, and to no sockets or some TCP ports (Landlock and seccomp, Linux)."""
+"""Commands that the kernel confines to certain directories and sockets (Landlock and seccomp, Linux)."""
 
 from __future__ import annotations
 
@@ -20,18 +20,19 @@ def confined(
     sockets: Literal["none", "all"] | Sequence[int],
     names: Iterable[str] = (),
 ) -> tuple[str, ...]:
-    """Return the command that runs a program, and all that it starts, confined for good.
+    """Return a command that runs a program so that it and all its descendants stay confined permanently.
 
-    It is a command like any other, and may be started in any way; a ``Starter`` of this library saves the interpreter
-    that it names. When the kernel cannot confine the program it is not run: the command fails with exit code 126, or
-    cannot be started.
+    The command is an ordinary command and may be started in any way; a ``Starter`` of this library runs it without
+    launching the interpreter that it names. If the kernel cannot confine the program, the program does not run: the
+    command fails with exit code 126, or cannot be started.
 
     Args:
-        argv: The program, an absolute path, and its arguments.
-        read: Absolute paths of files and folders that may be read; what does not exist is left out.
-        write: Those that may be read and changed.
-        sockets: ``none`` (socket pairs alone can be made), ``all``, or the ports that TCP connections can be made to.
-        names: Folders below which all folders can be listed, whether or not their files can be read.
+        argv: The absolute path of the program, and its arguments.
+        read: Absolute paths of files and directories that may be read; paths that do not exist are ignored.
+        write: Absolute paths of files and directories that may be read and changed.
+        sockets: ``none`` (only socket pairs can be created), ``all``, or the ports to which TCP connections are
+            allowed.
+        names: Directories below which all directories can be listed, whether or not their files can be read.
     """
     script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "_supervisor", "confine.py")
     kind, ports = (sockets, ()) if isinstance(sockets, str) else ("tcp", sockets)
@@ -48,9 +49,10 @@ def confined(
 
 
 def confinement_abi() -> int:
-    """Return the version of Landlock with which programs can be confined; 0 where they cannot.
+    """Return the Landlock ABI version with which programs can be confined; 0 if they cannot be confined.
 
-    1 and 2 count as none; TCP ports need 4, signals and abstract Unix sockets of other processes are refused from 6 on.
+    Versions 1 and 2 count as 0. Restricting TCP ports requires version 4. From version 6 on, signals to other processes
+    and their abstract Unix sockets are denied.
     """
     if sys.platform != "linux":
         return 0

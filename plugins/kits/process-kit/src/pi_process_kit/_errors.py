@@ -1,4 +1,4 @@
-"""What can be wrong with a program that is started or watched."""
+"""The error for a program that cannot be started or supervised."""
 
 from __future__ import annotations
 
@@ -8,4 +8,4 @@ __all__ = ["ProcessFailure"]
 
 
 class ProcessFailure(PiError):
-    """A program cannot be started, or what watches it was killed; the message says what to do."""
+    """A program cannot be started, or its supervisor was killed; the message says what to do."""

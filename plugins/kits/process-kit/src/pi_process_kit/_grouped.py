@@ -1,4 +1,4 @@
-"""Programs in process groups of their own, for systems without the supervisor."""
+"""Starts programs in separate process groups, for systems without the supervisor."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def _forget(descriptor: int) -> None:
 
 
 class GroupStarter:
-    """Starts programs in process groups of their own."""
+    """Starts programs in separate process groups."""
 
     async def launch(
         self,

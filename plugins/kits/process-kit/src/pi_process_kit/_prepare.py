@@ -1,4 +1,4 @@
-"""What is to be started, after the plugins of the session were asked."""
+"""Prepares the start of a program: lets the session's plugins change its environment and its command."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ async def prepare(
     cwd: str | None = None,
     env: Mapping[str, str] | None = None,
 ) -> SpawnRequest:
-    """Return what to start for a program: the hook ``child_environment`` and all ``Launcher`` services were asked.
+    """Return the request to start a program with, after the ``child_environment`` hooks and all ``Launcher`` services.
 
     Args:
-        ctx: The tool's, the command's or the session's.
+        ctx: The ``ctx`` of the tool, the command or the session.
         argv: The program and its arguments.
-        purpose: ``mcp``, ``lsp``, ``process`` or whatever describes it in a word.
-        cwd: Where it runs; the session's working directory when None.
-        env: Variables in addition to those of this process.
+        purpose: One word that describes the purpose, such as ``mcp``, ``lsp`` or ``process``.
+        cwd: The working directory. None uses the session's working directory.
+        env: Environment variables in addition to this process's own.
 
     Raises:
-        PiError: A plugin refuses, or the program does not exist.
+        PiError: A plugin refused the start, or the program does not exist.
     """
     from pi_hookspecs.service_values import SpawnRequest
 

@@ -1,8 +1,8 @@
 """Starts programs so that pi can end them and their descendants: below a supervisor, or in a process group.
 
-Linux has the supervisor (``supervised``). Elsewhere (``grouped``) a program leads a process group and session of its
-own and is ended with its group and with its descendants as far as they can be found; a
-process that left the group and lost its parent survives, and all do when pi itself is killed.
+On Linux there is the supervisor (``_supervised``). On other systems (``_grouped``), a program leads a separate process
+group and session, and it is ended together with its group and all descendants that can be found. There, a process that
+left the group and lost its parent survives, and all processes survive if pi itself is killed.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
 __all__ = ["KILL_WAIT", "Process", "Starter", "starter"]
 
 KILL_WAIT = 5.0
-"""Seconds to wait for killed processes to be gone; only one stuck in the kernel takes longer."""
+"""Seconds to wait until killed processes are gone; only a process that is stuck in the kernel takes longer."""
 _LOOK_EVERY = 0.02
 
 
 class Process:
-    """A started program and everything below it.
+    """A started program and its descendants.
 
     Attributes:
-        pid: The program's.
-        root: The process whose descendants all belong to it.
-        exited: Its exit code, 128+n after signal n; and whether descendants still run.
-        gone: Done when no descendant is left.
+        pid: The program's process id.
+        root: The id of the process whose descendants all belong to the program.
+        exited: A future with the exit code, 128+n after signal n, and whether descendants are still running.
+        gone: A future that is done when no descendant is left.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -39,17 +39,17 @@ class Process:
         self.gone: asyncio.Future[None] = loop.create_future()
 
     def kill(self) -> None:
-        """End everything, now."""
+        """Kill all processes immediately."""
         raise NotImplementedError
 
     def drain(self) -> None:
         """Read and discard further output, so that remaining processes can still write it."""
 
     def release(self) -> None:
-        """Let it survive the end of pi."""
+        """Let the processes survive the end of pi."""
 
     def left(self) -> list[str]:
-        """Return pid and command line of all processes that still run."""
+        """Return the process ids and command lines of all processes that are still running."""
         raise NotImplementedError
 
     async def ended(self, seconds: float = KILL_WAIT) -> bool:
@@ -92,21 +92,21 @@ class Starter(Protocol):
 
         Args:
             argv: The program's absolute path, and its arguments.
-            cwd: Where it runs.
-            env: The whole environment.
-            out: Descriptor of its standard output; the caller keeps it and closes it.
-            error: Descriptor of its standard error; likewise.
+            cwd: The working directory.
+            env: The complete environment.
+            out: The descriptor of the standard output; the caller keeps ownership and closes it.
+            error: The descriptor of the standard error; the caller keeps ownership and closes it.
             drain: The reading end of ``out``, for ``Process.drain``.
-            stdin: Descriptor of its standard input, as ``out``; the null device when None.
+            stdin: The descriptor of the standard input, also owned by the caller. None uses the null device.
 
         Raises:
-            OSError: It cannot be started.
+            OSError: The program cannot be started.
         """
         ...
 
 
 _starters: dict[int, Starter] = {}
-"""The starter of this process by its pid: a fork of pi must not use pi's socket."""
+"""The starter of this process, by process id, because a fork of pi must not use pi's socket."""
 
 
 def starter() -> Starter:

@@ -6,8 +6,8 @@ forked anyway, which saves the start of an interpreter.
 
 The kernel enforces the restrictions; nothing that runs below them can take them back:
 
-- files are read below the paths of ``read`` and ``write`` only, and changed below those of ``write`` only; folders are
-  listed below those of ``list``, too;
+- files can be read only below the paths in ``read`` and ``write``, and changed only below ``write``; folders can be
+  listed below ``list``, too;
 - sockets: none (``none``), TCP to the listed ports (``tcp``), or all (``all``);
 - signals and abstract Unix sockets reach no process outside;
 - no other process's memory or environment, no io_uring, kernel keys, BPF or typing into the terminal;
@@ -98,7 +98,7 @@ class Ruleset:
 
 
 class Rulesets:
-    """Keeps the latest ruleset: most commands have the options of the one before, and it takes half a millisecond."""
+    """Keeps the latest ruleset: most commands have the same options, and building one takes half a millisecond."""
 
     def __init__(self) -> None:
         self._latest: Ruleset | None = None

@@ -136,7 +136,7 @@ class _Supervisor:
         self._kill_keepers({pid for pid in self._keepers if not _is_released(pid)})
 
     def _kill_keepers(self, pids: set[int]) -> None:
-        """Kill those of these processes that are keepers, and end their trees.
+        """Kill the keepers among these processes, and end their process trees.
 
         A keeper that is traced is reported as ended only when its tracer, which may be below it, has ended.
         """

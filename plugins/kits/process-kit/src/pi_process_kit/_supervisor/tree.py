@@ -69,7 +69,7 @@ def name_process(name: bytes) -> None:
 
 
 def continue_stopped(children: Iterable[int]) -> None:
-    """Continue those of these children that were stopped since the last call."""
+    """Continue the children that have stopped since the last call."""
     for pid in children:
         with suppress(OSError):
             if os.waitid(os.P_PID, pid, os.WSTOPPED | os.WNOHANG) is not None:

@@ -1,8 +1,9 @@
-"""A git worktree in which the tools of a replay run, apart from the user's files."""
+"""A replay's folder: the session's own, an empty replacement, or a git worktree in which tools run."""
 
 from __future__ import annotations
 
 import subprocess
+import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,16 +16,16 @@ from pi_hookspecs import UserError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Worktree", "worktree"]
+__all__ = ["Folder", "session_folder", "worktree"]
 
 
 @define
-class Worktree:
-    """Where tools run.
+class Folder:
+    """The working directory of a replay.
 
     Attributes:
-        cwd: The folder that corresponds to that of the session.
-        note: What became of it, once it is over.
+        cwd: The folder that corresponds to the session's.
+        note: What to tell the user about it after the replay; may be empty.
     """
 
     cwd: Path
@@ -32,23 +33,40 @@ class Worktree:
 
 
 @contextmanager
-def worktree(cwd: Path, agent_dir: Path, name: str, commit: str) -> Iterator[Worktree]:
-    """Make a worktree of the repository that a folder is in; afterwards remove it if nothing was changed in it.
+def session_folder(cwd: Path) -> Iterator[Folder]:
+    """Yield the session's folder, or an empty temporary one if it was removed, as ``pi batch`` does."""
+    if cwd.is_dir():
+        yield Folder(cwd)
+        return
+    with tempfile.TemporaryDirectory(prefix="pi-replay-") as empty:
+        note = f"The folder of the session, {str(cwd)!r}, does not exist: the replay ran in an empty one."
+        yield Folder(Path(empty).resolve(), note)
+
+
+@contextmanager
+def worktree(cwd: Path, agent_dir: Path, name: str, commit: str) -> Iterator[Folder]:
+    """Create a worktree of a folder's repository; remove it afterwards if nothing was changed in it.
 
     Args:
         cwd: The folder of the session.
-        agent_dir: Below it the worktree is made.
-        name: What the worktree is called.
-        commit: What it begins with.
+        agent_dir: The worktree is created below it.
+        name: The name of the worktree.
+        commit: The commit to check out.
 
     Raises:
-        UserError: The folder is in no repository, there is no such commit, or git cannot make the worktree.
+        UserError: The folder does not exist or is in no repository, there is no such commit, or git cannot make the
+            worktree.
     """
+    if not cwd.is_dir():
+        raise UserError(
+            f"--tools live-in-worktree needs the session's repository, and {str(cwd)!r} does not exist. Restore it,"
+            " or replay with the recorded tools."
+        )
     top = Path(_git(cwd, "rev-parse", "--show-toplevel"))
     path = worktree_folder(agent_dir, top) / name
     path.parent.mkdir(parents=True, exist_ok=True)
     _git(top, "worktree", "add", "--quiet", "--detach", str(path), commit)
-    place = Worktree(path / cwd.resolve().relative_to(top.resolve()))
+    place = Folder(path / cwd.resolve().relative_to(top.resolve()))
     place.cwd.mkdir(parents=True, exist_ok=True)  # a folder without files that git knows
     try:
         yield place
