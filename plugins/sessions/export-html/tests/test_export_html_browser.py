@@ -14,7 +14,7 @@ from pi_hookspecs import TextContent, ToolCall, ToolResultMessage, UserMessage
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 BROWSER = next(filter(None, map(shutil.which, BROWSERS)), None)
 
-pytestmark = pytest.mark.skipif(BROWSER is None, reason="needs Chromium")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(BROWSER is None, reason="needs Chromium")]
 
 ATTACKS = """
 <script>document.documentElement.dataset.pwned = 1</script>

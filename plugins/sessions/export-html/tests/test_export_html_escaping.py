@@ -208,7 +208,7 @@ class View:
         return labels[-1] if labels else None
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(
     entries=st.lists(ENTRIES, max_size=6),
     prompt=TEXTS,

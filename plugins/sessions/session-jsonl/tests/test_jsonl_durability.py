@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 START = """
 import os, resource, signal, sys, time
 from pathlib import Path

@@ -213,7 +213,7 @@ from pi_hookspecs.entries import SessionHeader
 from pi_hookspecs.session_store import SessionPlace
 (make,) = pi_session_jsonl.register_session_stores()
 make(SessionPlace(agent_dir=Path("/nowhere"))).create(SessionHeader(id="a", timestamp="t", cwd="/c"))
-print(sorted({"orjson", "cattrs", "shutil", "pi_session_jsonl._lines", "pi_session_jsonl._command"} & set(sys.modules)))
+print(sorted({"orjson", "cattrs", "shutil", "pi_session_kit.lines", "pi_session_jsonl._command"} & set(sys.modules)))
 """
     done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
 

@@ -13,7 +13,7 @@ from pi_hookspecs import UserError
 from pi_hookspecs.rare_entries import SessionInfoEntry
 from pi_session_jsonl import _listing
 from pi_session_jsonl._store import JsonlSessionStore
-from pi_session_jsonl._summary import summarise, text_of_all
+from pi_session_kit.summary import summarise, text_of_all
 
 NOON = 1_770_000_000_000
 

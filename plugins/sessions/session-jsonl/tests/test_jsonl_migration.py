@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pi_hookspecs import AssistantMessage, CustomMessage
 from pi_hookspecs.rare_entries import CompactionEntry, LabelEntry
-from pi_session_jsonl import _migrate
+from pi_session_kit import migration
 
 USAGE = '{"input":1,"output":2,"cacheRead":0,"cacheWrite":0,"totalTokens":3,"cost":{"input":0,"output":0,"total":0}}'
 FIRST = f"""\
@@ -110,7 +110,7 @@ def test_a_file_in_use_is_migrated_in_memory_alone(store, tmp_path, user_entry):
     session = store.open(str(path))
     session.append([user_entry("next", session.entries.index.ids[-1])])
     assert path.read_text(encoding="utf-8").startswith(FIRST)
-    assert "stays as it is: another process works on it" in session.notices[0]
+    assert "was not converted: another process works on it" in session.notices[0]
     session.close()
     other.close()
 
@@ -122,7 +122,7 @@ def test_a_file_in_use_is_migrated_in_memory_alone(store, tmp_path, user_entry):
 def test_what_others_append_meanwhile_is_not_lost(store, tmp_path, monkeypatch):
     path = tmp_path / "s.jsonl"
     path.write_text(SECOND, encoding="utf-8")
-    migrated = _migrate.migrated
+    migrated = migration.migrated
 
     def slow(lines):
         with path.open("a") as file:

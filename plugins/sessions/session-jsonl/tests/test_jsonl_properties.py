@@ -14,11 +14,11 @@ from pi_hookspecs.entries import SessionHeader
 from pi_hookspecs.rare_entries import CustomEntry
 from pi_hookspecs.session_store import SessionPlace
 from pi_session_jsonl._check import check_session
-from pi_session_jsonl._entries import StoredEntries
-from pi_session_jsonl._lines import NoSession, read_lines
 from pi_session_jsonl._repair import repaired
 from pi_session_jsonl._store import JsonlSessionStore
-from pi_session_jsonl._summary import summarise, text_of_all
+from pi_session_kit.entries import StoredEntries
+from pi_session_kit.lines import NoSession, read_lines
+from pi_session_kit.summary import summarise, text_of_all
 
 HEADER = b'{"type":"session","version":3,"id":"h","timestamp":"t","cwd":"/c"}'
 TEXT = st.text(st.characters(), max_size=20)
@@ -58,7 +58,7 @@ ENDS = st.sampled_from(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=3 * settings().max_examples, deadline=None)
 @given(
     st.lists(
         st.tuples(
@@ -81,7 +81,7 @@ def test_a_message_without_its_entry_is_that_of_the_entry(rows, ended):
         assert message is None or repr(message) == repr(entries[number].message)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(deadline=None)
 @given(FILES, st.booleans())
 def test_any_bytes_are_a_session_or_are_refused(data, ended):
     data += b"\n" * ended
@@ -111,7 +111,7 @@ def test_any_bytes_are_a_session_or_are_refused(data, ended):
             assert list(zip(index.ids, index.parent_ids, strict=True)) == [(e.id, e.parent_id) for e in entries]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(deadline=None)
 @given(FILES)
 def test_a_check_ends_and_a_repair_mends_what_it_says(data):
     try:
@@ -124,7 +124,7 @@ def test_a_check_ends_and_a_repair_mends_what_it_says(data):
     assert len(copy.lines.ids) >= len(set(checked.lines.ids)) - len(checked.damaged)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(deadline=None)
 @given(FILES)
 def test_a_summary_agrees_with_reading_everything(data):
     try:
@@ -144,7 +144,7 @@ def test_a_summary_agrees_with_reading_everything(data):
     assert isinstance(text_of_all(data), str)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(deadline=None)
 @given(st.lists(st.lists(st.tuples(TEXT, JSON), max_size=4), max_size=8), st.data())
 def test_what_is_appended_comes_back_and_forks_byte_for_byte(batches, data):
     with tempfile.TemporaryDirectory() as name:

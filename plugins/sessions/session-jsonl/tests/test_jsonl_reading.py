@@ -1,4 +1,4 @@
-"""What a file may hold that is no session, or not quite one."""
+"""What a file may hold that is not a session, or not quite one."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ HEADER = b'{"type":"session","version":3,"id":"h","timestamp":"2026-02-03T04:05:
     "content",
     [b"garbage\n", b"\x00" * 64, b"\n\n\n", b'{"type":"message","id":"a","parentId":null}\n', b"42\n", b"[]\n",
      b'{"type":"session","id":7}\n', b'{"type":"session","id":"h"', os.urandom(2000)],
-    ids=["text", "zeros", "blank", "no header", "number", "array", "id is no text", "torn header", "random"],
+    ids=["text", "zeros", "blank", "no header", "number", "array", "id is not text", "torn header", "random"],
 )  # fmt: skip
 def test_what_is_no_session_is_refused_and_left_alone(content, store, tmp_path):
     path = tmp_path / "s.jsonl"
@@ -44,7 +44,7 @@ def test_a_directory_is_refused(store, tmp_path):
 def test_a_pipe_is_refused_at_once(store, tmp_path):
     os.mkfifo(tmp_path / "s.jsonl")
 
-    with pytest.raises(UserError, match="It is no file"):
+    with pytest.raises(UserError, match="It is not a file"):
         store.open(str(tmp_path / "s.jsonl"))
 
 
@@ -131,7 +131,7 @@ def test_damage_in_the_middle_is_left_out_with_a_notice(store, write, line):
 
     assert session.entries.index.ids == ["a", "b", "c"]
     assert [notice.split(" of ")[0] for notice in session.notices] == ["Line 3", "Line 4", "Line 5"]
-    assert "it is no JSON" in session.notices[0]
+    assert "it is not JSON" in session.notices[0]
     assert "it has no type" in session.notices[2]
     assert Path(path).read_bytes() == before
 
@@ -192,7 +192,7 @@ def test_a_message_is_read_without_its_entry_where_the_line_is_as_pi_writes_it(s
 def test_a_raw_control_character_is_damage_at_its_place(store, write, line):
     session = store.open(write(line("a"), b'{"type":"custom","id":"b\x00"}', line("c", "a")))
 
-    assert session.notices[0].endswith("was left out: it is no JSON: Invalid control character at character 25 of 27.")
+    assert session.notices[0].endswith("was left out: it is not JSON: Invalid control character at character 25 of 27.")
 
 
 def test_the_last_line_is_proven_when_a_file_is_opened(store, write, line):
@@ -385,7 +385,7 @@ def test_missing_permissions_are_reported_and_harm_nothing(line):
         assert "Permission denied" in secret
         assert fixed.endswith("may only be read: what is said from here on cannot be stored in it. ['a']")
         assert refused == f"PermissionError {name}/fixed.jsonl"
-        assert old.endswith("has version 2 and stays as it is: it may only be read. 3 1")
+        assert old.endswith("has version 2 and was not converted: it may only be read. 3 1")
         assert sorted(path.name for path in folder.iterdir()) == [
             "fixed.jsonl", "old.jsonl", "old2.jsonl", "old2.jsonl.v2.bak", "secret.jsonl"
         ]  # fmt: skip

@@ -105,7 +105,7 @@ def seen(session):
     )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(deadline=None)
 @given(OPERATIONS)
 def test_a_reopened_tree_is_the_one_in_memory(operations):
     with tempfile.TemporaryDirectory() as name:

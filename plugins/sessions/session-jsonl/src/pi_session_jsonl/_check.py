@@ -9,13 +9,13 @@ from attrs import Factory, define, frozen
 from pi_hookspecs.entries import MessageEntry
 from pi_hookspecs.rare_entries import CompactionEntry, LabelEntry, UnknownEntry
 from pi_session_jsonl._calls import ToolCalls
-from pi_session_jsonl._entries import DAMAGED, StoredEntries
-from pi_session_jsonl._lines import VERSION, NoSession, parse_line, read_lines
+from pi_session_kit.entries import DAMAGED, StoredEntries
+from pi_session_kit.lines import VERSION, NoSession, parse_line, read_lines
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pi_session_jsonl._lines import Lines
+    from pi_session_kit.lines import Lines
 
 __all__ = ["Checked", "Finding", "check_session", "on_cycles"]
 

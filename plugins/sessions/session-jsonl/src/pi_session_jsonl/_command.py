@@ -1,7 +1,7 @@
 """``pi sessions``: list the stored sessions, find one, check and repair a file.
 
 Lists come from the store of the setting ``sessionStore``, which may be another plugin's; checks are for files of this
-one.
+one. Other plugins add commands as subcommands of the name ``sessions NAME``.
 """
 
 from __future__ import annotations
@@ -46,6 +46,7 @@ List and check stored sessions, in the store that the setting sessionStore names
 _SWITCHES = {"list": ("--all", "--tree"), "path": (), "fsck": ("--repair",)}
 _WORDS = {"list": (), "path": ("ID",), "fsck": ("FILE",)}
 _MOST_COLUMNS = 1000
+_HOOK = "register_subcommands"
 
 
 def run_sessions(arguments: Sequence[str], host: PluginHost) -> int:
@@ -55,8 +56,11 @@ def run_sessions(arguments: Sequence[str], host: PluginHost) -> int:
         UserError: The arguments are invalid, or name no session.
     """
     given = list(_without_common(arguments))
+    added = host.find(_HOOK, f"sessions {given[0]}") if given and given[0] not in _WORDS else None
+    if added is not None:
+        return int(added.thing.run(given[1:], host))
     if not given or {"-h", "--help"} & set(given):
-        sys.stdout.write(_USAGE)
+        sys.stdout.write(_USAGE + "".join(_added(host)))
         return 0
     verb, words, switches = _parsed(given)
     if verb == "fsck":
@@ -67,6 +71,14 @@ def run_sessions(arguments: Sequence[str], host: PluginHost) -> int:
     if verb == "path":
         return _path(store, words[0])
     return _list(store, everywhere="--all" in switches, tree="--tree" in switches)
+
+
+def _added(host: PluginHost) -> Iterator[str]:
+    """Yield lines of help for the commands that other plugins add as subcommands ``sessions NAME``."""
+    for record in host.records.values():
+        for name in record.names(_HOOK):
+            if name.startswith("sessions ") and record.name not in host.disabled:
+                yield f"\nThe plugin {record.name} adds pi {name}; see pi {name} --help\n"
 
 
 def _without_common(arguments: Sequence[str]) -> Iterator[str]:
@@ -154,7 +166,7 @@ def _print_path(path: object) -> None:
 
 def _fsck(name: str, *, repair: bool) -> int:
     from pi_session_jsonl._check import check_session
-    from pi_session_jsonl._lines import NoSession
+    from pi_session_kit.lines import NoSession
 
     path = Path(name)
     try:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["SessionFile"]
 
 _FLAGS = os.O_APPEND | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
-_PRIVATE_FILE, _PRIVATE_FOLDER = 0o600, 0o700
+_PRIVATE_FILE = 0o600
 
 
 class SessionFile:
@@ -61,7 +61,7 @@ class SessionFile:
             opened = cls(path, os.open(path, os.O_RDONLY | os.O_NONBLOCK | _FLAGS), writable=False)
         if not stat.S_ISREG(os.fstat(opened.fd).st_mode):
             opened.close()
-            raise OSError(errno.EINVAL, "It is no file", str(path))
+            raise OSError(errno.EINVAL, "It is not a file", str(path))
         return opened
 
     @classmethod
@@ -71,7 +71,9 @@ class SessionFile:
         Raises:
             OSError: A non-empty file exists, or it cannot be created.
         """
-        _make_folder(path.parent)
+        from pi_session_kit.folders import make_folder
+
+        make_folder(path.parent)
         try:
             return cls(path, os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | _FLAGS, _PRIVATE_FILE), new=True)
         except FileExistsError:
@@ -168,13 +170,6 @@ def _whole_lines(lines: Sequence[bytes], size: int) -> int:
             return number
         size -= len(line) + 1
     return len(lines)
-
-
-def _make_folder(folder: Path) -> None:
-    """Create a folder and its parents, accessible only to their owner; existing ones are not changed."""
-    missing = [folder, *folder.parents]
-    for each in reversed([each for each in missing if not each.exists()]):
-        each.mkdir(mode=_PRIVATE_FOLDER, exist_ok=True)
 
 
 def _sync_folder(folder: Path) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from datetime import UTC, datetime
 from functools import partial
 from operator import attrgetter
 from pathlib import Path
@@ -18,13 +17,13 @@ from zlib import crc32
 import attrs
 import orjson
 
-from pi_hookspecs.session_store import SessionInfo
-from pi_session_jsonl._lines import NoSession, first_value
-from pi_session_jsonl._summary import Summary, summarise, text_of_all
+from pi_session_kit.lines import NoSession, first_value
+from pi_session_kit.summary import Summary, session_info, summarise, text_of_all
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from pi_hookspecs.session_store import SessionInfo
     from pi_session_jsonl._place import Found
 
 __all__ = ["header_of", "list_sessions"]
@@ -58,7 +57,9 @@ def list_sessions(
             if progress is not None:
                 progress(done, total)
             if summary is not None:
-                found.append(_info(file, summary))
+                found.append(
+                    session_info(summary, file.path, file.modified // 1_000_000, partial(_read_text, file.path))
+                )
         index.save(files)
     found.sort(key=lambda info: info.modified, reverse=True)
     return found
@@ -132,29 +133,6 @@ class _Index:
             with open(fd, "wb") as out:  # noqa: PTH123 - of a descriptor
                 out.write(data)
             new.replace(self._file)
-
-
-def _info(file: Found, summary: Summary) -> SessionInfo:
-    stored = file.modified // 1_000_000
-    return SessionInfo(
-        path=file.path,
-        id=summary.id,
-        cwd=summary.cwd,
-        created=_moment(summary.created, stored),
-        modified=_moment(summary.modified, stored),
-        message_count=summary.message_count,
-        first_message=summary.first_message or "(no messages)",
-        name=summary.name,
-        parent_session_path=summary.parent,
-        read_text=partial(_read_text, file.path),
-    )
-
-
-def _moment(milliseconds: int | None, otherwise: int) -> datetime:
-    try:
-        return datetime.fromtimestamp((otherwise if milliseconds is None else milliseconds) / 1000, UTC)
-    except (ValueError, OverflowError, OSError):
-        return datetime.fromtimestamp(otherwise / 1000, UTC)
 
 
 def _read_text(path: str) -> str:

@@ -1,4 +1,4 @@
-"""Files of versions 1 and 2: rewritten once as version 3, with a backup of the original."""
+"""Files of versions 1 and 2: replaced once by version 3, with a backup of the original."""
 
 from __future__ import annotations
 
@@ -7,21 +7,10 @@ import os
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from pi_session_jsonl._entries import StoredEntries
-from pi_session_jsonl._lines import VERSION, parse_line
-
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
-    from pi_session_jsonl._lines import Lines
-
-__all__ = ["backup_of", "migrated", "replace_with"]
-
-
-def migrated(lines: Lines) -> bytes:
-    """Return a file of an older version in the current one; unchanged lines keep their bytes."""
-    return b"\n".join(_migrated_lines(lines)) + b"\n"
+__all__ = ["backup_of", "replace_with"]
 
 
 def replace_with(path: Path, data: bytes, expected: int, version: int) -> Path:
@@ -80,22 +69,3 @@ def _keep(path: Path, version: int) -> Path:
 
         copy2(path, backup)
     return backup
-
-
-def _migrated_lines(lines: Lines) -> Iterator[bytes]:
-    from pi_core.wire import dumps
-
-    yield dumps({**lines.header, "version": VERSION})
-    entries = StoredEntries(lines)
-    kept = {damage.start for damage in lines.damage if damage.start > lines.header_start}
-    numbers = {start: number for number, start in enumerate(lines.starts)}
-    torn = () if lines.torn is None else (lines.torn,)
-    for start in sorted((*numbers, *kept, *torn)):
-        raw = lines.raw(start)
-        try:
-            plain = entries.plain(numbers[start])
-            unchanged = parse_line(raw) == plain
-        except (KeyError, ValueError):  # damaged, and reported as such, but not removed
-            yield raw
-            continue
-        yield raw if unchanged else dumps(plain)

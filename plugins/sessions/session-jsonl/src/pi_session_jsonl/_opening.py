@@ -6,24 +6,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pi_hookspecs.errors import UserError
-from pi_session_jsonl._entries import StoredEntries
 from pi_session_jsonl._file import SessionFile
-from pi_session_jsonl._lines import VERSION, NoSession, read_lines
-from pi_session_jsonl._migrate import migrated, replace_with
+from pi_session_jsonl._migrate import replace_with
 from pi_session_jsonl._place import absolute
 from pi_session_jsonl._session import JsonlSession, in_use
+from pi_session_kit.entries import StoredEntries
+from pi_session_kit.header import header_of
+from pi_session_kit.lines import VERSION, NoSession, read_lines
+from pi_session_kit.migration import migrated
+from pi_session_kit.notices import damage_recorder, notices_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from pi_hookspecs.entries import SessionHeader
     from pi_hookspecs.session_store import SyncPolicy
-    from pi_session_jsonl._lines import Lines
+    from pi_session_kit.lines import Lines
 
 __all__ = ["open_session"]
 
-_SHOWN = 3
-"""Damaged lines that are reported one by one."""
+_FSCK = "pi sessions fsck lists them"
 
 
 def open_session(reference: str, sync: SyncPolicy) -> JsonlSession:
@@ -49,8 +48,8 @@ def open_session(reference: str, sync: SyncPolicy) -> JsonlSession:
         file.close()
         raise _unreadable(path, error) from error
     notices += _notices(file, lines)
-    entries = StoredEntries(lines, _damage_recorder(file, notices))
-    return JsonlSession(_header(lines), path, sync, file=file, entries=entries, notices=notices)
+    entries = StoredEntries(lines, damage_recorder(repr(str(path)), notices, _FSCK))
+    return JsonlSession(header_of(lines), path, sync, file=file, entries=entries, notices=notices)
 
 
 def _opened(path: Path) -> SessionFile:
@@ -68,20 +67,6 @@ def _unreadable(path: Path, error: OSError) -> UserError:
     return UserError(f"Cannot read the session file {str(path)!r}: {error.strerror or error}")
 
 
-def _header(lines: Lines) -> SessionHeader:
-    """Return the header; missing fields are empty."""
-    from pi_core.wire import header_from_wire
-
-    plain = dict(lines.header)
-    for key in ("cwd", "timestamp"):
-        if not isinstance(plain.get(key), str):
-            plain[key] = ""
-    for key in ("parentSession", "branchedFrom"):
-        if not isinstance(plain.get(key), str):
-            plain.pop(key, None)
-    return header_from_wire({**plain, "version": lines.version})
-
-
 def _migrated(file: SessionFile, lines: Lines) -> tuple[SessionFile, Lines, list[str]]:
     """Migrate a file of an older version; where it cannot be written, only in memory."""
     if lines.version >= VERSION:
@@ -95,47 +80,18 @@ def _migrated(file: SessionFile, lines: Lines) -> tuple[SessionFile, Lines, list
     except OSError as error:
         return file, read_lines(data), [_not_written(file, lines, str(error.strerror or error))]
     file.close()
-    notice = f"The session {str(file.path)!r} now has version {VERSION}; as it was before, it is in {str(backup)!r}."
+    notice = f"The session {str(file.path)!r} now has version {VERSION}; the original is kept as {str(backup)!r}."
     return SessionFile.open(file.path), read_lines(data), [notice]
 
 
 def _not_written(file: SessionFile, lines: Lines, why: str) -> str:
-    return f"The session file {str(file.path)!r} has version {lines.version} and stays as it is: {why}."
-
-
-def _damage_recorder(file: SessionFile, notices: list[str]) -> Callable[[int, str], None]:
-    """Return a callback that records damage found on access: each line once, and at most a few."""
-    reported: set[int] = set()
-
-    def record(line: int, reason: str) -> None:
-        if line in reported or len(reported) > _SHOWN:
-            return
-        reported.add(line)
-        name = repr(str(file.path))
-        notices.append(
-            f"Line {line} of {name} was left out: {reason}."
-            if len(reported) <= _SHOWN
-            else f"More lines of {name} were left out; pi sessions fsck lists them."
-        )
-
-    return record
+    return f"The session file {str(file.path)!r} has version {lines.version} and was not converted: {why}."
 
 
 def _notices(file: SessionFile, lines: Lines) -> list[str]:
     """Return the notices for the user about an opened file."""
     name = repr(str(file.path))
-    notices = [
-        f"Line {lines.number_of(damage.start)} of {name} was left out: {damage.reason}."
-        for damage in lines.damage[:_SHOWN]
-    ]
-    if len(lines.damage) > _SHOWN:
-        notices.append(f"{len(lines.damage) - _SHOWN} more lines of {name} were left out; pi sessions fsck lists them.")
-    if lines.torn is not None:
-        notices.append(f"The last line of {name} was not written to its end and was left out; it stays in the file.")
-    if lines.version > VERSION:
-        notices.append(
-            f"{name} was written by a newer pi (version {lines.version}); what is new in it is kept, not used."
-        )
+    notices = notices_of(name, lines, _FSCK)
     if not file.writable:
         notices.append(f"{name} may only be read: what is said from here on cannot be stored in it.")
     if not file.locked:

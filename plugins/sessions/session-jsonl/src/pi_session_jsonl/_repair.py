@@ -7,9 +7,9 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from pi_session_jsonl._check import on_cycles
-from pi_session_jsonl._entries import StoredEntries
-from pi_session_jsonl._lines import VERSION, parse_line
-from pi_session_jsonl._session import header_line
+from pi_session_kit.entries import StoredEntries
+from pi_session_kit.header import header_line
+from pi_session_kit.lines import VERSION, parse_line
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,7 +23,7 @@ def repaired(checked: Checked) -> bytes:
     """Return the content of a repaired copy; lines that need no repair keep their bytes.
 
     Unreadable lines are left out. Of entries with the same id the last keeps it, the others get new ones; an entry
-    whose parent is missing follows the one before it in the file; a cycle is cut at its first entry.
+    whose parent is missing follows the previous entry in the file; a cycle is cut at its first entry.
     """
     from pi_core.wire import dumps
 
@@ -85,7 +85,7 @@ def _parents(checked: Checked, kept: list[int]) -> dict[int, int | None]:
 
 
 def _parent(checked: Checked, number: int, alive: set[int], before: int | None) -> int | None:
-    """Return an entry's parent: its nearest kept ancestor; where that is unknown, the entry before it."""
+    """Return an entry's parent: its nearest kept ancestor; if that is unknown, the previous entry."""
     seen = {number}
     while (named := checked.lines.parent_ids[number]) is not None:
         parent = checked.winners.get(named)

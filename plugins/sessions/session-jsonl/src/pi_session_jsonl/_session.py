@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pi_session_jsonl._file import SessionFile
 from pi_session_jsonl._lock import holder_of
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from pi_hookspecs.entries import SessionHeader
     from pi_hookspecs.rare_entries import SessionEntry
     from pi_hookspecs.session_store import SyncPolicy
-    from pi_session_jsonl._entries import StoredEntries
+    from pi_session_kit.entries import StoredEntries
 
-__all__ = ["JsonlSession", "header_line", "in_use"]
+__all__ = ["JsonlSession", "in_use"]
 
 
 class JsonlSession:
@@ -60,10 +60,10 @@ class JsonlSession:
         return str(self.file)
 
     def append(self, entries: Sequence[SessionEntry]) -> None:
-        """Write entries at the end of the file, in one write; the first call creates the file.
+        """Append entries to the file in one write; the first call creates the file.
 
         Raises:
-            OSError: They could not be stored; those that are in the file nevertheless are not written again.
+            OSError: They could not be stored; entries that reached the file are not written again.
         """
         from pi_core.wire import dumps
 
@@ -74,6 +74,8 @@ class JsonlSession:
             return
         lines = [dumps(entry) for entry in new]
         if self._headless:
+            from pi_session_kit.header import header_line
+
             lines.insert(0, header_line(self.header))
         file = self._open_file or self._create()
         headers = int(self._headless)
@@ -106,7 +108,7 @@ class JsonlSession:
             self._open_file.close()
 
     def raw_lines(self, numbers: Sequence[int]) -> Iterator[bytes]:
-        """Yield lines of entries from the file; numbers continue with those appended since it was opened.
+        """Yield lines of entries from the file; numbers continue with entries appended since it was opened.
 
         Raises:
             OSError: The file cannot be read, or appended entries were removed from it.
@@ -137,13 +139,9 @@ class JsonlSession:
 
     def _appended(self) -> dict[str, bytes]:
         """Read the file again, for entries appended since it was opened."""
-        from pi_session_jsonl._lines import NoSession, read_lines
+        from pi_session_kit.copies import lines_by_id
 
-        try:
-            lines = read_lines(self.file.read_bytes())
-        except NoSession:
-            return {}
-        return dict(zip(lines.ids, map(lines.raw, lines.starts), strict=True))
+        return lines_by_id(self.file.read_bytes())
 
     def _found(self, entry_id: str, lines: Mapping[str, bytes]) -> bytes:
         line = lines.get(entry_id)
@@ -151,14 +149,6 @@ class JsonlSession:
             message = f"Entry {entry_id!r} is no longer in it; another program changed the file"
             raise OSError(errno.ESTALE, message, str(self.file))
         return line
-
-
-def header_line(header: SessionHeader) -> bytes:
-    """Return a header as pi writes it, without a newline."""
-    from pi_core.wire import dumps, to_wire
-
-    plain: dict[str, Any] = to_wire(header)
-    return dumps({key: plain[key] for key in ("type", "version", "id")} | plain)
 
 
 def in_use(file: SessionFile) -> str:

@@ -12,10 +12,10 @@ from attrs import define
 
 from pi_session_jsonl import _place
 from pi_session_jsonl._file import SessionFile
-from pi_session_jsonl._session import JsonlSession, header_line
+from pi_session_jsonl._session import JsonlSession
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from pi_hookspecs.entries import SessionHeader
     from pi_hookspecs.session_store import SessionInfo, SessionPlace, StoredSession
@@ -58,8 +58,8 @@ class JsonlSessionStore:
     def latest(self, cwd: str) -> str | None:
         """Return the path of the most recently written session of a working directory; only headers are read.
 
-        Child sessions, which worked for a tool call of another one, are left out: the user goes on with the parent.
-        A non-empty file that is invalid or unreadable counts, too: opening it reports the error.
+        Child sessions, which work for another session, are left out: the user continues the parent.
+        An invalid or unreadable file that is not empty counts, too: opening it reports the error.
         """
         from pi_session_jsonl._listing import header_of
 
@@ -76,13 +76,16 @@ class JsonlSessionStore:
         return None
 
     def fork(self, source: StoredSession, header: SessionHeader, numbers: Sequence[int]) -> JsonlSession:
-        """Create a new session from another one's entries; from a file they are copied byte for byte.
+        """Create a new session from another one's entries; from a store of lines they are copied byte for byte.
 
         Raises:
             OSError: It could not be stored; no file is left behind.
         """
+        from pi_session_kit.copies import copied_lines
+        from pi_session_kit.header import header_line
+
         path = _place.file_for(self.place, header)
-        lines = [header_line(header), *_raw_lines(source, numbers)]
+        lines = [header_line(header), *copied_lines(source, numbers)]
         file = SessionFile.create(path)
         try:
             file.append(lines)
@@ -93,11 +96,3 @@ class JsonlSessionStore:
             raise
         file.close()
         return self.open(str(path))
-
-
-def _raw_lines(source: StoredSession, numbers: Sequence[int]) -> Iterator[bytes]:
-    if isinstance(source, JsonlSession):
-        return source.raw_lines(numbers)
-    from pi_core.wire import dumps
-
-    return (dumps(source.entries[number]) for number in numbers)

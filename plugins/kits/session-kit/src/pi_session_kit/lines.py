@@ -56,12 +56,12 @@ class Lines:
 
     Attributes:
         data: The whole file.
-        header: Its header, as parsed.
-        header_start: Offset of the header's line in bytes.
-        starts: Offset of each entry's line.
-        ids: The entries' ids; a missing one is derived from the bytes of its line, the same at every reading.
-        parent_ids: Ids of the entries that they follow.
-        types: Their types; ``branch``, which older documents have, is a ``label``.
+        header: The parsed header.
+        header_start: The offset of the header's line in bytes.
+        starts: The offset of each entry's line.
+        ids: The entries' ids; a missing id is derived from the bytes of its line, so it is the same at every reading.
+        parent_ids: The ids of the entries' parents.
+        types: The entries' types; ``branch``, which older documents use, is read as ``label``.
         damage: The invalid lines before the last.
         torn: Offset of an incomplete last line; None where there is none.
         completed: Numbers of the entries whose id or parent was derived, because their lines do not have it.
@@ -160,7 +160,7 @@ def read_lines(data: bytes) -> Lines:
     """
     start, end, header = first_value(data)
     if not isinstance(header, dict) or header.get("type") != "session" or not isinstance(header.get("id"), str):
-        raise NoSession("its first line is no session header")
+        raise NoSession("its first line is not a session header")
     lines = Lines(data, header, start)
     _note_damage_before(lines)
     with paused_gc():
@@ -179,7 +179,7 @@ def _note_damage_before(lines: Lines) -> None:
     while place < lines.header_start:
         end = _end_of_line(lines.data, place)
         if lines.data[place:end].strip(_SPACE):
-            lines.damage.append(Damage(place, "it stands before the header, and is no JSON"))
+            lines.damage.append(Damage(place, "it stands before the header, and is not JSON"))
         place = end + 1
 
 
@@ -235,7 +235,7 @@ def _read_unusual(lines: Lines, start: int, end: int) -> None:
         if end == len(lines.data):
             lines.torn = start
         else:
-            lines.damage.append(Damage(start, f"it is no JSON: {error}"))
+            lines.damage.append(Damage(start, f"it is not JSON: {error}"))
         return
     reason = _why_no_entry(value)
     if reason is not None:

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
 
-from pi_session_jsonl._lines import NoSession, first_value, parse_line
+from pi_hookspecs.session_store import SessionInfo
+from pi_session_kit.lines import NoSession, first_value, parse_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
-__all__ = ["Summary", "instant", "summarise", "text_of_all"]
+__all__ = ["Summary", "instant", "session_info", "summarise", "text_of_all"]
 
 _START = re.compile(
     rb'\{"type":"([a-z_]+)","id":"[^"\\]*","parentId":(?:null|"[^"\\]*"),"timestamp":"[^"\\]*"'
@@ -55,7 +56,7 @@ def summarise(data: bytes) -> Summary:
     """
     _, end, header = first_value(data)
     if not isinstance(header, dict) or header.get("type") != "session" or not isinstance(header.get("id"), str):
-        raise NoSession("its first line is no session header")
+        raise NoSession("its first line is not a session header")
     count, modified, first, name = 0, 0, "", None
     for kind, role, time, start, stop in _entries(data, end + 1):
         if kind == "message" and role != "system":
@@ -79,6 +80,29 @@ def summarise(data: bytes) -> Summary:
     )
 
 
+def session_info(summary: Summary, path: str, stored: int, read_text: Callable[[], str]) -> SessionInfo:
+    """Return what lists show of a session.
+
+    Args:
+        summary: Its summary.
+        path: Its reference.
+        stored: When it was last stored, in Unix milliseconds, for times that it does not have.
+        read_text: See ``SessionInfo``.
+    """
+    return SessionInfo(
+        path=path,
+        id=summary.id,
+        cwd=summary.cwd,
+        created=_moment(summary.created, stored),
+        modified=_moment(summary.modified, stored),
+        message_count=summary.message_count,
+        first_message=summary.first_message or "(no messages)",
+        name=summary.name,
+        parent_session_path=summary.parent,
+        read_text=read_text,
+    )
+
+
 def text_of_all(data: bytes) -> str:
     """Return the text of all messages of user and assistant, joined by spaces."""
     texts = []
@@ -86,6 +110,13 @@ def text_of_all(data: bytes) -> str:
         if kind == "message" and role in ("user", "assistant"):
             texts.append(_text(_value(data[start:stop])))
     return " ".join(filter(None, texts))
+
+
+def _moment(milliseconds: int | None, otherwise: int) -> datetime:
+    try:
+        return datetime.fromtimestamp((otherwise if milliseconds is None else milliseconds) / 1000, UTC)
+    except (ValueError, OverflowError, OSError):
+        return datetime.fromtimestamp(otherwise / 1000, UTC)
 
 
 def instant(timestamp: Any) -> int | None:

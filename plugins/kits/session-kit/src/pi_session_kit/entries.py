@@ -10,15 +10,15 @@ import orjson
 from pi_core.wire import dumps, entry_from_wire, message_from_wire
 from pi_hookspecs.errors import PiError
 from pi_hookspecs.session_store import EntryIndex
-from pi_session_jsonl._forms import completed, is_old, is_old_message, modernised
-from pi_session_jsonl._lines import parse_line
+from pi_session_kit.forms import completed, is_old, is_old_message, modernised
+from pi_session_kit.lines import parse_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pi_hookspecs.rare_entries import SessionEntry
     from pi_hookspecs.rare_messages import AgentMessage
-    from pi_session_jsonl._lines import Lines
+    from pi_session_kit.lines import Lines
 
 __all__ = ["DAMAGED", "StoredEntries"]
 
