@@ -9,6 +9,8 @@ import pytest
 
 from pi_client import BlockingPiClient, CommandFailed, Image, PiClient, commands
 
+pytestmark = pytest.mark.slow
+
 README = Path(__file__).resolve().parents[3] / "kits" / "client" / "README.md"
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 

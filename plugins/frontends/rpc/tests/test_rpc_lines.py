@@ -57,9 +57,9 @@ def test_texts_come_through_as_they_are(message):
         (b"{}", "Unknown command: undefined"),
         (b'{"type":null}', "Unknown command: null"),
         (b'{"type":"dance"}', "Unknown command: dance"),
-        (b'{"type":"prompt","message":"\xff"}', "Failed to parse command: the line is no UTF-8 at byte 28"),
+        (b'{"type":"prompt","message":"\xff"}', "Failed to parse command: the line is not UTF-8 at byte 28"),
         (b"[" * 100_000, "Failed to parse command: it is nested too deeply"),
-        (b'{"type":NaN}', "Failed to parse command: NaN is no JSON"),
+        (b'{"type":NaN}', "Failed to parse command: NaN is not JSON"),
         (b'{"type":"prompt"}', "Command 'prompt' needs the field 'message', a string"),
         (b'{"type":"prompt","message":null}', "Field 'message' of command 'prompt' must be a string, not null"),
         (

@@ -11,6 +11,8 @@ import time
 import psutil
 import pytest
 
+pytestmark = pytest.mark.slow  # each starts programs that take seconds
+
 STALL = b'{"id":1,"type":"prompt","message":"stall"}\n'
 
 
@@ -147,6 +149,7 @@ def test_a_client_that_never_reads_costs_little_memory_and_does_not_keep_it_from
     assert grown < 40_000_000
 
 
+@pytest.mark.slow
 def test_a_slow_reader_gets_the_whole_text_in_fewer_lines(rpc):
     with rpc.start() as process:
         process.stdin.write(b'{"type":"prompt","message":"flood 50000"}\n')
@@ -220,6 +223,7 @@ def test_closed_streams_are_no_bug(rpc):
     assert (process.returncode, b"Traceback" in errors) == (0, False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&-", "<&- 2>&-", ">&- 2>&-", "<&- >&- 2>&-"])
 def test_descriptors_that_are_closed_are_no_bug(rpc, closed):
     with rpc.start(stdin=subprocess.DEVNULL, through=["sh", "-c", f'exec "$@" {closed}', "sh"]) as process:

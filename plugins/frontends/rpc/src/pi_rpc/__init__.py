@@ -1,4 +1,4 @@
-"""Adds the front end ``rpc``: other programs drive pi with lines of JSON on stdin and stdout."""
+"""Adds the front end ``rpc``: other programs control pi with JSON lines on stdin and stdout."""
 
 from __future__ import annotations
 

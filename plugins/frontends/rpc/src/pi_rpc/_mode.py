@@ -1,4 +1,4 @@
-"""``--mode rpc`` from beginning to end: its streams, its signals, the warnings that go to stderr."""
+"""Runs ``--mode rpc``: its streams, its signals, and its warnings on stderr."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ async def run_rpc(session: AgentSession, options: Any) -> int:
     """Serve the session on stdin and stdout; returns the exit code.
 
     Raises:
-        BrokenPipeError: The client does not read any more.
-        OSError: What is written has nowhere to go, as on a full disk.
+        BrokenPipeError: The client no longer reads.
+        OSError: Output cannot be written, for example because the disk is full.
         PiError: The session could not start.
     """
     if options.prompts:

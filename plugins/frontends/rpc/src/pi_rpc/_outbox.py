@@ -1,7 +1,7 @@
-"""What goes to the client: written as fast as it is read, and kept small where it is not.
+"""The queue of lines to the client: bounded, and written as fast as the client reads.
 
-While the client does not read, deltas of one block become one delta, and what replaces what came before replaces it.
-Above a mebibyte the run waits for the reader.
+While the client does not read, deltas of one block are merged, and superseded events are dropped. Above one mebibyte
+the run waits for the reader.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ if TYPE_CHECKING:
 __all__ = ["Outbox"]
 
 OVERFULL = 4 * FULL
-"""Bytes that may wait before commands wait, too, and notices are dropped."""
+"""Pending bytes above which commands wait, too, and notices are dropped."""
 
 _BURST = 64
-"""Events of a run after which others on the event loop have their turn, should the model's answer come at once."""
+"""Events of a run after which other tasks get a turn, even if the whole answer arrives at once."""
 
 _TAIL = 256 * 1024
-"""Characters of a command's output that are kept for a client that does not read; its result has all that counts."""
+"""Maximum characters of partial command output kept for a slow client; the result contains the output again."""
 
 
 class Outbox(LineWriter):
-    """Lines on their way to the client, kept small while it does not read them.
+    """Lines queued for the client, bounded while it does not read them.
 
     Args:
-        descriptor: Where they are written.
-        on_gone: Called once when nothing can be written any more.
-        clean: Takes secrets out of the lines; None writes them as they are.
+        descriptor: The output descriptor.
+        on_gone: Called once when writing is no longer possible.
+        clean: Redacts lines; None writes them unchanged.
     """
 
     def __init__(self, descriptor: int, on_gone: Callable[[], None], clean: CleanLines | None = None) -> None:
@@ -49,16 +49,16 @@ class Outbox(LineWriter):
     # In
 
     def send(self, value: Any) -> None:
-        """Send a value as a line, whatever happens."""
+        """Send a value as a line that is never dropped."""
         self.send_line(dumps(value))
 
     def send_line(self, line: bytes, key: Hashable = None, *, droppable: bool = False) -> None:
         """Send a line.
 
         Args:
-            line: Without the newline.
+            line: The line without its newline.
             key: A queued line with the same key is superseded and dropped.
-            droppable: Whether a slow reader can miss it.
+            droppable: Whether it may be dropped for a slow reader.
         """
         if self._gone or (droppable and self._size > OVERFULL):
             return
@@ -71,7 +71,7 @@ class Outbox(LineWriter):
                 self.write(each)
 
     def send_event(self, event: Any, signal: AbortSignal | None) -> Awaitable[None] | None:
-        """Send an event; the run that it belongs to waits where the client is too slow, until it is aborted."""
+        """Send an event; if the client is too slow, the event's run waits until it catches up or the run is aborted."""
         if self._gone:
             return None
         if self._blocked:
@@ -83,7 +83,7 @@ class Outbox(LineWriter):
         self._events += 1
         if self.is_full:
             return self._room(signal)
-        return asyncio.sleep(0) if self._events % _BURST == 0 else None  # also at the end, so that an abort is received
+        return asyncio.sleep(0) if self._events % _BURST == 0 else None  # also at the end, so that an abort can arrive
 
     def _keep(self, event: Any) -> None:
         delta = _delta_of(event)
@@ -96,7 +96,7 @@ class Outbox(LineWriter):
             self._size += waiting.add(text)
             return
         if event.type not in ("queue_update", "extension_error", "entry_appended", "tool_execution_update"):
-            self._growing.clear()  # a block, or a message, is over
+            self._growing.clear()  # a block or a message has ended
         self.send_line(dumps(event), _replaces(event), droppable=event.type == "extension_error")
 
     def _replace(self, key: Hashable, waiting: _Waiting) -> None:
@@ -107,7 +107,7 @@ class Outbox(LineWriter):
     # Waiting
 
     async def room_for_commands(self) -> None:
-        """Return when commands may be read: limits the queued answers for a client that does not read them."""
+        """Wait until commands may be read, which limits queued answers for a client that does not read."""
         await self.room(OVERFULL)
 
     async def _room(self, signal: AbortSignal) -> None:
@@ -138,11 +138,11 @@ class Outbox(LineWriter):
 
 
 class _Waiting:
-    """A line that waits; one that grows is written down when it is sent.
+    """A pending line; a growing one is serialised when it is sent.
 
     Args:
         content: The line, or a delta event's wire form.
-        tail: Characters of a delta to keep, its last; all when None.
+        tail: Number of final characters of a delta to keep; None for all.
     """
 
     def __init__(self, content: bytes | dict[str, Any], tail: int | None = None) -> None:
@@ -153,7 +153,7 @@ class _Waiting:
         self.size = len(content) if isinstance(content, bytes) else 0
 
     def add(self, text: str) -> int:
-        """Add to a delta; returns by how much the line grew."""
+        """Append to a delta; return by how much the line grew."""
         before = self._characters
         self._parts.append(text)
         self._characters += len(text)
@@ -164,7 +164,7 @@ class _Waiting:
         return self._characters - before
 
     def line(self) -> bytes:
-        """Return the line as it is sent."""
+        """Return the line in wire form."""
         if isinstance(self._content, bytes):
             return self._content
         holder = self._content.get("assistantMessageEvent", self._content)
@@ -173,14 +173,14 @@ class _Waiting:
 
 
 def _replaces(event: Any) -> Hashable:
-    """Return the part of an event that replaces earlier ones; None when it only adds to them."""
+    """Return the part of an event that supersedes earlier ones; None if it only adds to them."""
     if event.type == "tool_execution_update":
         return event.type, event.tool_call_id
     return event.type if event.type == "queue_update" else None
 
 
 def _delta_of(event: Any) -> tuple[tuple[str, Any], str] | None:
-    """Return what a delta belongs to, and its text; None for every other event."""
+    """Return the block of a delta and its text; None for every other event."""
     if event.type == "bash_execution_update":
         return ("bash", event.id), event.delta
     if event.type != "message_update":

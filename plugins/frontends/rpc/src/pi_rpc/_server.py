@@ -1,8 +1,8 @@
 """One session and its client: commands in, responses and events out, and a clean shutdown from either side.
 
-Commands are executed in the order in which they arrive, concurrently with the run. Each waits until the one
-before is answered, so that what it asks is asked of the session as that one left it; but not for long, and not for
-those that take as long as they take. Replies to dialogs wait for nothing.
+Commands are executed in order of arrival, concurrently with the run. Each waits until the previous one is answered, so
+that it sees that command's effects; but only for a limited time, and not for commands of unlimited duration. Replies to
+dialogs never wait.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["Server"]
 
 _MANY = 256
-"""Commands that may wait before no more are read."""
+"""Number of pending commands above which reading pauses."""
 
 
 class Server:
@@ -36,11 +36,11 @@ class Server:
 
     Args:
         session: Not started yet; it is shut down at the end.
-        outbox: Where everything goes.
+        outbox: The queue of all output.
         ui: Gets the replies to dialogs.
 
     Attributes:
-        reader: What ``on_lines`` and ``on_end_of_input`` are called by; it pauses reading on request.
+        reader: Calls ``on_lines`` and ``on_end_of_input``; pauses reading on request.
     """
 
     def __init__(self, session: AgentSession, outbox: Outbox, ui: RpcUI) -> None:
@@ -57,7 +57,7 @@ class Server:
     # From outside
 
     def on_lines(self, lines: Sequence[bytes | None]) -> None:
-        """Take lines of the client."""
+        """Handle lines from the client."""
         for line in lines:
             message = parse(line)
             if isinstance(message, UiReply):
@@ -78,7 +78,7 @@ class Server:
             self.end(0)
 
     def end(self, exit_code: int) -> None:
-        """Ask for the end."""
+        """Request shutdown."""
         if not self._ended.done():
             self._ended.set_result(exit_code)
 
@@ -103,7 +103,7 @@ class Server:
     # Commands
 
     async def _work(self) -> None:
-        """Carry out what comes, one after another."""
+        """Execute commands one after another."""
         await self._session.start()
         self._begun = True
         while (command := await self._next()) is not None:
@@ -137,7 +137,7 @@ class Server:
         await self._ended
 
     async def _stop(self, steps: Sequence[asyncio.Task[None]]) -> None:
-        """Stop what is going on and shut the session down; nothing waits for the client any more."""
+        """Stop all work and shut the session down, without waiting for the client."""
         self._ui.dismiss_all()
         self._outbox.wait_no_more()
         self._session.request_abort("Session ended")

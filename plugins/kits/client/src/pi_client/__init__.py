@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pi_client import commands, errors, events, values
     from pi_client._blocking import BlockingPiClient
     from pi_client._client import PiClient
+    from pi_client._served import ServedSession, find_served, served_sessions
     from pi_client.errors import CommandFailed, ConnectionLost, PiClientError, ProtocolError
     from pi_client.events import Event, UiRequest
     from pi_client.values import Image
@@ -27,10 +28,13 @@ __all__ = [
     "PiClient",
     "PiClientError",
     "ProtocolError",
+    "ServedSession",
     "UiRequest",
     "commands",
     "errors",
     "events",
+    "find_served",
+    "served_sessions",
     "values",
 ]
 
@@ -43,7 +47,10 @@ _HOMES = {
     "PiClient": "_client",
     "PiClientError": "errors",
     "ProtocolError": "errors",
+    "ServedSession": "_served",
     "UiRequest": "events",
+    "find_served": "_served",
+    "served_sessions": "_served",
 }
 
 

@@ -70,6 +70,33 @@ class PiClient(CommandMethods):
         """Return a client for a running pi, given streams of its stdout and stdin."""
         return cls(Connection(reader, writer, on_ui))
 
+    @classmethod
+    async def connect(
+        cls,
+        path: str | Path,
+        *,
+        since: str | None = None,
+        observe: bool = False,
+        client: str = "pi_client",
+        on_ui: UiHandler | None = None,
+    ) -> Self:
+        """Return a client for a session that ``pi serve`` serves.
+
+        Args:
+            path: The socket: that of a ``ServedSession``.
+            since: The last entry that is known here; later ones come with an event ``entries``.
+            observe: Only look on: commands that change something are refused.
+            client: What it calls itself.
+            on_ui: Answers dialogs of plugins.
+
+        Raises:
+            ConnectionLost: Nobody serves there.
+            PiClientError: The server refuses the client.
+        """
+        from pi_client._served import open_served
+
+        return cls.over(*await open_served(path, since=since, observe=observe, client=client), on_ui)
+
     async def __aenter__(self) -> Self:
         return self
 
@@ -86,9 +113,11 @@ class PiClient(CommandMethods):
             await _no_longer_than(_ORDERLY_SECONDS, self.process.wait())
             raise ConnectionLost(f"{lost} (exit code {self.process.returncode})", self.process.returncode) from lost
 
-    async def events(self) -> AsyncGenerator[Event, None]:
-        """Yield every event from the first ``anext`` on, until pi ends. Events that are not consumed yet are queued."""
-        queue = self._connection.listen()
+    def events(self) -> AsyncGenerator[Event, None]:
+        """Yield every event from this call on, until pi ends. Events that are not consumed yet are queued."""
+        return self._events(self._connection.listen())
+
+    async def _events(self, queue: asyncio.Queue[Event | None]) -> AsyncGenerator[Event, None]:
         try:
             while (event := await queue.get()) is not None:
                 yield event

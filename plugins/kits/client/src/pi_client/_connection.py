@@ -51,7 +51,7 @@ class Connection:
         self._ids = count(1)
         self._asked: dict[str, asyncio.Future[JsonObject]] = {}
         self._listeners: set[asyncio.Queue[Event | None]] = set()
-        self._dialogs: set[asyncio.Task[None]] = set()
+        self._dialogs: dict[asyncio.Task[None], object] = {}
         self._lost = False
         self._reading = asyncio.create_task(self._read())
 
@@ -128,12 +128,20 @@ class Connection:
             self._on_response(data)
         elif kind == "extension_ui_request":
             task = asyncio.create_task(self._ask_user(data))
-            self._dialogs.add(task)
-            task.add_done_callback(self._dialogs.discard)
+            self._dialogs[task] = data.get("id")
+            task.add_done_callback(lambda done: self._dialogs.pop(done, None))
+        elif kind == "extension_ui_closed":
+            self._close_dialog(data.get("id"))
         elif kind is not None:
             event = Event(data)
             for queue in self._listeners:
                 queue.put_nowait(event)
+
+    def _close_dialog(self, dialog_id: object) -> None:
+        """Take a dialog back that another client has answered, or that is over."""
+        for task, each in [*self._dialogs.items()]:
+            if each == dialog_id:
+                task.cancel()
 
     def _on_response(self, data: JsonObject) -> None:
         waiting = self._asked.get(str(data.get("id")))

@@ -1,1 +1,1 @@
-"""What front ends for programs share: commands of the RPC protocol, carried out on a session over any transport."""
+"""Building blocks for front ends that programs use: executes commands of the RPC protocol over any transport."""

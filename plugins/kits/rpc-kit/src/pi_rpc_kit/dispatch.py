@@ -1,4 +1,4 @@
-"""Commands of one client, carried out on a session, and the one response to each; knows nothing of how lines travel."""
+"""Executes the commands of one client on a session, and sends one response to each; independent of the transport."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ SendLine: TypeAlias = Callable[[bytes], None]
 """Sends a line, given without its newline."""
 
 LAST_SECONDS = 2.0
-"""How long what is being carried out has to stop at the end."""
+"""Seconds that running commands have to stop at the end."""
 
 _TURN_SECONDS = 1.0
-"""Seconds that a command waits for the response to the one before: a plugin may be waiting there for an answer of the
+"""Seconds that a command waits for the response to the previous command, in which a plugin may be waiting for the
 client."""
 
 _ENDING = "pi is ending; the command was not carried out"
 
 
 class Dispatcher:
-    """Carries out commands of one client.
+    """Executes the commands of one client.
 
     Args:
-        session: What they are carried out on.
+        session: The session on which the commands are executed.
         send_line: Sends a response.
-        ended: Done when the client is no longer served.
+        ended: A future that is done when the client is no longer served.
     """
 
     def __init__(self, session: AgentSession, send_line: SendLine, ended: asyncio.Future[Any]) -> None:
@@ -48,7 +48,7 @@ class Dispatcher:
         self._at_work: set[asyncio.Task[None]] = set()
 
     async def carry_out(self, asked: Asked | Refused) -> None:
-        """Carry out a command; returns when the next one may begin."""
+        """Execute a command; return when the next command may start."""
         if isinstance(asked, Refused):
             self._send_line(dumps(response(asked, success=False, error=asked.error)))
             return
@@ -66,7 +66,7 @@ class Dispatcher:
                 return
             self._start(self._finish(answer, reply))
         if asked.command in SLOW:
-            await asyncio.sleep(0)  # it has begun, and can be aborted
+            await asyncio.sleep(0)  # it has started and can now be aborted
         else:
             either: list[asyncio.Future[Any]] = [reply.given, self._ended]
             await asyncio.wait(either, timeout=_TURN_SECONDS, return_when=asyncio.FIRST_COMPLETED)
@@ -86,7 +86,7 @@ class Dispatcher:
             raise
 
     async def _prompt(self, asked: Any, reply: _Reply) -> None:
-        """Send a prompt; the response comes when it is accepted, later failures are events."""
+        """Send a prompt. The response is sent when the prompt is accepted; later failures are reported as events."""
         try:
             await self._session.prompt(
                 asked.message,
@@ -111,7 +111,7 @@ class Dispatcher:
                 self._session.report_plugin_error("(prompt)", "prompt", cancelled)
 
     async def stop(self) -> None:
-        """Cancel what is still going on, after a moment in which it may end by itself."""
+        """Cancel the running commands after a short grace period."""
         if self._at_work:
             await asyncio.wait(self._at_work, timeout=0.1)
         for task in tuple(self._at_work):
@@ -120,7 +120,7 @@ class Dispatcher:
             await asyncio.wait(self._at_work, timeout=LAST_SECONDS)
 
     def refuse(self, command: Asked | Refused) -> None:
-        """Answer a command that is not carried out any more."""
+        """Respond to a command that is no longer executed, because pi is ending."""
         self._send_line(dumps(response(command, success=False, error=_ENDING)))
 
 
@@ -128,7 +128,7 @@ class _Reply:
     """The one response to a command.
 
     Attributes:
-        given: Done when the response is on its way.
+        given: A future that is done once the response has been sent.
     """
 
     def __init__(self, send_line: SendLine, asked: Asked) -> None:
@@ -151,7 +151,7 @@ class _Reply:
         self.refuse(_text_of(error))
 
     def refuse(self, why: str) -> None:
-        """Send a response that it was cancelled."""
+        """Send an error response with this text."""
         self._send(dumps(response(self._asked, success=False, error=why)))
 
     def _send(self, line: bytes) -> None:

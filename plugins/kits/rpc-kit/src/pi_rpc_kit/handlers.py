@@ -1,4 +1,4 @@
-"""Handlers of the commands."""
+"""Handlers of the RPC commands."""
 
 from __future__ import annotations
 
@@ -17,34 +17,34 @@ if TYPE_CHECKING:
 __all__ = ["HANDLERS", "SLOW", "Answer", "Handler", "JsonText", "images_of"]
 
 SLOW = frozenset({"bash", "compact", "export_html"})
-"""Commands that take as long as they take; the next one does not wait for them."""
+"""Commands that may take long; the next command does not wait for them."""
 
 _NOT_SAVED = "This session has not been saved yet. Wait for the first assistant response before cloning or forking it."
 
 
 class JsonText(bytes):
-    """Data that are JSON already."""
+    """Data that is already serialized as JSON."""
 
 
 Answer: TypeAlias = "Mapping[str, Any] | JsonText | None"
 Handler: TypeAlias = "Callable[[AgentSession, Any, Mapping[str, Any]], Answer | Awaitable[Answer]]"
-"""Gets the session, the command and its id as given; returns the response's data.
+"""Called with the session, the command and the command's id; returns the data of the response.
 
-A command that is answered without data returns ``NO_DATA``; None is ``null``.
+A handler returns ``NO_DATA`` for a response without ``data``; None becomes ``null``.
 """
 
 NO_DATA: Mapping[str, Any] = {}
-"""Stands for a response without ``data``; known by identity."""
+"""Marks a response without ``data``; compared by identity."""
 
 Id: TypeAlias = "Mapping[str, Any]"
 
 
 def images_of(images: Iterable[Image]) -> tuple[ImageContent, ...]:
-    """Return a command's images as those of a message."""
+    """Return a command's images as image blocks of a message."""
     return tuple(ImageContent(each.data, each.mime_type) for each in images)
 
 
-# Prompting; ``prompt`` itself is the server's
+# Prompting; the dispatcher handles ``prompt`` itself
 
 
 async def _steer(session: AgentSession, asked: Any, _: Id) -> Answer:
@@ -234,13 +234,10 @@ def _get_fork_messages(session: AgentSession, _asked: Any, _: Id) -> Answer:
 
 def _get_entries(session: AgentSession, asked: Any, _: Id) -> Answer:
     manager = session.session_manager
-    entries = [*manager.get_entries()]
-    if asked.since is not None:
-        place = next((number for number, each in enumerate(entries, 1) if each.id == asked.since), None)
-        if place is None:
-            raise UserError(f"Entry not found: {asked.since}")
-        entries = entries[place:]
-    return _present(entries=to_wire(entries), leafId=manager.leaf_id)
+    entries = manager.get_entries() if asked.since is None else manager.get_entries().after(asked.since)
+    if entries is None:
+        raise UserError(f"Entry not found: {asked.since}")
+    return _present(entries=to_wire([*entries]), leafId=manager.leaf_id)
 
 
 def _get_tree(session: AgentSession, _asked: Any, _: Id) -> Answer:
@@ -291,7 +288,7 @@ def _check_saved(session: AgentSession) -> None:
 
 
 def _present(**fields: Any) -> dict[str, Any]:
-    """Return data without what is absent, which is never null on the wire."""
+    """Return data without absent values, which are omitted on the wire, never null."""
     return {name: value for name, value in fields.items() if value is not None}
 
 
@@ -300,7 +297,7 @@ def _path(path: object) -> str | None:
 
 
 def _model(model: Model | None) -> dict[str, Any] | None:
-    """Return a model without its headers: a user's own may hold a key."""
+    """Return a model without its headers, because headers set by the user may contain a key."""
     wire: dict[str, Any] | None = to_wire(model)
     if wire is not None:
         wire.pop("headers", None)
@@ -341,4 +338,4 @@ HANDLERS: dict[str, Handler] = {
     "set_session_name": _set_session_name,
     "export_html": _export_html,
 }
-"""Every command but ``prompt``, which is answered before it is done."""
+"""The handlers of all commands except ``prompt``, whose response is sent before it has finished."""

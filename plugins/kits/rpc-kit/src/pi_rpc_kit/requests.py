@@ -1,4 +1,4 @@
-"""From a line to the command that it is, or to what is wrong with it."""
+"""Parses a line into a command, or into the error to respond with."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _UI_RESPONSE = "extension_ui_response"
 
 @frozen
 class Asked:
-    """A command. ``id`` is what the response echoes: a dict with the id, or empty."""
+    """A command. ``id`` is echoed in the response: a dict with the id, or an empty dict."""
 
     request: Request[Any]
     id: Mapping[str, Any] = field(factory=dict)
@@ -36,7 +36,7 @@ class Asked:
 
 @frozen
 class Refused:
-    """A line that is no command that could be carried out; ``command`` is None where it names none."""
+    """A line that is not a valid command; ``command`` is None if the line does not name a command."""
 
     command: str | None
     error: str
@@ -55,13 +55,13 @@ Parsed: TypeAlias = Asked | Refused | UiReply
 
 
 def parse(line: bytes | None) -> Parsed:
-    """Parse a line; None is a line that was too long."""
+    """Parse a line; None stands for a line that was too long."""
     if line is None:
         return _no_json(f"the line is longer than {MAX_LINE} bytes")
     try:
         data = json.loads(line.decode(), parse_constant=_no_number)
     except UnicodeDecodeError as error:
-        return _no_json(f"the line is no UTF-8 at byte {error.start}")
+        return _no_json(f"the line is not UTF-8 at byte {error.start}")
     except RecursionError:
         return _no_json("it is nested too deeply")
     except ValueError as error:
@@ -106,7 +106,7 @@ def _no_json(why: str) -> Refused:
 
 
 def _no_number(name: str) -> None:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not JSON")
 
 
 def response(asked: Asked | Refused, **fields: Any) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The user at the other end: dialogs go out as requests and come back as replies.
+"""The user interface of an RPC client: dialogs are sent as requests and answered by replies.
 
 Timeouts are handled here, not by the client, so that a client that ignores a dialog does not block forever.
 """
@@ -22,26 +22,28 @@ __all__ = ["RpcUI", "Sender"]
 
 
 class Sender(Protocol):
-    """Where lines go to the client."""
+    """Sends lines to the client."""
 
     def send_line(self, line: bytes, key: Hashable = None, *, droppable: bool = False) -> None:
         """Send a line.
 
         Args:
-            line: Without the newline.
-            key: A line that still waits with the same key need not be sent any more.
-            droppable: Whether a slow reader can miss it.
+            line: The line without its newline.
+            key: A key that identifies outdated lines: a queued line with the same key need not be sent any more.
+            droppable: Whether the line may be dropped if the client reads slowly.
         """
 
 
 class RpcUI:
-    """Implements ``UserInterface`` over the wire; what only a terminal has does nothing.
+    """Implements ``UserInterface`` over RPC; members that only make sense in a terminal do nothing.
 
     Args:
-        sender: Where requests go.
+        sender: Sends the requests.
+        tells_end: Whether to send ``extension_ui_closed`` when a dialog is over, because another client may answer it.
     """
 
-    def __init__(self, sender: Sender) -> None:
+    def __init__(self, sender: Sender, *, tells_end: bool = False) -> None:
+        self._tells_end = tells_end
         self._sender = sender
         self._ids = count(1)
         self._open: dict[str, asyncio.Future[Mapping[str, Any]]] = {}
@@ -57,9 +59,9 @@ class RpcUI:
         signal: AbortSignal | None = None,
         timeout: float | None = None,  # noqa: ASYNC109 - the protocol's
     ) -> str | None:
-        """Let the user choose; an answer that is none of the options is no choice.
+        """Let the user choose an option; any other answer counts as no choice.
 
-        Options may be ``{"label", "value"}``: the client gets the labels.
+        Options may have the form ``{"label", "value"}``; the client then gets the labels.
         """
         choices = {_label(each): _value(each) for each in options}
         reply = await self._ask("select", signal, timeout, title=title, options=[*choices])
@@ -77,7 +79,7 @@ class RpcUI:
         signal: AbortSignal | None = None,
         timeout: float | None = None,  # noqa: ASYNC109 - the protocol's
     ) -> bool:
-        """Ask yes or no; both replies are understood, ``confirmed`` and ``value``."""
+        """Ask yes or no; the reply may have either ``confirmed`` or ``value``."""
         reply = await self._ask("confirm", signal, timeout, title=title, message=message)
         return reply.get("confirmed", reply.get("value")) is True
 
@@ -97,13 +99,13 @@ class RpcUI:
         return _text(await self._ask("editor", None, None, title=title, prefill=prefill or None))
 
     def answer(self, request_id: str, reply: Mapping[str, Any]) -> None:
-        """Take a reply; one to a dialog that is not open any more changes nothing."""
+        """Answer a dialog with a client's reply; a reply to a dialog that is no longer open is ignored."""
         waiting = self._open.get(request_id)
         if waiting is not None and not waiting.done():
             waiting.set_result(reply)
 
     def dismiss_all(self) -> None:
-        """Dismiss every open and future dialog: the client is gone."""
+        """Dismiss all open and future dialogs, because the client is gone."""
         self._over = True
         for each in self._open.values():
             if not each.done():
@@ -127,6 +129,8 @@ class RpcUI:
             del self._open[request_id]
             if forget is not None:
                 forget()
+            if self._tells_end and not self._over:
+                self._sender.send_line(dumps({"type": "extension_ui_closed", "id": request_id}))
 
     # Notices
 
@@ -149,7 +153,7 @@ class RpcUI:
         self._notify_client("setTitle", key="setTitle", title=title)
 
     def set_editor_text(self, text: str) -> None:
-        """Put a text where the user writes."""
+        """Set the text in the client's editor."""
         self._notify_client("set_editor_text", key="set_editor_text", text=text)
 
     def paste_to_editor(self, text: str) -> None:
@@ -157,7 +161,7 @@ class RpcUI:
         self.set_editor_text(text)
 
     def set_theme(self, theme: object) -> None:
-        """Refuse.
+        """Raise an error: switching themes is not supported in RPC mode.
 
         Raises:
             UserError: Always.

@@ -1,0 +1,388 @@
+// A client of a served session. What sessions hold reaches the page as text only, never as markup.
+
+const $ = (id) => document.getElementById(id);
+const transcript = $("transcript");
+const observes = location.hash === "#observe";
+
+function make(tag, className = "", text = "") {
+  const made = document.createElement(tag);
+  if (className) made.className = className;
+  if (text) made.textContent = text;
+  return made;
+}
+
+// The transcript
+
+const entries = new Map();
+let leaf = null, lastId = null, shown = null;
+const calls = new Map(); // the boxes of tool calls, by their ids
+let live = null;         // the message that is being written
+
+function atBottom() {
+  return transcript.scrollHeight - transcript.scrollTop - transcript.clientHeight < 80;
+}
+
+function keepingPlace(change) {
+  const follow = atBottom();
+  change();
+  if (follow) transcript.scrollTop = transcript.scrollHeight;
+}
+
+function take(line) {
+  if (line.reset) { entries.clear(); lastId = null; shown = null; }
+  for (const entry of line.entries) { entries.set(entry.id, entry); lastId = entry.id; }
+  leaf = line.leaf;
+  keepingPlace(show);
+}
+
+function path() {
+  const found = [];
+  for (let id = leaf; id !== null && entries.has(id); id = entries.get(id).parentId) found.push(entries.get(id));
+  return found.reverse();
+}
+
+function show() {
+  const whole = path();
+  const known = shown === null ? -1 : whole.findIndex((entry) => entry.id === shown);
+  if (live?.done) { live.box.remove(); live = null; }
+  if (known < 0) { transcript.replaceChildren(...(live ? [live.box] : [])); calls.clear(); }
+  for (const entry of whole.slice(known + 1)) {
+    const box = boxOf(entry);
+    if (box) transcript.insertBefore(box, live?.box ?? null);
+  }
+  shown = whole.at(-1)?.id ?? null;
+}
+
+function boxOf(entry) {
+  switch (entry.type) {
+    case "message": return boxOfMessage(entry.message);
+    case "custom_message": return entry.display ? withContent(make("article", "note"), entry.content) : null;
+    case "compaction":
+    case "branch_summary": return folded("Summary of the earlier conversation", entry.summary);
+    case "model_change": return make("article", "note", `Model: ${entry.provider}/${entry.modelId}`);
+    default: return null;
+  }
+}
+
+function boxOfMessage(message) {
+  switch (message.role) {
+    case "user": return withContent(make("article", "user"), message.content);
+    case "assistant": return boxOfAnswer(message);
+    case "toolResult": showResult(message.toolCallId, message.toolName, message); return null;
+    case "bashExecution": return folded(`! ${message.command}`, message.output, true);
+    default: return null;
+  }
+}
+
+function folded(title, text, open = false) {
+  const box = make("article"), details = make("details");
+  details.open = open;
+  details.append(make("summary", "", title), make("pre", "", text ?? ""));
+  box.append(details);
+  return box;
+}
+
+function withContent(box, content) {
+  const blocks = typeof content === "string" ? [{ type: "text", text: content }] : content ?? [];
+  for (const block of blocks) {
+    if (block.type === "text") appendText(box, block.text);
+    else if (block.type === "image") box.append(picture(block));
+  }
+  return box;
+}
+
+function picture(block) {
+  if (!/^image\/(png|jpeg|gif|webp)$/.test(block.mimeType ?? "")) return make("p", "note", "[image]");
+  const image = make("img");
+  image.src = `data:${block.mimeType};base64,${block.data}`;
+  image.alt = "image";
+  return image;
+}
+
+function appendText(box, text) { // code between fences is shown as such
+  text.split(/^```.*$/m).forEach((part, number) => {
+    const words = part.replace(/^\n+|\s+$/g, "");
+    if (words) box.append(number % 2 ? make("pre", "", words) : paragraph(words));
+  });
+}
+
+function paragraph(text) { // `code` and **strong** are shown as such
+  const made = make("p");
+  text.split(/`([^`\n]+)`/).forEach((part, number) => {
+    if (number % 2) made.append(make("code", "", part));
+    else part.split(/\*\*([^*\n]+)\*\*/).forEach((words, place) => made.append(place % 2 ? make("strong", "", words) : words));
+  });
+  return made;
+}
+
+function boxOfAnswer(message) {
+  const box = make("article", "answer");
+  for (const block of message.content ?? []) {
+    if (block.type === "text") appendText(box, block.text);
+    else if (block.type === "thinking" && block.thinking) box.append(thinking(block.thinking));
+    else if (block.type === "toolCall") box.append(call(block.id, block.name, block.arguments));
+  }
+  if (message.errorMessage) box.append(make("p", "failed", message.errorMessage));
+  return box;
+}
+
+function thinking(text) {
+  const details = make("details", "thinking");
+  details.append(make("summary", "", "Thinking"), make("p", "thinking", text));
+  return details;
+}
+
+function call(id, name, given) {
+  const details = make("details"), words = Object.values(given ?? {}).filter((each) => typeof each === "string");
+  details.append(make("summary", "", `${name} ${words[0] ?? ""}`.slice(0, 200)));
+  if (given && Object.keys(given).length) details.append(make("pre", "", JSON.stringify(given, null, 2)));
+  details.output = make("pre");
+  details.output.hidden = true;
+  details.append(details.output);
+  calls.set(id, details);
+  return details;
+}
+
+function showResult(id, name, result) {
+  let box = calls.get(id);
+  if (!box) { box = call(id, name); transcript.insertBefore(box, live?.box ?? null); }
+  const text = (result.content ?? []).map((each) => each.text ?? `[${each.type}]`).join("\n");
+  box.output.textContent = text.length > 20000 ? `${text.slice(0, 20000)}\n[${text.length - 20000} more characters]` : text;
+  box.output.hidden = !text;
+  box.classList.toggle("failed", result.isError === true);
+}
+
+// The message that is being written
+
+function begin(message) {
+  live?.box.remove();
+  live = { box: boxOfAnswer(message), blocks: new Map(), done: false };
+  transcript.append(live.box);
+}
+
+function grow(change) {
+  if (!live) begin({ content: [] });
+  const { type, contentIndex: place } = change;
+  if (type === "text_start" || type === "thinking_start") startBlock(place, type);
+  else if (type === "text_delta" || type === "thinking_delta") {
+    if (!live.blocks.has(place)) startBlock(place, type);
+    live.blocks.get(place).append(change.delta);
+  } else if (type === "toolcall_end") {
+    const { id, name, arguments: given } = change.toolCall;
+    live.box.append(call(id, name, given));
+  }
+}
+
+function startBlock(place, type) {
+  const text = make("p");
+  if (type.startsWith("thinking")) {
+    const box = thinking("");
+    box.lastChild.replaceWith(text);
+    text.className = "thinking";
+    live.box.append(box);
+  } else live.box.append(text);
+  live.blocks.set(place, text);
+}
+
+// What the server sends
+
+const handlers = {
+  hello(line) { facts(line); ask("get_state"); },
+  entries: take,
+  agent_start() { working(true); },
+  agent_settled() { working(false); ask("get_state"); },
+  message_start({ message }) { if (message.role === "assistant") keepingPlace(() => begin(message)); },
+  message_update(line) { keepingPlace(() => grow(line.assistantMessageEvent)); },
+  message_end({ message }) { if (message.role === "assistant" && live) live.done = true; },
+  tool_execution_start(line) { if (!calls.has(line.toolCallId)) showResult(line.toolCallId, line.toolName, {}); },
+  tool_execution_update(line) { keepingPlace(() => showResult(line.toolCallId, line.toolName, line.partialResult)); },
+  tool_execution_end(line) { keepingPlace(() => showResult(line.toolCallId, line.toolName, line.result)); },
+  auto_retry_start(line) { note(`Trying again: ${line.errorMessage}`, true); },
+  compaction_start() { note("Compacting the conversation"); },
+  extension_error(line) { note(`${line.extensionPath ?? "A plugin"}: ${line.error}`, true); },
+  extension_ui_request: asked,
+  extension_ui_closed({ id }) { forget(id); },
+  dropped(line) { note(line.error, true); },
+  error(line) { note(line.error, true); },
+  response(line) {
+    const then = answers.get(line.id);
+    answers.delete(line.id);
+    then?.(line);
+  },
+};
+
+function note(text, failed = false) {
+  keepingPlace(() => transcript.append(make("article", failed ? "note failed" : "note", text)));
+}
+
+function facts({ sessionName, sessionId, model, cwd, isStreaming }) {
+  if (sessionId) $("name").textContent = sessionName || sessionId.slice(0, 8);
+  if (cwd) $("facts").dataset.cwd = cwd;
+  const name = model ? `${model.provider}/${model.id}` : "";
+  $("facts").textContent = [name, $("facts").dataset.cwd].filter(Boolean).join(" · ");
+  document.title = `pi · ${$("name").textContent}`;
+  if (isStreaming !== undefined) working(isStreaming);
+}
+
+let isWorking = false;
+function working(now) {
+  isWorking = now;
+  $("stop").hidden = !now || observes;
+  $("state").textContent = now ? "working" : observes ? "observing" : "ready";
+}
+
+// Dialogs of plugins
+
+const open = []; // the first one is displayed
+
+function asked(request) {
+  if (["select", "confirm", "input", "editor"].includes(request.method)) {
+    open.push(request);
+    if (open.length === 1) display();
+  } else if (request.method === "notify") note(request.message, request.notifyType === "error");
+}
+
+function forget(id) {
+  const place = open.findIndex((each) => each.id === id);
+  if (place < 0) return;
+  open.splice(place, 1);
+  if (place === 0) { $("dialog").close("closed"); display(); }
+}
+
+function display() {
+  const request = open[0];
+  if (!request) return;
+  $("title").textContent = request.title ?? "";
+  $("message").textContent = request.message ?? "";
+  $("message").hidden = !request.message;
+  $("confirm").textContent = request.method === "confirm" ? "Yes" : "OK";
+  $("dismiss").textContent = request.method === "confirm" ? "No" : "Cancel";
+  $("fields").replaceChildren(...fields(request));
+  if (!$("dialog").open) $("dialog").showModal();
+}
+
+function fields(request) {
+  if (request.method === "select") return (request.options ?? []).map((option, number) => {
+    const label = make("label"), choice = make("input");
+    Object.assign(choice, { type: "radio", name: "choice", value: option, checked: number === 0 });
+    label.append(choice, option);
+    return label;
+  });
+  if (request.method === "confirm") return [];
+  const field = make(request.method === "editor" ? "textarea" : "input");
+  field.id = "value";
+  field.value = request.prefill ?? "";
+  field.placeholder = request.placeholder ?? "";
+  if (request.method === "editor") field.rows = 8;
+  return [field];
+}
+
+$("dialog").addEventListener("close", () => {
+  const request = open[0];
+  if (!request || $("dialog").returnValue === "closed") return;
+  open.shift();
+  send({ type: "extension_ui_response", id: request.id, ...answerTo(request, $("dialog").returnValue === "yes") });
+  $("dialog").returnValue = "";
+  display();
+});
+$("dialog").addEventListener("cancel", () => { $("dialog").returnValue = ""; });
+
+function answerTo(request, yes) {
+  if (request.method === "confirm") return { confirmed: yes };
+  if (!yes) return { cancelled: true };
+  const chosen = $("fields").querySelector("input[type=radio]:checked") ?? $("value");
+  return chosen ? { value: chosen.value } : { cancelled: true };
+}
+
+// The prompt
+
+const text = $("text");
+
+$("prompt").addEventListener("submit", (event) => {
+  event.preventDefault();
+  const message = text.value;
+  if (!message.trim()) return;
+  const request = { message, ...(isWorking ? { streamingBehavior: "steer" } : {}) };
+  ask("prompt", request, (answer) => {
+    if (!answer.success) note(answer.error, true);
+    else if (text.value === message) { text.value = ""; fit(); }
+  });
+});
+
+text.addEventListener("keydown", (event) => {
+  const phone = matchMedia("(pointer: coarse)").matches;
+  if (event.key === "Enter" && !event.shiftKey && !event.isComposing && !phone) {
+    event.preventDefault();
+    $("prompt").requestSubmit();
+  }
+});
+text.addEventListener("input", fit);
+
+function fit() {
+  text.style.height = "auto";
+  text.style.height = `${text.scrollHeight + 2}px`;
+}
+
+$("stop").addEventListener("click", () => ask("abort"));
+$("prompt").hidden = observes;
+if (observes) $("prompt").style.display = "none";
+
+// Other served sessions
+
+$("sessions").addEventListener("toggle", async () => {
+  if (!$("sessions").open) return;
+  const answer = await fetch("sessions");
+  const served = answer.ok ? await answer.json() : [];
+  $("list").replaceChildren(...served.map((each) => {
+    const item = make("li"), link = make(each.url ? "a" : "span", "", `${each.session.slice(0, 8)} ${each.cwd}`);
+    if (each.url) link.href = each.url;
+    if (each.url && new URL(each.url).port === location.port) link.setAttribute("aria-current", "page");
+    item.append(link);
+    return item;
+  }));
+});
+
+// The connection
+
+let socket = null, number = 0, wait = 500;
+const answers = new Map();
+
+function send(line) {
+  if (socket?.readyState === WebSocket.OPEN) { socket.send(JSON.stringify(line)); return true; }
+  note("Not connected; what you wrote was not sent.", true);
+  return false;
+}
+
+function ask(type, more = {}, then = null) {
+  const id = `web${++number}`;
+  answers.set(id, then ?? ((answer) => {
+    if (!answer.success) note(answer.error, true);
+    else if (type === "get_state") facts(answer.data);
+  }));
+  send({ id, type, ...more });
+}
+
+function connect() {
+  const scheme = location.protocol === "https:" ? "wss:" : "ws:";
+  socket = new WebSocket(`${scheme}//${location.host}/socket`);
+  socket.addEventListener("open", () => {
+    wait = 500;
+    const since = lastId === null ? {} : { since: lastId };
+    socket.send(JSON.stringify({ type: "hello", role: observes ? "observe" : "control", client: "web page", ...since }));
+  });
+  socket.addEventListener("message", (event) => {
+    const line = JSON.parse(event.data);
+    handlers[line.type]?.(line);
+  });
+  socket.addEventListener("close", () => {
+    $("state").textContent = "connecting again";
+    live?.box.remove();
+    live = null;
+    answers.clear();
+    while (open.length) forget(open[0].id);
+    setTimeout(connect, wait);
+    wait = Math.min(wait * 2, 10000);
+  });
+}
+
+connect();

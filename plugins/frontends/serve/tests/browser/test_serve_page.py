@@ -1,0 +1,136 @@
+"""The web page in a real browser: prompts, stopping, dialogs, and that no text becomes markup."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from pi_testing import text, tool_call
+
+pytestmark = [pytest.mark.slow, pytest.mark.pi(entry_points=["tools"])]
+
+ATTACKS = """<script>document.documentElement.dataset.pwned = 1</script>
+<img src=x onerror="document.documentElement.dataset.pwned = 2">
+```
+</pre><svg onload="document.documentElement.dataset.pwned = 3"></svg>
+```
+[click](javascript:document.documentElement.dataset.pwned=4)"""
+
+
+async def test_a_prompt_is_answered_on_the_page(page, served, script) -> None:
+    script.turn(text("Two files: `a` and `b`."))
+    await page.type("What is here?")
+    await page.click("#send")
+
+    await page.until("document.querySelector('.answer')?.innerText.includes('Two files')")
+
+    assert await page.run("document.querySelector('.user').innerText") == "What is here?"
+    assert await page.run("document.getElementById('text').value") == ""
+    assert "token" not in await page.run("location.href")
+    assert page.console == []
+
+
+async def test_what_another_client_asks_appears_and_so_does_the_tool(page, served, script) -> None:
+    script.turn(tool_call("bash", command="echo tides"))
+    script.turn(text("Done."))
+    other = await served.join()
+
+    await other.call("prompt", message="Run it")
+    await page.until("document.querySelectorAll('.answer').length === 2")
+
+    assert await page.run("document.querySelector('main details summary').innerText") == "bash echo tides"
+    assert "tides" in await page.run("document.querySelector('main details pre:last-child').textContent")
+
+
+async def test_the_button_stops_the_answer(page, served, script) -> None:
+    script.turn(tool_call("bash", command="sleep 60"))
+    await page.type("Wait")
+    await page.click("#send")
+    await page.until("!document.getElementById('stop').hidden && !!document.querySelector('main details')")
+
+    await page.click("#stop")
+    await page.until("document.getElementById('state').textContent === 'ready'")
+
+    assert not served.session.is_streaming
+    assert "sleep 60" in await page.text()
+
+
+@pytest.mark.parametrize(("button", "answer"), [("#confirm", True), ("#dismiss", False)])
+async def test_a_question_is_answered_on_the_page(page, served, button, answer) -> None:
+    asked = asyncio.ensure_future(served.session.ui.confirm("Delete it?", "There is no way back."))
+    await page.until("document.getElementById('dialog').open")
+    assert "There is no way back." in await page.run("document.getElementById('dialog').innerText")
+
+    await page.click(button)
+
+    assert await asyncio.wait_for(asked, 20) is answer
+
+
+async def test_a_choice_and_a_text_are_answered_on_the_page(page, served) -> None:
+    chosen = asyncio.ensure_future(served.session.ui.select("Which?", ["one", "two"]))
+    await page.until("document.querySelectorAll('#fields input').length === 2")
+    await page.click("#fields input[value=two]")
+    await page.click("#confirm")
+    written = asyncio.ensure_future(served.session.ui.input("Name?"))
+    await page.until("!!document.getElementById('value')")
+    await page.run("document.getElementById('value').value = 'Ada'")
+    await page.click("#confirm")
+
+    assert await asyncio.wait_for(chosen, 20) == "two"
+    assert await asyncio.wait_for(written, 20) == "Ada"
+
+
+async def test_a_dialog_that_another_client_answers_goes_away(page, served) -> None:
+    other = await served.join()
+    asked = asyncio.ensure_future(served.session.ui.confirm("Delete it?"))
+    await page.until("document.getElementById('dialog').open")
+
+    request = await other.event("extension_ui_request")
+    other.send(type="extension_ui_response", id=request["id"], confirmed=True)
+    await page.until("!document.getElementById('dialog').open")
+
+    assert await asked is True
+
+
+async def test_nothing_that_is_said_becomes_markup(page, served, script) -> None:
+    script.turn(tool_call("bash", command=f"cat <<'E'\n{ATTACKS}\nE"))
+    script.turn(text(ATTACKS))
+    await page.type(ATTACKS)
+    await page.click("#send")
+    await page.until("document.querySelectorAll('.answer').length === 2")
+    asked = asyncio.ensure_future(served.session.ui.confirm(ATTACKS, ATTACKS))
+    await page.until("document.getElementById('dialog').open")
+
+    found = await page.run("document.documentElement.outerHTML")
+
+    assert await page.run("document.documentElement.dataset.pwned ?? null") is None
+    assert await page.run("document.querySelectorAll('script, img, svg').length") == 1
+    assert "&lt;script&gt;" in found
+    asked.cancel()
+
+
+async def test_it_comes_back_by_itself_and_shows_what_it_missed(page, served, script) -> None:
+    script.turn(text("While you were away."))
+    for client in [*served.server._clients]:
+        client.disconnect("the network is gone")
+    other = await served.join()
+    await other.call("prompt", message="Go on")
+    await other.event("agent_settled")
+
+    await page.until("document.querySelector('.answer')?.innerText.includes('While you were away.')")
+
+    assert await page.run("document.querySelectorAll('.user').length") == 1
+
+
+async def test_it_fits_on_a_phone(page, served, script) -> None:
+    script.turn(text("word " * 300 + "x" * 500))
+    await page.open(page.url, width=390, height=844, phone=True)
+    await page.until("document.getElementById('state')?.textContent === 'ready'")
+    await page.type("Tell me a lot")
+    await page.click("#send")
+    await page.until("document.querySelector('.answer')?.innerText.includes('xxx')")
+
+    assert await page.run("document.documentElement.scrollWidth") == 390
+    assert await page.run("document.getElementById('send').getBoundingClientRect().bottom <= innerHeight")
+    assert await page.run("document.getElementById('send').getBoundingClientRect().height >= 40")

@@ -1,0 +1,157 @@
+"""Several clients of one session: what each sees, what observers may do, and what happens to those that go."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from pi_client import CommandFailed, PiClient
+from pi_serve import _client
+from pi_testing import text
+
+
+async def test_each_client_sees_what_another_one_asks(served, script) -> None:
+    script.turn(text("Four files."))
+    first, second = await served.join(), await served.join()
+
+    assert (await first.call("prompt", message="What is here?"))["data"] == {"disposition": "started"}
+    await first.event("agent_settled")
+    await second.event("agent_settled")
+    await first.call("get_state")
+    await second.call("get_state")
+
+    said = [each["message"]["role"] for each in first.entries() if each["type"] == "message"]
+    assert said[-2:] == ["user", "assistant"]
+    assert first.entries() == second.entries()
+
+
+async def test_a_client_that_comes_later_gets_what_it_missed_and_no_more(served, script) -> None:
+    script.turn(text("One."))
+    script.turn(text("Two."))
+    first = await served.join()
+    await first.call("prompt", message="First")
+    await first.event("agent_settled")
+    await first.call("get_state")
+    known = first.entries()
+    await first.call("prompt", message="Second")
+    await first.event("agent_settled")
+    await first.call("get_state")
+
+    late = await served.join(since=known[-1]["id"])
+    told = await late.receive()
+
+    assert told["entries"] == first.entries()[len(known) :]
+    assert "reset" not in told
+
+
+async def test_a_client_with_an_unknown_entry_gets_all_again(served, script) -> None:
+    script.turn(text("One."))
+    first = await served.join()
+    await first.call("prompt", message="First")
+    await first.event("agent_settled")
+    await first.call("get_state")
+
+    lost = await served.join(since="ffffffff")
+    told = await lost.receive()
+
+    assert told["reset"] is True
+    assert told["entries"] == first.entries()
+
+
+async def test_a_client_that_goes_while_its_prompt_runs_does_not_end_it(served, script) -> None:
+    script.turn(text("It goes on."))
+    watching, asking = await served.join(role="observe"), await served.join()
+
+    asking.send(type="prompt", message="Go on without me")
+    asking.close()
+    settled = await watching.event("agent_settled")
+
+    assert settled["aborted"] is False
+    assert served.session.get_last_assistant_text() == "It goes on."
+
+
+async def test_an_observer_may_look_and_change_nothing(served, tmp_path) -> None:
+    observer = await PiClient.connect(served.path, observe=True)
+
+    assert (await observer.get_state()).session_id == served.session.session_id
+    with pytest.raises(CommandFailed, match="'prompt' changes the session, and this client only observes it"):
+        await observer.prompt("Hello")
+    await observer.close()
+
+
+async def test_a_dialog_goes_to_all_controllers_and_the_first_answer_counts(served) -> None:
+    one, two, observer = await served.join(), await served.join(), await served.join(role="observe")
+    asked = asyncio.ensure_future(served.session.ui.confirm("Delete it?"))
+
+    request = await one.event("extension_ui_request")
+    await two.event("extension_ui_request")
+    one.send(type="extension_ui_response", id=request["id"], confirmed=True)
+
+    assert await asked is True
+    await two.event("extension_ui_closed")
+    await observer.call("get_state")
+    assert not [line for line in observer.lines if line["type"].startswith("extension_ui")]
+
+
+async def test_a_controller_that_goes_leaves_its_dialogs_to_the_others(served) -> None:
+    one, two = await served.join(), await served.join()
+    asked = asyncio.ensure_future(served.session.ui.confirm("Delete it?"))
+    await one.event("extension_ui_request")
+    request = await two.event("extension_ui_request")
+
+    one.close()
+    two.send(type="extension_ui_response", id=request["id"], confirmed=True)
+
+    assert await asked is True
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ({"type": "get_state"}, "The first line must be"),
+        ({"type": "hello", "role": "king"}, "Field 'role' of hello must be 'control' or 'observe', not 'king'"),
+        ({"type": "hello", "since": 5}, "Field 'since' of hello must be a string, not 5"),
+    ],
+)
+async def test_a_wrong_first_line_is_refused_with_the_reason(served, line, why) -> None:
+    stranger = await served.connect()
+
+    stranger.send(**line)
+
+    assert why in (await stranger.event("error"))["error"]
+
+
+async def test_a_line_of_a_hundred_megabytes_is_refused_and_not_kept(served) -> None:
+    stranger, client = await served.connect(), await served.join()
+
+    for each in (stranger, client):
+        each.writer.write(b"x" * 100_000_000 + b"\n")
+        await each.writer.drain()
+
+    assert "The first line must be" in (await stranger.event("error"))["error"]
+    refused = await client.until(lambda line: line["type"] == "response")
+    assert "the line is longer than 67108864 bytes" in refused["error"]
+    assert (await client.call("get_state"))["success"]
+
+
+async def test_a_slow_client_is_dropped_and_told_how_to_resume(served, script, monkeypatch) -> None:
+    monkeypatch.setattr(_client, "MAX_PENDING_BYTES", 2**16)
+    script.turn(text("One."))
+    script.turn(text("word " * 10_000, chunks=4_000))
+    quick, slow = await served.join(), await served.join()
+    await quick.call("prompt", message="First")
+    await quick.event("agent_settled")
+    await quick.call("get_state")
+    known = quick.entries()[-1]["id"]
+
+    await quick.call("prompt", message="Long")
+    await quick.event("agent_settled")
+    await quick.call("get_state")
+    dropped = await slow.event("dropped")
+
+    assert dropped["resume"] in {each["id"] for each in quick.entries()}
+    again = await served.join(since=dropped["resume"])
+    await again.receive()
+    assert known in {each["id"] for each in slow.entries()}
+    assert [*slow.entries(), *again.entries()][-1]["id"] == quick.entries()[-1]["id"]

@@ -1,0 +1,194 @@
+"""Real processes: where a served session is, who is kept out, and what a server leaves behind."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import signal
+import stat
+import subprocess
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pi_client import PiClient, PiClientError, served_sessions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+pytestmark = pytest.mark.slow
+
+PAGE = Path(__file__).parents[4] / "docs" / "serve.md"
+SESSION = "019aae4e-8a4c-7a31-9c0f-6a2f5a1f0b7d"
+
+
+@pytest.fixture
+def agent_dir(tmp_path, monkeypatch) -> Path:
+    """A short path: that of a socket may have a hundred bytes."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("PI_CODING_AGENT_DIR", str(tmp_path / "agent"))
+    return tmp_path / "agent"
+
+
+def pi(*arguments: str, cwd: Path) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "pi_cli", *arguments, "--model", "offline/rules"]
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, cwd=cwd, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe, text=True)
+
+
+def attach(*arguments: str, cwd: Path, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "pi_cli", "-p", "--attach", *arguments]
+    return subprocess.run(command, cwd=cwd, input=stdin, capture_output=True, text=True, timeout=60, check=False)
+
+
+@contextmanager
+def serving(tmp_path: Path, *options: str) -> Iterator[tuple[subprocess.Popen[str], str, Path]]:
+    """A server in a folder of its own, its session and its socket."""
+    cwd = tmp_path / "w"
+    cwd.mkdir(exist_ok=True)
+    process = pi("serve", *options, cwd=cwd)
+    try:
+        session = process.stdout.readline().split()
+        place = process.stdout.readline().split()
+        assert (session[:1], place[:1]) == (["session"], ["socket"]), process.communicate(timeout=60)
+        yield process, session[1], Path(place[1])
+    finally:
+        process.kill()
+        process.communicate()
+
+
+async def ask(path: Path, text: str) -> str:
+    async with asyncio.timeout(60), await PiClient.connect(path) as client:
+        return await client.ask(text)
+
+
+async def test_it_prints_its_address_serves_until_a_signal_and_leaves_nothing(tmp_path, agent_dir) -> None:
+    with serving(tmp_path) as (process, session, path):
+        modes = [stat.S_IMODE(each.stat().st_mode) for each in (path, path.parent)]
+        found = served_sessions(agent_dir)
+        answer = await ask(path, "say hello")
+        process.send_signal(signal.SIGTERM)
+        _, errors = process.communicate(timeout=60)
+
+    assert modes == [0o600, 0o700]
+    assert [(each.session, each.socket) for each in found] == [(session, str(path))]
+    assert answer
+    assert (process.returncode, errors) == (143, "")
+    assert not path.exists()
+    assert [*(agent_dir / "run").iterdir()] == []
+    assert len([*agent_dir.glob("sessions/*/*.jsonl")]) == 1
+
+
+async def test_a_second_server_of_a_session_is_refused(tmp_path, agent_dir) -> None:
+    with serving(tmp_path) as (_, session, path):
+        await ask(path, "say hello")
+        second = pi("serve", session, cwd=tmp_path / "w")
+        _, errors = second.communicate(timeout=60)
+        answer = await ask(path, "say it again")
+
+    assert second.returncode == 1
+    assert f"Session '{session}' is served already" in errors
+    assert "Traceback" not in errors
+    assert answer
+
+
+async def test_a_session_that_takes_the_place_of_another_is_found_by_its_own_id(tmp_path, agent_dir) -> None:
+    with serving(tmp_path) as (_, first, path):
+        async with asyncio.timeout(60), await PiClient.connect(path) as client:
+            await client.ask("say hello")
+            await client.new_session()
+            second = (await client.get_state()).session_id
+            found = [each.session for each in served_sessions(agent_dir)]
+        announced = [each.name for each in (agent_dir / "run").glob("*.json")]
+
+    assert second != first
+    assert found == [second]
+    assert announced == [f"{second}.json"]
+
+
+async def test_the_socket_of_a_killed_server_is_taken_over(tmp_path, agent_dir) -> None:
+    with serving(tmp_path) as (process, session, path):
+        await ask(path, "say hello")
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait(timeout=60)
+        assert path.exists()
+        assert served_sessions(agent_dir) == []
+    with pytest.raises(PiClientError, match="Nobody serves a session"):
+        await PiClient.connect(path)
+    with serving(tmp_path, session) as (_, again, path):
+        async with await PiClient.connect(path) as client:
+            assert again == session
+            assert await client.get_last_assistant_text()
+
+
+def test_a_prompt_of_the_command_line_is_answered_by_the_served_session(tmp_path, agent_dir) -> None:
+    with serving(tmp_path) as (_, session, _path):
+        runs = [
+            attach("list the files here", cwd=tmp_path / "w"),
+            attach(session[:8], "list the files here", cwd=tmp_path),
+            attach(session, cwd=tmp_path, stdin="list the files here"),
+        ]
+        refused = [attach("list them", cwd=tmp_path), attach("12345678", "list them", cwd=tmp_path / "w")]
+        stored = [*agent_dir.glob("sessions/*/*.jsonl")]
+
+    for done in runs:
+        assert "This folder is empty" in done.stdout
+        assert done.stderr == "→ bash ls -Ap .\n"
+        assert done.returncode == 0
+    assert len(stored) == 1
+    assert all(session in done.stderr and "Traceback" not in done.stderr for done in refused)
+    assert [(done.returncode, done.stdout) for done in refused] == [(1, "")] * 2
+
+
+async def test_the_program_of_the_page_asks_a_served_session(tmp_path, agent_dir, monkeypatch) -> None:
+    program = re.search(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)[1]
+    monkeypatch.delenv("PI_CODING_AGENT_DIR")
+    defined: dict = {}
+    exec(program, defined)  # noqa: S102 - a page of ours
+
+    with serving(tmp_path):
+        answer = await defined["ask"]("say hello")
+
+    assert answer
+
+
+async def test_a_program_that_starts_pi_talks_to_a_served_session_through_the_pipe_of_the_page(
+    tmp_path, agent_dir, monkeypatch
+) -> None:
+    pipe = tmp_path / "pipe.py"
+    pipe.write_text(re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)[1])
+
+    with serving(tmp_path) as (_, session, path):
+        monkeypatch.setenv("PI_SOCKET", str(path))
+        async with asyncio.timeout(60), await PiClient.start(command=[sys.executable, str(pipe)]) as client:
+            answer = await client.ask("list the files here")
+            found = (await client.get_state()).session_id
+
+    assert "This folder is empty" in answer
+    assert found == session
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        (["--socket", "/x" * 60], "may have 100 bytes"),
+        (["--socket", "/dev/null"], "exists and is not a socket"),
+        (["--socket", "/nowhere/s"], "cannot be made: No such file or directory"),
+        (["one", "two"], "takes one session, and 'two' is a second one"),
+        ([SESSION], "019aae4e"),
+    ],
+)
+def test_what_cannot_be_served_is_refused_with_the_reason(tmp_path, agent_dir, options, why) -> None:
+    process = pi("serve", *options, cwd=tmp_path)
+
+    out, errors = process.communicate(timeout=60)
+
+    assert process.returncode in (1, 2)
+    assert out == ""
+    assert why in errors
+    assert "Traceback" not in errors
+    assert not [*agent_dir.glob("run/*")]
