@@ -11,7 +11,7 @@ import tty
 
 import pytest
 
-from pi_tui._early_keys import EarlyKeys, plain_text
+from pi_tui._early_keys import EarlyKeys, plain_text, typed_before
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudoterminals")
 
@@ -74,3 +74,33 @@ def test_a_password_that_another_program_asks_for_is_not_read(terminal) -> None:
     assert os.read(its, 100) == b"secret\n"
     assert early.stop() == b""
     assert drawn == []
+
+
+@pytest.mark.parametrize(
+    ("typed", "handed_on"),
+    [(b"tide", b"tide"), (b"tide\r", b"tide\r"), (b"a\rb\r", b"a\nb\n"), (b"a\rb", b"a\nb"), (b"", b"")],
+)
+def test_a_prompt_typed_before_the_terminal_is_raw_is_sent(typed: bytes, handed_on: bytes) -> None:
+    ours, its = pty.openpty()
+    try:
+        os.write(ours, typed)
+        echoed = b""
+        while len(echoed) < len(typed) + typed.count(b"\r"):
+            echoed += os.read(ours, 100)
+        tty.setraw(its, termios.TCSANOW)
+
+        assert typed_before(its) == handed_on
+    finally:
+        os.close(ours)
+        os.close(its)
+
+
+def test_what_was_typed_before_is_drawn_and_handed_on(terminal) -> None:
+    ours, its = terminal
+    drawn: list[str] = []
+    early = EarlyKeys(its, 80, drawn.append, b"ti")
+
+    os.write(ours, b"de")
+    wait_for(lambda: drawn and drawn[-1] == "tide")
+
+    assert early.stop() == b"tide"

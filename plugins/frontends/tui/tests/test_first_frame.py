@@ -129,7 +129,9 @@ def test_a_taken_terminal_is_raw_and_then_as_it_was(monkeypatch) -> None:
         assert not raw[3] & (termios.ICANON | termios.ECHO)
         assert raw[3] & termios.ISIG
         assert termios.tcgetattr(slave) == before
-    written = os.read(master, 4096).decode()
+    written = ""
+    while not written.endswith("\x1b[23;0t"):  # a terminal passes on what is written in pieces
+        written += os.read(master, 4096).decode()
     os.close(master)
     assert written.index("\x1b[?1049h") < written.index("picture") < written.index("\x1b[?1049l")
     assert written.endswith("\x1b[?25h\x1b[23;0t")

@@ -169,13 +169,13 @@ def test_what_is_wrong_in_a_file_is_reported_with_its_line_and_the_rest_counts()
         "keys.json",
     )
 
-    written = "A key is written as 'ctrl+shift+x', 'f5' or 'pageUp'."
+    written = "Write keys as 'ctrl+shift+x', 'f5' or 'pageUp'."
     assert read.keys == {"app.clear": ("ctrl+c",), "app.session.fork": ("f6",)}
     assert read.problems == (
         "'keys.json', line 2: there is no action 'app.sesion.new'; did you mean 'app.session.new'?; it is ignored.",
         "'keys.json', line 3: 'app.exit' is a key or a list of keys, not 4; its default stays.",
-        f"'keys.json', line 4: 'app.clear' names 'strg+c', which is no key; its other keys count. {written}",
-        f"'keys.json', line 5: 'app.suspend' names 'pagup', which is no key; its default stays. {written}",
+        f"'keys.json', line 4: 'app.clear' names 'strg+c', which is not a key; its other keys count. {written}",
+        f"'keys.json', line 5: 'app.suspend' names 'pagup', which is not a key; its default stays. {written}",
     )
 
 
@@ -190,7 +190,7 @@ def test_an_action_that_occurs_twice_is_reported() -> None:
     ("text", "problem"),
     [
         ('{"app.exit": }', "line 1, column 14"),
-        ('["app.exit"]', "no JSON object"),
+        ('["app.exit"]', "not a JSON object"),
         ("", "line 1, column 1"),
         ("[" * 100_000, "nested too deeply"),
         ("1" * 5_000, "too long"),

@@ -14,7 +14,10 @@ import pytest
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="there is no tmux")
+pytestmark = [
+    pytest.mark.skipif(shutil.which("tmux") is None, reason="there is no tmux"),
+    pytest.mark.slow,
+]  # each starts programs that take seconds
 
 SECONDS = 20
 
@@ -37,6 +40,14 @@ class Tmux:
 
     def send(self, *keys: str) -> None:
         subprocess.run([*self._tmux, "send-keys", *keys], check=True)
+
+    def paste(self, file: str) -> None:
+        """Paste a file's text, as a terminal does for a program that has asked for brackets."""
+        subprocess.run([*self._tmux, "load-buffer", str(self.work / file)], check=True)
+        subprocess.run([*self._tmux, "paste-buffer", "-p"], check=True)
+
+    def resize(self, width: int, height: int) -> None:
+        subprocess.run([*self._tmux, "resize-window", "-x", str(width), "-y", str(height)], check=True)
 
     def screen(self, *options: str) -> str:
         command = [*self._tmux, "capture-pane", "-p", *options]
@@ -99,14 +110,61 @@ def test_suspended_and_continued_it_is_drawn_again(tmux: Tmux) -> None:
     assert "Stopped" not in tmux.sees("half a prompt", "ctrl+c/ctrl+d clear/exit")
 
 
-def test_sigterm_restores_the_terminal_and_names_the_session(tmux: Tmux) -> None:
+@pytest.mark.parametrize(("signal", "code"), [("TERM", 143), pytest.param("HUP", 129, marks=pytest.mark.slow)])
+def test_a_signal_that_ends_it_restores_the_terminal_and_names_the_session(tmux: Tmux, signal: str, code: int) -> None:
     tmux.send(tmux.command, "Space", "hello", "Enter")
     tmux.sees("I found no request")
-    subprocess.run(["kill", "-TERM", str(tmux.process())], check=True)
+    subprocess.run(["kill", f"-{signal}", str(tmux.process())], check=True)
     tmux.sees("To resume this session")
     tmux.send(f"echo code $?; {COOKED}", "Enter")
 
-    tmux.sees("code 143", "\nicanon")
+    tmux.sees(f"code {code}", "\nicanon")
+
+
+BREAKS = """
+from pi_tui.screen.transcript import Transcript
+
+def broken(self, crop):
+    raise ZeroDivisionError("the tide table is empty")
+
+def activate(pi):
+    @pi.on("agent_settled")
+    def break_it():
+        Transcript.render_lines = broken
+"""
+
+
+@pytest.mark.slow
+def test_an_error_of_ours_restores_the_terminal_and_keeps_the_session(tmux: Tmux) -> None:
+    (tmux.work / "breaks.py").write_text(BREAKS)
+    tmux.send(f"{tmux.command} -e breaks.py 'list the files here'", "Enter")
+    tmux.sees("the tide table is empty")
+    tmux.send(f"clear; {COOKED}; {tmux.command} -c", "Enter")
+
+    tmux.sees("brest.txt", "The files here", "auto")
+
+
+@pytest.mark.slow
+def test_a_paste_of_a_megabyte_at_the_terminal_is_one_mark(tmux: Tmux) -> None:
+    (tmux.work / "long.txt").write_text("high and low\n" * 80_000)
+    tmux.send(tmux.command, "Enter")
+    tmux.sees("auto")
+    tmux.paste("long.txt")
+
+    tmux.sees("[paste #1 +80000 lines]")
+
+
+@pytest.mark.slow
+def test_a_terminal_that_is_resized_all_the_time_shows_the_whole_answer(tmux: Tmux) -> None:
+    tmux.send(tmux.command, "Enter")
+    tmux.sees("auto")
+    tmux.send("list the files here", "Enter")
+    for width, height in [(40, 10), (100, 40), (1, 1), (20, 6), (150, 50)] * 10:
+        tmux.resize(width, height)
+        time.sleep(0.05)
+    tmux.resize(90, 28)
+
+    tmux.sees("list the files here", "brest.txt", "The files here", "0.3%/128k (auto)")
 
 
 def test_a_session_that_cannot_be_made_leaves_the_reason_on_the_shells_screen(tmux: Tmux) -> None:
@@ -150,6 +208,41 @@ def test_the_session_of_another_pi_is_displayed_and_ended_with_the_screen(tmux: 
     tmux.sees("To resume this session")
     tmux.send(f"clear; {COOKED}; pgrep -fc 'mode [r]pc'", "Enter")
     tmux.sees("\nicanon\n0")
+
+
+@pytest.mark.slow
+def test_a_served_session_is_displayed_and_goes_on_without_the_screen(tmux: Tmux) -> None:
+    serve = f"{tmux.command.replace('-m pi_cli', '-m pi_cli serve')} > served 2>&1"
+    tmux.send(
+        f"{serve} & until [ -s served ]; do sleep 0.1; done; clear; {sys.executable} -P -m pi_cli attach", "Enter"
+    )
+    tmux.sees("0.0%/128k (auto)")
+    tmux.send("list the files here", "Enter")
+    tmux.sees("brest.txt", "The files here")
+    tmux.send("C-d")
+
+    tmux.sees("To resume this session: pi attach")
+    tmux.send(f"clear; {sys.executable} -P -m pi_cli attach", "Enter")
+    tmux.sees("The files here", "0.3%/128k (auto)")
+    tmux.send("C-d")
+    tmux.sees("To resume this session: pi attach")
+    tmux.send("clear; kill %1; wait; echo; cat served | wc -l", "Enter")
+    tmux.sees("\n2")
+
+
+@pytest.mark.slow
+def test_a_served_session_is_talked_to_in_lines(tmux: Tmux) -> None:
+    serve = f"{tmux.command.replace('-m pi_cli', '-m pi_cli serve')} > served 2>&1"
+    tmux.send(
+        f"{serve} & until [ -s served ]; do sleep 0.1; done; clear; {sys.executable} -P -m pi_cli attach lines", "Enter"
+    )
+    tmux.sees("Ctrl-D leaves")
+    tmux.send("list the files here", "Enter")
+    tmux.sees("> list the files here", "→ bash ls -Ap .", "brest.txt", "The files here")
+    tmux.send("C-d")
+    tmux.send(f"clear; {COOKED}; kill %1; wait; echo; cat served | wc -l", "Enter")
+
+    tmux.sees("\nicanon", "\n2")
 
 
 def test_a_program_that_is_no_pi_is_refused_with_what_it_said(tmux: Tmux) -> None:

@@ -1,4 +1,4 @@
-"""The full-screen front end: ``pi`` at a terminal. Only the hooks are here; they import all else when called."""
+"""The full-screen front end: ``pi`` at a terminal. Only the hooks are here; they import the rest when called."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def register_modes() -> Sequence[Mode]:
 
 @hookimpl
 def register_subcommands() -> Sequence[Subcommand]:
-    """Add ``pi attach``."""
+    """Add ``pi attach`` and ``pi web``."""
     from pi_hookspecs import Subcommand
 
     def run(arguments: list[str], host: Any) -> int:
@@ -32,7 +32,15 @@ def register_subcommands() -> Sequence[Subcommand]:
 
         return attach(arguments, host)
 
-    return [Subcommand("attach", run=run, description="Show the session of a pi elsewhere, e.g. over SSH")]
+    def run_web(arguments: list[str], host: Any) -> int:
+        from pi_tui.web.command import web
+
+        return web(arguments, host)
+
+    return [
+        Subcommand("attach", run=run, description="Show the session of a pi elsewhere, e.g. over SSH"),
+        Subcommand("web", run=run_web, description="Show the screen in a browser of this computer"),
+    ]
 
 
 @hookimpl

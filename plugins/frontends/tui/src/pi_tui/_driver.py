@@ -1,8 +1,9 @@
-"""The Textual driver of the screen: it takes over a terminal that is ours already, and reads keys with our parser."""
+"""The screen's Textual driver: uses the terminal that pi has already taken over, and reads keys with pi's parser."""
 
 from __future__ import annotations
 
 import os
+import re
 import selectors
 import sys
 from contextlib import suppress
@@ -14,6 +15,7 @@ from textual.message import Message
 from textual.messages import TerminalSupportsSynchronizedOutput
 
 from pi_terminal_kit.pastes import marks_pastes
+from pi_tui._displayed import Displayed
 from pi_tui._squeeze import squeezed
 from pi_tui.keys.events import Focus, Key, Mouse, Paste, Reply
 from pi_tui.keys.parse import Parser
@@ -29,19 +31,24 @@ if TYPE_CHECKING:
 __all__ = ["ScreenDriver", "TerminalGone", "TerminalReply"]
 
 _SEQUENCE_SECONDS = 0.05
-"""After this time without more input, what looks like the beginning of a key's sequence is a key."""
+"""Seconds without further input after which the possible beginning of a sequence counts as a key."""
 
 _SYNC_SUPPORTED = ("\x1b[?2026;1$y", "\x1b[?2026;2$y")
 
-_SEGMENT_END = "\x1b[0m"
+_MOVE = re.compile(r"\x1b\[\d+;\d+H")
 
 _ALTERNATE = "\x1b[?1049h"
+
+_HARMLESS = re.compile(
+    r"(?:\x1b\[\?(?!1049)\d+[hl]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b_G[^\x1b]*\x1b\\|\x07|\x1b\[[<>][\d;]*u)*"
+)
+"""Output that changes no displayed cells: terminal modes, titles, bells, images and clipboard contents."""
 
 _BUTTONS = {"left": 1, "middle": 2, "right": 3}
 
 
 class TerminalReply(Message):
-    """An answer of the terminal to a question."""
+    """A reply of the terminal to a query."""
 
     def __init__(self, sequence: str) -> None:
         super().__init__()
@@ -53,20 +60,20 @@ class TerminalGone(Message):
 
 
 class _Quiet:
-    """A terminal that may be gone: else the thread that writes would end, and what waits for it would hang."""
+    """Output that ignores the errors of a closed terminal, which would end the writer thread and hang its callers."""
 
     def __init__(self, file: TextIO | None) -> None:
         self._file = file
 
     def write(self, text: str) -> int:
-        """Write what can be written."""
+        """Write a text, ignoring errors."""
         with suppress(OSError, ValueError):
             if self._file is not None:
                 self._file.write(text)
         return len(text)
 
     def flush(self) -> None:
-        """Flush what can be flushed."""
+        """Flush the output, ignoring errors."""
         with suppress(OSError, ValueError):
             if self._file is not None:
                 self._file.flush()
@@ -84,15 +91,27 @@ class ScreenDriver(LinuxDriver):
         self._filters: TypedFilters = app.typed_filters
         self._wake_read, self._wake_write = os.pipe()
         self._early = b""
+        self._displayed = Displayed(scrolls=_can_scroll())
 
     def write(self, data: str) -> None:
-        """Write, but do not switch to the alternate screen a second time: that would clear it."""
+        """Write only differences, and do not switch to the alternate screen a second time, which would clear it."""
         if data == _ALTERNATE and self._terminal.is_taken:
             return
-        super().write(squeezed(data, self._app.size.width) if _SEGMENT_END in data else data)
+        if _MOVE.search(data):
+            width, height = self._app.size
+            data = squeezed(self._displayed.changes(data, width, height), width)
+        elif not _HARMLESS.fullmatch(data):
+            self._displayed.forget()
+        super().write(data)
+
+    def _get_terminal_size(self) -> tuple[int, int]:
+        """Return the size. It is queried after a change, when the terminal may have moved its contents."""
+        self._displayed.forget()
+        return super()._get_terminal_size()
 
     def start_application_mode(self) -> None:
-        """Take the screen over."""
+        """Take over the screen."""
+        self._displayed.forget()
         self._early = self._terminal.stop_early()
         super().start_application_mode()  # type: ignore[no-untyped-call] # Textual's
         self._terminal.is_taken = True
@@ -102,20 +121,20 @@ class ScreenDriver(LinuxDriver):
             self.attrs_before = self._terminal.settings
 
     def suspend_application_mode(self) -> None:
-        """Give the terminal back to the shell for a while."""
+        """Return the terminal to the shell temporarily."""
         super().suspend_application_mode()
         self._terminal.is_taken = False
 
     def _enable_mouse_support(self) -> None:
-        if self._mouse:  # movements only while a button is held
+        if self._mouse:  # report movements only while a button is held
             self.write("\x1b[?1000h\x1b[?1002h\x1b[?1006h")
             self.flush()
 
     def _query_in_band_window_resize(self) -> None:
-        """Do not ask: SIGWINCH says it."""
+        """Do nothing, since SIGWINCH reports changes of the size."""
 
     def disable_input(self) -> None:
-        """Wake the thread that reads, so that it ends."""
+        """Wake the reading thread, so that it ends."""
         with suppress(OSError):
             os.write(self._wake_write, b"\0")
         super().disable_input()
@@ -123,7 +142,7 @@ class ScreenDriver(LinuxDriver):
             os.read(self._wake_read, 1)
 
     def run_input_thread(self) -> None:
-        """Read events until the input is disabled; without a key, nothing wakes this thread."""
+        """Read events until the input is disabled; the thread sleeps while there is no input."""
         parser = Parser(marks_pastes=marks_pastes(os.environ.get("TERM", "")))
         early, self._early = self._early, b""
         self._pass_on(parser.feed(early))
@@ -154,8 +173,19 @@ class ScreenDriver(LinuxDriver):
                 self.process_message(message)
 
 
+def _can_scroll() -> bool:
+    """Whether the terminal's description says that it can scroll a region of rows in both directions."""
+    import curses
+
+    try:
+        curses.setupterm(fd=sys.__stdout__.fileno() if sys.__stdout__ is not None else 1)
+        return all(curses.tigetstr(each) is not None for each in ("csr", "ind", "ri"))
+    except (curses.error, OSError, ValueError):
+        return False
+
+
 def _message(event: Event) -> Message | None:
-    """Return what Textual calls an event."""
+    """Return the Textual message for an event."""
     if isinstance(event, Key):
         return None if event.action == "release" else events.Key(event.name, event.text or None)
     if isinstance(event, Paste):

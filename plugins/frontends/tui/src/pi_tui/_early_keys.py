@@ -1,8 +1,8 @@
-"""What is typed while the session is made and Textual is imported: displayed at once, and handed to the screen then.
+"""Input typed while the session is created and Textual is imported: displayed at once, handed to the screen later.
 
-A thread reads it. It draws plain text and its deletion, no more: what any other key does is decided by the screen,
-which gets every byte. It reads only while the terminal is as this process has set it: a program that asks for a
-password, as ssh may do, sets it differently, and what is typed then is not ours.
+A thread reads the input and draws only plain text and its deletion: the screen, which receives every byte, handles all
+other keys. The thread reads only while the terminal has the settings of this process: a program that asks for a
+password, as ssh may do, changes them, and input typed then belongs to that program.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["EarlyKeys", "plain_text"]
+__all__ = ["EarlyKeys", "plain_text", "typed_before"]
 
 _BACKSPACES = (0x7F, 0x08)
 
@@ -30,32 +30,33 @@ class EarlyKeys:
         descriptor: The terminal's input.
         width: Columns of the row that is drawn.
         draw: Draws a text in the editor of the first frame; called in the thread.
+        typed: Input that was typed before.
     """
 
-    def __init__(self, descriptor: int, width: int, draw: Callable[[str], object]) -> None:
+    def __init__(self, descriptor: int, width: int, draw: Callable[[str], object], typed: bytes = b"") -> None:
         import termios
 
         self._descriptor = descriptor
         self._width = width
         self._draw = draw
         self._settings = termios.tcgetattr(descriptor)[:4]
-        self._data = bytearray()
+        self._data = bytearray(typed)
         self._wake_read, self._wake_write = os.pipe()
         self._thread = threading.Thread(target=self._read, name="pi-early-keys", daemon=True)
         self._thread.start()
 
     def stop(self) -> bytes:
-        """Read no more, and return what was read."""
+        """Stop reading, and return the input that was read."""
         with suppress(OSError):
             os.write(self._wake_write, b"\0")
-        self._thread.join(_STOP_SECONDS)  # a terminal that takes no more output would hold it
+        self._thread.join(_STOP_SECONDS)  # a terminal that accepts no output would block the thread
         if not self._thread.is_alive():
             os.close(self._wake_read)
             os.close(self._wake_write)
         return bytes(self._data)
 
     def _read(self) -> None:
-        drawn = ""
+        drawn = self._draw_new("")
         with selectors.DefaultSelector() as selector, suppress(OSError, ValueError):
             selector.register(self._descriptor, selectors.EVENT_READ)
             selector.register(self._wake_read, selectors.EVENT_READ)
@@ -64,13 +65,18 @@ class EarlyKeys:
                 if not data:
                     return
                 self._data += data
-                text = plain_text(self._data)
-                if text is not None and text != drawn and len(text) < self._width:
-                    self._draw(text)
-                    drawn = text
+                drawn = self._draw_new(drawn)
+
+    def _draw_new(self, drawn: str) -> str:
+        """Draw the typed text, if it is plain; return the text that is drawn now."""
+        text = plain_text(self._data)
+        if text is None or text == drawn or len(text) >= self._width:
+            return drawn
+        self._draw(text)
+        return text
 
     def _is_ours(self) -> bool:
-        """Whether no other program has set the terminal."""
+        """Whether no other program has changed the terminal's settings."""
         import termios
 
         try:
@@ -79,8 +85,22 @@ class EarlyKeys:
             return False
 
 
+def typed_before(descriptor: int) -> bytes:
+    """Return input that was typed before the terminal was set to raw input, with Enter as a raw terminal sends it.
+
+    Until then, the terminal converts Enter to a line feed, which the editor uses for a new line, so that a prompt typed
+    early would not be sent. Several lines are not changed, since they may be a paste, which is never sent.
+    """
+    with suppress(OSError, ValueError), selectors.DefaultSelector() as selector:
+        selector.register(descriptor, selectors.EVENT_READ)
+        if selector.select(0):
+            data = os.read(descriptor, 4096)
+            return data[:-1] + b"\r" if data and data.find(b"\n") == len(data) - 1 else data
+    return b""
+
+
 def plain_text(data: bytes | bytearray) -> str | None:
-    """Return the text that bytes have typed, with what was deleted again; None where there is more than plain ASCII."""
+    """Return the typed text after applying deletions; None if the bytes contain more than plain ASCII."""
     text = ""
     for byte in data:
         if byte in _BACKSPACES:

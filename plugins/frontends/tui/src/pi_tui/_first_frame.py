@@ -1,4 +1,4 @@
-"""The first frame: what the screen will look like, before there is a session, and before a toolkit is imported."""
+"""The first frame: a preview of the screen, drawn before there is a session and before a toolkit is imported."""
 
 from __future__ import annotations
 
@@ -19,12 +19,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from pi_hookspecs import StartFacts
+    from pi_tui.lines.graphics import Graphics
 
 __all__ = ["drawn", "early_drawing", "first_frame", "palette_of", "version"]
 
 
 def first_frame(facts: StartFacts, width: int, height: int) -> str:
-    """Return the frame as a terminal draws it at once: header, an empty editor, folder and branch."""
+    """Return the output that draws the frame: the header, an empty editor, the folder and the branch."""
     palette = palette_of(facts.theme, facts.environ)
     quiet = facts.settings.get_bool("quietStartup", default=False)
     head = [] if quiet else header_rows(version(), FIRST_HINTS, width)
@@ -38,7 +39,7 @@ def first_frame(facts: StartFacts, width: int, height: int) -> str:
 
 
 def early_drawing(facts: StartFacts, width: int, height: int) -> Callable[[str], str]:
-    """Return what draws a text in the editor of the first frame, with the cursor behind it."""
+    """Return a function that draws a text in the editor of the first frame, with the cursor behind it."""
     palette = palette_of(facts.theme, facts.environ)
 
     def draw(text: str) -> str:
@@ -49,17 +50,20 @@ def early_drawing(facts: StartFacts, width: int, height: int) -> Callable[[str],
 
 
 def palette_of(setting: str | None, environ: Mapping[str, str]) -> Palette:
-    """Return the colours of the built-in theme that a setting names, for what the environment says of the terminal."""
+    """Return the colours of the built-in theme that a setting names, fitted to the terminal in the environment."""
     name = theme_name(setting, appearance_of_environment(environ))
     theme = builtin_theme(name if name in BUILTIN_NAMES else "dark")
     return Palette(theme.colors, color_depth(environ), name)
 
 
-def drawn(rows: Iterable[Line], palette: Palette) -> list[str]:
-    """Return rows as text with colours (SGR), for a terminal that no toolkit draws on."""
-    return [
-        "".join([f"{palette.style(run, row.fill).sgr()}{_safe(run.text)}" for run in row]) + "\x1b[0m" for row in rows
-    ]
+def drawn(rows: Iterable[Line], palette: Palette, graphics: Graphics | None = None) -> list[str]:
+    """Return rows as text with colours (SGR) and possibly images, for a terminal on which no toolkit draws."""
+
+    def shown(run: Run, fill: str | None) -> str:
+        image = graphics.printed(run) if graphics is not None else None
+        return f"{palette.style(run, fill).sgr()}{_safe(run.text)}" if image is None else image
+
+    return ["".join([shown(run, row.fill) for run in row]) + "\x1b[0m" for row in rows]
 
 
 def version() -> str:

@@ -1,4 +1,4 @@
-"""The mode ``fullscreen``: takes the terminal before there is a session, then runs the application on it."""
+"""The mode ``fullscreen``: takes over the terminal before there is a session, then runs the application on it."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, cast
 from pi_hookspecs import Mode, UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
     from typing import TextIO
 
     from pi_hookspecs import SettingsView, StartFacts
+    from pi_tui._attached import Other
     from pi_tui._printed import Printed
     from pi_tui._terminal import Terminal
 
@@ -27,24 +28,24 @@ class FullScreen:
         self._printed: Printed | None = None
 
     def mode(self) -> Mode:
-        """Return the mode that does this."""
+        """Return the mode, which uses this object."""
         return Mode(
             "fullscreen",
             run=self.run,
             prepare=self.prepare,
             interactive=True,
             needs_tty=True,
-            priority=0,  # that of the line mode, which is registered before; one of a plugin wins
+            priority=0,  # equal to the line mode, which loses because it is registered earlier; plugins can exceed it
             asks_for_session=True,
             description="Talk on the whole screen of a terminal",
         )
 
     @contextmanager
     def prepare(self, facts: StartFacts) -> Iterator[None]:
-        """Have the terminal, with a first frame on it; what is printed meanwhile is kept until it can be displayed.
+        """Take over the terminal and draw a first frame; keep printed output until it can be displayed.
 
         Raises:
-            UserError: The terminal cannot display it.
+            UserError: The terminal cannot display the screen.
         """
         from pi_tui._printed import Printed
         from pi_tui._terminal import Terminal
@@ -68,11 +69,11 @@ class FullScreen:
             self._terminal = self._printed = None
             printed.end(sys.__stderr__)
 
-    async def run_attached(self, command: Sequence[str], settings: SettingsView) -> int:
-        """Run the application for a session of another program until the user ends it."""
+    async def run_attached(self, other: Other, settings: SettingsView) -> int:
+        """Run the application for a session of another program until the user quits."""
         from pi_tui._attached import run_attached
 
-        return await run_attached(command, settings, *self._prepared())
+        return await run_attached(other, settings, *self._prepared())
 
     def _prepared(self) -> tuple[Terminal, Printed]:
         if self._terminal is None or self._printed is None:
@@ -80,7 +81,7 @@ class FullScreen:
         return self._terminal, self._printed
 
     async def run(self, session: Any, options: Any) -> int:
-        """Run the application until the user ends it."""
+        """Run the application until the user quits."""
         from pi_tui._run import run_screen
 
         return await run_screen(session, options, *self._prepared())

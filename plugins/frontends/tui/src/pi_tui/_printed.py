@@ -1,4 +1,4 @@
-"""What is printed while the front end has the terminal: kept, displayed as notices, and in the end printed."""
+"""Output printed while the front end uses the terminal: displayed as notices, or kept and printed at the end."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ __all__ = ["Printed"]
 
 
 class Printed:
-    """Lines that were printed and have no place yet.
+    """Printed lines that are not displayed yet.
 
     Attributes:
-        stream: Takes the place of ``sys.stdout`` and ``sys.stderr``.
+        stream: Replaces ``sys.stdout`` and ``sys.stderr``.
     """
 
     def __init__(self) -> None:
@@ -32,18 +32,18 @@ class Printed:
         self._sink(lines)
 
     def to(self, sink: Callable[[str], object]) -> None:
-        """Call this with all lines from now on, those that were printed before first."""
+        """Pass all further lines to a function, after those that were printed before."""
         kept, self._lines = self._lines, []
         self._sink = sink
         for lines in kept:
             sink(lines)
 
     def keep(self) -> None:
-        """Keep lines again: nothing displays them any more."""
+        """Keep lines again, since nothing displays them any longer."""
         self._sink = self._lines.append
 
     def end(self, file: TextIO | None) -> None:
-        """Print what was not displayed."""
+        """Print the lines that were not displayed."""
         self.stream.close()
         with suppress(OSError, ValueError, AttributeError):
             for lines in self._lines:

@@ -1,4 +1,4 @@
-"""A run of the screen, from the start of the session to its end."""
+"""A run of the screen, from the start to the end of the session."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ __all__ = ["make_app", "run_app", "run_screen"]
 
 
 async def run_screen(session: AgentSession, options: Any, terminal: Terminal, printed: Printed) -> int:
-    """Talk until the user ends it; return the exit code.
+    """Run the conversation until the user quits; return the exit code.
 
     Args:
-        session: Not started yet; it is shut down when this returns.
-        options: What to send first.
-        terminal: The terminal, which is ours since the first frame.
-        printed: What was printed since then.
+        session: A session that is not started yet; it is shut down when this returns.
+        options: The options of the run, including the first prompts.
+        terminal: The terminal, which was taken over with the first frame.
+        printed: The output that was printed since then.
     """
     port = LocalPort(session)
     app = make_app(port, terminal, session_dir=options.session_dir, theme=options.use_theme)
@@ -48,15 +48,15 @@ async def run_app(
     stop: Callable[[], Awaitable[Any]],
     prompts: Iterable[Any] = (),
 ) -> int:
-    """Talk until the user ends it; return the exit code.
+    """Run the conversation until the user quits; return the exit code.
 
     Args:
         app: The application, for a session.
         terminal: The terminal.
-        printed: What was printed since it is ours.
-        start: Starts the session; called when dialogs can be displayed.
-        stop: Ends it; called when the terminal is the shell's again.
-        prompts: What to send first.
+        printed: The output that was printed since the terminal was taken over.
+        start: Starts the session; called once dialogs can be displayed.
+        stop: Ends the session; called after the terminal was returned to the shell.
+        prompts: The first prompts to send.
     """
     port = app.port
     port.set_user_interface(app.interface)

@@ -1,4 +1,4 @@
-"""Signals that end pi: what is being done is stopped, the session is kept, and the terminal is given back."""
+"""Signals that end pi: current work is stopped, the session is kept, and the terminal is restored."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["orderly_end"]
 
 
 def orderly_end(app: ScreenApp) -> OrderlyEnd:
-    """Return a context in which the first signal ends the application in good order, and a second one at once."""
+    """Return a context in which a first signal ends the application in an orderly way, and a second one immediately."""
 
     def abort() -> bool:
         app.leave()

@@ -1,4 +1,4 @@
-"""Fewer bytes for the same picture: Textual styles each segment by itself, and fills rows with spaces."""
+"""Compression of Textual's output, which styles each segment separately and fills rows with spaces."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _SHORTEST = 4
-"""Spaces to the end of a row that are written as they are: erasing takes three bytes."""
+"""Minimum number of spaces at the end of a row that are erased rather than written: erasing takes three bytes."""
 
 
 def squeezed(data: str, width: int) -> str:
-    """Return what draws the same on a terminal of this width, where nothing is styled before it.
+    """Return shorter output that draws the same on a terminal of this width, beginning with a plain style.
 
-    A style is written where it changes, not for each piece of text; line ends before a move of the cursor are left
-    out; plain spaces up to the end of a row erase it instead.
+    Styles are written only where they change; line breaks before a move of the cursor are omitted; plain spaces at the
+    end of a row are replaced by erasing.
     """
     writer = _Writer(width)
     tokens = [*_TOKEN.finditer(data)]
@@ -39,7 +39,7 @@ def squeezed(data: str, width: int) -> str:
 
 
 class _Writer:
-    """What is written so far, with the style that the terminal has and the one that the next text has."""
+    """The output so far, with the terminal's current style and the style of the next text."""
 
     def __init__(self, width: int) -> None:
         self._width = width
@@ -49,7 +49,7 @@ class _Writer:
         self._column: int | None = None
 
     def style(self, codes: str) -> None:
-        """Style the next text; the codes add to those before, unless they begin with a reset."""
+        """Style the next text; the codes are added to the previous ones unless they begin with a reset."""
         if codes in ("", "0"):
             self._wanted = ""
         elif codes.startswith("0;"):
@@ -58,7 +58,7 @@ class _Writer:
             self._wanted = f"{self._wanted};{codes}" if self._wanted else codes
 
     def move(self, sequence: str, column: int) -> None:
-        """Move the cursor, which no style is needed for."""
+        """Move the cursor, which requires no style."""
         self._parts.append(sequence)
         self._column = column
 
@@ -84,7 +84,7 @@ class _Writer:
         self._column = end
 
     def finished(self) -> str:
-        """Return all of it."""
+        """Return the complete output."""
         self._use_style()
         return "".join(self._parts)
 
@@ -96,5 +96,5 @@ class _Writer:
 
 
 def _is_plain(text: str) -> bool:
-    """Whether each character is one cell."""
+    """Whether each character is one cell wide."""
     return text.isascii() and text.isprintable()

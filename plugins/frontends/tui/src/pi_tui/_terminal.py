@@ -1,4 +1,4 @@
-"""The terminal while the front end has it: what it can do, its settings, and how all of that is restored."""
+"""The terminal while the front end uses it: its capabilities and settings, and how they are restored."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ if TYPE_CHECKING:
 __all__ = ["ENTER", "LEAST_HEIGHT", "LEAST_WIDTH", "LEAVE", "PROGRESS_OFF", "PROGRESS_ON", "Terminal"]
 
 LEAST_WIDTH, LEAST_HEIGHT = 20, 6
-"""Cells, below which the line mode is used."""
+"""Minimum size in cells; the line mode is used in smaller terminals."""
 
 ENTER = "\x1b[22;0t\x1b[?1049h\x1b[?25l"
-"""Keeps the window's title, switches to the alternate screen, hides the cursor."""
+"""Saves the window's title, switches to the alternate screen and hides the cursor."""
 
 PROGRESS_ON, PROGRESS_OFF = "\x1b]9;4;3;0\x07", "\x1b]9;4;0;0\x07"
-"""Display in the terminal's tab that something is done whose end is not known (OSC 9;4), and that nothing is."""
+"""Start and stop the display of indeterminate progress in the terminal's tab (OSC 9;4)."""
 
 _MODES_OFF = (
     "\x1b[?2026l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1015l\x1b[?1004l\x1b[?2004l\x1b[?2048l\x1b[<u"
 )
-"""Synchronised output, mouse, focus, paste, resize reports, extended keys: no harm where they are off."""
+"""Turns off synchronised output, mouse, focus, paste, resize reports and extended keys; harmless if they are off."""
 
 LEAVE = f"{_MODES_OFF}\x1b[0m\x1b[?7h\x1b[?1049l\x1b[?25h\x1b[23;0t"
-"""Undoes ``ENTER`` and whatever was switched on since."""
+"""Undoes ``ENTER`` and turns off all modes that were turned on since."""
 
 
 class Terminal:
@@ -41,9 +41,9 @@ class Terminal:
         environ: The environment.
 
     Attributes:
-        is_taken: Whether it is raw, on the alternate screen.
-        shows_progress: Whether its tab says that pi works.
-        settings: Those of before, as ``termios`` has them; None while it is not taken.
+        is_taken: Whether it is in raw mode and displays the alternate screen.
+        shows_progress: Whether its tab displays that pi is working.
+        settings: Its original settings, in the form of ``termios``; None until it is taken over.
         shows_cursor: Whether its own cursor is visible, for input methods.
     """
 
@@ -54,6 +54,7 @@ class Terminal:
         self.shows_progress = False
         self.settings: list[Any] | None = None
         self._early: EarlyKeys | None = None
+        self._typed = b""
         self._in, self._out = sys.__stdin__, sys.__stdout__
 
     @property
@@ -65,13 +66,13 @@ class Terminal:
             return 0, 0
 
     def check(self) -> None:
-        """Raise where the front end cannot be used.
+        """Raise an error if the front end cannot be used.
 
         Raises:
-            UserError: It cannot, for this reason.
+            UserError: The front end cannot be used; the text gives the reason.
         """
         if sys.platform == "win32":
-            raise UserError("the full screen is not there on Windows yet")
+            raise UserError("the full screen does not support Windows yet")
         term = self.environ.get("TERM", "")
         if term in ("", "dumb", "unknown"):
             raise UserError(f"the terminal is of kind {term!r}, which cannot move its cursor")
@@ -80,11 +81,13 @@ class Terminal:
             raise UserError(f"the terminal has {width}x{height} cells, and {LEAST_WIDTH}x{LEAST_HEIGHT} are needed")
 
     def take(self, picture: str = "") -> None:
-        """Switch to raw input and to the alternate screen, and draw a picture there.
+        """Switch to raw input and to the alternate screen, and write ``picture`` there.
 
-        Ctrl+C still interrupts: until a session is made there is nothing else that could stop it.
+        Ctrl+C still sends an interrupt: until a session is created, nothing else could stop pi.
         """
         import termios
+
+        from pi_tui._early_keys import typed_before
 
         if self._in is None or self.is_taken:
             return
@@ -97,23 +100,25 @@ class Terminal:
         raw[6][termios.VMIN], raw[6][termios.VTIME] = 1, 0
         raw[6][termios.VSUSP] = raw[6][termios.VQUIT] = b"\0"
         termios.tcsetattr(descriptor, termios.TCSANOW, raw)
+        self._typed = typed_before(descriptor)
         self.is_taken = True
         self.write(ENTER + picture)
 
     def read_early(self, width: int, draw: Callable[[str], object]) -> None:
-        """Read what is typed until ``stop_early``, and draw it where it is plain text."""
+        """Read typed input until ``stop_early``, and draw it if it is plain text."""
         from pi_tui._early_keys import EarlyKeys
 
         if self._in is not None and self.is_taken:
-            self._early = EarlyKeys(self._in.fileno(), width, draw)
+            self._early = EarlyKeys(self._in.fileno(), width, draw, self._typed)
 
     def stop_early(self) -> bytes:
-        """Return what was typed since ``read_early``; it is read by the caller from now on."""
+        """Stop reading and return the input typed so far; the caller reads further input."""
         early, self._early = self._early, None
-        return early.stop() if early is not None else b""
+        typed, self._typed = self._typed, b""
+        return early.stop() if early is not None else typed
 
     def restore(self) -> None:
-        """Give the terminal back as it was; a terminal that is closed has nothing to restore."""
+        """Restore the terminal; do nothing if it was not taken over or was already restored."""
         self.stop_early()
         if not self.is_taken:
             return
@@ -122,7 +127,7 @@ class Terminal:
         self.restore_settings()
 
     def restore_settings(self) -> None:
-        """Set the settings of before; the screen stays."""
+        """Restore the original settings, but stay on the current screen."""
         import termios
 
         if self.settings is not None and self._in is not None:
@@ -130,7 +135,7 @@ class Terminal:
                 termios.tcsetattr(self._in.fileno(), termios.TCSANOW, self.settings)
 
     def write(self, text: str) -> None:
-        """Write to the terminal, whatever replaces ``sys.stdout`` now; without effect if the terminal is gone."""
+        """Write to the terminal, even if ``sys.stdout`` is replaced; do nothing if the terminal is gone."""
         if self._out is None:
             return
         rest = text.encode(errors="replace")

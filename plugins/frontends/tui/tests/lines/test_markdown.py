@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
@@ -53,7 +53,6 @@ def streamed(text: str, cuts: list[int], width: int, **limits: int) -> Streaming
     return streaming
 
 
-@settings(max_examples=150)
 @given(texts, st.lists(st.integers(0, 300), max_size=5), st.integers(4, 60))
 @example("- a\n\n" + "- b " * 40, [3, 50], 20)
 @example("````", [], 4)
@@ -67,7 +66,6 @@ def test_a_streamed_text_ends_as_a_fresh_layout(text, cuts, width):
     assert len(streaming) == len(streaming.rows())
 
 
-@settings(max_examples=150)
 @given(texts, st.lists(st.integers(0, 300), max_size=5))
 def test_chunks_do_not_depend_on_the_pieces(text, cuts):
     whole, pieces = Splitter(70), Splitter(70)
@@ -83,7 +81,6 @@ def test_chunks_do_not_depend_on_the_pieces(text, cuts):
     assert [*one_by_one, *pieces.end()] == at_once
 
 
-@settings(max_examples=100)
 @given(texts)
 def test_nothing_of_the_text_is_lost_in_chunks(text):
     splitter = Splitter(70)
@@ -94,7 +91,6 @@ def test_nothing_of_the_text_is_lost_in_chunks(text):
     assert "".join(kept.split()) == "".join(text.split())
 
 
-@settings(max_examples=100)
 @given(texts, st.integers(1, 60))
 def test_no_row_is_too_wide(text, width):
     rows = markdown_rows(text, width, INK)
@@ -123,6 +119,16 @@ def test_a_frame_parses_a_bounded_part_of_a_long_answer(text):
 
     assert most <= step + 3 * STREAMED
     assert len(streaming) > 1000
+
+
+@pytest.mark.parametrize("text", ["low water at six is a good time to go out. " * 400, "漢字 と words, " * 900])
+def test_a_long_paragraph_is_cut_between_its_rows(text):
+    streaming = StreamingMarkdown(61, INK)
+    streaming.feed(text)
+    cut = [str(row) for row in streaming.rows()]
+    streaming.end()
+
+    assert cut == [str(row) for row in streaming.rows()]
 
 
 def test_the_tail_of_a_table_of_short_cells_has_a_bounded_number_of_rows():

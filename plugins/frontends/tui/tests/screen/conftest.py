@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from contextlib import asynccontextmanager, nullcontext
+from contextvars import Context
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -15,6 +16,8 @@ from pi_hookspecs import Command, hookimpl
 from pi_rpc._outbox import Outbox
 from pi_rpc._server import Server
 from pi_rpc_kit.ui import RpcUI
+from pi_serve._server import SessionServer
+from pi_serve._socket import listening
 from pi_tui.keys.bindings import Bindings
 from pi_tui.port.local import LocalPort
 from pi_tui.port.remote import RemotePort
@@ -22,7 +25,8 @@ from pi_tui.port.remote_ui import Asker
 from pi_tui.screen.app import ScreenApp
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Mapping
+    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+    from pathlib import Path
 
     from textual.pilot import Pilot
 
@@ -123,7 +127,12 @@ def draws() -> Draws:
     return _DRAWS
 
 
-_ONLY_HERE = frozenset(["test_login_asks_in_dialogs_and_stores_what_it_got"])
+_ONLY_HERE = frozenset(
+    [
+        "test_login_asks_in_dialogs_and_stores_what_it_got",
+        "test_tab_takes_the_only_path_there_is_also_in_a_command",
+    ]
+)
 """Tests of what the protocol does not know."""
 
 _QUICK = frozenset(
@@ -165,6 +174,53 @@ async def served(session: AgentSession) -> AsyncIterator[RemotePort]:
         os.close(server_out)
 
 
+@asynccontextmanager
+async def screen_of(port: Any, size: tuple[int, int], environ: Mapping[str, str]) -> AsyncIterator[Desk]:
+    """A screen over a port."""
+    app = ScreenApp(port, bindings=Bindings("linux"), environ=environ, home=environ.get("HOME", ""))
+    port.set_user_interface(app.interface)
+    async with app.run_test(size=size) as pilot:
+        unsubscribe = port.subscribe(app.take_event)
+        if isinstance(port, RemotePort):
+            app.load()
+            port.follow()
+        user = Desk(app, pilot)
+        try:
+            yield user
+        finally:
+            user.leave()
+            await app.talk.end()
+            unsubscribe()
+
+
+@pytest.fixture
+def attached(pi_session: AgentSession, tmp_path: Path):
+    """``async with attached("Go", script.stalled) as user``: a client's screen of a session that has a prompt already.
+
+    The session is served at a socket; the screen comes when the coroutine is done.
+    """
+
+    @asynccontextmanager
+    async def opened(prompt: str, until: Callable[[], Awaitable[object]]) -> AsyncIterator[Desk]:
+        server = SessionServer(pi_session)
+        pi_session.ui, pi_session.has_ui = server.ui, True
+        asker = Asker()
+        async with listening(server, tmp_path / "s"):
+            serving = asyncio.create_task(server.serve())
+            async with await PiClient.connect(tmp_path / "s", on_ui=asker.answer) as client:
+                await client.prompt(prompt)
+                await until()
+            async with await PiClient.connect(tmp_path / "s", on_ui=asker.answer) as client:
+                port = RemotePort(client, pi_session.settings, asker)
+                await asyncio.create_task(port.begin(), context=Context())  # there is no application yet
+                async with screen_of(port, (80, 24), {"TERM": "xterm-256color"}) as user:
+                    yield user
+            server.end(0)
+            await serving
+
+    return opened
+
+
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Run what one does on the screen over the protocol, too."""
     if "desk" in metafunc.fixturenames and metafunc.module.__name__.endswith("test_talking"):
@@ -186,18 +242,11 @@ def desk(pi_session: AgentSession, where: str):
 
     @asynccontextmanager
     async def opened(size: tuple[int, int] = (80, 24), environ: Mapping[str, str] | None = None) -> AsyncIterator[Desk]:
-        async with served(pi_session) if where == "remote" else nullcontext(LocalPort(pi_session)) as port:
-            environ = environ or {"TERM": "xterm-256color"}
-            app = ScreenApp(port, bindings=Bindings("linux"), environ=environ, home=environ.get("HOME", ""))
-            port.set_user_interface(app.interface)
-            async with app.run_test(size=size) as pilot:
-                unsubscribe = port.subscribe(app.take_event)
-                user = Desk(app, pilot)
-                try:
-                    yield user
-                finally:
-                    user.leave()
-                    await app.talk.end()
-                    unsubscribe()
+        pi_session.session_manager.notices.clear()  # the start has displayed that this session is in memory
+        async with (
+            served(pi_session) if where == "remote" else nullcontext(LocalPort(pi_session)) as port,
+            screen_of(port, size, environ or {"TERM": "xterm-256color"}) as user,
+        ):
+            yield user
 
     return opened

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import stat
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
 
 from pi_core import TrustStore
-from pi_hookspecs import Command, hookimpl
+from pi_core.host.records import Problem
+from pi_hookspecs import Command, ExtensionErrorEvent, Subcommand, UserError, hookimpl
 from pi_testing import text
 
 if TYPE_CHECKING:
@@ -32,6 +34,50 @@ class Slow:
 
 
 SLOW = Slow()
+
+
+class Pages:
+    """A plugin with pages of a documentation."""
+
+    def show(self, arguments: list[str], _options) -> int:
+        if arguments != ["tides"]:
+            raise UserError(f"There is no topic {arguments[0]!r}")
+        days = "\n".join(f"- day {number}" for number in range(50))
+        sys.stdout.write(f"# Tides\n\nHigh water **comes** twice.\n\n{days}\n- the last day")
+        return 0
+
+    @hookimpl
+    def register_subcommands(self):
+        return [Subcommand("help", run=self.show, description="Show a page")]
+
+
+@pytest.mark.pi(plugins={"pages": Pages()})
+async def test_help_shows_a_page_of_the_documentation_from_its_beginning(desk) -> None:
+    async with desk() as user:
+        await user.type("/help tides", "enter")
+        await user.sees("High water comes twice.", "- day 1", "Jump to latest")
+        await user.press("end")
+        await user.sees("the last day")
+        await user.type("/help moons", "enter")
+        await user.sees("There is no topic 'moons'")
+
+
+@pytest.mark.parametrize("where", ["remote"], indirect=True)
+async def test_over_a_connection_help_names_the_command_that_shows_a_page(desk) -> None:
+    async with desk() as user:
+        await user.type("/help tides", "enter")
+
+        await user.sees("The pages of the documentation are in a shell here: pi help 'tides'")
+
+
+async def test_a_wrapped_row_of_the_keys_stays_in_its_column(desk) -> None:
+    async with desk((60, 20)) as user:
+        await user.type("/hotkeys", "enter")
+        await user.sees("Jump to latest")
+        keys, _, _ = user.text.rpartition("Jump")
+
+    wrapped = [row for row in keys.splitlines() if row.startswith(" " * 27)]
+    assert wrapped
 
 
 @pytest.mark.pi(plugins={"slow": SLOW})
@@ -99,3 +145,15 @@ async def test_the_version_and_its_changes_are_named(desk) -> None:
         await user.type("/changelog", "enter")
 
         await user.sees("What has changed", "CHANGELOG.md")
+
+
+async def test_a_failure_that_was_displayed_is_not_a_problem_again(desk, pi_session: AgentSession) -> None:
+    pi_session.host.problems.append(Problem("acme", "import", "not loaded: it is rusty"))
+
+    async with desk((100, 24)) as user:
+        user.app.take_event(ExtensionErrorEvent(extension_path="ebb", event="import", error="not loaded: it is wet"))
+        pi_session.host.problems.append(Problem("ebb", "import", "not loaded: it is wet"))
+        await user.type("/session", "enter")
+        await user.sees("Messages", "it is rusty")
+
+        assert (user.text.count("it is wet"), user.text.count("it is rusty")) == (1, 1)

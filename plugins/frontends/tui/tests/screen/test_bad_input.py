@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pi_hookspecs import ToolResult
-from pi_testing import make_tool, stall, text, tool_call
+from pi_hookspecs import ToolResult, UserMessage
+from pi_testing import delay, make_tool, text, tool_call
 
 if TYPE_CHECKING:
     from pi_core import AgentSession
@@ -52,18 +52,15 @@ async def test_a_paste_of_a_megabyte_is_one_mark_and_sent_as_a_whole(desk, scrip
 async def test_a_terminal_that_changes_its_size_during_an_answer_displays_all_of_it(
     desk, script: ScriptedProvider
 ) -> None:
-    script.turn(text("The tide is high at six", 5), stall(), text(" and low at noon."))
+    script.turn(text("The tide is high at six", 5), delay(0.2), text("and low at noon.", 5))
 
     async with desk() as user:
         await user.type("How is the tide?", "enter")
-        await script.stalled()
-        for size in ((1, 1), (20, 6), (300, 80), (80, 24)):
+        for size in [(1, 1), (20, 6), (300, 80), (80, 24)] * 5:
             await user.pilot.resize_terminal(*size)
-            await user.pilot.pause()
-        await user.sees("How is the tide?", "The tide is high at six")
-        await user.press("escape")
+            await user.pilot.pause(0.01)
 
-        await user.when(lambda: not user.app.port.is_streaming)
+        await user.sees("How is the tide?", "The tide is high at six", "and low at noon.")
 
 
 async def test_a_question_outlives_the_session_that_it_was_asked_in(desk, draws, pi_session: AgentSession) -> None:
@@ -78,3 +75,37 @@ async def test_a_question_outlives_the_session_that_it_was_asked_in(desk, draws,
 
         assert user.typed == "half a prompt"
     assert draws.results in (["high"], [None])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("count", [5_000, 100_000])
+async def test_of_a_long_session_only_what_is_visible_is_laid_out(desk, pi_session: AgentSession, count: int) -> None:
+    for number in range(count):
+        pi_session.session_manager.append_message(UserMessage(content=f"message {number} of the log"))
+
+    async with desk() as user:
+        await user.sees(f"message {count - 1} of the log")
+        await user.press("pageup")
+        await user.sees(f"message {count - 9} of the log")
+        await user.press("home")
+        await user.sees("message 0 of the log")
+        await user.pilot.resize_terminal(60, 20)
+        await user.sees("message 0 of the log")
+        await user.press("end")
+        await user.sees(f"message {count - 1} of the log")
+
+        assert len(user.app.transcript.anchored.cache) < 100
+
+
+@pytest.mark.parametrize(
+    ("command", "end"),
+    [("head -c 10000000 /dev/zero | tr '\\0' x; echo the end", "the end"), ("seq 500000", "500000")],
+)
+async def test_of_ten_megabytes_that_a_command_prints_the_end_is_kept(desk, command: str, end: str) -> None:
+    async with desk() as user:
+        await user.type(f"!{command}", "enter")
+        await user.when(lambda: not user.app.talk.busy)
+        await user.sees(end)
+        kept = sum(len(str(block.output)) for block in user.app.state.blocks if block.kind == "bash")
+
+    assert kept < 300_000

@@ -11,6 +11,8 @@ import pytest
 
 from pi_testing import stall, text, tool_call
 
+pytestmark = pytest.mark.slow
+
 EXAMPLES = Path(__file__).parents[5] / "examples"
 if not EXAMPLES.is_dir():
     pytest.skip("the examples are only in the repository", allow_module_level=True)

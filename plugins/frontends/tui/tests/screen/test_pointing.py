@@ -13,6 +13,7 @@ from pi_hookspecs import Line, Run, ToolResult
 from pi_terminal_kit.clipboard import clipboard_sequence
 from pi_terminal_kit.desktop_clipboard import ClipboardImage
 from pi_testing import make_tool, text, tool_call
+from pi_tui.keys.bindings import Bindings
 from pi_tui.lines.line import cells
 from pi_tui.screen.marking import found_cells, marked, word_cells
 
@@ -77,6 +78,21 @@ async def test_a_double_click_takes_a_word_and_ctrl_c_copies_and_clears_nothing_
     assert clipboard_sequence("harbour") in written
 
 
+async def test_another_key_can_copy_what_is_selected(desk, script: ScriptedProvider, written: list[str]) -> None:
+    script.turn(text(ANSWER))
+
+    async with desk((100, 24)) as user:
+        user.app.bindings = Bindings("linux", {"tui.input.copy": ("f5",)})
+        await user.type("How is the tide?", "enter")
+        await user.sees("- two")
+        await user.pilot.click("#transcript", offset=at(user, "harbour"), times=2)
+        await user.when(lambda: clipboard_sequence("harbour") in written)
+        written.clear()
+        await user.press("f5")
+
+        await user.when(lambda: clipboard_sequence("harbour") in written)
+
+
 async def test_a_selection_of_blank_rows_copies_nothing(desk, script: ScriptedProvider, written: list[str]) -> None:
     script.turn(text("One.\n\nTwo."))
 
@@ -119,6 +135,17 @@ async def test_a_search_goes_to_what_is_not_displayed(desk, script: ScriptedProv
         await user.when(lambda: "Search:" not in user.text)
 
 
+async def test_ctrl_f_searches_while_nothing_is_typed(desk) -> None:
+    async with desk() as user:
+        await user.press("ctrl+f")
+        await user.sees("Search:")
+        await user.press("escape")
+        await user.type("tide")
+        await user.press("home", "ctrl+f", *"h")
+
+        assert user.typed == "thide"
+
+
 async def test_a_pasted_image_is_sent_with_the_text_that_names_it(desk, script, monkeypatch, pi_session) -> None:
     async def image(_self):
         return ClipboardImage(b"\x89PNG\r\n\x1a\n", "image/png")
@@ -155,3 +182,16 @@ def test_a_word_contains_the_cell_that_was_clicked(one: str, cell: int) -> None:
 
 def test_a_text_is_found_whatever_its_case_and_how_wide_letters_are() -> None:
     assert [*found_cells("漢Tide tide", "tide")] == [(2, 6), (7, 11)]
+
+
+async def test_the_terminals_cursor_is_in_the_search_until_it_is_closed(desk) -> None:
+    async with desk() as user:
+        await user.press("ctrl+shift+f")
+        await user.press("潮", "x")
+        row = await user.sees("Search: 潮x")
+        before = row.splitlines()[0].partition("Search: ")[0]
+
+        assert user.app.cursor_position == (len(before) + len("Search: ") + 3, 0)
+        await user.type("y")  # in the search, too
+        await user.press("escape")
+        await user.when(lambda: user.app.cursor_position[1] > 10, "the cursor in the editor")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pi_hookspecs import hookimpl
+from pi_hookspecs import Model, ProviderInfo, hookimpl
 
 if TYPE_CHECKING:
     from pi_core import AgentSession
@@ -38,15 +38,42 @@ async def test_a_provider_is_chosen_and_forgotten(desk, pi_session: AgentSession
         await user.sees("Sign in to which provider?", "→ harbour   account")
         await user.press("enter")
         await user.sees("Code?")
-        await user.type("1234", "enter")
+        await user.type("ebb-and-flow", "enter")
         await user.sees("Signed in to harbour.")
         await user.type("/logout", "enter")
         screen = await user.sees("Forget what is stored for which provider?", "→ harbour   signed in")
         await user.press("enter")
         await user.sees("What was stored for harbour is removed.")
 
-    assert "1234" not in screen
+    assert "ebb-and-flow" not in screen
     assert pi_session.models.auth.providers() == []
+
+
+class Both(Logins):
+    @hookimpl
+    def register_models(self):
+        model = Model(id="low", name="Low", api="scripted", provider="harbour")
+        return [
+            ProviderInfo(
+                id="harbour", name="Harbour", api="scripted", key_variables=("HARBOUR_API_KEY",), models=(model,)
+            )
+        ]
+
+
+@pytest.mark.pi(plugins={"harbour": Both()})
+async def test_a_provider_with_a_login_can_also_get_a_key(desk, pi_session: AgentSession) -> None:
+    async with desk((100, 40)) as user:
+        await user.type("/login", "enter")
+        await user.sees("→ harbour   account or API key")
+        await user.press("enter")
+        await user.sees("Sign in to harbour with which?", "account", "API key")
+        await user.press("down", "enter")
+        await user.sees("API key of harbour")
+        await user.type("k-1234", "enter")
+        screen = await user.sees("The key of harbour is stored.")
+
+    assert "k-1234" not in screen
+    assert pi_session.models.auth.get("harbour") == {"type": "api_key", "key": "k-1234"}
 
 
 async def test_nothing_is_forgotten_where_nothing_is_stored(desk) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,8 +14,6 @@ from pi_testing import text
 from pi_testing.conversation import answer
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from pi_core import AgentSession
     from pi_testing import ScriptedProvider
 
@@ -38,6 +37,16 @@ async def test_the_current_model_is_marked(desk, pi_session: AgentSession) -> No
         await user.sees(f"Model: {pi_session.model.reference}")
 
 
+async def test_a_model_that_its_provider_does_not_list_is_used_with_a_warning(desk, pi_session: AgentSession) -> None:
+    provider = pi_session.model.provider
+
+    async with desk((100, 24)) as user:
+        await user.type(f"/model {provider}/typo", "enter")
+        await user.sees(
+            f'Model "typo" not found for provider "{provider}". Using custom model id.', f"Model: {provider}/typo"
+        )
+
+
 async def test_ctrl_s_makes_a_model_the_default(desk, pi_session: AgentSession) -> None:
     async with desk((100, 24)) as user:
         await user.press("ctrl+l")
@@ -46,6 +55,31 @@ async def test_ctrl_s_makes_a_model_the_default(desk, pi_session: AgentSession) 
         await user.sees("now the default of new sessions")
 
     assert pi_session.settings.get("defaultModel") == pi_session.model.id
+
+
+async def test_ctrl_s_makes_a_thinking_level_the_default(desk, pi_session: AgentSession) -> None:
+    async with desk((100, 24)) as user:
+        await user.type("/thinking", "enter")
+        await user.sees("Ctrl+S to set as default", f"→ {pi_session.thinking_level} ✓")
+        await user.type("high")
+        await user.press("ctrl+s")
+        await user.sees("Thinking level: high, now the default of new sessions")
+
+    assert pi_session.thinking_level == "high"
+    assert pi_session.settings.get("defaultThinkingLevel") == "high"
+
+
+async def test_the_terminals_cursor_is_where_one_searches(desk) -> None:
+    async with desk((100, 24)) as user:
+        await user.press("ctrl+l")
+        await user.sees("Enter to select")
+        await user.press("潮", "x")
+        await user.sees("> 潮x")
+        row = user.rows.index("> 潮x")
+
+        assert user.app.cursor_position == (5, row)
+        await user.press("escape")
+        await user.when(lambda: user.app.cursor_position == (0, 20), "the cursor in the editor")
 
 
 async def test_escape_leaves_the_list_and_what_is_typed(desk) -> None:
@@ -86,6 +120,24 @@ async def test_a_stored_session_is_resumed(desk, pi_session: AgentSession) -> No
         await user.sees("Yes.")
 
         assert [message.text for message in pi_session.messages] == ["How is the tide?", "Yes."]
+
+
+@pytest.mark.pi(entry_points=["session-jsonl"], stored=True)
+async def test_the_damage_of_a_resumed_session_is_told_once(desk, pi_session: AgentSession) -> None:
+    path = stored(pi_session, "How is the tide?")
+    with Path(path).open("a") as file:
+        file.write("{broken\n")
+
+    async with desk((100, 24)) as user:
+        await user.type("/resume", "enter")
+        await user.sees("How is the tide?")
+        await user.press("enter")
+        await user.sees("Yes.", "it is not JSON")
+        await user.type("/session", "enter")
+        await user.sees("Messages")
+
+        notices = [each.text for each in user.app.state.blocks if each.kind == "notice"]
+        assert sum("it is not JSON" in each for each in notices) == 1
 
 
 @pytest.mark.pi(entry_points=["session-jsonl"], stored=True)

@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pi_core.settings.schema_info import settings
+from pi_tui.port.local_settings import _FIRST
+
 if TYPE_CHECKING:
     from pi_core import AgentSession
 
@@ -82,3 +85,15 @@ async def test_a_theme_that_there_is_not_is_explained(desk) -> None:
         await user.type("/theme pink", "enter")
 
         await user.sees("There is no theme 'pink' that can be used. There are dark, light, system.")
+
+
+async def test_what_is_changed_most_often_comes_first(desk) -> None:
+    async with desk((100, 40)) as user:
+        await user.type("/settings", "enter")
+        await user.sees("→ theme", "defaultModel", "compaction.enabled")
+
+        assert "packages.installer" not in user.text
+
+
+def test_the_first_settings_exist() -> None:
+    assert {*_FIRST} <= {each.name for each in settings()}

@@ -9,6 +9,7 @@ import pytest
 
 from pi_hookspecs import hookimpl
 from pi_testing import make_tool, stall, text, tool_call
+from pi_tui.commands.table import Command
 from pi_tui.keys.events import Key
 
 if TYPE_CHECKING:
@@ -147,6 +148,15 @@ async def test_ctrl_t_hides_thinking(desk, script: ScriptedProvider) -> None:
         assert "Let me see." not in await user.sees("Thinking...", "Thinking blocks: hidden")
 
 
+async def test_what_keys_did_is_said_on_one_line(desk) -> None:
+    async with desk() as user:
+        await user.press("ctrl+o")
+        await user.sees("Tool output: expanded")
+        await user.press("ctrl+t")
+
+        assert "Tool output" not in await user.sees("Thinking blocks: hidden")
+
+
 async def test_shift_tab_uses_the_next_thinking_level(desk, pi_session: AgentSession) -> None:
     async with desk() as user:
         before = pi_session.thinking_level
@@ -187,7 +197,7 @@ async def test_what_is_typed_faster_than_the_list_is_made_is_completed_as_it_is(
         for key in ("p", "enter"):
             user.app.keyboard.press(Key(key, key if len(key) == 1 else ""))
 
-        await user.sees("/hotkeys lists the keys.")
+        await user.sees("/quit", "Jump to latest")
 
 
 async def test_tab_takes_a_completion_and_escape_closes_the_list(desk) -> None:
@@ -202,6 +212,41 @@ async def test_tab_takes_a_completion_and_escape_closes_the_list(desk) -> None:
         await user.press("escape")
         assert "→ name" not in user.text
         assert user.typed == "/na"
+
+
+async def test_an_argument_typed_in_full_is_sent_though_it_begins_another(desk) -> None:
+    sent = []
+
+    async def run(_talk: object, argument: str) -> None:
+        sent.append(argument)
+
+    async with desk() as user:
+        user.app.talk.own["sail"] = Command("Sail", run, lambda _talk: ["harbour-1", "harbour"])
+        await user.type("/sail harbour")
+        await user.sees("→ harbour", "  harbour-1")
+        await user.press("enter")
+        await user.when(lambda: sent == ["harbour"])
+
+
+async def test_tab_takes_the_only_path_there_is_also_in_a_command(desk, pi_session: AgentSession) -> None:
+    (pi_session.cwd / "harbour").mkdir()
+    (pi_session.cwd / "harbour" / "east").touch()
+    (pi_session.cwd / "harbour" / "west").touch()
+
+    async with desk() as user:
+        await user.type("!cat har", "tab")
+        await user.when(lambda: user.typed == "!cat harbour/")
+        await user.press("tab")
+        await user.sees("→ east", "west")
+
+
+async def test_a_failed_compaction_is_reported_once(desk) -> None:
+    async with desk() as user:
+        await user.type("/compact ", "enter")
+        await user.sees("Compaction failed")
+        await user.when(lambda: not user.app.talk.busy)
+
+        assert user.text.count("can compact the") == 1
 
 
 async def test_name_is_set_and_in_the_footer(desk) -> None:

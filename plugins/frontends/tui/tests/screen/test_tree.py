@@ -50,6 +50,17 @@ async def test_escape_goes_back_to_the_tree(desk, talked: AgentSession) -> None:
     assert len(talked.messages) == 4
 
 
+async def test_data_of_a_plugin_is_listed_with_all_entries(desk, talked: AgentSession) -> None:
+    talked.session_manager.append_custom_entry("survey", {"depth": 7})
+
+    async with desk((100, 40)) as user:
+        await user.type("/tree", "enter")
+        assert "survey" not in await user.sees("Session Tree", "assistant: Low.")
+        await user.press("escape")
+        await user.type("/tree all", "enter")
+        await user.sees("[survey]")
+
+
 async def test_the_current_place_is_no_other_one(desk, talked: AgentSession) -> None:
     async with desk((100, 40)) as user:
         await user.type("/tree", "enter")
@@ -90,4 +101,4 @@ async def test_an_unknown_filter_is_explained(desk) -> None:
     async with desk((100, 40)) as user:
         await user.type("/tree fancy", "enter")
 
-        await user.sees("'fancy' is no filter of the tree.")
+        await user.sees("'fancy' is not a filter of the tree.")

@@ -93,7 +93,7 @@ def test_a_broken_pattern_is_explained(user):
 
     user.type(pick, "re:(")
 
-    assert "'(' is no regular expression: missing ), unterminated subpattern" in user.sees(pick)
+    assert "'(' is not a regular expression: missing ), unterminated subpattern" in user.sees(pick)
 
 
 def test_better_matches_come_first():

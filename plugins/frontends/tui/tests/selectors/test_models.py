@@ -21,7 +21,7 @@ def unscoped() -> ModelSelector:
 def test_the_current_model_comes_first(user):
     assert user.sees(unscoped(), 80) == (
         f"""{"─" * 80}
-Only models of providers that you are signed in to; /login adds more
+Models of providers you are signed in to; /login adds more
 >
 → ✓ m1 [fake] · default
     fast [acme]

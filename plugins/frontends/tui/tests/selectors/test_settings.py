@@ -17,7 +17,7 @@ ROWS = [
     SettingRow(
         "doubleEscapeAction", "choice", "tree", "What Escape pressed twice does", ("fork", "tree", "none"), "~/s.json:3"
     ),
-    SettingRow("retry.maxRetries", "number", 3, "Attempts after the first", least=0, is_whole=True),
+    SettingRow("retry.maxRetries", "number", 3, "Number of attempts after the first one", least=0, is_whole=True),
     SettingRow("retry.jitter", "number", 0.5, "Random share of each wait", least=0),
     SettingRow("shellPath", "text", None, "Path of the shell"),
     SettingRow("theme", "list", "dark", "Name of the theme"),
@@ -83,10 +83,10 @@ def test_a_number_is_typed(user):
 @pytest.mark.parametrize(
     ("name", "typed", "problem"),
     [
-        ("retry.maxRetries", "x", "'x' is no whole number of at least 0."),
-        ("retry.maxRetries", "1.5", "'1.5' is no whole number of at least 0."),
-        ("retry.jitter", "-1", "'-1' is no number of at least 0."),
-        ("retry.jitter", "nan", "'nan' is no number of at least 0."),
+        ("retry.maxRetries", "x", "'x' is not a whole number of at least 0."),
+        ("retry.maxRetries", "1.5", "'1.5' is not a whole number of at least 0."),
+        ("retry.jitter", "-1", "'-1' is not a number of at least 0."),
+        ("retry.jitter", "nan", "'nan' is not a number of at least 0."),
     ],
 )
 def test_what_is_no_number_stays_to_be_mended(user, name, typed, problem):

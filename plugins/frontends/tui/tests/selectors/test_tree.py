@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -149,6 +151,25 @@ def test_a_search_leaves_what_matches(user):
     assert user.press(selector, "enter") == Chosen(ENTRIES[7])
 
 
+@pytest.mark.parametrize(("typed", "found"), [("LATE runs", True), ("notes", False)])
+def test_a_search_of_texts_wants_the_letters_of_a_word_together(user, typed, found):
+    long = TreeEntry("a4", "a3", "assistant", "It runs, so nothing is wrong; only the tide is late.")
+    selector = TreeSelector(Tree([*ENTRIES, long], "a4"))
+
+    user.type(selector, typed)
+
+    assert [row.entry for row in selector.choices.found] == [long] * found
+
+
+def test_escape_clears_a_search_before_it_leaves(user):
+    selector = TreeSelector(tree())
+    user.press(selector, *"moon")
+
+    assert user.press(selector, "escape") is None
+    assert len(drawn(selector, user)) == 8
+    assert user.press(selector, "escape") == Cancelled()
+
+
 def test_a_label_is_edited_in_place(user):
     selector = TreeSelector(tree())
     selector.press(Key("shift+l", "L"), user.bindings)
@@ -157,6 +178,17 @@ def test_a_label_is_edited_in_place(user):
     assert "Label: full" in user.sees(selector)
     assert user.press(selector, "enter") == LabelChanged("a3", "full")
     assert "[full] assistant: Full. ← active" in user.sees(selector)
+
+
+def test_a_new_label_has_a_time(user):
+    selector = TreeSelector(tree())
+    selector.press(Key("shift+l", "L"), user.bindings)
+    user.type(selector, "full")
+    user.press(selector, "enter")
+
+    selector.press(Key("shift+t", "T"), user.bindings)
+
+    assert re.search(r"\[full \d{4}-\d\d-\d\d \d\d:\d\d] assistant", user.sees(selector))
 
 
 def test_a_label_can_be_left_as_it_was(user):

@@ -200,6 +200,15 @@ def test_sixteen_colours_keep_what_a_colour_means(name):
     assert shown.style(Run("x", background="selectedBg")).reverse
 
 
+@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("background", ["toolPendingBg", "toolSuccessBg", "toolErrorBg", "customMessageBg"])
+@pytest.mark.parametrize("role", ["dim", "muted", "toolOutput", "text"])
+def test_grey_text_is_readable_in_the_boxes_of_sixteen_colours(name, background, role):
+    style = Palette(builtin_theme(name).colors, "16").style(Run("x", role), background)
+
+    assert style.background == "" or contrast(rgb_of(style.color), rgb_of(style.background)) >= 4.5
+
+
 def test_a_selection_is_visible_in_the_terminal_s_own_colours():
     assert palette(name="system").style(Run("x", background="selectedBg")).reverse
 

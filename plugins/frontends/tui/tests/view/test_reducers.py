@@ -176,6 +176,14 @@ def test_a_block_of_the_stream_that_the_message_is_without_is_removed():
     assert not state.unfinished
 
 
+def test_only_lines_about_keys_replace_each_other():
+    shown = [("a page", False), ("expanded", True), ("collapsed", True), ("a warning", False), ("expanded", True)]
+
+    state = replayed(local.NoticeShown(text=text, replaces=replaces) for text, replaces in shown)
+
+    assert [block.text for block in state.blocks] == ["a page", "collapsed", "a warning", "expanded"]
+
+
 def test_calls_without_a_result_are_marked_in_a_stored_branch():
     from pi_hookspecs import AssistantMessage, MessageEntry, ToolCall
 

@@ -1,1 +1,1 @@
-"""Slash commands of the front end itself, a module for each group; plugins, templates and skills bring theirs."""
+"""The front end's own slash commands, one module for each group; plugins, templates and skills add others."""

@@ -1,4 +1,4 @@
-"""Commands about pi itself: plugins, trust of the folder, what changed between versions, a report for a bug."""
+"""Commands about pi itself: plugins, trust in the folder, export, changes between versions, a debug report."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ async def _plugins(talk: Talk, argument: str) -> None:
     if not rows:
         talk.notice(f"No plugin has {argument!r} in its name." if argument else "No plugins are installed.")
         return
-    talk.notice("\n".join(_plugin_rows(rows)))
+    talk.page("\n".join(_plugin_rows(rows)))
 
 
 def _plugin_rows(rows: Sequence[PluginRow]) -> Iterator[str]:
-    """Yield a table: state, name, version, milliseconds of loading, calls of hooks with theirs, and problems."""
+    """Yield the rows of a table: state, name, version, load time and hook calls in milliseconds, and problems."""
     names, versions = max(len(row.name) for row in rows), max(len(row.version) for row in rows)
     for row in rows:
         loaded = "" if row.load_ms is None else f"loaded in {row.load_ms:.0f} ms"

@@ -1,4 +1,4 @@
-"""How a command displays a list, and what it does with the outcome."""
+"""Displays a list for a command, and handles its outcomes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["choose", "choose_while"]
 
 
 async def choose(talk: Talk, selector: Selector[Any], *closed_by: type) -> Outcome | None:
-    """Display a list and return what closed it; None for nothing.
+    """Display a list and return the outcome that closed it; None if the user cancelled it.
 
     Args:
         talk: The conversation.
@@ -38,13 +38,13 @@ async def choose_while(
     *,
     closed_by: type = Chosen,
 ) -> Outcome | None:
-    """Display a list, carry out what it asks for one after the other, and return what closed it; None for nothing.
+    """Display a list, carry out its other outcomes in order, and return the one that closed it; None if cancelled.
 
     Args:
         talk: The conversation.
         selector: The list.
-        carry_out: Does what the list asks for; it is cancelled when the list is closed.
-        first: What is to be done at the beginning.
+        carry_out: Carries out an outcome that leaves the list open; it is cancelled when the list is closed.
+        first: Runs before any outcome is carried out.
         closed_by: An outcome that closes it besides ``Chosen``.
     """
     asked: asyncio.Queue[Callable[[], Awaitable[Any]]] = asyncio.Queue()

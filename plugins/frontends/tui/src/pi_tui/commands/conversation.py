@@ -1,9 +1,10 @@
-"""Commands about the conversation that is open: its name, its figures, its last answer, a shorter context."""
+"""Commands about the current conversation: its name, its figures, its last answer and compaction."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from pi_hookspecs import PiError
 from pi_tui.commands.table import Command
 
 if TYPE_CHECKING:
@@ -26,7 +27,15 @@ async def _session(talk: Talk, _argument: str) -> None:
 
 
 async def _compact(talk: Talk, argument: str) -> None:
-    await talk.port.compact(argument or None)
+    displayed: list[Any] = []
+    stop = talk.port.subscribe(lambda event: displayed.append(event) if event.type == "compaction_end" else None)
+    try:
+        await talk.port.compact(argument or None)
+    except PiError:
+        if not displayed:
+            raise
+    finally:
+        stop()
 
 
 async def _copy(talk: Talk, _argument: str) -> None:

@@ -1,4 +1,4 @@
-"""Commands about the front end itself: help, keys, plugins' files, the end."""
+"""Commands about the front end itself: help, key bindings, reloading and exit."""
 
 from __future__ import annotations
 
@@ -11,29 +11,33 @@ if TYPE_CHECKING:
 
 __all__ = ["COMMANDS"]
 
-_NAMES = 14
-"""Cells of a command's name."""
+_NAMES = 15
+"""Width of the column of command names, in cells."""
 
-_KEYS = 22
-"""Cells of a key's name."""
+_KEYS = 27
+"""Width of the column of keys, in cells."""
 
 
-async def _help(talk: Talk, _argument: str) -> None:
+async def _help(talk: Talk, argument: str) -> None:
+    if argument:
+        talk.page(talk.port.about.help(argument), markdown=True)
+        return
     await talk.look_up_commands()
     rows = [f"{f'/{name}':<{_NAMES}} {description}" for name, description in talk.known_commands()]
     rows += [
         f"{'!COMMAND':<{_NAMES}} Run it; the model sees it with your next message",
         f"{'!!COMMAND':<{_NAMES}} Run it; the model does not see it",
         "/hotkeys lists the keys.",
+        "/help TOPIC shows a page of the documentation: /help screen, /help settings.",
     ]
-    talk.notice("\n".join(rows))
+    talk.page("\n".join(rows))
 
 
 async def _hotkeys(talk: Talk, _argument: str) -> None:
     rows = [f"{key:<{_KEYS}} {does}" if key else f"\n{does}" for key, does in talk.screen.key_rows()]
-    talk.notice("\n".join(rows).lstrip("\n"))
     for problem in talk.screen.first_problems:
         talk.notice(problem, "warning")
+    talk.page("\n".join(rows).lstrip("\n"))
 
 
 async def _reload(talk: Talk, _argument: str) -> None:
@@ -47,7 +51,7 @@ async def _quit(talk: Talk, _argument: str) -> None:
 
 
 COMMANDS = {
-    "help": Command("List the commands", _help),
+    "help": Command("List the commands, or show a page of the documentation: /help TOPIC", _help),
     "hotkeys": Command("List the keys, as they are bound", _hotkeys),
     "reload": Command("Reload extensions, skills, prompts and themes", _reload),
     "quit": Command("Exit", _quit),

@@ -1,4 +1,4 @@
-"""Commands about the model: which one answers, how hard it thinks, and whose keys are used."""
+"""Commands about the model: the current model, its reasoning effort, and the credentials of providers."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pi_tui.commands.table import Command
 from pi_tui.selectors.models import MadeDefault, ModelSelector
 from pi_tui.selectors.picks import Pick
 from pi_tui.selectors.scoped_models import ScopeChanged, ScopedModelSelector, ScopeSaved
+from pi_tui.selectors.thinking import LevelMadeDefault, ThinkingSelector
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,28 +20,38 @@ if TYPE_CHECKING:
 __all__ = ["COMMANDS"]
 
 
+_NO_MODELS = "No provider's models can be used: sign in to one with /login, or set its key."
+
+
 async def _model(talk: Talk, argument: str) -> None:
     port = talk.port
     if argument:
-        talk.notice(f"Model: {await port.set_model(argument)}")
+        await _use_model(talk, argument)
         return
     rows = port.lists.models()
     if not rows:
-        talk.notice("No model can be used: sign in to a provider with /login, or set its key.", "warning")
+        talk.notice(_NO_MODELS, "warning")
         return
     outcome = await choose(talk, ModelSelector(rows), MadeDefault)
     if isinstance(outcome, MadeDefault):
         await port.lists.set_default_model(outcome.value.reference)
         talk.notice(f"Model: {outcome.value.reference}, now the default of new sessions")
     elif outcome is not None:
-        talk.notice(f"Model: {await port.set_model(outcome.value.reference)}")
+        await _use_model(talk, outcome.value.reference)
+
+
+async def _use_model(talk: Talk, name: str) -> None:
+    """Use a model, and display warnings about it, e.g. that its provider does not list it."""
+    reference = await talk.port.set_model(name)
+    talk.screen.warn(*talk.port.problems())
+    talk.notice(f"Model: {reference}")
 
 
 async def _scoped_models(talk: Talk, _argument: str) -> None:
     lists = talk.port.lists
     rows = lists.models()
     if not rows:
-        talk.notice("No model can be used: sign in to a provider with /login, or set its key.", "warning")
+        talk.notice(_NO_MODELS, "warning")
         return
 
     async def carry_out(outcome: ScopeChanged | ScopeSaved) -> None:
@@ -55,14 +66,23 @@ async def _scoped_models(talk: Talk, _argument: str) -> None:
 
 async def _thinking(talk: Talk, argument: str) -> None:
     levels = talk.port.thinking_levels()
-    level = argument or await talk.ui.select("How hard is the model to think?", levels)
-    if level is None:
+    if not argument and len(levels) < 2:  # noqa: PLR2004 - there is nothing to choose
+        talk.notice("This model has no reasoning effort to choose.")
         return
-    if level not in levels:
-        talk.notice(f"{level!r} is no thinking level of this model. It has {', '.join(levels)}.", "warning")
+    if argument and argument not in levels:
+        talk.notice(f"{argument!r} is not a thinking level of this model. It has {', '.join(levels)}.", "warning")
         return
-    await talk.port.set_thinking_level(level)
-    talk.notice(f"Thinking level: {level}")
+    if argument:
+        await talk.port.set_thinking_level(argument)
+        talk.notice(f"Thinking level: {argument}")
+        return
+    outcome = await choose(talk, ThinkingSelector(levels, talk.port.facts().get("level")), LevelMadeDefault)
+    if isinstance(outcome, LevelMadeDefault):
+        await talk.port.lists.set_default_thinking_level(outcome.value.value)
+        talk.notice(f"Thinking level: {outcome.value.value}, now the default of new sessions")
+    elif outcome is not None:
+        await talk.port.set_thinking_level(outcome.value.value)
+        talk.notice(f"Thinking level: {outcome.value.value}")
 
 
 async def _login(talk: Talk, argument: str) -> None:

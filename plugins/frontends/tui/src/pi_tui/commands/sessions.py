@@ -1,4 +1,4 @@
-"""Commands that go on with another session: a new one, a stored one, a copy, one that ends earlier."""
+"""Commands that switch to another session: a new, stored or imported one, a copy, or a fork."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ async def _new(talk: Talk, _argument: str) -> None:
 
 
 async def _resume(talk: Talk, _argument: str) -> None:
+    talk.port.lists.require_sessions()
     selector = SessionSelector(None, now=time.time())
     stored = StoredSessions(talk, selector)
     outcome = await choose_while(talk, selector, stored.carry_out, stored.read)

@@ -1,4 +1,4 @@
-"""Commands about how pi works and looks: its settings, and the theme."""
+"""Commands that change how pi works and looks: its settings and the theme."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ async def _settings(talk: Talk, _argument: str) -> None:
 
 async def _theme(talk: Talk, argument: str) -> None:
     themes = talk.screen.themes
-    await themes.load()  # a file may be new
+    await themes.load()  # finds new theme files
     unknown = [name for name in map(str.strip, argument.split("/")) if name and themes.get(name) is None]
     if not argument:
         await _choose_theme(talk)
@@ -51,7 +51,7 @@ async def _theme(talk: Talk, argument: str) -> None:
 
 
 async def _choose_theme(talk: Talk) -> None:
-    """Let the user choose a theme; each is displayed as the cursor comes to it."""
+    """Let the user choose a theme; the selected one is previewed."""
     themes = talk.screen.themes
     options = [Option(each.name, each.name, is_current=each.name == themes.current.name) for each in themes.all]
     try:

@@ -1,4 +1,4 @@
-"""Reads the stored sessions for their list while it is open, and renames and deletes what it asks for."""
+"""Reads the stored sessions while their list is open, and renames and deletes sessions for it."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 __all__ = ["StoredSessions"]
 
 _FRAME = 0.1
-"""Seconds between two drawings of the progress."""
+"""Least seconds between two drawings of the progress."""
 
 
 class _ListClosed(Exception):
-    """Ends the reading of thousands of sessions that nobody waits for any more."""
+    """Stops reading thousands of sessions after their list was closed."""
 
 
 class StoredSessions:
-    """What is behind a list of sessions.
+    """The stored sessions behind a list.
 
     Args:
         talk: The conversation.
@@ -68,7 +68,7 @@ class StoredSessions:
         selector.take(self._rows)
 
     async def carry_out(self, outcome: Outcome) -> None:
-        """Do what the list asks for; what does not work is displayed in it."""
+        """Carry out an outcome of the list; errors are displayed in the list."""
         try:
             if isinstance(outcome, TextWanted | ScopeWanted):
                 await self.read()

@@ -1,4 +1,4 @@
-"""All slash commands of the front end, by their names."""
+"""The front end's own slash commands, by name."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ __all__ = ["Command", "complete_argument", "own_commands"]
 
 
 class Command(NamedTuple):
-    """A command.
+    """A slash command.
 
     Attributes:
-        description: One line.
-        run: Does it, with what was typed after the name.
-        complete: Returns what its argument may be.
+        description: One line for the help.
+        run: Runs the command with the argument that was typed after its name.
+        complete: Returns the possible values of the argument.
     """
 
     description: str
@@ -28,7 +28,7 @@ class Command(NamedTuple):
 
 
 def own_commands() -> dict[str, Command]:
-    """Return the commands, in the order of the help."""
+    """Return the commands by name, in the order of the help."""
     from pi_tui.commands import about, conversation, help_, model, sessions, settings, tree
 
     groups = (help_, model, sessions, tree, settings, conversation, about)
@@ -36,12 +36,18 @@ def own_commands() -> dict[str, Command]:
 
 
 async def complete_argument(talk: Talk, name: str, typed: str) -> Sequence[Completion]:
-    """Return what the argument of a command, as far as it is typed, could become."""
+    """Return completions of a command's argument, given its typed beginning.
+
+    An exact match comes first, even if other values begin with it, so that Enter sends it unchanged.
+    """
     from pi_hookspecs import Completion
 
     own = talk.own.get(name)
     if own is None:
         return await talk.port.complete_arguments(name, typed)
     wanted = typed.lower()
-    offered = [each for each in own.complete(talk) if wanted in each.lower() and each != typed]
-    return [Completion(each) for each in sorted(offered, key=lambda each: not each.lower().startswith(wanted))]
+    offered = [each for each in own.complete(talk) if wanted in each.lower()]
+    if offered == [typed]:
+        return []
+    ranked = sorted(offered, key=lambda each: (each != typed, not each.lower().startswith(wanted)))
+    return [Completion(each) for each in ranked]

@@ -1,4 +1,4 @@
-"""The command that goes on from another place of the session's tree."""
+"""The command that continues from another point of the session tree."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ async def _tree(talk: Talk, argument: str) -> None:
     named = argument or talk.port.settings.get_str("treeFilterMode", "default") or "default"
     wanted = next((each for each in FILTERS if each == named), None)
     if wanted is None:
-        talk.notice(f"{named!r} is no filter of the tree. There are {', '.join(FILTERS)}.", "warning")
+        talk.notice(f"{named!r} is not a filter of the tree. There are {', '.join(FILTERS)}.", "warning")
         return
     tree = lists.tree()
     if not tree.rows(lambda entry: entry.passes("default")):
@@ -62,7 +62,7 @@ async def _tree(talk: Talk, argument: str) -> None:
 
 
 async def _ask_for_summary(talk: Talk) -> _Summary | None:
-    """Return what the user wants of what is left behind; None for going back to the tree."""
+    """Ask whether to summarize the abandoned branch; return None if the user goes back to the tree."""
     if talk.port.settings.get_bool("branchSummary.skipPrompt", default=False):
         return _Summary(wanted=False)
     while True:

@@ -1,1 +1,1 @@
-"""Questions in place of the editor. Each dialog is a module."""
+"""Dialogs, which are displayed in place of the editor, one module for each."""

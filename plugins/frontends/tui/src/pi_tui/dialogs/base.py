@@ -1,4 +1,4 @@
-"""What a dialog is: lines in place of the editor, keys, and one result."""
+"""The base class of dialogs: lines in place of the editor, key handling, and one result."""
 
 from __future__ import annotations
 
@@ -20,13 +20,16 @@ __all__ = ["Dialog", "framed", "heading", "hint"]
 
 T = TypeVar("T")
 
+_LEAST, _ENOUGH = 6, 14
+"""Rows of a dialog on the smallest screen, and rows that are enough for most dialogs."""
+
 
 class Dialog(Generic[T]):
-    """A question. A subclass draws it and takes keys, and calls ``finish`` once.
+    """A question. A subclass draws it, handles keys, and calls ``finish`` once.
 
     Attributes:
-        is_tall: Whether it may take the whole screen, in place of half of it.
-        result: What ``finish`` was called with; None for a dialog that was dismissed.
+        is_tall: Whether it may fill the screen; other dialogs take at most half of a large screen.
+        result: The result that ``finish`` received; None if the dialog was dismissed.
     """
 
     is_tall = False
@@ -34,24 +37,29 @@ class Dialog(Generic[T]):
     def __init__(self) -> None:
         self.result: asyncio.Future[T | None] = asyncio.get_running_loop().create_future()
 
+    def most_rows(self, screen: int) -> int:
+        """Return how many rows the dialog may take on a screen; a larger part of a small screen."""
+        room = screen - 4
+        return max(room if self.is_tall else max(screen // 2, min(room, _ENOUGH)), _LEAST)
+
     def lines(self, width: int, height: int) -> list[Line]:
-        """Return what is drawn; ``height`` is how many rows there can be."""
+        """Return the rows to draw, at most ``height``."""
         raise NotImplementedError
 
     def key(self, key: Key, bindings: Bindings) -> None:
-        """Take a key; all of them come here while the dialog is open."""
+        """Handle a key; the dialog receives all keys while it is open."""
         raise NotImplementedError
 
     def paste(self, text: str) -> None:
-        """Take a pasted text."""
+        """Handle a pasted text."""
 
     def mouse(self, event: MouseEvent) -> bool:
-        """Take what the mouse does in it; return whether it was used."""
+        """Handle a mouse event in the dialog; return whether it was used."""
         del event
         return False
 
     def finish(self, result: T | None) -> None:
-        """Close the dialog; what comes after the first result is ignored."""
+        """Close the dialog with a result; later calls are ignored."""
         if not self.result.done():
             self.result.set_result(result)
 
@@ -63,12 +71,12 @@ def framed(rows: Sequence[Line], width: int) -> list[Line]:
 
 
 def heading(title: str, message: str, width: int) -> list[Line]:
-    """Return a title, and a text below it."""
+    """Return the rows of a title and of a message below it; an empty one is left out."""
     rows = wrap_text(clean(title), max(width, 1), Run("", "accent", bold=True)) if title else []
     return rows + (wrap_text(clean(message), max(width, 1)) if message else [])
 
 
 def hint(bindings_text: Sequence[tuple[str, str]], width: int) -> list[Line]:
-    """Return a row that says what keys do."""
+    """Return rows that explain keys."""
     text = " · ".join(f"{key} {does}" for key, does in bindings_text if key)
     return wrap([Run(text, "dim")], width) if text else []

@@ -27,7 +27,7 @@ class Confirm(Select):
         super().__init__(title, [YES, NO], message=message)
 
     def key(self, key: Key, bindings: Bindings) -> None:
-        """Take an answer."""
+        """Handle the answer keys, then the keys of a list."""
         if key.text.lower() in ("y", "n"):
             self.finish(YES if key.text.lower() == "y" else NO)
         else:

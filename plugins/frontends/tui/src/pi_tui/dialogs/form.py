@@ -1,4 +1,4 @@
-"""A form: several fields at once, each changed in place, and a row that submits them."""
+"""A form: several fields, which are edited in place, and a row that submits them."""
 
 from __future__ import annotations
 
@@ -24,28 +24,28 @@ __all__ = ["Form"]
 _TYPED = ("text", "number", "integer")
 
 _BELOW = 3
-"""Rows of a description at most."""
+"""Most rows of a description or a problem."""
 
 
 class _Row(NamedTuple):
-    """A row that the cursor comes to: a field, one of its options where there may be several, or Submit."""
+    """A row that can be selected: a field, one option of a field with several choices, or Submit."""
 
     field: FormField | None
     option: str | None = None
 
 
 class Form(Dialog[dict[str, Any]]):
-    """Asks for the values of fields. What is submitted is checked by the caller, who finishes or sets ``problems``.
+    """Asks for the values of fields. The caller checks submitted values, then calls ``finish`` or ``complain``.
 
     Args:
-        fields: What is asked.
-        title: What the form is about.
+        fields: The fields to fill in.
+        title: The title of the form.
         message: An explanation.
 
     Attributes:
-        submitted: What the user has submitted, by the names of the fields: the text as it is typed; an option, a list
-            of them, or a boolean; None for what is not set.
-        problems: What is wrong with fields, by their names.
+        submitted: Receives the values at each submission, by the names of the fields: the typed text, an option, a
+            list of options, a boolean, or None for a field that is not set.
+        problems: What is wrong with fields, by the names of the fields.
     """
 
     is_tall = True
@@ -63,11 +63,11 @@ class Form(Dialog[dict[str, Any]]):
 
     @property
     def values(self) -> dict[str, Any]:
-        """What the user has entered so far."""
+        """The values so far, by the names of the fields."""
         return {**{name: field.text for name, field in self._texts.items()}, **self._values}
 
     def complain(self, problems: Mapping[str, str]) -> None:
-        """Display what is wrong, at the first field that it is about."""
+        """Display problems by the names of their fields, and select the first of these fields."""
         self.problems = problems
         self._at = next(
             (number for number, row in enumerate(self._rows) if row.field and row.field.name in problems), 0
@@ -76,7 +76,7 @@ class Form(Dialog[dict[str, Any]]):
     # Rows
 
     def lines(self, width: int, height: int) -> list[Line]:
-        """Return title, fields and what the selected one is about."""
+        """Return the title, the fields, and the description of the selected field."""
         head = heading(self._title, self._message, width)
         below = [*self._about(width), *hint(self._hints(), width)]
         room = max(height - len(head) - len(below) - 2, 1)
@@ -129,7 +129,7 @@ class Form(Dialog[dict[str, Any]]):
     # Keys
 
     def key(self, key: Key, bindings: Bindings) -> None:
-        """Move, change, submit, dismiss."""
+        """Move the selection, or change, submit or dismiss the form."""
         actions = bindings.actions(key.name, "list")
         row = self._rows[self._at]
         if "tui.select.cancel" in actions:
@@ -146,7 +146,7 @@ class Form(Dialog[dict[str, Any]]):
             self._change(row.field, row.option, -1 if key.name == "left" else 1)
 
     def paste(self, text: str) -> None:
-        """Insert a pasted text where one is typed."""
+        """Insert a pasted text if the selected field is a text field."""
         field = self._rows[self._at].field
         if field is not None and field.type in _TYPED:
             self._texts[field.name].paste(text)
@@ -178,7 +178,7 @@ def _rows(fields: Sequence[FormField]) -> Iterator[_Row]:
 
 
 def _choices(field: FormField) -> list[Any]:
-    """Return what a field may be, one after the other; with nothing, where it may be left out."""
+    """Return the values through which keys cycle in a field, with None last if the field may stay empty."""
     values: list[Any] = [True, False] if field.type == "boolean" else [each.value for each in field.options]
     return values if field.required or field.default is not None else [*values, None]
 

@@ -1,4 +1,4 @@
-"""A list as a dialog: it passes keys and draws the rows, and lets the caller carry out what the list asks for."""
+"""A list as a dialog: it draws the rows, passes keys on, and leaves the outcomes to the caller."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ __all__ = ["Listed"]
 
 
 class Listed(Dialog[Any]):
-    """Displays a list until something is taken; its result is the outcome that closed it.
+    """Displays a list until an outcome closes it; that outcome is the result.
 
     Args:
         selector: The list.
-        bindings: What keys do, for the hints.
+        bindings: The key bindings, for the hints.
         closed_by: Outcomes that close it besides ``Chosen``.
         carry_out: Called with any other outcome; the list stays open.
     """

@@ -1,4 +1,4 @@
-"""A list from which one option is chosen; what is typed leaves only the options that match it."""
+"""A dialog for choosing one option of a list; typed text filters a long list."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pi_hookspecs import Line, Run
 from pi_tui.dialogs.base import Dialog, framed, heading, hint
 from pi_tui.lines.line import cut
-from pi_tui.view.clean import clean_line
+from pi_tui.view.clean import clean
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,20 +18,20 @@ if TYPE_CHECKING:
 __all__ = ["Select"]
 
 _AROUND = 4
-"""Rows of the rules, the position and the hint."""
+"""Rows around the options: two rules, the position and the hint."""
 
 _SEARCHED = 8
-"""Options from which on the list can be searched."""
+"""Fewest options for which the list can be searched."""
 
 
 class Select(Dialog[str]):
-    """Asks for one of some options.
+    """Asks the user to choose one of several options.
 
     Args:
         title: The question.
-        options: What can be chosen.
+        options: The options.
         message: An explanation.
-        selected: Index of the option that is selected first.
+        selected: Index of the option that is selected initially.
     """
 
     def __init__(self, title: str, options: Sequence[str], *, message: str = "", selected: int = 0) -> None:
@@ -43,7 +43,7 @@ class Select(Dialog[str]):
         self._typed = ""
 
     def lines(self, width: int, height: int) -> list[Line]:
-        """Return title, options around the selected one, position, hint."""
+        """Return the title, the options around the selected one, the position and the hint."""
         head = heading(self._title, self._message, width)
         if self._typed:
             head.append(cut(Line.of(Run("> ", "accent"), Run(self._typed)), width))
@@ -62,12 +62,12 @@ class Select(Dialog[str]):
 
     @staticmethod
     def _row(option: str, width: int, *, is_selected: bool) -> Line:
-        text = clean_line(option)
+        text = clean(option).replace("\n", " ")  # keeps repeated spaces: options may form a table
         line = Line.of(Run("→ ", "accent"), Run(text, "accent")) if is_selected else Line.of(Run(f"  {text}"))
         return cut(line, width)
 
     def key(self, key: Key, bindings: Bindings) -> None:
-        """Move, choose, search, dismiss."""
+        """Move the selection, or choose, search or dismiss."""
         actions = bindings.actions(key.name, "list")
         if "tui.select.cancel" in actions:
             self.finish(None)

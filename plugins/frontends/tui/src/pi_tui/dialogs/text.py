@@ -1,4 +1,4 @@
-"""A text that the user types: one line, a secret, or several lines."""
+"""A dialog for typing a text: one line, a secret, or several lines."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _AROUND = 4
 
 
 class TextDialog(Dialog[str]):
-    """Asks for a text.
+    """Asks the user to type a text.
 
     Args:
         title: The question.
-        placeholder: Displayed while nothing is typed.
-        prefill: What is there already.
-        several: Whether it may have several lines.
-        secret: Whether it is displayed as dots, and never kept.
+        placeholder: Displayed while the text is empty.
+        prefill: The initial text.
+        several: Whether the text may have several lines.
+        secret: Whether the text is displayed as dots, and never stored.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class TextDialog(Dialog[str]):
         self._hints = [("enter", "submit"), *([("shift+enter", "new line")] if several else []), ("escape", "cancel")]
 
     def lines(self, width: int, height: int) -> list[Line]:
-        """Return title and text, with the cursor."""
+        """Return the title and the text with the cursor."""
         self._width = max(width - 3, 1)
         head = heading(self._title, "", width)
         editor = self._editor
@@ -63,7 +63,7 @@ class TextDialog(Dialog[str]):
         return framed([*head, *body, *hint(self._hints, width)], width)
 
     def key(self, key: Key, bindings: Bindings) -> None:
-        """Edit, submit, dismiss."""
+        """Edit, submit or dismiss the text."""
         if "tui.select.cancel" in bindings.actions(key.name, "list"):
             self.finish(None)
         elif "tui.input.submit" in bindings.actions(key.name, "main"):
@@ -74,5 +74,5 @@ class TextDialog(Dialog[str]):
                 self._editor = edited
 
     def paste(self, text: str) -> None:
-        """Insert a text; in a single line its line breaks are spaces."""
+        """Insert a text; a dialog for a single line turns its line breaks into spaces."""
         self._editor = self._editor.pasted(text if self._several else " ".join(text.split()))

@@ -1,1 +1,1 @@
-"""The text that the user types: pure values, and functions that return changed ones."""
+"""The text that the user types: immutable values, and functions that return changed copies."""

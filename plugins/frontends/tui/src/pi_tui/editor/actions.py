@@ -1,4 +1,4 @@
-"""What the editor does for each of its actions, by the ids of ``keys.actions``."""
+"""The implementation of the editor's actions, by the ids in ``keys.actions``."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ __all__ = ["EDITOR_ACTIONS", "act"]
 
 
 def act(editor: Editor, action: str, *, width: int, page: int) -> Editor | None:
-    """Return the editor after an action; None for an action that is not its own.
+    """Return the editor after an action; None if the action is not one of the editor's.
 
     Args:
         editor: The editor.
         action: The id of the action.
         width: Cells of a row.
-        page: Rows of a page.
+        page: Number of rows of a page.
     """
     if action in _MOVES:
         return editor.moved(_MOVES[action](editor.text))
@@ -37,7 +37,7 @@ def act(editor: Editor, action: str, *, width: int, page: int) -> Editor | None:
 
 
 def _up(editor: Editor, width: int, _page: int) -> Editor:
-    """Go up; in the first row to its start, and from there, or while the history is displayed, back in the history."""
+    """Move up; from the first row to its start, and from there, or while recalling history, to the previous entry."""
     found = rows_away(editor.text, -1, width, editor.goal, editor.labels)
     if found is not None:
         return editor.moved(*found)
@@ -47,7 +47,7 @@ def _up(editor: Editor, width: int, _page: int) -> Editor:
 
 
 def _down(editor: Editor, width: int, _page: int) -> Editor:
-    """Go down; in the last row to its end, and while the history is displayed, forward in the history."""
+    """Move down; from the last row to its end, and while recalling history, to the next entry."""
     found = rows_away(editor.text, 1, width, editor.goal, editor.labels)
     if found is not None:
         return editor.moved(*found)
@@ -117,4 +117,4 @@ _ROWS: Mapping[str, Callable[[Editor, int, int], Editor]] = {
 }
 
 EDITOR_ACTIONS = frozenset({*_MOVES, *_KILLS, *_EDITS, *_ROWS})
-"""The actions that ``act`` does."""
+"""The actions that ``act`` performs."""

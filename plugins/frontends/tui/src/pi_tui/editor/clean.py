@@ -1,4 +1,4 @@
-"""Text from outside on its way into the editor: no escape sequence and no control character is left of it."""
+"""Cleaning of external text for the editor: removes escape sequences and control characters."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 _MARK = re.compile(f"[{chr(MARKS.start)}-{chr(MARKS.stop - 1)}]")
 
 _CONTROL_KEY = re.compile(r"\x1b\[(\d{2,3});5u")
-"""A control character as tmux writes it into a paste while keys are extended: a newline is Control and J."""
+"""A control character as tmux encodes it in a paste while extended keys are on: a newline is Control with J."""
 
 
 def cleaned(text: str) -> str:
-    """Return a text with line feeds as its only line ends, and with tabs as its only other control characters.
+    """Return a text with line feeds as its only line endings and tabs as its only other control characters.
 
-    Marks of pastes cannot come from outside; such a private character is written as its code point.
+    External text cannot contain marks of pastes: such a private character is replaced by its code point in text form.
     """
     if text.isascii() and text.isprintable():
         return text
@@ -30,7 +30,7 @@ def cleaned(text: str) -> str:
 
 
 def cleaned_paste(text: str) -> str:
-    """Return what a terminal sent as a paste, as ``cleaned`` does."""
+    """Return the text that a terminal sent as a paste, cleaned like ``cleaned`` does."""
     return cleaned(_CONTROL_KEY.sub(_control_character, text))
 
 

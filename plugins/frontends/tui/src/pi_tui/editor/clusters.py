@@ -1,7 +1,8 @@
-"""What the cursor steps over: grapheme clusters, as wide as they are drawn.
+"""Grapheme clusters, the units of cursor movement, with their widths in cells.
 
-A line is cut as Rich cuts it, which draws it. On top of that two flag letters are one flag, and a character that cannot
-be seen is a cluster of its own, drawn by its code point: pasted text may hide instructions behind such characters.
+A line is split in the same way as by Rich, which draws it. In addition, two flag letters form one flag, and an
+invisible character is a cluster of its own, drawn as its code point: pasted text may hide instructions with such
+characters.
 """
 
 from __future__ import annotations
@@ -26,17 +27,17 @@ __all__ = [
 ]
 
 MARKS = range(0x10F800, 0x10FFFE)
-"""Characters that represent pasted texts: private ones, which have no meaning in any text from outside."""
+"""Private-use characters that represent pasted texts; they have no meaning in external text."""
 
 TAB = "    "
 
 _FIRST_COMBINING = "\u0300"
-"""All printable characters before it are one cell wide, and none joins another."""
+"""All printable characters before this one are one cell wide, and none combines with another."""
 
 _FLAG_LETTERS = "\U0001f1e6", "\U0001f1ff"
 
 _LONG_LINE = 4096
-"""Characters; of a longer line only the surroundings of the cursor are cut into clusters."""
+"""Length in characters above which only the surroundings of the cursor in a line are split into clusters."""
 
 _SURROUNDINGS = 256
 
@@ -47,8 +48,8 @@ class Cluster(NamedTuple):
     Attributes:
         start: Index of its first character in the line.
         end: Index after its last character.
-        shown: What is drawn for it.
-        cells: How wide that is.
+        shown: The text that is drawn for it.
+        cells: The width of that text.
     """
 
     start: int
@@ -58,7 +59,7 @@ class Cluster(NamedTuple):
 
 
 def is_narrow(text: str) -> bool:
-    """Whether every character of a text is visible and one cell wide; most texts are, and are not looked up then."""
+    """Whether every character of a text is visible and one cell wide; most texts are, and this check is cheap."""
     return text.isprintable() and (text.isascii() or max(text) < _FIRST_COMBINING)
 
 
@@ -67,7 +68,7 @@ def clusters_of(line: str, labels: tuple[tuple[str, str], ...] = ()) -> Sequence
 
     Args:
         line: A text without newlines.
-        labels: What is drawn for each of ``MARKS``; nothing for others.
+        labels: The text that is drawn for each character of ``MARKS``; other marks are drawn as code points.
     """
     if is_narrow(line):
         return [Cluster(index, index + 1, character, 1) for index, character in enumerate(line)]
@@ -89,7 +90,7 @@ def _clusters(line: str, labels: Mapping[str, str]) -> Iterator[Cluster]:
 
 @lru_cache(maxsize=1)
 def _alone() -> re.Pattern[str]:
-    """Return what matches a character that is no part of the cluster before it; compiled when it is needed first."""
+    """Return the pattern of a character that is a cluster of its own; it is compiled on first use."""
     import re
 
     from pi_hookspecs.hidden import HIDDEN
@@ -119,12 +120,12 @@ def _plain_clusters(line: str, start: int, end: int) -> Iterator[Cluster]:
 
 
 def code_point(character: str) -> str:
-    """Return how a character is written that is not to be drawn itself."""
+    """Return the text form of a character that must not be drawn itself."""
     return f"\u2039U+{ord(character):04X}\u203a"
 
 
 def next_boundary(text: str, at: int) -> int:
-    """Return where the cluster ends that begins at an index of a text, or that the index is in; a newline is one."""
+    """Return the end of the cluster that begins at or contains an index of a text; a newline is a cluster."""
     if at >= len(text) or text[at] == "\n":
         return min(at + 1, len(text))
     start, bounds = _bounds(text, at)
@@ -132,7 +133,7 @@ def next_boundary(text: str, at: int) -> int:
 
 
 def previous_boundary(text: str, at: int) -> int:
-    """Return where the cluster begins that ends at an index of a text, or that the index is in; a newline is one."""
+    """Return the start of the cluster that ends at or contains an index of a text; a newline is a cluster."""
     if at <= 0 or text[at - 1] == "\n":
         return max(at - 1, 0)
     start, bounds = _bounds(text, at)
@@ -140,13 +141,13 @@ def previous_boundary(text: str, at: int) -> int:
 
 
 def is_boundary(text: str, at: int) -> bool:
-    """Whether no cluster of a text is cut at an index."""
+    """Whether an index of a text is not inside a cluster."""
     start, bounds = _bounds(text, at)
     return at - start in bounds
 
 
 def _bounds(text: str, at: int) -> tuple[int, Sequence[int]]:
-    """Return where the line around an index begins, or its surroundings, and the boundaries from there."""
+    """Return the start of the line around an index, or of a part of it, and the boundaries relative to that start."""
     start = text.rfind("\n", 0, at) + 1
     end = text.find("\n", at)
     end = len(text) if end < 0 else end

@@ -1,4 +1,4 @@
-"""What was sent before, to be sent again. Changes to it and an unsent text stay until something is sent."""
+"""The history of sent texts. Edits of recalled texts and an unsent text are kept until something is sent."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ __all__ = ["History"]
 
 
 class History(NamedTuple):
-    """What was sent, and which of it is displayed.
+    """The sent texts, and which of them is displayed.
 
     Attributes:
-        sent: The oldest first.
-        back: How far back the text is that is displayed; 0 for the one that is not sent yet.
-        left: Texts that were left behind when another one was displayed, by how far back they are.
+        sent: The sent texts, the oldest first.
+        back: Position of the displayed text, counted back from the unsent text, which is 0.
+        left: The state of texts when the user moved on to another one, by their position.
     """
 
     sent: tuple[str, ...] = ()
@@ -27,23 +27,23 @@ class History(NamedTuple):
 
     @classmethod
     def of(cls, sent: Iterable[str]) -> History:
-        """Return the history of what was sent, the oldest first; what was sent twice in a row counts once."""
+        """Return the history of the given texts, the oldest first; consecutive equal texts count once."""
         history = cls()
         for text in sent:
             history = history.added(text)
         return history
 
     def added(self, text: str) -> History:
-        """Return the history after another text was sent; what was changed in it is forgotten."""
+        """Return the history after another text was sent; edits of recalled texts are dropped."""
         repeated = bool(self.sent) and self.sent[-1] == text
         return History(self.sent if repeated or not text.strip() else (*self.sent, text))
 
     def shifted(self, now: Text, by: int) -> tuple[History, Text] | None:
-        """Return the history with another text displayed, and that text; None if there is none so far back, or forward.
+        """Return the history with another text displayed, and that text; None at the end of the history.
 
         Args:
             now: The text that is displayed now.
-            by: 1 for the one before it, -1 for the one after it.
+            by: 1 for the previous text, -1 for the next one.
         """
         back = self.back + by
         if not 0 <= back <= len(self.sent):

@@ -1,4 +1,4 @@
-"""Deleted texts that can be inserted again, the newest first."""
+"""The kill ring: deleted texts that can be inserted again, beginning with the newest."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class KillRing(NamedTuple):
     """Deleted texts.
 
     Attributes:
-        texts: The newest last.
+        texts: The deleted texts, the newest last.
     """
 
     texts: tuple[str, ...] = ()
@@ -22,8 +22,9 @@ class KillRing(NamedTuple):
         """Return the ring with another text.
 
         Args:
-            text: What was deleted.
-            joined: Where it was, if it was deleted right after the newest text, of which it becomes a part.
+            text: The deleted text.
+            joined: The position relative to the newest text, if the deletion directly followed; the text is then
+                joined to it.
         """
         if not text:
             return self
@@ -34,9 +35,9 @@ class KillRing(NamedTuple):
 
     @property
     def newest(self) -> str:
-        """The text that was deleted last; empty if there is none."""
+        """The most recently deleted text; empty if there is none."""
         return self.texts[-1] if self.texts else ""
 
     def rotated(self) -> KillRing:
-        """Return the ring with the newest text as the oldest."""
+        """Return the ring with the newest text moved to the oldest position."""
         return KillRing((*self.texts[-1:], *self.texts[:-1]))

@@ -1,4 +1,4 @@
-"""Where moves lead: functions from a text and its cursor to an index."""
+"""Targets of cursor movements: functions from a text and its cursor to an index."""
 
 from __future__ import annotations
 
@@ -17,43 +17,43 @@ __all__ = ["jump", "left", "right", "rows_away", "word_left", "word_right"]
 
 
 def left(text: Text) -> int:
-    """Return the index a cluster left of the cursor."""
+    """Return the index one cluster left of the cursor."""
     return previous_boundary(text.text, text.cursor)
 
 
 def right(text: Text) -> int:
-    """Return the index a cluster right of the cursor."""
+    """Return the index one cluster right of the cursor."""
     return next_boundary(text.text, text.cursor)
 
 
 def word_left(text: Text) -> int:
-    """Return where the word before the cursor begins, or the run of punctuation; at the start of a line, the line's."""
+    """Return the start of the word or punctuation before the cursor; at a line's start, the previous line's end."""
     return _word(text.text, text.cursor, previous_boundary)
 
 
 def word_right(text: Text) -> int:
-    """Return where the word after the cursor ends, or the run of punctuation; at the end of a line, the next line."""
+    """Return the end of the word or punctuation after the cursor; at the end of a line, the next line's start."""
     return _word(text.text, text.cursor, next_boundary)
 
 
 def jump(text: Text, character: str, *, forward: bool) -> int | None:
-    """Return where a character is next, forward or back from the cursor; None if it is nowhere there."""
+    """Return the index of the nearest occurrence of a character after or before the cursor; None if there is none."""
     found = text.text.find(character, right(text)) if forward else text.text.rfind(character, 0, text.cursor)
     return None if found < 0 else found
 
 
 def rows_away(text: Text, rows: int, width: int, goal: int | None, labels: Labels = ()) -> tuple[int, int] | None:
-    """Return the index some rows below the cursor and the column that moves up and down keep to.
+    """Return the index some rows below the cursor, and the goal column of vertical moves.
 
     Args:
         text: The text.
-        rows: How many rows; negative: above.
+        rows: Number of rows; negative numbers move up.
         width: Cells of a row.
-        goal: The column of the moves before this one; None: the cursor's.
-        labels: What is drawn for marks.
+        goal: The goal column of preceding vertical moves; None for the cursor's column.
+        labels: The texts that are drawn for marks of pastes.
 
     Returns:
-        The index and the column; None if the cursor is in the last row already, or in the first.
+        The index and the goal column; None if the cursor is already in the last or first row.
     """
     laid_out = wrap(text.text, width, labels)
     place = place_of(text.text, laid_out, text.cursor, width, labels)
@@ -65,7 +65,7 @@ def rows_away(text: Text, rows: int, width: int, goal: int | None, labels: Label
 
 
 def _word(text: str, at: int, step: Callable[[str, int], int]) -> int:
-    """Step over spaces, then over clusters of one kind; a newline and a paste are words of their own."""
+    """Step over spaces, then over clusters of one kind; newlines and pastes are words of their own."""
     kind = ""
     while (beyond := step(text, at)) != at:
         stepped = _kind(text[min(at, beyond) : max(at, beyond)])

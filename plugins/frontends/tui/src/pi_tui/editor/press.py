@@ -1,4 +1,4 @@
-"""What a key does to the editor, once nothing else has taken it."""
+"""The effect of a key on the editor, if nothing else has handled the key."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ __all__ = ["press"]
 
 
 def press(editor: Editor, key: Key, bindings: Bindings, *, width: int, page: int) -> Editor | None:
-    """Return the editor after a key; None for a key that means nothing to it.
+    """Return the editor after a key; None if the editor does not use the key.
 
-    A character that is looked for after a jump was begun is one even if its key does something else.
+    After a jump has begun, a key that types a character selects the target of the jump, even if the key has an action.
 
     Args:
         editor: The editor.
         key: The key.
-        bindings: What keys do.
+        bindings: The key bindings.
         width: Cells of a row.
-        page: Rows of a page.
+        page: Number of rows of a page.
     """
     if key.action == "release":
         return None

@@ -1,4 +1,4 @@
-"""The editor: a text, what can be undone, deleted texts, pastes and the history, as one value."""
+"""The editor's state as one value: text, undo stack, kill ring, pastes and history."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from pi_tui.editor.wrap import Labels, Place, Row, place_of, wrap
 __all__ = ["Editor", "Last"]
 
 Last: TypeAlias = Literal["", "type", "kill", "yank"]
-"""What was done last, where that decides what the next edit does."""
+"""The kind of the last edit, if it affects the next one."""
 
 
 class Editor(NamedTuple):
-    """An editor's state. Every method returns a changed one.
+    """The state of an editor. Methods return a changed copy.
 
     Attributes:
-        text: The text and its cursor; a long paste is one character of it.
-        undo: What can be undone.
+        text: The text and its cursor; a long paste is represented by one character.
+        undo: The changes that can be undone and redone.
         ring: Deleted texts.
         pastes: Long pastes.
-        history: What was sent before.
-        last: What was done last.
-        yanked: Where the text begins that was inserted from the ring.
-        goal: The column that moves up and down keep to.
-        jumping: Which way the next typed character is looked for, after a jump was begun.
+        history: The texts that were sent.
+        last: The kind of the last edit.
+        yanked: Index at which the text inserted from the ring begins.
+        goal: The goal column of vertical moves; None if there were none.
+        jumping: After a jump has begun, the direction in which the next typed character is searched.
     """
 
     text: Text = Text()
@@ -46,16 +46,16 @@ class Editor(NamedTuple):
 
     @property
     def value(self) -> str:
-        """The text as it is sent: with what was pasted."""
+        """The text as it is sent, including pasted texts."""
         return self.pastes.expanded(self.text.text)
 
     @property
     def labels(self) -> Labels:
-        """What is drawn for each paste."""
+        """The text that is drawn for each paste."""
         return self.pastes.labels
 
     def rows(self, width: int) -> tuple[list[Row], Place]:
-        """Return what is drawn in a width, and where the cursor is."""
+        """Return the rows for a width, and the position of the cursor."""
         rows = wrap(self.text.text, width, self.labels)
         return rows, place_of(self.text.text, rows, self.text.cursor, width, self.labels)
 
@@ -68,9 +68,9 @@ class Editor(NamedTuple):
         return self._replace(text=text, undo=self.undo.recorded(self.text), last=last, goal=None, jumping="")
 
     def typed(self, text: str) -> Editor:
-        """Return the editor after a text was typed, or the cursor where it is, if a jump was begun.
+        """Return the editor after typing a text; if a jump has begun, move to the text instead of inserting it.
 
-        A word is undone at once, with the spaces before it.
+        Undo removes a whole word with the spaces before it.
         """
         text = cleaned(text)
         if not text:
@@ -85,7 +85,7 @@ class Editor(NamedTuple):
         return self.edited(self.text.inserted(text), "type")
 
     def pasted(self, text: str) -> Editor:
-        """Return the editor after a paste, as the terminal sent it; a long one becomes a mark."""
+        """Return the editor after a paste, given as the terminal sent it; a long paste becomes a mark."""
         text = cleaned_paste(text)
         if not text:
             return self
@@ -95,16 +95,16 @@ class Editor(NamedTuple):
         return self.edited(self.text.inserted(mark))._replace(pastes=pastes)
 
     def put(self, text: str) -> Editor:
-        """Return the editor with another text, where a paste that it holds unchanged is a mark; it can be undone."""
+        """Return the editor with another text, in which unchanged pastes become marks; the change can be undone."""
         text = self.pastes.folded(cleaned(text))
         return self if text == self.text.text else self.edited(Text(text, len(text)))
 
     def replaced(self, start: int, end: int, text: str) -> Editor:
-        """Return the editor with a text in place of a part of its own, such as a completion; the cursor is after it."""
+        """Return the editor with a part of its text replaced, for example by a completion; the cursor is after it."""
         return self.edited(self.text.without(start, end).inserted(cleaned(text)))
 
     def killed(self, start: int, end: int) -> Editor:
-        """Return the editor without a part of its text, before or after the cursor, which the ring keeps."""
+        """Return the editor without a part of its text before or after the cursor; the kill ring keeps that part."""
         if start == end:
             return self
         joined: Literal["before", "after"] = "before" if end == self.text.cursor else "after"
@@ -112,7 +112,7 @@ class Editor(NamedTuple):
         return self.edited(self.text.without(start, end), "kill")._replace(ring=ring)
 
     def yanked_again(self) -> Editor:
-        """Return the editor with an older deleted text in place of the one that was just inserted."""
+        """Return the editor with the deleted text that was just inserted replaced by an older one."""
         if self.last != "yank" or len(self.ring.texts) < 2:  # noqa: PLR2004
             return self
         ring = self.ring.rotated()
@@ -135,7 +135,7 @@ class Editor(NamedTuple):
         return self._restored(self.undo.redone(self.text))
 
     def recalled(self, by: int) -> Editor | None:
-        """Return the editor with the text that was sent before, ``by`` 1, or after it, -1; None if there is none."""
+        """Return the editor with the previous (``by`` 1) or next (-1) text of the history; None if there is none."""
         found = self.history.shifted(self.text, by)
         if found is None:
             return None
@@ -143,7 +143,7 @@ class Editor(NamedTuple):
         return self._replace(history=history, text=text, undo=Undo(), last="", goal=None, jumping="")
 
     def sent(self) -> tuple[Editor, str]:
-        """Return an empty editor, whose history has what was sent, and that."""
+        """Return an emptied editor with the text added to its history, and the text to send."""
         value = self.value
         pastes = self.pastes.kept(self.ring.texts)
         return Editor(ring=self.ring, pastes=pastes, history=self.history.added(value)), value

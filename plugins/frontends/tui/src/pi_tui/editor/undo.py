@@ -1,4 +1,4 @@
-"""What the text was before, and after what was undone."""
+"""Undo and redo: earlier states of a text, and states that were undone."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ __all__ = ["Undo"]
 _STATES = 500
 
 _CHARACTERS = 8_000_000
-"""Of all states together: one of a huge text is a copy of it."""
+"""Maximum characters of all states together; each state contains a copy of the text."""
 
 
 class Undo(NamedTuple):
-    """Texts to go back to, the next one last."""
+    """The states that can be undone and redone; in both tuples, the next state to restore is the last."""
 
     past: tuple[Text, ...] = ()
     future: tuple[Text, ...] = ()
 
     def recorded(self, before: Text) -> Undo:
-        """Return what can be undone once a text has been changed; what was undone before can no longer be redone."""
+        """Return the stack after a text was changed; changes that were undone before can no longer be redone."""
         past = (*self.past[1 - _STATES :], before)
         characters = sum(len(each.text) for each in past)
         dropped = 0
@@ -32,13 +32,13 @@ class Undo(NamedTuple):
         return Undo(past[dropped:])
 
     def undone(self, now: Text) -> tuple[Undo, Text] | None:
-        """Return what can be undone then, and the text before the last change; None if there is none."""
+        """Return the stack after undoing, and the text before the last change; None if there is none."""
         if not self.past:
             return None
         return Undo(self.past[:-1], (*self.future, now)), self.past[-1]
 
     def redone(self, now: Text) -> tuple[Undo, Text] | None:
-        """Return what can be undone then, and the text before it was undone; None if nothing was."""
+        """Return the stack after redoing, and the text before the last undo; None if there is none."""
         if not self.future:
             return None
         return Undo((*self.past, now), self.future[:-1]), self.future[-1]

@@ -1,4 +1,4 @@
-"""From a text to rows that fit a width, and from the cursor to its cell and back."""
+"""Wrapping of a text into rows of a width, and conversion between indices and cells."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 __all__ = ["Labels", "Place", "Row", "index_at", "place_of", "wrap"]
 
 Labels = tuple[tuple[str, str], ...]
-"""What is drawn for each mark of a paste."""
+"""The text that is drawn for each mark of a paste."""
 
 _LONG_LINE = 4096
-"""Characters. Of longer lines only a few are kept: a million characters have a hundred megabytes of rows."""
+"""Maximum characters of a short line. Few longer lines are cached: the rows of a million characters take 100 MB."""
 
 
 class Row(NamedTuple):
@@ -25,9 +25,9 @@ class Row(NamedTuple):
 
     Attributes:
         start: Index of its first character in the text.
-        end: Index after its last one, without the newline.
-        shown: What is drawn, never wider than the width.
-        cells: How wide that is.
+        end: Index after its last character, without the newline.
+        shown: The text that is drawn, never wider than the width.
+        cells: The width of that text.
     """
 
     start: int
@@ -37,11 +37,11 @@ class Row(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where the cursor is drawn.
+    """The position at which the cursor is drawn.
 
     Attributes:
         row: Index of the row.
-        cell: Cells before it; the row's width at the end of a full row, so lay out one cell less than there is.
+        cell: Cells before it; after a full row, that is the row's width, so lay out one cell less than is available.
     """
 
     row: int
@@ -49,12 +49,12 @@ class Place(NamedTuple):
 
 
 def wrap(text: str, width: int, labels: Labels = ()) -> list[Row]:
-    """Return the rows of a text, at least one. A row ends after a space, or else where it is full.
+    """Return the rows of a text, at least one. A row ends after a space, or where it is full if it has none.
 
     Args:
         text: The text.
         width: Cells of a row, at least 1.
-        labels: What is drawn for marks.
+        labels: The texts that are drawn for marks of pastes.
     """
     rows = []
     start = 0
@@ -65,14 +65,14 @@ def wrap(text: str, width: int, labels: Labels = ()) -> list[Row]:
 
 
 def place_of(text: str, rows: Sequence[Row], cursor: int, width: int, labels: Labels = ()) -> Place:
-    """Return where the cursor is drawn; between two rows of a line, at the start of the second."""
+    """Return the position at which the cursor is drawn; between two rows of a line, the start of the second."""
     index = bisect_right(rows, cursor, key=lambda row: row.start) - 1
     row = rows[index]
     return Place(index, sum(each.cells for each in _clusters(text, row, width, labels) if each.end <= cursor))
 
 
 def index_at(text: str, rows: Sequence[Row], place: Place, width: int, labels: Labels = ()) -> int:
-    """Return the index of the cluster that is drawn at a place; that of the row's end for a place right of it."""
+    """Return the index of the cluster that is drawn at a position; right of the row's end, the index of that end."""
     row = rows[place.row]
     clusters = _clusters(text, row, width, labels)
     cells = 0
@@ -81,11 +81,11 @@ def index_at(text: str, rows: Sequence[Row], place: Place, width: int, labels: L
         if cells > place.cell:
             return cluster.start
     continues = place.row + 1 < len(rows) and rows[place.row + 1].start == row.end
-    return clusters[-1].start if continues and clusters else row.end  # its end is the start of the next row
+    return clusters[-1].start if continues and clusters else row.end  # the row's end is the start of the next one
 
 
 def fitted(cluster: Cluster, width: int) -> Cluster:
-    """Return a cluster as it is drawn in rows of a width: one that is wider is cut."""
+    """Return a cluster for rows of a width; a wider cluster is cut."""
     if cluster.cells <= width:
         return cluster
     from rich.cells import set_cell_size
@@ -94,7 +94,7 @@ def fitted(cluster: Cluster, width: int) -> Cluster:
 
 
 def _clusters(text: str, row: Row, width: int, labels: Labels) -> Sequence[Cluster]:
-    """Return the clusters of a row, with indices in the text. What is a cluster depends on the whole line."""
+    """Return the clusters of a row, with indices in the text. They are determined from the whole line."""
     if row.shown.isascii() and len(row.shown) == row.end - row.start:
         return [Cluster(row.start + index, row.start + index + 1, each, 1) for index, each in enumerate(row.shown)]
     start = text.rfind("\n", 0, row.start) + 1

@@ -1,1 +1,1 @@
-"""Keys: what terminals send, what each key does, and the file in which the user changes that."""
+"""Keys: parsing of what terminals send, key bindings, and the file in which the user changes them."""

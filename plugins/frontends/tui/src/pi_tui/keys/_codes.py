@@ -1,4 +1,4 @@
-"""Tables of what terminals send for keys that type nothing."""
+"""Tables of the codes that terminals send for keys that type no character."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ CSI_FINAL = {
     "R": "f3",
     "S": "f4",
 }
-"""``CSI A`` and ``CSI 1 ; modifiers A``."""
+"""Final characters of ``CSI A`` and ``CSI 1 ; modifiers A``."""
 
 CSI_TILDE = {
     1: "home",
@@ -58,16 +58,16 @@ CSI_TILDE = {
     33: "f19",
     34: "f20",
 }
-"""``CSI 5 ~`` and ``CSI 5 ; modifiers ~``."""
+"""First parameters of ``CSI 5 ~`` and ``CSI 5 ; modifiers ~``."""
 
 TILDE_MODIFIERS = {"~": (), "$": ("shift",), "^": ("ctrl",), "@": ("ctrl", "shift")}
-"""What rxvt sends in place of the tilde."""
+"""The modifiers for the final characters that rxvt sends in place of the tilde."""
 
 RXVT_FINAL = {"a": "up", "b": "down", "c": "right", "d": "left"}
-"""With shift after ``CSI``, with ctrl after ``ESC O``."""
+"""Final characters of rxvt: after ``CSI`` with Shift, after ``ESC O`` with Control."""
 
 LINUX_CONSOLE = {"A": "f1", "B": "f2", "C": "f3", "D": "f4", "E": "f5"}
-"""After ``CSI [``."""
+"""Final characters after ``CSI [``."""
 
 SS3 = {
     **CSI_FINAL,
@@ -81,7 +81,7 @@ SS3 = {
     "o": "/",
     **{chr(ord("p") + digit): str(digit) for digit in range(10)},
 }
-"""After ``ESC O``: keys in application mode, and those of the keypad."""
+"""Final characters after ``ESC O``: keys in application mode, and keys of the keypad."""
 
 CONTROL_KEYS = {
     **{chr(code): f"ctrl+{chr(code + 96)}" for code in range(1, 27)},
@@ -96,8 +96,8 @@ CONTROL_KEYS = {
     "\x7f": "backspace",
     "\x08": "backspace",
 }
-"""Control characters. ``ctrl+j`` is no enter: it is the new line that every terminal can send. Control and hyphen,
-underscore or slash are the same character, and so are control and H, and the backspace of some terminals."""
+"""Control characters. ``ctrl+j`` is not Enter: every terminal can send it for a new line. Control with a hyphen, an
+underscore or a slash sends the same character; so do Control-H and the backspace key of some terminals."""
 
 _KEYPAD = (*"0123456789./*-+", "enter", "=", ",", "left", "right", "up", "down", "pageup", "pagedown", "home", "end")
 
@@ -111,4 +111,4 @@ KEY_CODES = {
     **{57399 + number: name for number, name in enumerate((*_KEYPAD, "insert", "delete", "clear"))},
     **{57376 + number: f"f{13 + number}" for number in range(12)},
 }
-"""Codes of the Kitty keyboard protocol for keys that are named, not typed; the keypad's are those of the other keys."""
+"""Kitty keyboard protocol codes of keys that have names; keypad keys have the names of the corresponding other keys."""

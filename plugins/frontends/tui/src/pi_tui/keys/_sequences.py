@@ -1,4 +1,4 @@
-"""Reads one complete control sequence: a key with modifiers, the mouse, the focus, or a reply."""
+"""Parsing of one complete control sequence: a key with modifiers, the mouse, the focus, or a reply."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["application_key", "read_sequence"]
 
 _BITS = ((4, "ctrl"), (1, "shift"), (2, "alt"), (8, "super"))
-"""Modifiers in the order of names. Hyper, Meta and the locks have no names; a key with a lock is the key."""
+"""Modifiers in the order in which key names contain them. Hyper, Meta and locks are ignored."""
 
 _ACTIONS: Mapping[int, Literal["press", "repeat", "release"]] = {1: "press", 2: "repeat", 3: "release"}
 
@@ -39,7 +39,7 @@ _FIXED: Mapping[str, Event] = {
 
 
 def read_sequence(sequence: str) -> Event:
-    """Return the event of a sequence that begins with ``ESC [``: a ``Reply`` where it is no key that has a name."""
+    """Return the event of a sequence that begins with ``ESC [``: a ``Reply`` if it is not a known event."""
     if sequence in _FIXED:
         return _FIXED[sequence]
     if mouse := _MOUSE.fullmatch(sequence):
@@ -49,7 +49,7 @@ def read_sequence(sequence: str) -> Event:
 
 
 def application_key(final: str, modifiers: int = 1) -> Key:
-    """Return the key that is sent as ``ESC O`` and this character: an arrow, a function key, or one of the keypad."""
+    """Return the key that is sent as ``ESC O`` and a final character: an arrow, a function key, or a keypad key."""
     if final in RXVT_FINAL:
         return Key(f"ctrl+{RXVT_FINAL[final]}")
     held, _ = _modifiers([[1], [modifiers]])
@@ -72,14 +72,14 @@ def _key(parameters: Sequence[Sequence[int]], final: str) -> Key | None:
 
 
 def _parameters(text: str) -> Sequence[Sequence[int]] | None:
-    """Return the numbers of a sequence, with those after colons; absent ones are 0. None if there is anything else."""
+    """Return the parameters of a sequence, each split at its colons; absent numbers are 0. None if it is malformed."""
     if not re.fullmatch(r"[0-9:;]*", text):
         return None
     return [[min(int(number or 0), 0x7FFFFFFF) for number in part.split(":")] for part in text[:200].split(";")]
 
 
 def _modifiers(parameters: Sequence[Sequence[int]]) -> tuple[set[str], Literal["press", "repeat", "release"]]:
-    """Return the modifiers of a key and what is done to it, from the second parameter."""
+    """Return the modifiers and the action (press, repeat or release) of a key from the second parameter."""
     second = parameters[1] if len(parameters) > 1 else [1]
     bits = max(second[0] - 1, 0)
     action = _ACTIONS.get(second[1] if len(second) > 1 else 1, "press")
@@ -92,10 +92,10 @@ def _named_or_typed(
     action: Literal["press", "repeat", "release"],
     text: str = "",
 ) -> Key | None:
-    """Return the key with a code: Unicode's of what it types without modifiers, or Kitty's of a key that is named.
+    """Return the key for a code: the Unicode character that it types without modifiers, or Kitty's code of a named key.
 
-    The first code may be followed by the character with Shift, and by that of the same key on an English keyboard: the
-    latter is the name where Control or Alt is held and the character is of another script.
+    The first code may be followed by the character with Shift and by the character of the same key on an English
+    keyboard. The latter is the key's name if Control or Alt is held and the first code is not an ASCII character.
     """
     code, shifted, base = (*codes, 0, 0)[:3]
     if code in KEY_CODES:
@@ -114,12 +114,12 @@ def _named_or_typed(
 
 
 def _shift(character: str) -> set[str]:
-    """Return the Shift that a capital letter implies."""
+    """Return the Shift modifier that a capital letter implies."""
     return {"shift"} if character != character.lower() and len(character.lower()) == 1 else set()
 
 
 def _character(code: int) -> str:
-    """Return the character with a code, if a key can type it: no control character, no surrogate, none of Kitty's."""
+    """Return the character with a code; empty for control characters, surrogates and codes that Kitty reserves."""
     if code < ord(" ") or _DELETED <= code < 0xA0 or 0xD800 <= code <= 0xF8FF or code > 0x10FFFF:  # noqa: PLR2004
         return ""
     return chr(code)

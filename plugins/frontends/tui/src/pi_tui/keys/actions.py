@@ -1,4 +1,4 @@
-"""What keys can do: the actions that ``keybindings.json`` names, with the keys that they have by default."""
+"""The actions to which ``keybindings.json`` can assign keys, with their default keys."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ if TYPE_CHECKING:
 __all__ = ["ACTIONS", "RESERVED", "Action", "Place", "Platform", "default_keys", "platform_of"]
 
 Platform: TypeAlias = Literal["linux", "darwin", "win32", "wsl"]
-"""``wsl`` is Linux in a terminal of Windows, which keeps some keys for itself."""
+"""``wsl`` is Linux in a Windows terminal, which intercepts some keys."""
 
 Place: TypeAlias = Literal["main", "search", "list", "sessions", "models", "thinking", "tree"]
-"""Where a key is pressed: at the prompt, in the search of the transcript, in any list, or in one of these lists."""
+"""Where a key is pressed: at the prompt, in the transcript's search, in any list, or in a particular list."""
 
 _LISTS: tuple[Place, ...] = ("list", "sessions", "models", "thinking", "tree")
 
 
 class Action(NamedTuple):
-    """Something that a key can do.
+    """An action that a key can trigger.
 
     Attributes:
-        id: Its name in ``keybindings.json``.
-        keys: Its canonical keys by default.
+        id: The action's name in ``keybindings.json``.
+        keys: Canonical names of its default keys.
         description: One line, for lists of keys.
-        places: Where it can be done.
-        elsewhere: Its keys on platforms where they are others.
+        places: Where the action is available.
+        elsewhere: Its default keys on platforms where they differ.
     """
 
     id: str
@@ -89,7 +89,12 @@ _TRANSCRIPT = (
         "Scroll to the next prompt",
         elsewhere=_on_windows("ctrl+down"),
     ),
-    Action("tui.altScreen.search", ("ctrl+shift+f",), "Search the transcript", elsewhere=_on_windows("ctrl+f")),
+    Action(
+        "tui.altScreen.search",
+        ("ctrl+shift+f", "ctrl+f"),
+        "Search the transcript; with Ctrl+F while nothing is typed",
+        elsewhere=_on_windows("ctrl+f"),
+    ),
     Action("tui.altScreen.searchNext", ("enter", "ctrl+g"), "Go to the next match", ("search",)),
     Action("tui.altScreen.searchPrevious", ("shift+enter", "ctrl+shift+g"), "Go to the previous match", ("search",)),
     Action("tui.altScreen.searchClose", ("escape",), "Close the search", ("search",)),
@@ -102,7 +107,7 @@ _APP = (
     Action("app.clear", ("ctrl+c",), "Clear the prompt; twice, exit"),
     Action("app.exit", ("ctrl+d",), "Exit, at an empty prompt"),
     Action("app.suspend", ("ctrl+z",), "Suspend; fg resumes", elsewhere={"win32": ()}),
-    Action("app.editor.external", ("ctrl+g",), "Edit the prompt in an editor of its own"),
+    Action("app.editor.external", ("ctrl+g",), "Edit the prompt in an external editor"),
     Action(
         "app.clipboard.pasteImage",
         ("ctrl+v",),
@@ -152,7 +157,7 @@ _TREE = (
         ("ctrl+left", "alt+left"),
         "Fold the branch, or go to where it starts",
         ("tree",),
-        {"darwin": ("alt+left", "ctrl+left")},  # macOS keeps Control and an arrow for itself: hints name the first key
+        {"darwin": ("alt+left", "ctrl+left")},  # macOS intercepts Control with an arrow: hints name the first key
     ),
     Action(
         "app.tree.unfoldOrDown",
@@ -181,7 +186,7 @@ RESERVED = frozenset(
         "tui.input.submit",
     }
 )
-"""Actions whose keys no plugin can have: without them a user could not stop, send or leave."""
+"""Actions whose keys no plugin can take: without them a user could not interrupt, send or exit."""
 
 
 def default_keys(platform: Platform) -> dict[str, tuple[str, ...]]:

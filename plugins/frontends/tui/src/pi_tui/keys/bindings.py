@@ -1,4 +1,4 @@
-"""Which keys do what now: the defaults, changed by the user's."""
+"""The current key bindings: the defaults with the user's changes."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class Bindings:
     """The keys of every action, and the actions of every key.
 
     Args:
-        platform: Which defaults there are.
-        changed: Keys of actions that the user has chosen, in place of the defaults; empty: none.
+        platform: The platform, which determines the defaults.
+        changed: Keys that the user assigned to actions in place of the defaults; an empty tuple unbinds the action.
     """
 
     def __init__(self, platform: Platform, changed: Mapping[str, tuple[str, ...]] | None = None) -> None:
@@ -31,22 +31,22 @@ class Bindings:
                 self._actions.setdefault(key, []).append(name)
 
     def keys(self, action: str) -> tuple[str, ...]:
-        """Return the keys of an action; the first is the one to show where there is room for one."""
+        """Return the keys of an action; show the first one if there is room for only one."""
         return self._keys[action]
 
     def all(self) -> Mapping[str, tuple[str, ...]]:
-        """Return the keys of each action."""
+        """Return the keys of every action."""
         return dict(self._keys)
 
     def actions(self, key: str, place: Place | None = None) -> tuple[str, ...]:
-        """Return the actions of a key: all, or those that can be done in a place."""
+        """Return the actions of a key: all of them, or only those available in a place."""
         return tuple(name for name in self._actions.get(key, ()) if place is None or place in ACTIONS[name].places)
 
     def does(self, key: str, action: str) -> bool:
-        """Whether a key does this."""
+        """Whether a key triggers an action."""
         return action in self._actions.get(key, ())
 
     @property
     def bound_keys(self) -> tuple[str, ...]:
-        """All keys that do anything."""
+        """All keys that have an action."""
         return tuple(self._actions)

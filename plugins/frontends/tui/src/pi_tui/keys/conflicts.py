@@ -1,4 +1,4 @@
-"""Keys that should do two things: reported, because only one of them happens."""
+"""Detection of conflicts: keys with two actions, of which only one would be performed."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ class Conflict(NamedTuple):
 
 
 class ShortcutConflict(NamedTuple):
-    """A plugin's shortcut on a key that pi has, too.
+    """A plugin's shortcut for a key that pi uses itself, or that does not exist.
 
     Attributes:
-        key: As the plugin names it.
-        action: What else the key does; None if it is no key.
+        key: The key as the plugin wrote it.
+        action: The action that the key already has; None if there is no such key.
         wins: Whether the plugin gets the key.
     """
 
@@ -51,9 +51,10 @@ class ShortcutConflict(NamedTuple):
 
 
 def find_conflicts(bindings: Bindings) -> list[Conflict]:
-    """Return the conflicts, but for those of actions that share a key by default: which one happens is settled then.
+    """Return the conflicts, except between actions that share a key by default, since the code chooses between those.
 
-    So Control-D exits at an empty prompt and deletes in another, on whichever key the user puts the two.
+    For example, whichever key the user assigns to the two actions of Control-D, it exits at an empty prompt and deletes
+    otherwise.
     """
     settled = _pairs(default_keys(bindings.platform))
     found = []
@@ -65,10 +66,10 @@ def find_conflicts(bindings: Bindings) -> list[Conflict]:
 
 
 def find_shortcut_conflicts(bindings: Bindings, shortcuts: Iterable[str]) -> list[ShortcutConflict]:
-    """Return what is wrong with the keys that plugins want at the prompt.
+    """Return the problems with the keys that plugins want to use at the prompt.
 
     Args:
-        bindings: What keys do without the plugins.
+        bindings: The key bindings without the plugins.
         shortcuts: The plugins' keys.
     """
     return [conflict for name in shortcuts for conflict in _shortcut_conflict(bindings, name)]

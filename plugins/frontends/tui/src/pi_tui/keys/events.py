@@ -1,4 +1,4 @@
-"""What a terminal sends: keys, pasted text, mouse, focus, and replies to questions."""
+"""Events that a terminal sends: keys, pasted text, mouse, focus, and replies to queries."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ class Key(NamedTuple):
 
     Attributes:
         name: Its canonical name: ``ctrl+shift+p``, ``pageup``, ``shift+a``, ``é``.
-        text: What it types, unchanged; empty for keys that type nothing.
-        action: ``repeat`` while it is held, ``release`` when it is let go; only terminals with the Kitty keyboard
+        text: The text that it types, unchanged; empty for keys that type nothing.
+        action: ``repeat`` while it is held, ``release`` when it is released; only terminals with the Kitty keyboard
             protocol send these two.
     """
 
@@ -23,13 +23,13 @@ class Key(NamedTuple):
 
 
 class Paste(NamedTuple):
-    """Pasted text, as the terminal sent it: it may hold control characters and escape sequences."""
+    """Pasted text as the terminal sent it: it may contain control characters and escape sequences."""
 
     text: str
 
 
 class Focus(NamedTuple):
-    """The terminal has got the keyboard, or lost it."""
+    """The terminal gained or lost the keyboard focus."""
 
     gained: bool
 
@@ -38,9 +38,9 @@ class Mouse(NamedTuple):
     """A mouse event.
 
     Attributes:
-        kind: ``move`` has a button while one is held, which is dragging.
+        kind: The type of the event; a ``move`` with a button is a drag.
         button: ``left``, ``middle``, ``right``, or the direction of the wheel: ``up``, ``down``, ``left``, ``right``;
-            empty for a movement without a button.
+            empty for a movement without a pressed button.
         x: Column, 0 at the left edge.
         y: Row, 0 at the top.
         held: Modifiers that are held, in canonical order.
@@ -54,7 +54,7 @@ class Mouse(NamedTuple):
 
 
 class Reply(NamedTuple):
-    """An answer of the terminal, or a sequence that is not a key: the whole of it, with its escape character."""
+    """A reply of the terminal, or an unknown sequence: its complete text, including the escape character."""
 
     sequence: str
 

@@ -1,4 +1,4 @@
-"""``keybindings.json``: which keys the user has given to which actions, and what is wrong with the file."""
+"""Parsing of ``keybindings.json``: the keys that the user assigned to actions, and problems with the file."""
 
 from __future__ import annotations
 
@@ -54,16 +54,16 @@ _EARLIER_NAMES = {
     "treeEditLabel": "app.tree.editLabel",
     "treeToggleLabelTimestamp": "app.tree.toggleLabelTimestamp",
 }
-"""Names of actions in files that were written for early versions; they still count."""
+"""Names of actions in files that were written for early versions; they are still supported."""
 
 
 class KeyFile(NamedTuple):
-    """What a file says.
+    """The parsed contents of a file.
 
     Attributes:
-        keys: The canonical keys of the actions that it names; None if the file cannot be used at all, so that the
-            last ones stay.
-        problems: One line for each thing that is wrong; the rest of the file counts.
+        keys: The canonical keys of the actions that the file names; None if it is unusable, so that the previous keys
+            stay.
+        problems: One line for each problem; the rest of the file is used.
     """
 
     keys: Mapping[str, tuple[str, ...]] | None
@@ -71,7 +71,7 @@ class KeyFile(NamedTuple):
 
 
 def read_key_file(file: Path) -> KeyFile:
-    """Return what a file says; a file that does not exist says nothing."""
+    """Read and parse a file; a file that does not exist changes no keys."""
     try:
         text = file.read_bytes().decode("utf-8-sig")
     except FileNotFoundError:
@@ -84,25 +84,25 @@ def read_key_file(file: Path) -> KeyFile:
 
 
 def parse_key_file(text: str, name: str) -> KeyFile:
-    """Return what a text says.
+    """Parse the text of a file.
 
     Args:
-        text: The JSON.
-        name: The name of the file, for problems.
+        text: The JSON text.
+        name: The file's name, for the descriptions of problems.
     """
     try:
         pairs = json.loads(text, object_pairs_hook=_Pairs)
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}"
         until = "Until it is, no key is changed (see pi help keybindings)."
-        return KeyFile(None, (f"{name!r} is no JSON at {where}: {error.msg}. {until}",))
+        return KeyFile(None, (f"{name!r} is not JSON at {where}: {error.msg}. {until}",))
     except ValueError:
         return KeyFile(None, (f"{name!r} holds a number that is too long; it is an object of actions and their keys.",))
     except RecursionError:
         return KeyFile(None, (f"{name!r} is nested too deeply; it is an object of actions and their keys.",))
     if not isinstance(pairs, _Pairs):
         example = '{"app.session.new": "ctrl+shift+n"}'
-        return KeyFile(None, (f"{name!r} is no JSON object: write actions and their keys, as in {example}.",))
+        return KeyFile(None, (f"{name!r} is not a JSON object: write actions and their keys, as in {example}.",))
     keys: dict[str, tuple[str, ...]] = {}
     problems: list[str] = []
     for action, value in pairs:
@@ -122,7 +122,7 @@ def parse_key_file(text: str, name: str) -> KeyFile:
 
 
 class _Pairs(list[tuple[str, Any]]):
-    """An object of JSON, with names that occur twice."""
+    """The members of a JSON object, including repeated names."""
 
 
 def _keys(value: Any) -> list[str] | None:
@@ -138,8 +138,8 @@ def _unknown_keys(where: str, action: str, wanted: list[str]) -> Iterator[str]:
     rest = "its default stays" if len(unknown) == len(wanted) else "its other keys count"
     for key in unknown:
         yield (
-            f"{where}: {action!r} names {key!r}, which is no key; {rest}. A key is written as 'ctrl+shift+x', 'f5' or "
-            "'pageUp'."
+            f"{where}: {action!r} names {key!r}, which is not a key; {rest}. Write keys as 'ctrl+shift+x', 'f5' or"
+            " 'pageUp'."
         )
 
 
@@ -149,7 +149,7 @@ def _repeated(pairs: list[tuple[str, Any]]) -> list[str]:
 
 
 def _line_of(text: str, action: str) -> int:
-    """Return the number of the last line that has the name of an action, as JSON writes it; 1 if it is written else."""
+    """Return the number of the last line with an action's name in its usual JSON form; 1 if it is not found."""
     found = [*re.finditer(rf"{re.escape(json.dumps(action, ensure_ascii=False))}\s*:", text)]
     return text.count("\n", 0, found[-1].start()) + 1 if found else 1
 

@@ -1,4 +1,4 @@
-"""How keys are written for the user: as their keyboard calls them."""
+"""Key names for the user, as they appear on the platform's keyboards."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pi_tui.keys.actions import Platform
     from pi_tui.keys.bindings import Bindings
 
-__all__ = ["action_hint", "key_hint"]
+__all__ = ["LOOK_HINTS", "action_hint", "key_hint"]
 
 _CALLED: Mapping[Platform, Mapping[str, str]] = {
     "darwin": {"alt": "option", "super": "cmd"},
@@ -21,23 +21,26 @@ _CALLED: Mapping[Platform, Mapping[str, str]] = {
 }
 
 
+LOOK_HINTS = {"expand": "app.tools.expand", "cancel": "app.interrupt", "dequeue": "app.message.dequeue"}
+"""Actions whose keys are displayed in blocks."""
+
 _SHOWN = {"pageup": "pageUp", "pagedown": "pageDown"}
 
 
 def key_hint(key: str, platform: Platform) -> str:
-    """Return how a canonical key is called: ``option+enter`` on macOS for ``alt+enter``."""
+    """Return the displayed name of a canonical key, such as ``option+enter`` on macOS for ``alt+enter``."""
     held, name = split_key(key)
     called = _CALLED.get(platform, {})
     return "+".join([*(called.get(each, each) for each in held), _SHOWN.get(name, name)])
 
 
 def action_hint(bindings: Bindings, *actions: str, every: bool = False) -> str:
-    """Return the keys of actions as one hint: ``ctrl+c/ctrl+d``; empty if they have none.
+    """Return the keys of actions as one hint, such as ``ctrl+c/ctrl+d``; empty if they have none.
 
     Args:
-        bindings: What keys do.
-        actions: The actions, whose first keys are named.
-        every: Name all their keys.
+        bindings: The key bindings.
+        actions: The actions whose first keys are named.
+        every: Whether to name all their keys.
     """
     keys = [key for action in actions for key in bindings.keys(action)[: None if every else 1]]
     return "/".join(key_hint(key, bindings.platform) for key in dict.fromkeys(keys))

@@ -1,4 +1,4 @@
-"""Names of keys: those of ``pi_hookspecs.canonical_key`` that a terminal can send."""
+"""Names of the keys that a terminal can send, in the form of ``pi_hookspecs.canonical_key``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 __all__ = ["MODIFIERS", "join_key", "known_key", "split_key"]
 
 MODIFIERS = ("ctrl", "shift", "alt", "super")
-"""The modifiers, in the order in which a name has them."""
+"""The modifiers, in the order in which a name lists them."""
 
 _NAMED = frozenset(
     {
@@ -24,7 +24,7 @@ _NAMED = frozenset(
 
 
 def known_key(name: str) -> str | None:
-    """Return the canonical name of a key as a user writes it; None if there is no such key."""
+    """Return the canonical name of a key that a user wrote; None if there is no such key."""
     canonical = canonical_key(name)
     held, key = split_key(canonical)
     known = key in _NAMED or (len(key) == 1 and key.isprintable())

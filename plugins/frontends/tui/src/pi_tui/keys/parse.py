@@ -1,7 +1,7 @@
-"""From a terminal's bytes to events. A sequence may be cut between two reads, and Escape is one byte of many sequences.
+"""Parsing of a terminal's bytes into events. Reads may split a sequence, and many sequences begin with Escape.
 
-``Parser.feed`` holds back what may go on. Only the caller knows how long nothing has arrived: when that takes too long,
-it calls ``Parser.flush``, which returns what is held back as keys.
+``Parser.feed`` holds back input that may be incomplete. Only the caller knows how long no input has arrived: after a
+timeout, it calls ``Parser.flush``, which returns the held-back input as keys.
 """
 
 from __future__ import annotations
@@ -28,28 +28,28 @@ _CSI = re.compile(r"\x1b\[(?:\[[A-E]|[0-?]*[ -/]*[@-Z\\-~])")
 _SS3 = re.compile(r"\x1bO([1-9]?)([A-FHMP-SXa-dj-y])")
 
 _BEGUN = re.compile(r"\x1b(?:[]P_]|\x1b?(?:O[1-9]?|\[(?:\[|[0-?]*[ -/]*))?)\Z")
-"""The beginning of these and of a reply; two escapes are those of Alt and an arrow, where keys are not extended."""
+"""The beginning of these sequences and of a reply; some terminals send two escapes for Alt with an arrow."""
 
 _REPLY = re.compile(r"\x1b(?:\][0-9]|P[0-9>+$!|=]|_G)[^\x00-\x1f\x7f-\x9f]*(?:\x07|\x1b\\|\x9c)")
-"""Replies that end with a terminator: OSC with a number, DCS, and the APC of Kitty's images. Enter ends none: where it
-is pressed, what looked like a reply was typed."""
+"""Replies that end with a terminator: OSC with a number, DCS, and the APC of Kitty's images. No reply contains Enter:
+if it is pressed, the text that looked like a reply was typed."""
 
 _REPLY_BEGUN = re.compile(r"\x1b(?:\][0-9]|P[0-9>+$!|=]|_G)[^\x00-\x1f\x7f-\x9f]*\x1b?\Z")
 
 _TEXT = re.compile(r"[^\x00-\x1f\x7f-\x9f]+")
 
 _LONGEST_REPLY = 4096
-"""Characters of a reply without its end; a longer one is no reply."""
+"""Maximum characters of an unterminated reply; longer input is not a reply."""
 
 
 class Parser:
     """Reads events from bytes as they arrive.
 
     Args:
-        backspace: The character that the terminal sends for the backspace key, as its settings say (``VERASE``).
-            The other one of DEL and BS is then ``ctrl+backspace``. None: both are backspace.
-        marks_pastes: Whether the terminal marks where a paste begins and ends. Otherwise several lines that are read
-            at once are one, which lasts until nothing has arrived for a while.
+        backspace: The character that the terminal sends for the backspace key, according to its settings (``VERASE``).
+            The other one of DEL and BS is then ``ctrl+backspace``. With None, both are backspace.
+        marks_pastes: Whether the terminal marks the beginning and the end of a paste. Otherwise, several lines that are
+            read at once are a paste, which ends when no input has arrived for a while.
     """
 
     def __init__(self, backspace: str | None = None, *, marks_pastes: bool = True) -> None:
@@ -65,13 +65,13 @@ class Parser:
 
     @property
     def pending(self) -> bool:
-        """Whether something is held back that ``flush`` would return."""
+        """Whether ``flush`` would return held-back input."""
         if self._unmarked:
             return True
         return bool(self._held) and not self._pasting and not self._is_reply_begun(0)
 
     def feed(self, data: bytes) -> list[Event]:
-        """Return the events that are complete after these bytes."""
+        """Return the events that these bytes complete."""
         text = self._decoder.decode(data)
         if self._unmarked or (not self._marks_pastes and not self._held and looks_pasted(text)):
             self._unmarked += text
@@ -80,7 +80,7 @@ class Parser:
         return [*self._events(final=False)]
 
     def flush(self) -> list[Event]:
-        """Return what is held back, as keys; a paste and a reply of the terminal that have begun stay."""
+        """Return held-back input as keys or an unmarked paste; unfinished marked pastes and replies stay held back."""
         if self._unmarked:
             pasted, self._unmarked = self._unmarked, ""
             body = pasted.rstrip("\r")
@@ -114,7 +114,7 @@ class Parser:
         self._held = text[at:]
 
     def _paste(self, text: str, at: int) -> tuple[int, Paste | None]:
-        """Read until the paste ends, or the text; what may be a part of the end is not read."""
+        """Read up to the end of the paste or of the text, but hold back what may be part of the end mark."""
         end = text.find(_PASTE_ENDS, at)
         if end >= 0:
             pasted = Paste("".join([*self._pasted, text[at:end]]))
@@ -126,7 +126,7 @@ class Parser:
         return until, None
 
     def _after_escape(self, text: str, at: int, *, final: bool) -> tuple[int, Event | None]:
-        """Return where the event ends that begins with an escape, and the event; where it begins if more must come."""
+        """Return the end of an event that begins with an escape, and the event; its start if it is incomplete."""
         end, event = _sequence(text, at)
         if end == at and not final and (_BEGUN.match(text, at) or self._is_reply_begun(at, text)):
             return at, None
@@ -145,7 +145,7 @@ class Parser:
         return len(held) - at < _LONGEST_REPLY and _REPLY_BEGUN.match(held, at) is not None
 
     def _key(self, character: str) -> Key | None:
-        """Return the key that sends a character; None for one that no key sends."""
+        """Return the key that sends a character; None if no key sends it."""
         if character in self._controls:
             return Key(self._controls[character])
         return None if "\x80" <= character <= "\x9f" else Key(*typed_key(character))
@@ -162,7 +162,7 @@ def typed_key(character: str) -> tuple[str, str]:
 
 
 def _sequence(text: str, at: int) -> tuple[int, Event | None]:
-    """Return where the sequence ends that begins here, and its event; where it begins if it is none."""
+    """Return the end of the sequence that begins here, and its event; the given index if there is none."""
     if reply := _REPLY.match(text, at):
         return reply.end(), Reply(reply[0])
     if sequence := _CSI.match(text, at):
@@ -173,7 +173,7 @@ def _sequence(text: str, at: int) -> tuple[int, Event | None]:
 
 
 def _with_alt(key: Event | None) -> Event | None:
-    """Return a key as it is with Alt; it types nothing then."""
+    """Return a key with Alt added; it then types nothing."""
     if not isinstance(key, Key):
         return key
     held, name = split_key(key.name)

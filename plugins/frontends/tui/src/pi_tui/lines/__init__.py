@@ -1,1 +1,1 @@
-"""How blocks of a conversation look: styled lines of a given width."""
+"""Layout of conversation blocks: each becomes styled lines of a given width."""

@@ -1,7 +1,7 @@
-r"""Colours and attributes (SGR) of clean program output to runs.
+r"""Conversion of colours and attributes (SGR) in cleaned program output to runs.
 
-The roles of the runs are ``ansi:0`` to ``ansi:255`` for the terminal's colours and ``#rrggbb``, next to the tokens of
-the theme. A style holds over line breaks, as in a terminal.
+The roles of the runs are ``ansi:0`` to ``ansi:255`` for the terminal's colours and ``#rrggbb``, in addition to the
+tokens of the theme. A style continues across line breaks, as in a terminal.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _ON: dict[int, dict[str, Any]] = {
     **{90 + number: {"role": f"ansi:{8 + number}"} for number in range(8)},
     **{100 + number: {"background": f"ansi:{8 + number}"} for number in range(8)},
 }
-"""What each code of one value changes."""
+"""What each code that consists of one value changes."""
 
 _BASE = {39: "role", 49: "background"}
 
@@ -70,7 +70,7 @@ def runs_of_lines(text: str, base: Run | None = None) -> Iterator[tuple[Run, ...
 
 
 def _applied(style: Run, codes: str, base: Run) -> Run:
-    """Return a style after one sequence."""
+    """Return the style that results from applying one sequence."""
     values = [int(each) if each.isdigit() else 0 for each in codes.replace(":", ";").split(";")]
     values = [min(each, 999) for each in values]
     while values:
@@ -89,7 +89,7 @@ def _applied(style: Run, codes: str, base: Run) -> Run:
 
 
 def _extended(values: list[int]) -> str | None:
-    """Return the colour after 38 or 48, and remove its values."""
+    """Return the colour that follows code 38 or 48, and remove its values."""
     how = values.pop(0) if values else 0
     if how == _INDEXED and values:
         return f"ansi:{min(values.pop(0), 255)}"

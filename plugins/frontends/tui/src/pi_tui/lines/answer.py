@@ -1,4 +1,4 @@
-"""Text and reasoning of the model, in Markdown, while they are received and afterwards."""
+"""Rows of the model's text and reasoning in Markdown, both while they are received and afterwards."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _THINKING = Run("", "thinkingText", italic=True)
 
 
 class MarkdownRows:
-    """The rows of a block that grows: ``update`` lays out only what is new. The first one is blank.
+    """The rows of a growing block: ``update`` lays out only the new text. The first row is blank.
 
     Args:
-        block: It is followed; a block whose text was replaced needs other rows.
-        look: How it looks.
+        block: The block to follow; create new rows if its text is replaced.
+        look: The layout options.
     """
 
     def __init__(self, block: Answer | Thinking, look: Look) -> None:
@@ -40,11 +40,11 @@ class MarkdownRows:
 
     @property
     def parsed(self) -> int:
-        """Characters that were parsed so far, for measurements."""
+        """Number of characters parsed so far, for measurements."""
         return self._markdown.parsed
 
     def update(self) -> None:
-        """Take what the block has received."""
+        """Lay out what the block has received since the last update."""
         text = self._block.text
         if text is not self._text or self._ended:
             self._begin(text)

@@ -1,4 +1,4 @@
-"""A command that the user ran: between two rules, green where the model sees it, dim where it does not."""
+"""Rows of a command that the user ran: between two rules, green if the model sees it, dim if not."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def bash_rows(block: Bash, look: Look) -> list[Line]:
 
 
 def _state(block: Bash, look: Look) -> list[tuple[str, str]]:
-    """Return the state of the command, with roles."""
+    """Return texts that describe the command's state, each with its role."""
     if block.running:
         cancel = look.hints.get("cancel")
         return [(f"{look.spinner} Running...{f' ({cancel} to cancel)' if cancel else ''}", "muted")]

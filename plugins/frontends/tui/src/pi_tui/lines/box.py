@@ -17,30 +17,30 @@ if TYPE_CHECKING:
 __all__ = ["MOST_EXPANDED", "boxed", "first_lines", "inner_width", "last_lines", "more", "output_rows"]
 
 MOST_EXPANDED = 50_000
-"""Characters of an expanded text."""
+"""Maximum number of characters of an expanded text."""
 
 _LONGEST_LINE = 2000
-"""Characters of a line in a preview."""
+"""Maximum number of characters of a line in a preview."""
 
 
 def inner_width(width: int) -> int:
-    """Return the cells of a row in a box."""
+    """Return the number of cells available for text in a row of a box."""
     return max(width - 2, 1)
 
 
 def boxed(rows: Sequence[Line], background: str, width: int) -> list[Line]:
-    """Return rows with a background, a cell of padding at the sides, and a blank row above and below."""
+    """Return rows with a background, one cell of padding on each side, and a blank row above and below."""
     inner = indent(rows, 1, width) if width > 2 else rows  # noqa: PLR2004 - padding left, a cell of text
     return fill([Line(), *inner, Line()], background)
 
 
 def output_rows(text: str, width: int, role: str = "toolOutput") -> list[Line]:
-    """Return the rows of a text with colours (SGR), broken where they are full."""
+    """Return the rows of a text with colours (SGR); lines are broken wherever a row is full."""
     return [row for runs in runs_of_lines(text, Run("", role)) for row in chop(runs, width)]
 
 
 def more(count: int, which: str, look: Look, width: int) -> list[Line]:
-    """Return ``... (36 earlier lines, ctrl+o to expand)``; nothing for no lines."""
+    """Return a row such as ``... (36 earlier lines, ctrl+o to expand)``; no row if the count is 0."""
     if not count:
         return []
     hint = look.hints.get("expand")
@@ -49,7 +49,7 @@ def more(count: int, which: str, look: Look, width: int) -> list[Line]:
 
 
 def first_lines(text: str, count: int, look: Look, width: int, role: str = "toolOutput") -> list[Line]:
-    """Return the first lines of a text, and how many more there are; all of it where the look is expanded."""
+    """Return the first lines of a text and a hint about further lines, or the whole text if the look is expanded."""
     if look.expanded:
         return _all(text, width, role, from_end=False)
     lines = text.split("\n", count)
@@ -59,7 +59,7 @@ def first_lines(text: str, count: int, look: Look, width: int, role: str = "tool
 
 
 def last_lines(text: str, count: int, look: Look, width: int, role: str = "toolOutput") -> list[Line]:
-    """Return the last rows of a text below the number of earlier lines; all of it where the look is expanded."""
+    """Return the last rows of a text below a hint about earlier lines, or the whole text if the look is expanded."""
     if look.expanded:
         return _all(text, width, role, from_end=True)
     lines = text.rsplit("\n", count)

@@ -1,4 +1,4 @@
-"""Rows that were laid out, so that a frame lays out only what changed; the least recently used are dropped."""
+"""A least-recently-used cache of laid-out rows, so that a frame lays out only what changed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MOST_BLOCKS = 400
 MOST_BYTES = 8_000_000
 
 _ROW_BYTES = 400
-"""Estimated size of a row: its text, and the objects that hold it."""
+"""Estimated bytes of a row: its text, and the objects that hold it."""
 
 
 @define(eq=False)
@@ -34,11 +34,12 @@ class _Entry:
 
 
 class LayoutCache:
-    """The rows of blocks by block, revision and look.
+    """The rows of blocks, by block, revision and look.
 
     Args:
-        most_blocks: Blocks whose rows are kept.
-        most_bytes: Their estimated size; the rows of the last used block are kept however large they are.
+        most_blocks: Maximum number of blocks whose rows are kept.
+        most_bytes: Maximum estimated size of all rows; those of the most recently used block are kept whatever their
+            size.
     """
 
     def __init__(self, most_blocks: int = MOST_BLOCKS, most_bytes: int = MOST_BYTES) -> None:
@@ -51,7 +52,7 @@ class LayoutCache:
         return len(self._entries)
 
     def rows(self, block: Block, look: Look) -> Rows:
-        """Return the rows of a block; of one that is running they are laid out anew as time passes."""
+        """Return the rows of a block; the rows of a running block are laid out again as time passes."""
         tick = round(look.now, 1) if _is_running(block) else 0.0
         look = look if tick else evolve(look, now=0.0, spinner="")
         entry = self._entries.get(block.id)
@@ -67,7 +68,7 @@ class LayoutCache:
         return entry.rows
 
     def _keep(self, block_id: str, entry: _Entry) -> None:
-        """Make an entry the last used one, and drop those for which there is no room."""
+        """Mark an entry as most recently used, and drop entries that exceed the limits."""
         self.forget(block_id)
         entry.size = len(entry.rows) * _ROW_BYTES
         self._entries[block_id] = entry
@@ -76,7 +77,7 @@ class LayoutCache:
             self._size -= self._entries.popitem(last=False)[1].size
 
     def forget(self, *block_ids: str) -> None:
-        """Drop the rows of blocks that are gone."""
+        """Drop the rows of blocks that no longer exist."""
         for block_id in block_ids:
             entry = self._entries.pop(block_id, None)
             self._size -= 0 if entry is None else entry.size

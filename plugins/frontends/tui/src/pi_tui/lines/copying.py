@@ -1,7 +1,7 @@
-"""From rows that the user selected back to the text that they were made of.
+"""Conversion of selected rows back to the text from which they were laid out.
 
-Rows that go on with the line of the row before have a mark, an empty run; what precedes it, such as the indentation of
-a list, is no text. Padding is none, either.
+A row that continues the line of the previous row contains a mark, an empty run; what precedes the mark, such as the
+indentation of a list, is not copied. Neither is padding.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 __all__ = ["PADDING", "SAME_LINE", "SAME_LINE_AFTER_SPACE", "copied_text"]
 
 SAME_LINE = Run("", "sameLine")
-"""The mark of a row that goes on where the row before was full."""
+"""The mark of a row that continues a line which was broken because the previous row was full."""
 
 SAME_LINE_AFTER_SPACE = Run("", "sameLineAfterSpace")
-"""The mark of a row that goes on after a space, which is in neither row."""
+"""The mark of a row that continues a line which was broken at a space; neither row contains that space."""
 
 PADDING = "padding"
-"""The role of cells at the edges that are no text."""
+"""The role of cells at the edges that are not part of the text."""
 
 _GAPS = {SAME_LINE: "", SAME_LINE_AFTER_SPACE: " "}
 
@@ -34,9 +34,9 @@ def copied_text(rows: Sequence[Line], first_cell: int = 0, last_cell: int | None
     """Return the text of rows.
 
     Args:
-        rows: From the first selected one to the last.
-        first_cell: Cells of the first row that are not selected.
-        last_cell: Cells of the last row that are selected; all of it when None.
+        rows: The rows from the first to the last selected one.
+        first_cell: Number of cells at the start of the first row that are not selected.
+        last_cell: Cell of the last row at which the selection ends; None selects the whole row.
     """
     text = ""
     for number, row in enumerate(rows):
@@ -48,7 +48,7 @@ def copied_text(rows: Sequence[Line], first_cell: int = 0, last_cell: int | None
 
 
 def _part(row: Line, start: int, end: int | None) -> tuple[str | None, str]:
-    """Return what joins a row with the one before, None for a line break, and its selected text."""
+    """Return the text that joins a row to the previous row (None for a line break), and its selected text."""
     gap: str | None = None
     text, cell = "", 0
     for run in row.runs:

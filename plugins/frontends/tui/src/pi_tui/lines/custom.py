@@ -1,20 +1,20 @@
-"""A message of a plugin without a renderer of its own, notices and failures."""
+"""Rows of plugin messages without a renderer of their own, of notices and of failures."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
-from pi_hookspecs import Run
+from pi_hookspecs import Line, Run
 from pi_tui.lines.box import boxed, first_lines, inner_width
 from pi_tui.lines.foreign import foreign_rows
-from pi_tui.lines.line import indent
+from pi_tui.lines.images import image_rows
+from pi_tui.lines.line import cells, indent
 from pi_tui.lines.markdown.inline import Ink
 from pi_tui.lines.markdown.stable import markdown_rows
-from pi_tui.lines.user import image_rows
 from pi_tui.lines.wrap import wrap, wrap_text
 
 if TYPE_CHECKING:
-    from pi_hookspecs import Line
     from pi_tui.lines.look import Look
     from pi_tui.view.blocks import Custom, Error, Notice
 
@@ -22,7 +22,7 @@ __all__ = ["custom_rows", "error_rows", "notice_rows"]
 
 
 def custom_rows(block: Custom, look: Look) -> list[Line]:
-    """Return the rows of a plugin's message or entry; none for an entry that no renderer draws."""
+    """Return the rows of a plugin's message or entry; no rows for an entry that no renderer draws."""
     if look.drawings is not None and block.value is not None:
         rows = look.drawings.render_custom_lines(block.value, width=look.width, expanded=look.expanded)
         if rows is not None:
@@ -32,17 +32,32 @@ def custom_rows(block: Custom, look: Look) -> list[Line]:
     width = inner_width(look.width)
     own = wrap([Run(f"[{block.custom_type}]", "customMessageLabel", bold=True)], width)
     own += markdown_rows(block.text, width, Ink(Run("", "customMessageText"), look.cwd))
-    return boxed([*own, *image_rows(block.images, width)], "customMessageBg", look.width)
+    return boxed([*own, *image_rows(block.images, look, width)], "customMessageBg", look.width)
 
 
 def notice_rows(block: Notice, look: Look) -> list[Line]:
-    """Return the rows of a line for the user."""
+    """Return the rows of a notice for the user, or of a page."""
+    width = max(look.width - 1, 1)
+    if block.markdown:
+        return indent([Line(), *markdown_rows(block.text, width, Ink(Run(""), look.cwd))], 1, look.width)
     role = {"info": "dim", "warning": "warning", "error": "error"}[block.level]
-    return indent(wrap_text(block.text, max(look.width - 1, 1), Run("", role)), 1, look.width)
+    return indent([row for line in block.text.split("\n") for row in _table_rows(line, width, role)], 1, look.width)
+
+
+_FIRST_COLUMN = re.compile(r" *\S+(?: \S+)* {2,}(?=\S)")
+
+
+def _table_rows(text: str, width: int, role: str) -> list[Line]:
+    """Return the rows of a line; in a table, wrapped text continues below the second column."""
+    column = _FIRST_COLUMN.match(text) if len(text) > width else None
+    if column is None or cells(column[0]) > width // 2:
+        return wrap_text(text, width, Run("", role))
+    gap = Run(" " * cells(column[0]))
+    return wrap([Run(text[column.end() :], role)], width, first=[Run(column[0], role)], rest=[gap])
 
 
 def error_rows(block: Error, look: Look) -> list[Line]:
-    """Return the rows of a failure; its detail where the look is expanded and it has more."""
+    """Return the rows of a failure, with its details if it has any and the look is expanded."""
     width = max(look.width - 1, 1)
     rows = wrap_text(f"Error: {block.text}", width, Run("", "error"))
     if look.expanded and block.detail not in ("", block.text):

@@ -23,7 +23,7 @@ _ROLES = {"-": "toolDiffRemoved", "+": "toolDiffAdded", " ": "toolDiffContext"}
 _WORDS = re.compile(r"\w+|\s+|.")
 
 _LONGEST = 2000
-"""Characters of a line whose words are compared."""
+"""Maximum number of characters of a line whose words are compared."""
 
 
 def diff_rows(diff: str, width: int) -> list[Line]:
@@ -39,7 +39,7 @@ def diff_rows(diff: str, width: int) -> list[Line]:
     while at < len(lines):
         removed = _block(lines, at, "-")
         added = _block(lines, at + len(removed), "+")
-        if len(removed) == len(added) == 1:  # a changed line: which words
+        if len(removed) == len(added) == 1:  # a changed line: find the words that differ
             rows += _changed(removed[0], added[0], width)
         else:
             rows += [row for line in (removed + added or lines[at : at + 1]) for row in _plain(line, width)]
@@ -72,7 +72,7 @@ def _changed(removed: str, added: str, width: int) -> Iterator[Line]:
 
 
 def _marked(head: str, words: Sequence[str], kept: set[int], role: str, width: int) -> list[Line]:
-    """Return the rows of a line; words that are not kept are reversed, but for those that are only spaces."""
+    """Return the rows of a line; changed words are reversed unless they consist only of spaces."""
     runs = [Run(head, role)]
     runs += [Run(word, role, reverse=index not in kept and not word.isspace()) for index, word in enumerate(words)]
     return chop(_merged(runs), width)

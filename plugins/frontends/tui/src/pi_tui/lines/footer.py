@@ -1,4 +1,4 @@
-"""The rows below the editor: where pi works, what it used and with which model, and what plugins report."""
+"""The rows below the editor: the working directory, usage, the model, and the statuses of plugins."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 __all__ = ["footer_rows", "window_title"]
 
 _GAP = 2
-"""Cells at least between the left and the right side."""
+"""Minimum number of cells between the left and the right side."""
 
 _ROLES = {"": "dim", "warning": "warning", "error": "error"}
 
 
 def footer_rows(footer: Footer, statuses: Mapping[str, str], look: Look) -> list[Line]:
-    """Return two rows, and a third one where plugins have statuses, in the order of their keys."""
+    """Return two rows, and a third one if plugins have statuses, which are sorted by their keys."""
     rows = [cut(Line.of(Run(_place(footer, look), "dim")), look.width), _figures(footer, look.width)]
     if statuses:
         text = " ".join(statuses[key] for key in sorted(statuses))
@@ -46,7 +46,7 @@ def _place(footer: Footer, look: Look) -> str:
 
 
 def _figures(footer: Footer, width: int) -> Line:
-    """Return the figures and the model; the model is kept where there is no room for both."""
+    """Return the row of usage figures and the model; only the model if there is no room for both."""
     right = cut_text(model_text(footer), width)
     room = width - cells(right) - _GAP
     usage, context = usage_text(footer), context_text(footer)

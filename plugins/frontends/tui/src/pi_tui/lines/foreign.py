@@ -1,4 +1,4 @@
-"""Rows that plugins draw, on their way into the transcript: cleaned, their colours as runs, cut to the width."""
+"""Conversion of rows that plugins draw for the transcript: cleaned, colours as runs, cut to the width."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["Drawings", "foreign_rows"]
 
 
 class Drawings(Protocol):
-    """What plugins draw of a session, which has these methods; None where no plugin draws it, or where one failed."""
+    """The session's methods that let plugins draw; they return None if no plugin draws the value, or if one failed."""
 
     def render_custom_lines(self, value: Any, *, width: int, expanded: bool) -> Sequence[str | Line] | None:
         """Return the rows of a plugin's message or entry."""
@@ -37,12 +37,12 @@ class Drawings(Protocol):
         ...
 
     def transform_markdown(self, text: str) -> str:
-        """Return the Markdown of a complete message as it is to be displayed."""
+        """Return the Markdown to display for a complete message."""
         ...
 
 
 def foreign_rows(rows: Iterable[str | Line], width: int) -> list[Line]:
-    """Return rows that may be drawn: no control characters, no line breaks, at most ``width`` cells."""
+    """Return rows that are safe to draw: no control characters, no line breaks, at most ``width`` cells."""
     return [cut(_safe(row), width) for row in rows]
 
 
@@ -53,7 +53,7 @@ def _safe(row: str | Line) -> Line:
 
 
 def _safe_runs(run: Run) -> tuple[Run, ...]:
-    """Return a run in parts, whatever its fields hold: they are hashed and drawn where nothing contains an error."""
+    """Return a run in parts with validated fields: an invalid one would raise where runs are hashed and drawn."""
     link = run.link if isinstance(run.link, str) and run.link and run.link.isprintable() else None
     bold, dim, italic, underline, reverse = map(bool, run[2:7])
     style = Run("", _name(run.role) or "text", bold, dim, italic, underline, reverse, link, _name(run.background))

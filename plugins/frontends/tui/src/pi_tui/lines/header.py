@@ -1,4 +1,4 @@
-"""The rows above the conversation: the version, and the keys that one needs first."""
+"""The rows above the conversation: the version, and the keys that a user needs first."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from pi_tui.lines.line import indent
 from pi_tui.lines.wrap import wrap
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from pi_hookspecs import Line
 
-__all__ = ["FIRST_HINTS", "header_rows"]
+__all__ = ["FIRST_HINTS", "header_hints", "header_rows"]
 
 FIRST_HINTS: Mapping[str, str] = {
     "escape": "interrupt",
@@ -22,15 +22,31 @@ FIRST_HINTS: Mapping[str, str] = {
     "!": "bash",
     "ctrl+o": "more",
 }
-"""What is displayed before the user's own keys are known."""
+"""The hints that are displayed before the user's own keys are known."""
+
+
+def header_hints(keys_of: Callable[..., str]) -> dict[str, str]:
+    """Return the description of each key, in display order.
+
+    Args:
+        keys_of: Returns the keys of actions; an empty text if they have none.
+    """
+    hints = {
+        keys_of("app.interrupt"): "interrupt",
+        keys_of("app.clear", "app.exit"): "clear/exit",
+        "/": "commands",
+        "!": "bash",
+        keys_of("app.tools.expand"): "more",
+    }
+    return {keys: does for keys, does in hints.items() if keys}
 
 
 def header_rows(version: str, hints: Mapping[str, str], width: int) -> list[Line]:
-    """Return the rows.
+    """Return the rows of the header.
 
     Args:
         version: The version of pi.
-        hints: What each key does, in order.
+        hints: The description of each key, in display order.
         width: Cells of a row.
     """
     inner = max(width - 1, 1)

@@ -1,4 +1,4 @@
-"""A block to its rows. Each block begins with a blank row, which parts it from the one before."""
+"""Layout of a block as rows. Each block begins with a blank row, which separates it from the previous block."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Rows(Protocol):
 
 
 class FixedRows:
-    """Rows that do not grow; with a blank one in front, unless there are none."""
+    """Rows that do not grow, preceded by a blank row unless there are none."""
 
     def __init__(self, rows: Sequence[Line]) -> None:
         self._rows = [BLANK, *rows] if rows else []
@@ -48,7 +48,7 @@ class FixedRows:
 
 
 def lay_out(block: Block, look: Look) -> Rows:
-    """Return the rows of a block; those of an answer can be updated as it grows."""
+    """Return the rows of a block; the rows of an answer can be updated as it grows."""
     if isinstance(block, Answer | Thinking):
         return MarkdownRows(block, look)
     return FixedRows(_LAYOUTS[block.kind](block, look))

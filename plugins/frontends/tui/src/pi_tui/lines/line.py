@@ -11,13 +11,13 @@ from pi_tui.lines.copying import PADDING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["BLANK", "cells", "cut", "cut_text", "fill", "indent", "join", "sliced"]
+__all__ = ["BLANK", "cells", "cut", "cut_start", "cut_text", "fill", "indent", "join", "sliced"]
 
 BLANK = Line()
 
 
 def cells(text: str) -> int:
-    """Return how wide a clean text is drawn."""
+    """Return the number of cells that a cleaned text occupies."""
     if is_narrow(text):
         return len(text)
     return sum([each.cells for each in clusters_of(text)])
@@ -54,6 +54,22 @@ def cut_text(text: str, width: int, mark: str = "…") -> str:
     return text[:end] + mark
 
 
+def cut_start(text: str, width: int, mark: str = "…") -> str:
+    """Return the end of a text after a mark, at most ``width`` cells in total; paths differ at their ends."""
+    if cells(text) <= width:
+        return text
+    room = width - cells(mark)
+    if room < 0:
+        return ""
+    start, used = len(text), 0
+    for cluster in reversed(clusters_of(text)):
+        if used + cluster.cells > room:
+            break
+        used += cluster.cells
+        start = cluster.start
+    return mark + text[start:]
+
+
 def cut(line: Line, width: int, mark: str = "…") -> Line:
     """Return a line that is at most ``width`` cells wide."""
     text = str(line)
@@ -72,11 +88,11 @@ def join(lines: Iterable[Line]) -> str:
 
 
 def indent(lines: Sequence[Line], count: int, width: int) -> list[Line]:
-    """Return lines with spaces in front, as many as leave at least one cell of ``width``."""
+    """Return lines with ``count`` spaces in front, or fewer to leave at least one cell of ``width``."""
     space = Run(" " * max(min(count, width - 1), 0), PADDING)
     return [Line((space, *line.runs), line.fill) if space.text and line.runs else line for line in lines]
 
 
 def fill(lines: Iterable[Line], background: str) -> list[Line]:
-    """Return lines with a background to their edge."""
+    """Return lines with a background that extends to the edge."""
     return [Line(line.runs, background) for line in lines]

@@ -1,4 +1,4 @@
-"""How a front end wants blocks to be laid out: all that their lines depend on besides the blocks themselves."""
+"""Layout options: everything that the lines of blocks depend on, apart from the blocks themselves."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pi_tui.lines.foreign import Drawings
+    from pi_tui.lines.graphics import Graphics
 
 __all__ = ["Look"]
 
@@ -20,17 +21,19 @@ class Look:
 
     Attributes:
         width: Cells of a line, at least 1.
-        theme: Name of the theme; lines have roles, no colours, but a front end may keep coloured lines with them.
-        expanded: Whether everything of a block is displayed.
+        theme: Name of the theme; lines have roles instead of colours, but a front end may cache coloured lines.
+        expanded: Whether blocks are displayed in full.
         padding: Cells left and right of the text of an answer.
-        hide_thinking: Whether reasoning is one line (``Thinking...``).
+        hide_thinking: Whether reasoning is displayed as one line (``Thinking...``).
         cwd: The working directory: files below it may be links, and paths are displayed relative to it.
         home: The user's home directory, displayed as ``~``.
-        now: Seconds of the clock of the view's state, for elapsed times.
-        spinner: The character of running work.
-        drawings: What plugins draw; None draws messages and tools of plugins as any other.
-        thinking_label: What is displayed in place of reasoning that is hidden; None for ``Thinking...``.
-        hints: Keys by action, such as ``{"expand": "ctrl+o"}``, as they are bound.
+        now: The time in seconds, by the clock of the view's state, for elapsed times.
+        spinner: The current spinner character.
+        drawings: The renderers of plugins; None draws their messages and tools like all others.
+        pictures: Whether images are drawn.
+        graphics: Draws images at all times; if None, half blocks draw them in expanded blocks.
+        thinking_label: Text in place of hidden reasoning; None for ``Thinking...``.
+        hints: The keys that are bound, by action, such as ``{"expand": "ctrl+o"}``.
     """
 
     width: int
@@ -42,12 +45,14 @@ class Look:
     home: str = ""
     now: float = 0.0
     spinner: str = "⠋"
+    pictures: bool = False
+    graphics: Graphics | None = field(default=None, eq=False)
     thinking_label: str | None = None
     drawings: Drawings | None = field(default=None, eq=False)
     hints: Mapping[str, str] = {"expand": "ctrl+o", "cancel": "escape"}
 
     def path(self, path: str) -> str:
-        """Return a path as it is displayed: relative to the working directory, or below ``~``."""
+        """Return a path for display: relative to the working directory, or below ``~``."""
         for folder, name in ((self.cwd, ""), (self.home, "~/")):
             if folder and path.startswith(folder.rstrip("/") + "/"):
                 return name + path[len(folder.rstrip("/")) + 1 :]

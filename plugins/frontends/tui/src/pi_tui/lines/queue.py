@@ -1,4 +1,4 @@
-"""Messages that wait, above the editor, and the key that takes them back."""
+"""The rows of queued messages above the editor, and the key that restores them to the editor."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MOST = 5
 
 
 def queue_rows(queue: Queue, look: Look) -> list[Line]:
-    """Return a row for each of the first messages, how many more there are, and the hint; nothing for none."""
+    """Return a row for each of the first messages, the number of further ones, and the hint; none without messages."""
     texts = [f"Steering: {text}" for text in queue.steering] + [f"Follow-up: {text}" for text in queue.follow_up]
     if not texts:
         return []

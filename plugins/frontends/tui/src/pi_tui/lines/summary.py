@@ -1,4 +1,4 @@
-"""A summary in place of a part of the conversation that was compacted, or of a branch that was left."""
+"""Rows of a summary that replaces a compacted part of the conversation or an abandoned branch."""
 
 from __future__ import annotations
 

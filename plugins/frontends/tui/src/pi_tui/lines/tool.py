@@ -1,4 +1,4 @@
-"""A tool call: a box in the colour of its state, with what the tool's view draws."""
+"""Rows of a tool call: a box in the colour of its state, with the rows of the tool's view."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from pi_hookspecs import ImageContent, Run, TextContent, ToolResult
 from pi_tui.lines.box import boxed, inner_width
 from pi_tui.lines.foreign import foreign_rows
+from pi_tui.lines.images import image_rows
 from pi_tui.lines.tools import view_of
-from pi_tui.lines.user import image_rows
 from pi_tui.lines.wrap import wrap
 from pi_tui.view.of_tools import arguments_of
 
@@ -24,14 +24,14 @@ _BACKGROUNDS = {"pending": "toolPendingBg", "running": "toolPendingBg", "done": 
 _ENDED = ("done", "error")
 
 _TITLE_ROWS = 10
-"""Rows of a title, such as that of a long command, unless it is expanded."""
+"""Maximum number of rows of a title, such as a long command, unless it is expanded."""
 
 _TITLE_CHARACTERS = 4000
-"""Characters of a title that are laid out for these rows."""
+"""Maximum number of characters of a title that are laid out for these rows."""
 
 
 def tool_rows(block: Tool, look: Look) -> list[Line]:
-    """Return the rows of a call."""
+    """Return the rows of a tool call."""
     width = inner_width(look.width)
     arguments, view = arguments_of(block), view_of(block.name)
     rows = _drawn_call(block, arguments, look, width)
@@ -39,7 +39,7 @@ def tool_rows(block: Tool, look: Look) -> list[Line]:
         rows = _title_rows(_with_name(view.title(arguments, look), block.name), width, look)
     body = _drawn_result(block, look, width)
     rows += view.body(block, arguments, look, width) if body is None else body
-    return boxed([*rows, *image_rows(block.images, width)], _BACKGROUNDS[block.status], look.width)
+    return boxed([*rows, *image_rows(block.images, look, width)], _BACKGROUNDS[block.status], look.width)
 
 
 def _drawn_call(block: Tool, arguments: dict[str, Any], look: Look, width: int) -> list[Line] | None:

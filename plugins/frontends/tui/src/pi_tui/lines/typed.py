@@ -1,4 +1,4 @@
-"""What the user types, as it is drawn: between two rules, with the cursor."""
+"""The lines of the editor: the typed text between two rules, with the cursor."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["editor_lines", "text_row", "text_width"]
 
 
 def text_width(width: int) -> int:
-    """Return the cells of a row of text: the cursor needs one after a full row."""
+    """Return the number of cells of a row of text; one is left free for a cursor after a full row."""
     return max(width - 1, 1)
 
 
@@ -25,10 +25,10 @@ def editor_lines(editor: Editor, look: Look, most: int, *, work: str, role: str)
     """Return the lines of the box, and the row and the cell of the cursor in it.
 
     Args:
-        editor: The text.
-        look: The width, and the character that turns while there is work.
-        most: Rows of text that may be displayed.
-        work: What is being done; empty for nothing.
+        editor: The text and the cursor.
+        look: The width, and the spinner character.
+        most: Maximum number of displayed rows of text.
+        work: A description of the current work; empty for none.
         role: The colour of the rules.
     """
     rows, place = editor.rows(text_width(look.width))
@@ -44,7 +44,7 @@ def editor_lines(editor: Editor, look: Look, most: int, *, work: str, role: str)
 
 
 def text_row(row: Row, cursor: int | None) -> tuple[Run, ...]:
-    """Return the runs of a row of typed text, with a cursor before this cell; None for none."""
+    """Return the runs of a row of typed text, with a cursor before the given cell; without one if it is None."""
     if cursor is None:
         return (Run(row.shown),)
     used = 0

@@ -1,4 +1,4 @@
-"""What the session is doing, in the rule above the editor: ``── ⠼ Working ────``."""
+"""The rule above the editor, which displays the session's current work: ``── ⠼ Working ────``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LEAD = "── "
 
 
 def work_text(work: Work, look: Look) -> str:
-    """Return what is being done, with the key that stops it where that is not obvious; empty for nothing."""
+    """Return a description of the current work, with the key that stops it if it is not obvious; empty for no work."""
     cancel = look.hints.get("cancel")
     stop = f" ({cancel} to cancel)" if cancel else ""
     if work.retry is not None:
@@ -38,13 +38,13 @@ def _left(retry: Retry, now: float) -> int:
 
 
 def level_role(level: str | None) -> str:
-    """Return the role of the editor's frame for a thinking level; that of ``off`` for an unknown one."""
+    """Return the role of the editor's frame for a thinking level; an unknown level has the role of ``off``."""
     role = f"thinking{(level or 'off').capitalize()}"
     return role if role in TOKENS else "thinkingOff"
 
 
 def rule(text: str, look: Look, role: str) -> Line:
-    """Return a rule as wide as the look, with the spinner and a text in it where there is one."""
+    """Return a rule as wide as the look, with the spinner and the text in it if the text is not empty."""
     label = cut_text(f"{look.spinner} {text} ", look.width - len(_LEAD)) if text and look.width > len(_LEAD) else ""
     if not label:
         return Line.of(Run("─" * look.width, role))

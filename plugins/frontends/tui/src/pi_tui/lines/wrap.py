@@ -1,6 +1,6 @@
-"""Wrapping of styled text: rows break after spaces and between characters of scripts without them.
+"""Wrapping of styled text: rows break after spaces, and between characters of scripts that use no spaces.
 
-Every row is at most as wide as asked, whatever the text: a cluster that is wider than a row is replaced by a mark.
+No row exceeds the requested width, whatever the text: a cluster that is wider than a row is replaced by a mark.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from pi_tui.editor.clusters import Cluster
 
-__all__ = ["chop", "wrap", "wrap_text"]
+__all__ = ["chop", "last_row", "wrap", "wrap_text"]
 
 _TOO_WIDE = "\N{REPLACEMENT CHARACTER}"
 
@@ -30,13 +30,13 @@ def wrap(
     rest: Sequence[Run] | None = None,
     fill: str | None = None,
 ) -> list[Line]:
-    """Return the rows of a line, at least one.
+    """Return the rows of a line; there is at least one.
 
     Args:
         runs: The line, without line breaks.
         width: Cells of a row, at least 1.
-        first: What precedes the first row, such as a list's bullet; left out where it leaves no room.
-        rest: What precedes the others; ``first`` when None.
+        first: Prefix of the first row, such as a list's bullet; omitted if it leaves no room.
+        rest: Prefix of the other rows; None repeats ``first``.
         fill: Background of the rows.
     """
     head, others = tuple(first), tuple(first if rest is None else rest)
@@ -56,7 +56,7 @@ def wrap(
 
 
 def wrap_text(text: str, width: int, style: Run | None = None, *, fill: str | None = None) -> list[Line]:
-    """Return the rows of a text of several lines, all in one style."""
+    """Return the rows of a text that may have several lines, all in one style."""
     style = style or Run("")
     rows = []
     for line in text.split("\n"):
@@ -64,8 +64,13 @@ def wrap_text(text: str, width: int, style: Run | None = None, *, fill: str | No
     return rows
 
 
+def last_row(text: str, width: int) -> int:
+    """Return the index at which the last row of a text without line breaks starts."""
+    return [*_rows(text, width)][-1][0]
+
+
 def chop(runs: Sequence[Run], width: int, *, first: Sequence[Run] = (), fill: str | None = None) -> list[Line]:
-    """Return the rows of a line that is broken where a row is full, as code is; ``first`` is in front of each."""
+    """Return the rows of a line that is broken wherever a row is full, as code is; ``first`` precedes each row."""
     head = tuple(first)
     if _cells(head) >= width:
         head = ()
@@ -94,7 +99,7 @@ def _narrow(cluster: Cluster, width: int) -> str:
 
 
 def _rows(text: str, width: int) -> Iterator[tuple[int, int]]:
-    """Yield where each row starts and ends; spaces where a row breaks are in none."""
+    """Yield the start and the end of each row; spaces at which a row breaks belong to no row."""
     if len(text) <= width and text.isascii():
         return iter([(0, len(text))])
     return _ascii_rows(text, width) if text.isascii() else _cluster_rows(text, width)
@@ -102,7 +107,7 @@ def _rows(text: str, width: int) -> Iterator[tuple[int, int]]:
 
 def _ascii_rows(text: str, width: int) -> Iterator[tuple[int, int]]:
     start, length = 0, len(text)
-    begin = length - len(text.lstrip(" "))  # no row ends inside of the indentation
+    begin = length - len(text.lstrip(" "))  # no row ends inside the indentation
     while length - start > width:
         end = start + width
         if text[end] != " ":

@@ -1,1 +1,1 @@
-"""What plugins can do with the screen."""
+"""The user interface that plugins can use on the screen."""

@@ -1,4 +1,4 @@
-"""Components that have the keys until they are done: in place of the editor, or as overlays."""
+"""Components that receive all keys until they are done, either in place of the editor or as overlays."""
 
 from __future__ import annotations
 
@@ -75,16 +75,16 @@ class Asked(Dialog[Any]):
         return self.place.rows(width)[:height] if self.place.is_open else []
 
     def key(self, key: Key, bindings: Bindings) -> None:
-        """Pass a key on."""
+        """Pass a key to the component; Escape and Ctrl+C dismiss the component if it does not use them."""
         if not self.place.press(key) and dismisses(key, bindings):
             self.place.close()
 
     def paste(self, text: str) -> None:
-        """Pass the characters of a pasted text on, one after the other."""
+        """Pass the characters of a pasted text to the component, one after the other."""
         self.place.paste(text)
 
     def mouse(self, event: MouseEvent) -> bool:
-        """Pass an event of the mouse on."""
+        """Pass a mouse event to the component."""
         return self.place.mouse(event)
 
     def finish(self, result: Any) -> None:

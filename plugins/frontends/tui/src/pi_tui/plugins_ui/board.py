@@ -1,4 +1,4 @@
-"""What plugins draw around the conversation: widgets next to the editor, header, footer, and the editor itself."""
+"""The places in which plugins draw around the conversation: widgets, header, footer and the editor itself."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ __all__ = ["Board"]
 
 
 class Board:
-    """The places of an application that are not asked: they stay until they are replaced or removed.
+    """The permanent places of an application, which stay until they are replaced or removed.
 
     Args:
         app: The application.
 
     Attributes:
-        editor: What replaces the editor; None for the screen's own.
-        editor_factory: What made it.
+        editor: The component that replaces the editor; None for the screen's own editor.
+        editor_factory: The factory that created it.
     """
 
     def __init__(self, app: ScreenApp) -> None:
@@ -52,32 +52,32 @@ class Board:
             self._app.frames.want(Changes.of("components"))
 
     def draw(self) -> None:
-        """Draw what has changed."""
+        """Draw the places that have changed."""
         dirty, self._dirty = self._dirty, {}
         for place in dirty:
             if place.is_open:
                 place.draw()
 
     def redraw_all(self) -> None:
-        """Draw everything with the next frame: the size or the colours are others."""
+        """Draw all places with the next frame, because the size or the colours changed."""
         self._places = [place for place in self._places if place.is_open]
         for place in self._places:
             self.redraw(place)
 
     def keep(self, place: Place) -> None:
-        """Draw a place now, and again in another size and in other colours."""
+        """Draw a place with the next frame, and again whenever the size or the colours change."""
         self._places.append(place)
         self.redraw(place)
 
     def failed(self, place: Place, error: Exception) -> None:
-        """Report a widget that raised."""
+        """Report that a place's widget raised an error."""
         message = f"Its widget raised {type(error).__name__}: {str(error) or '(no message)'}. It was removed."
         self._app.port.report_drawing(place.plugin, message, "".join(format_exception(error)))
 
     # Widgets
 
     def set_widget(self, key: str, factory: ComponentFactory | None, placement: WidgetPlacement) -> None:
-        """Display a component under a key; None removes what is there."""
+        """Display a component under a key; None removes the key's component."""
         self._remove_widget(key)
         if factory is None:
             return
@@ -91,7 +91,7 @@ class Board:
                 place.box.styles.max_height = MOST_ROWS
 
     def mouse(self, placement: WidgetPlacement, event: MouseEvent) -> bool:
-        """Pass an event of the mouse to the component below it; return whether that used it."""
+        """Pass a mouse event to the component under the pointer; return whether the component used it."""
         row = event.y
         for key, widget in self._app.state.widgets.items():
             if widget.placement == placement:
@@ -110,7 +110,7 @@ class Board:
     def _draw_widget(self, key: str, place: Place, placement: WidgetPlacement) -> None:
         if place.box is None:
             rows = place.rows(self._app.width)
-            if place.is_open:  # it may have been removed, as one that failed too often
+            if place.is_open:  # it may have been removed after failing too often
                 self._app.take_event(WidgetChanged(key=key, lines=tuple(rows), placement=placement))
 
     def _gone(self, key: str, place: Place) -> None:
@@ -129,18 +129,18 @@ class Board:
         self._footer = self._replaced(self._footer, factory, self._app.draw_footer, {"after": self._app.footer_box})
 
     def header_rows(self, width: int) -> list[Line] | None:
-        """Return the rows of what replaces the header; None where nothing does."""
+        """Return the rows of the component that replaces the header; None if there is none."""
         return _rows(self._header, width)
 
     def footer_rows(self, width: int) -> list[Line] | None:
-        """Return the rows of what replaces the footer; None where nothing does."""
+        """Return the rows of the component that replaces the footer; None if there is none."""
         return _rows(self._footer, width)
 
     def set_editor(self, factory: ComponentFactory | None) -> None:
         """Display a component in place of the editor; None displays the editor again.
 
         Raises:
-            TypeError: It is a widget of Textual, which has no text that the editor's keys could change.
+            TypeError: The factory returned a Textual widget, which has no text that the editor's keys could change.
         """
         if self.editor is not None:
             self.editor.place.close()

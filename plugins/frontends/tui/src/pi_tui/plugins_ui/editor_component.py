@@ -1,7 +1,7 @@
-"""A component in place of the editor: it draws the text and may take keys; the editor's model does the rest.
+"""A component that replaces the editor: it draws the text and may handle keys; the editor's model does the rest.
 
-Before each key the component gets the text and the cursor, after it they are read again. A key that it does not use is
-the editor's, so that completion, history and pastes work as ever.
+Before each key, the component receives the text and the cursor; afterwards, they are read back. The editor handles keys
+that the component does not use, so that completion, history and pastes work as usual.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["EditorComponent"]
 
 
 class EditorPlace(Place):
-    """The place of the editor: ``done`` with a text submits that, and the component stays."""
+    """The place of the editor: calling ``done`` with a text submits the text, and the component stays."""
 
     def done(self, result: Any = None) -> None:
         """Submit a text; remove the component without one."""
@@ -39,7 +39,7 @@ class EditorComponent:
     """The component that replaces the editor.
 
     Args:
-        place: Has the component.
+        place: The place that contains the component.
         app: The application.
     """
 
@@ -48,12 +48,12 @@ class EditorComponent:
         self._app = app
 
     def rows(self, width: int) -> list[Line]:
-        """Return the rows, for the text as it is now."""
+        """Return the rows for the current text."""
         self._give()
         return self.place.rows(width)
 
     def press(self, key: Key) -> bool:
-        """Return whether the component used a key; what it made of the text is in the editor then."""
+        """Pass a key to the component and return whether it used it; apply its changes of the text to the editor."""
         self._give()
         before = self._app.editor
         used = self.place.press(key)
@@ -78,12 +78,12 @@ class EditorComponent:
 
 
 def _cursor_of(editor: Editor) -> int:
-    """Return where the cursor is in the text with what was pasted."""
+    """Return the index of the cursor in the text with pasted texts expanded."""
     return len(editor.pastes.expanded(editor.text.text[: editor.text.cursor]))
 
 
 def _with_cursor(editor: Editor, cursor: int) -> Editor:
-    """Return the editor with its cursor at an index of that text; before a paste, if that is inside of it."""
+    """Return the editor with its cursor at an index of the expanded text; before a paste that contains the index."""
     end = 0
     for index, character in enumerate(editor.text.text):
         end += len(editor.pastes.expanded(character))

@@ -1,4 +1,4 @@
-"""``ctx.ui`` of the screen: dialogs of plugins in place of the editor, their statuses, lines, titles and notices."""
+"""The screen's implementation of ``ctx.ui``: dialogs, statuses, widgets, titles and notices of plugins."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Interface:
         app: The application.
 
     Attributes:
-        interactive: There is a user.
+        interactive: True, since there is a user.
     """
 
     interactive = True
@@ -52,7 +52,7 @@ class Interface:
         self._app = app
 
     def open_url(self, url: str) -> bool:
-        """Open a page in the user's browser; False where there is none."""
+        """Open a page in the user's browser; return False if there is no browser."""
         from pi_terminal_kit.browser import has_browser, open_page
 
         return has_browser() and open_page(url)
@@ -67,7 +67,7 @@ class Interface:
         signal: AbortSignal | None = None,
         timeout: float | None = None,  # noqa: ASYNC109 - the protocol's
     ) -> str | None:
-        """Let the user choose."""
+        """Let the user choose an option."""
         if not options:
             return None
         asking = self._ask(Select(title, options), signal, timeout)
@@ -81,7 +81,7 @@ class Interface:
         signal: AbortSignal | None = None,
         timeout: float | None = None,  # noqa: ASYNC109 - the protocol's
     ) -> bool:
-        """Ask yes or no."""
+        """Ask a yes-or-no question."""
         return await self._ask(Confirm(title, message), signal, timeout) == YES
 
     async def input(
@@ -122,14 +122,14 @@ class Interface:
             asked = asyncio.ensure_future(asking)
             await asyncio.wait([asked, checking], return_when=asyncio.FIRST_COMPLETED)
             if checking.done():
-                checking.result()  # a check of the plugin's raised
+                checking.result()  # raise the error of a plugin's check
             return await asked
         finally:
             form.finish(None)
             checking.cancel()
 
     async def _check(self, form: Form, fields: Sequence[FormField]) -> None:
-        """Finish a form with what fits, or display what does not."""
+        """Finish a form with valid values, or display its problems."""
         while not form.result.done():
             values, problems = self._app.port.form_values(fields, await form.submitted.get())
             if problems:
@@ -192,7 +192,7 @@ class Interface:
         overlay: Overlay | None = None,
         fallback: Callable[[FullUserInterface], Any] | None = None,
     ) -> Any:
-        """Display a component that has the keys until it is done."""
+        """Display a component that receives all keys until it is done."""
         del fallback  # components can be displayed here
         from pi_tui.plugins_ui.asked import ask_component
 
@@ -209,28 +209,28 @@ class Interface:
         self._app.take_event(WorkMessageChanged(text=message))
 
     def set_working_visible(self, visible: bool) -> None:  # noqa: FBT001 - the protocol's
-        """Display that the session works, or do not."""
+        """Show or hide that the session is working."""
         self._app.spinner.visible = visible
         self._app.draw_editor()
 
     def set_working_indicator(self, frames: Sequence[str] | None = None, interval: float = 0.1) -> None:
-        """Set what turns while the session works."""
+        """Set the spinner that is displayed while the session works."""
         self._app.spinner.set_frames(frames, interval)
         self._app.draw_editor()
 
     def set_hidden_thinking_label(self, label: str | None = None) -> None:
-        """Set the text in place of reasoning that is hidden."""
+        """Set the text in place of hidden reasoning."""
         self._app.thinking_label = None if label is None else clean_line(label)
         self._app.draw_all()
 
     # The editor
 
     def set_editor_text(self, text: str) -> None:
-        """Replace what is typed."""
+        """Replace the typed text."""
         self._app.set_text(text)
 
     def get_editor_text(self) -> str:
-        """Return what is typed."""
+        """Return the typed text."""
         return self._app.get_text()
 
     def paste_to_editor(self, text: str) -> None:
@@ -242,27 +242,27 @@ class Interface:
         self._app.board.set_editor(factory)
 
     def get_editor_component(self) -> ComponentFactory | None:
-        """Return what made the component in place of the editor."""
+        """Return the factory of the component that replaces the editor."""
         return self._app.board.editor_factory
 
     def on_terminal_input(self, handler: TerminalInputHandler) -> Callable[[], None]:
-        """Call a handler with everything that is typed, before it is read."""
+        """Call a handler with all terminal input before it is parsed."""
         return self._app.typed_filters.add(handler)
 
     def add_autocomplete_provider(self, provider: AutocompleteProvider) -> Callable[[], None]:
-        """Ask a provider for completions, too."""
+        """Add a provider of completions."""
         return self._app.add_words(provider)
 
     # The theme
 
     @property
     def theme(self) -> Theme | None:
-        """The theme that is displayed; None without colours."""
+        """The current theme; None without colours."""
         themes = self._app.themes
         return None if themes.depth == "none" else themes.current
 
     def get_all_themes(self) -> Sequence[Theme]:
-        """Return the themes that can be set."""
+        """Return the available themes."""
         return self._app.themes.all
 
     def get_theme(self, name: str) -> Theme | None:
@@ -270,7 +270,7 @@ class Interface:
         return self._app.themes.get(name)
 
     def set_theme(self, theme: str | Theme) -> None:
-        """Display a theme until the user chooses one."""
+        """Use a theme until the user chooses another one."""
         self._app.themes.set(theme)
 
     # Tools
@@ -280,5 +280,5 @@ class Interface:
         return self._app.expanded
 
     def set_tools_expanded(self, expanded: bool) -> None:  # noqa: FBT001 - the protocol's
-        """Display results of tools in full, or shortened."""
+        """Display results of tools in full or shortened."""
         self._app.set_expanded(expanded=expanded)

@@ -1,4 +1,4 @@
-"""Components above the rest of the screen: where they are, which one has the keys, and how plugins control them."""
+"""Overlays: components above the rest of the screen, their focus, and their control by plugins."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ class OpenOverlay:
 
     Args:
         app: The application.
-        overlay: Where it is to be.
+        overlay: The requested position and size.
         done: Called with the component's result.
 
     Attributes:
-        place: Has the component.
+        place: The place that contains the component.
         hidden: Whether the plugin has hidden it.
     """
 
     def __init__(self, app: ScreenApp, overlay: Overlay, done: Callable[[Any], object]) -> None:
-        region_of(overlay, ScreenSize(*app.size), 1)  # raises here, for the plugin, if a value is of a wrong type
+        region_of(overlay, ScreenSize(*app.size), 1)  # raises an error for the plugin if a value has a wrong type
         self.overlay = overlay
         self.hidden = False
         self.place = Place(app, app.board, self.draw, done, asks=True)
@@ -46,11 +46,11 @@ class OpenOverlay:
 
     @property
     def widget(self) -> Widget:
-        """What is above the screen."""
+        """The Textual widget that is displayed above the screen."""
         return self.place.box or self._painted
 
     def draw(self) -> None:
-        """Draw it where it belongs now."""
+        """Draw the overlay at its current position."""
         size = ScreenSize(*self._app.size)
         visible = not self.hidden and self._is_wanted(size)
         rows = self.place.rows(width_of(self.overlay, size))[: height_of(self.overlay, size)] if visible else []
@@ -73,23 +73,23 @@ class OpenOverlay:
     # For the plugin
 
     def set_hidden(self, hidden: bool) -> None:  # noqa: FBT001 - the protocol's
-        """Hide it, or display it again; what is hidden has no keys."""
+        """Hide the overlay or display it again; a hidden overlay loses the focus."""
         self.hidden = hidden
         if hidden:
             self.unfocus()
         self._app.board.redraw(self.place)
 
     def focus(self) -> None:
-        """Give it the keys."""
+        """Focus the overlay."""
         self._app.overlays.focus(self)
 
     def unfocus(self) -> None:
-        """Give the keys back."""
+        """Return the focus to what had it before."""
         self._app.overlays.unfocus(self)
 
 
 class Overlays:
-    """The open overlays of an application, the one with the keys last.
+    """The open overlays of an application, and the order in which they received the focus.
 
     Args:
         app: The application.
@@ -103,15 +103,15 @@ class Overlays:
 
     @property
     def focused(self) -> OpenOverlay | None:
-        """The one that has the keys; None if the rest of the screen has them."""
+        """The overlay that has the focus; None if the rest of the screen has it."""
         return self._focused[-1] if self._focused and not self._held else None
 
     def hold(self, *, held: bool) -> None:
-        """Let a dialog have the keys that an overlay had, until it is closed."""
+        """Withhold the focus from overlays while a dialog is open, or restore it."""
         self._held = held and bool(self._focused)
 
     async def open(self, opened: OpenOverlay) -> None:
-        """Display an overlay, and give it the keys."""
+        """Display an overlay and focus it."""
         self._open.append(opened)
         self._app.board.keep(opened.place)
         await self._app.mount(opened.widget)
@@ -121,7 +121,7 @@ class Overlays:
             opened.overlay.on_handle(opened)
 
     def close(self, opened: OpenOverlay) -> None:
-        """Remove an overlay; the one before it has the keys again."""
+        """Remove an overlay; the previously focused overlay regains the focus."""
         opened.place.close()
         self.unfocus(opened)
         if opened in self._open:
@@ -130,12 +130,12 @@ class Overlays:
                 opened.widget.remove()
 
     def close_all(self) -> None:
-        """Dismiss all of them."""
+        """Dismiss all overlays."""
         for each in [*self._open]:
             each.place.close()
 
     def focus(self, opened: OpenOverlay) -> None:
-        """Give the keys to an overlay."""
+        """Focus an overlay."""
         self._held = False
         before = self.focused
         if before is opened or opened not in self._open:
@@ -148,7 +148,7 @@ class Overlays:
         opened.place.set_focused(focused=True)
 
     def unfocus(self, opened: OpenOverlay) -> None:
-        """Take the keys from an overlay; the one that had them before has them again."""
+        """Remove the focus from an overlay; the previously focused overlay regains it."""
         if opened not in self._focused:
             return
         had = self.focused is opened
@@ -159,7 +159,7 @@ class Overlays:
                 self.focused.place.set_focused(focused=True)
 
     def press(self, key: Key, bindings: Bindings) -> bool:
-        """Pass a key to the overlay that has them; False if none has."""
+        """Pass a key to the focused overlay; return False if there is none."""
         focused = self.focused
         if focused is None:
             return False

@@ -1,4 +1,4 @@
-"""A place on the screen that a plugin fills, with a component or with a widget of Textual."""
+"""A place on the screen that a plugin fills with a component or with a Textual widget."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ class Place:
 
     Args:
         app: The application.
-        owner: Draws it with the next frame, and reports its failures.
-        draw: Called with each frame in which the component is to be drawn.
-        done: Called once with what the component passed to ``done``; the place is removed before.
-        asks: Whether it has the keys until it is done: Escape, if it does not use that key, dismisses it.
+        owner: Draws the place with the next frame, and reports its failures.
+        draw: Called for each frame in which the component must be drawn.
+        done: Called once with the value that the component passed to ``done``, after the place was removed.
+        asks: Whether it receives all keys until it is done; Escape dismisses it unless it uses that key.
 
     Attributes:
-        plugin: The plugin that fills it; None where that is not known.
-        is_open: Whether it was not removed.
-        box: What holds a widget of Textual; None for a component.
+        plugin: The plugin that fills the place; None if unknown.
+        is_open: Whether the place has not been removed.
+        box: The container of a Textual widget; None for a component.
     """
 
     kind: ScreenKind = "textual"
@@ -73,20 +73,20 @@ class Place:
 
     @property
     def keybindings(self) -> Mapping[str, Sequence[str]]:
-        """Keys of each action."""
+        """The keys of each action."""
         return self.app.bindings.all()
 
     @property
     def size(self) -> ScreenSize:
-        """The present size of the screen."""
+        """The current size of the screen."""
         return ScreenSize(*self.app.size)
 
     def refresh(self) -> None:
-        """Draw it again with the next frame; may be called from any thread."""
+        """Draw the place again with the next frame; may be called from any thread."""
         self._in_thread(lambda: self._owner.redraw(self))
 
     def done(self, result: Any = None) -> None:
-        """Remove it; may be called from any thread."""
+        """Remove the place; may be called from any thread."""
         self._in_thread(lambda: self.close(result))
 
     def _in_thread(self, call: Callable[[], object]) -> None:
@@ -98,10 +98,10 @@ class Place:
     # For the screen
 
     def fill(self, factory: ComponentFactory) -> bool:
-        """Make what is displayed; return whether there is anything.
+        """Create the component or widget; return whether there is one to display.
 
         Raises:
-            TypeError: The factory made neither a component nor a widget of Textual.
+            TypeError: The factory returned neither a component nor a Textual widget.
         """
         made: Any = factory(self)
         if isinstance(made, Widget):
@@ -115,7 +115,7 @@ class Place:
         return self.is_open
 
     def close(self, result: Any = None) -> None:
-        """Remove it, once."""
+        """Remove the place; further calls do nothing."""
         if not self.is_open:
             return
         self.is_open = False
@@ -123,12 +123,12 @@ class Place:
         self._done(result)
 
     def escaped(self) -> None:
-        """Close what asks: the user has left it."""
+        """Close the place if it asks the user, who has left it."""
         if self._asks:
             self.close()
 
     def fail(self, error: Exception) -> None:
-        """Remove it, because its widget raised."""
+        """Remove the place, because its widget raised an error."""
         if self.is_open:
             self._owner.failed(self, error)
             self.close()
@@ -150,7 +150,7 @@ class Place:
         return foreign_rows(self._component.render(width), width) if self.box is None else []
 
     def press(self, key: Key) -> bool:
-        """Return whether the component used a key."""
+        """Pass a key to the component; return whether it used the key."""
         if self.box is not None or not self.is_open:
             return False
         typed = key.text if key.text and key.text != " " else key.name
@@ -162,11 +162,11 @@ class Place:
             self.press(_KEYS.get(character) or Key(character, character))
 
     def mouse(self, event: MouseEvent) -> bool:
-        """Return whether the component used an event of the mouse."""
+        """Pass a mouse event to the component; return whether it used the event."""
         return self.box is None and self.is_open and bool(self._component.handle_mouse(event))
 
     def set_focused(self, *, focused: bool) -> None:
-        """Give it the keys, or take them."""
+        """Give the focus to the component or widget, or remove it."""
         if self.box is not None:
             self.box.set_focused(focused=focused)
         elif self.is_open:

@@ -1,4 +1,4 @@
-"""Holds a widget of Textual that belongs to a plugin: its error removes the box, where Textual would end the app."""
+"""A container for a plugin's Textual widget: an error of the widget removes the container instead of ending the app."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from textual.screen import Screen
 from textual.widget import Widget
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from textual import events
+    from textual.geometry import Size
 
 __all__ = ["Filled", "PluginBox", "SafeScreen", "box_of", "box_that_raised"]
 
@@ -21,20 +22,20 @@ class Filled(Protocol):
     """The place that a box fills."""
 
     def escaped(self) -> None:
-        """The user has left it by Escape."""
+        """React to the user leaving the widget with Escape."""
         ...
 
     def fail(self, error: Exception) -> None:
-        """Remove it, because its widget raised."""
+        """Remove the place, because its widget raised an error."""
         ...
 
 
 class PluginBox(Widget):
-    """A widget of a plugin.
+    """The container of a plugin's widget.
 
     Args:
-        place: What it fills.
-        widget: The plugin's.
+        place: The place that it fills.
+        widget: The plugin's widget.
     """
 
     DEFAULT_CSS = "PluginBox { width: 100%; height: auto; layout: vertical; overflow: hidden; }"
@@ -45,7 +46,7 @@ class PluginBox(Widget):
         self.widget = widget
 
     def set_focused(self, *, focused: bool) -> None:
-        """Give the keys to the widget, or to the first one in it that takes them; or take them from it."""
+        """Focus the first focusable widget in the box, or remove the focus from the box."""
         if focused:
             takers = [each for each in self.walk_children(Widget) if each.focusable]
             self.screen.set_focus(takers[0] if takers else None)
@@ -53,7 +54,7 @@ class PluginBox(Widget):
             self.screen.set_focus(None)
 
     def on_key(self, event: events.Key) -> None:
-        """Leave the widget by Escape, where it does not use that key itself."""
+        """Leave the widget with Escape unless it uses that key itself."""
         if event.key == "escape":
             event.stop()
             self.set_focused(focused=False)
@@ -61,7 +62,23 @@ class PluginBox(Widget):
 
 
 class SafeScreen(Screen[None]):
-    """The screen of the app; a widget of a plugin that cannot be drawn loses its box."""
+    """The screen of the app; it removes the box of a plugin's widget that cannot be drawn.
+
+    Args:
+        resized: Called after the size changed, before the widgets are laid out again.
+    """
+
+    def __init__(self, resized: Callable[[], object]) -> None:
+        super().__init__(id="_default")
+        self._resized = resized
+
+    def _screen_resized(self, size: Size) -> None:
+        before = self._compositor.size
+        if size == before:  # laying out again emits another event, after which all rows would be drawn
+            return
+        if before:
+            self._resized()
+        super()._screen_resized(size)
 
     def _compositor_refresh(self) -> None:
         for _ in range(3):
@@ -77,14 +94,14 @@ class SafeScreen(Screen[None]):
 
 
 def box_of(node: DOMNode | None) -> PluginBox | None:
-    """Return the box that a widget is in."""
+    """Return the box that contains a widget."""
     while node is not None and not isinstance(node, PluginBox):
         node = node.parent if isinstance(node.parent, DOMNode) else None
     return node
 
 
 def box_that_raised(error: Exception) -> PluginBox | None:
-    """Return the box of the widget whose code raised: that which handled a message, or is in the traceback."""
+    """Return the box of the widget that raised an error: the one handling a message, or the one in the traceback."""
     pump = active_message_pump.get(None)
     found = box_of(pump) if isinstance(pump, DOMNode) else None
     return found or next((box for each in _selves(error) if (box := box_of(each)) is not None), None)

@@ -1,4 +1,4 @@
-"""Where an overlay is on the screen: an edge or corner, sizes in cells or in parts of the screen, margin and offset."""
+"""The region of an overlay, from its anchor, margin, offset, and size in cells or as a share of the screen."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 __all__ = ["Region", "height_of", "region_of", "width_of"]
 
 _USUAL_PART = 0.6
-"""Part of the screen's width for an overlay that does not say."""
+"""Default width of an overlay, as a share of the screen's width."""
 
 
 class Region(NamedTuple):
@@ -32,14 +32,14 @@ def width_of(overlay: Overlay, size: ScreenSize) -> int:
 
 
 def height_of(overlay: Overlay, size: ScreenSize) -> int:
-    """Return the greatest height of an overlay, at least 1."""
+    """Return the maximum height of an overlay, at least 1."""
     room = max(size.height - 2 * max(overlay.margin, 0), 1)
     wanted = _cells(overlay.height, size.height)
     return max(min(room if wanted is None else wanted, room), 1)
 
 
 def region_of(overlay: Overlay, size: ScreenSize, rows: int) -> Region:
-    """Return where an overlay of some rows is; all of it is on the screen."""
+    """Return the region of an overlay with the given number of rows; it never extends beyond the screen."""
     width, height = width_of(overlay, size), max(min(rows, height_of(overlay, size)), 1)
     across, down = _parts(overlay.anchor)
     margin = max(overlay.margin, 0)
@@ -60,7 +60,7 @@ def _parts(anchor: str) -> tuple[float, float]:
 
 
 def _cells(length: int | str | None, room: int) -> int | None:
-    """Return a size in cells; None where it is none."""
+    """Return a size in cells; None if there is no valid size."""
     if isinstance(length, int):
         return length
     found = re.fullmatch(r"\s*(\d{1,3}(?:\.\d+)?)\s*%\s*", length or "")

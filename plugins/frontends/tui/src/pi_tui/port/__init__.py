@@ -1,1 +1,1 @@
-"""What a front end may ask of a session, and who answers."""
+"""The interface between a front end and a session, and its implementations."""

@@ -1,4 +1,4 @@
-"""What commands ask about pi itself: plugins, trust, files; nothing of the conversation."""
+"""The part of a session's interface that concerns pi itself: plugins, trust and files."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ if TYPE_CHECKING:
 __all__ = ["About", "PluginRow", "TrustAnswer", "Trusted"]
 
 TrustAnswer: TypeAlias = Literal["trust", "parent", "refuse", "forget"]
-"""What is stored: trust of the folder, of its parent, a refusal, or no decision."""
+"""The decision to store: trust the folder, trust its parent, refuse, or forget the decision."""
 
 
 class PluginRow(NamedTuple):
-    """A plugin.
+    """A plugin in the list of plugins.
 
     Attributes:
-        version: Its version; for a local extension, its path.
-        state: ``enabled``, ``disabled``, ``waiting`` for what its ``pi_when`` names, or ``broken``.
-        load_ms: Milliseconds to import it; None where that is not known.
-        calls: How often its hooks were called in this session.
-        calls_ms: The milliseconds that this took.
-        problems: What is wrong with it.
+        version: The plugin's version; for a local extension, its path.
+        state: ``enabled``, ``disabled``, ``waiting`` for the condition in its ``pi_when``, or ``broken``.
+        load_ms: Milliseconds to import it; None if unknown.
+        calls: Number of calls of its hooks in this session.
+        calls_ms: Milliseconds that these calls took.
+        problems: Messages about problems with it.
     """
 
     name: str
@@ -35,14 +35,14 @@ class PluginRow(NamedTuple):
 
 
 class Trusted(NamedTuple):
-    """Whether the files of a folder are used that can run code and instruct the model.
+    """Whether files of a folder that can run code or instruct the model are used.
 
     Attributes:
         folder: The working directory.
-        parent: The folder above it.
-        is_trusted: Whether they are used.
-        why: The reason.
-        resources: Those files; empty where there is none.
+        parent: The parent folder.
+        is_trusted: Whether the files are used.
+        why: The reason for the decision.
+        resources: The files; empty if there are none.
     """
 
     folder: str
@@ -53,24 +53,28 @@ class Trusted(NamedTuple):
 
 
 class About(Protocol):
-    """Methods that fail raise ``PiError``, whose text says what happened."""
+    """The operations that concern pi itself. Methods that fail raise ``PiError``, whose text says what happened."""
 
     def plugins(self) -> Sequence[PluginRow]:
-        """Return the plugins, those of the index and local extensions."""
+        """Return the plugins: those in the index, and local extensions."""
         ...
 
     def trust(self) -> Trusted:
-        """Return the decision about the working directory, as it is stored now."""
+        """Return the stored decision about the working directory."""
         ...
 
     def decide_trust(self, answer: TrustAnswer) -> None:
         """Store a decision about the working directory."""
         ...
 
+    def help(self, topic: str) -> str:
+        """Return the output of ``pi help TOPIC``: a page in Markdown, or the pages that mention the topic."""
+        ...
+
     async def export(self, path: str | None) -> str:
-        """Write the session into a file, in the format of its suffix, and return the file's path."""
+        """Write the session into a file, in the format given by its suffix, and return the file's path."""
         ...
 
     def write_debug(self, rows: Iterable[str]) -> str:
-        """Write the rows of the screen and the session's entries into a file of the user alone; return its path."""
+        """Write the screen's rows and the session's entries into a file readable only by the user; return its path."""
         ...

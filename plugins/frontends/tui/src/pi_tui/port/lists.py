@@ -1,4 +1,4 @@
-"""What lists of a front end ask of a session: what there is to choose from, and what follows from a choice."""
+"""The part of a session's interface that lists of a front end use: their items, and the effects of choices."""
 
 from __future__ import annotations
 
@@ -18,16 +18,20 @@ __all__ = ["Lists"]
 
 
 class Lists(Protocol):
-    """Methods that fail raise ``PiError``, whose text says what happened."""
+    """The operations that lists need. Methods that fail raise ``PiError``, whose text says what happened."""
 
     # Models
 
     def models(self) -> Sequence[ModelRow]:
-        """Return the models that can be used."""
+        """Return the available models."""
         ...
 
     async def set_default_model(self, reference: str) -> None:
         """Use a model, also in new sessions."""
+        ...
+
+    async def set_default_thinking_level(self, level: str) -> None:
+        """Use a thinking level, also in new sessions."""
         ...
 
     def scope(self) -> tuple[str, ...] | None:
@@ -45,30 +49,34 @@ class Lists(Protocol):
     # Providers
 
     def providers(self) -> Sequence[Option]:
-        """Return the providers that one can sign in to, each with how, and with what there is of it already."""
+        """Return the providers to which the user can sign in, each with the ways to do so and its current status."""
         ...
 
     def credentials(self) -> Sequence[Option]:
-        """Return the providers for which something is stored, and what; never a secret."""
+        """Return the providers with stored credentials, and the kind of credential, but never a secret."""
         ...
 
     # Stored sessions
 
+    def require_sessions(self) -> None:
+        """Raise ``PiError`` if stored sessions cannot be listed through this port."""
+        ...
+
     def read_sessions(
         self, folder: str | None, *, everywhere: bool, texts: bool, progress: Callable[[int, int], object]
     ) -> list[SessionRow]:
-        """Return stored sessions; called in a thread, as there may be thousands.
+        """Return stored sessions; call this in a thread, since there may be thousands.
 
         Args:
-            folder: Where sessions are stored, if that is not the usual place.
-            everywhere: Those of all working directories, not only of this one.
-            texts: Read the text of their messages, too.
-            progress: Called with how many are read, and how many there are.
+            folder: The folder in which sessions are stored; None for the default.
+            everywhere: Whether to return sessions of all working directories, not only of the current one.
+            texts: Whether to read the text of their messages, too.
+            progress: Called with the number of sessions that have been read, and their total number.
         """
         ...
 
     async def rename_session(self, path: str, name: str) -> None:
-        """Give a stored session a name; empty for none."""
+        """Rename a stored session; an empty name removes its name."""
         ...
 
     async def delete_session(self, path: str) -> None:
@@ -82,16 +90,16 @@ class Lists(Protocol):
         ...
 
     def set_label(self, entry_id: str, label: str) -> None:
-        """Label an entry; empty for none."""
+        """Label an entry; an empty label removes its label."""
         ...
 
     async def navigate(self, entry_id: str, *, summarize: bool, instructions: str | None) -> str | None:
-        """Go on from another entry, and return the text for the editor, if any; None where a plugin did not allow it.
+        """Continue from another entry, and return the text for the editor, if any; None if a plugin prevented it.
 
         Args:
-            entry_id: The entry.
-            summarize: Summarize what is left behind.
-            instructions: What the summary should look at.
+            entry_id: The id of the entry.
+            summarize: Whether to summarize the abandoned branch.
+            instructions: Instructions for the summary.
         """
         ...
 
@@ -102,23 +110,23 @@ class Lists(Protocol):
         ...
 
     def set_setting(self, name: str, value: Any) -> None:
-        """Write a value into the user's own settings; None removes it from there."""
+        """Write a value into the user's settings; None removes the setting from them."""
         ...
 
     # Themes
 
     async def themes(self) -> Sequence[Theme]:
-        """Return the themes that can be used, resolved; what is wrong with others is an event of the session."""
+        """Return the usable themes, resolved; the session emits events about problems with others."""
         ...
 
     def resolved_theme(self, theme: Theme) -> Theme:
-        """Return a theme whose colours can be drawn.
+        """Return a theme with its colours resolved, so that they can be drawn.
 
         Raises:
-            UserError: It cannot be used, for this reason.
+            UserError: The theme cannot be used; the text gives the reason.
         """
         ...
 
     def theme_files(self) -> Hashable:
-        """Return a value that changes with the files of themes."""
+        """Return a value that changes whenever a theme file changes."""
         ...

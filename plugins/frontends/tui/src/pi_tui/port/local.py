@@ -1,4 +1,4 @@
-"""A session in this process: with ``local_lists`` all that the front end knows of ``AgentSession``."""
+"""The implementation of ``Port`` for a session in this process, an ``AgentSession``."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class LocalPort:
     """Implements ``Port``.
 
     Args:
-        session: It is started and ended by the caller.
+        session: The session; the caller starts and ends it.
     """
 
     def __init__(self, session: AgentSession) -> None:
@@ -34,23 +34,23 @@ class LocalPort:
 
     @property
     def settings(self) -> SettingsView:
-        """The user's settings."""
+        """The settings of the user."""
         return self.session.settings
 
     @property
     def drawings(self) -> Drawings | None:
-        """What plugins draw of the conversation."""
+        """The methods that let plugins draw parts of the conversation."""
         return self.session
 
     @property
     def lists(self) -> Lists:
-        """What lists ask of the session."""
+        """The interface for lists."""
         from pi_tui.port.local_lists import LocalLists
 
         return LocalLists(self.session)
 
     def clean(self, text: str) -> str | None:
-        """Return a text without secrets, as it may be written to a file; None where a plugin fails to take them out."""
+        """Return a text without secrets, so that it may be written to a file; None if a plugin fails to remove them."""
         try:
             return self.session.ctx.secrets.clean(text)
         except PiError:
@@ -58,7 +58,7 @@ class LocalPort:
 
     @property
     def about(self) -> About:
-        """What commands ask about pi itself."""
+        """The interface for commands that concern pi itself."""
         from pi_tui.port.local_about import LocalAbout
 
         return LocalAbout(self.session)
@@ -68,7 +68,7 @@ class LocalPort:
         """The working directory."""
         return os.fspath(self.session.cwd)
 
-    # What is there
+    # State
 
     def subscribe(self, listener: Callable[[Any], object]) -> Callable[[], None]:
         """Call a listener with every event."""
@@ -83,7 +83,7 @@ class LocalPort:
         return self.session.session_manager.get_branch()
 
     def facts(self) -> dict[str, Any]:
-        """Return the fields of the footer that no event has."""
+        """Return the fields of the footer that no event contains."""
         from pi_terminal_kit.branches import branch_of
 
         session = self.session
@@ -113,7 +113,7 @@ class LocalPort:
         }
 
     def problems(self) -> Iterator[str]:
-        """Return all that the user should know about plugins and settings."""
+        """Return messages about plugins and settings for the user."""
         session = self.session
         yield from session.settings.problems
         yield from map(str, session.host.problems)
@@ -135,7 +135,7 @@ class LocalPort:
 
     @property
     def is_retrying(self) -> bool:
-        """Whether the time before a retry is running."""
+        """Whether the session waits before a retry."""
         return self.session.is_retrying
 
     @property
@@ -161,7 +161,7 @@ class LocalPort:
                 streaming_behavior=how if session.is_streaming else None,
                 on_accepted=lambda _how: accepted(),
             )
-        except AgentBusy:  # a plugin has started an answer meanwhile
+        except AgentBusy:  # a plugin has started a prompt in the meantime
             await (session.follow_up if follow_up else session.steer)(text, tuple(images))
             accepted()
 
@@ -179,19 +179,19 @@ class LocalPort:
         return [text for each in queued if isinstance(each, UserMessage) and (text := each.text)]
 
     def abort(self) -> None:
-        """Stop the answer."""
+        """Stop the current answer."""
         self.session.request_abort("Interrupted by the user")
 
     def abort_bash(self) -> None:
-        """Stop commands of the user."""
+        """Stop running commands of the user."""
         self.session.abort_bash()
 
     def abort_retry(self) -> None:
-        """Do not repeat the failed request."""
+        """Cancel the repetition of a failed request."""
         self.session.abort_retry()
 
     def abort_compaction(self) -> None:
-        """Stop a compaction."""
+        """Stop a running compaction."""
         self.session.abort_compaction()
 
     async def bash(self, command: str, command_id: str, *, excluded: bool) -> Any:
@@ -201,16 +201,16 @@ class LocalPort:
     # Commands and completion
 
     async def commands(self) -> list[Known]:
-        """Return commands of plugins, templates and skills."""
+        """Return the commands of plugins, templates and skills."""
         found = await self.session.get_commands()
         return [Known(each.name, each.description or "", each.source != "extension") for each in found]
 
     async def complete_arguments(self, name: str, typed: str) -> Sequence[Completion]:
-        """Return what the arguments of a command may become."""
+        """Return completions for the arguments of a command."""
         return await self.session.complete_arguments(name, typed)
 
     async def complete_mention(self, typed: str) -> Sequence[Completion]:
-        """Return what plugins offer after an ``@``."""
+        """Return the mentions that plugins offer after an ``@``."""
         return await self.session.complete_mention(typed)
 
     def walk(self, folder: str) -> Iterator[str]:
@@ -222,35 +222,35 @@ class LocalPort:
             yield os.path.relpath(path, folder).replace(os.sep, "/")
 
     def shortcuts(self) -> Sequence[Shortcut]:
-        """Return plugins' keys."""
+        """Return the shortcuts of plugins."""
         return self.session.get_shortcuts()
 
     def form_values(
         self, fields: Sequence[FormField], entered: Mapping[str, Any]
     ) -> tuple[dict[str, Any], dict[str, str]]:
-        """Return the values of a form, and what is wrong with what was entered."""
+        """Return the values of a form, and the problems with what was entered."""
         from pi_core.plugin_api.form_values import entered_values
 
         return entered_values(fields, entered)
 
     def acting_plugin(self) -> str | None:
-        """Return the plugin that the present task works for."""
+        """Return the plugin on whose behalf the current task runs."""
         from pi_core.hooks.acting import acting_plugin
 
         return acting_plugin()
 
     def report_drawing(self, plugin: str | None, message: str, stack: str) -> None:
-        """Report that what a plugin draws has failed."""
+        """Report that drawing code of a plugin has failed."""
         self.session.report_plugin_error(plugin or "(program)", "drawing", message, stack)
 
     async def press_key(self, key: str) -> bool:
-        """Call the plugin that has this key."""
+        """Call the plugin that registered this key."""
         return await self.session.press_key(key)
 
     # Changes
 
     def models(self) -> list[str]:
-        """Return the models that can be used."""
+        """Return the available models."""
         return [model.reference for model in self.session.models.available()]
 
     async def set_model(self, name: str) -> str:
@@ -272,7 +272,7 @@ class LocalPort:
         return [] if self.session.model is None else [*self.session.get_available_thinking_levels()]
 
     async def set_thinking_level(self, level: str) -> None:
-        """Use one of the thinking levels."""
+        """Set the thinking level."""
         chosen = next(each for each in self.session.get_available_thinking_levels() if each == level)
         await self.session.set_thinking_level(chosen)
 
@@ -285,23 +285,23 @@ class LocalPort:
         await self.session.set_session_name(name)
 
     async def compact(self, instructions: str | None) -> None:
-        """Replace the older part of the conversation by a summary."""
+        """Replace the older part of the conversation with a summary."""
         await self.session.compact(instructions)
 
     async def sign_in(self, provider: str | None) -> None:
         """Sign in to a provider, or store its key."""
         from pi_core.models.sign_in import login
 
-        await login(self.session.models, provider, key=False, ui=self._ui)
+        await login(self.session.models, provider, key=None, ui=self._ui)
 
     async def sign_out(self, provider: str | None) -> None:
-        """Forget what is stored for a provider."""
+        """Delete the stored credentials of a provider."""
         from pi_core.models.sign_in import logout
 
         await logout(self.session.models, provider, ui=self._ui)
 
     def providers(self, *, stored: bool = False) -> list[str]:
-        """Return providers that one can sign in to, or those for which something is stored."""
+        """Return the providers to which the user can sign in, or those with stored credentials."""
         models = self.session.models
         return [*models.auth.providers()] if stored else [*dict.fromkeys([*models.logins(), *models.get_providers()])]
 
@@ -336,43 +336,43 @@ class LocalPort:
         return await self.session.new_session()
 
     async def switch_session(self, path: str) -> bool:
-        """Go on with a stored session."""
+        """Continue a stored session."""
         return await self.session.switch_session(path)
 
     def user_messages(self) -> list[tuple[str, str]]:
-        """Return id and text of the messages of the user."""
+        """Return the id and the text of each message of the user."""
         return self.session.get_user_messages_for_forking()
 
     async def fork(self, entry_id: str) -> str | None:
-        """Go on in a new session that ends before a message of the user."""
+        """Continue in a new session that ends before a message of the user."""
         forked = await self.session.fork(entry_id)
         return None if forked.cancelled else forked.selected_text
 
     async def clone(self) -> bool:
-        """Go on in a copy of the session."""
+        """Continue in a copy of the session."""
         return await self.session.clone()
 
     async def import_session(self, path: str) -> bool:
-        """Copy a session file into the store, and go on with it."""
+        """Copy a session file into the store, and continue with it."""
         return await self.session.import_from_jsonl(self.session.cwd / path)
 
     # The end
 
     def shut_down(self) -> None:
-        """End the session as soon as it can be."""
+        """Request the end of the session."""
         self.session.shutdown_requested.set()
 
     async def until_shut_down(self) -> None:
-        """Return when the session is to be ended."""
+        """Wait until the end of the session is requested."""
         await self.session.shutdown_requested.wait()
 
     def set_user_interface(self, ui: SignInUI) -> None:
-        """Let dialogs of plugins be answered here."""
+        """Set the user interface that answers dialogs of plugins."""
         self._ui = ui
         self.session.ui, self.session.has_ui = ui, True
 
     def resume_hint(self) -> str | None:
-        """Return the command that goes on with the session."""
+        """Return the command that continues the session."""
         session = self.session
         with suppress(OSError):
             if session.session_file is not None and session.session_file.exists():

@@ -1,10 +1,12 @@
-"""What commands ask about pi itself, of a session in this process."""
+"""The implementation of ``About`` for a session in this process."""
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import time
+from contextlib import redirect_stdout
 from typing import TYPE_CHECKING
 
 from pi_hookspecs import UserError
@@ -31,7 +33,7 @@ class LocalAbout:
         self._session = session
 
     def plugins(self) -> list[PluginRow]:
-        """Return the plugins, those of the index and local extensions."""
+        """Return the plugins: those in the index, and local extensions."""
         return sorted(self._rows(), key=lambda row: row.name)
 
     def _rows(self) -> Iterator[PluginRow]:
@@ -66,7 +68,7 @@ class LocalAbout:
     # Trust
 
     def trust(self) -> Trusted:
-        """Return the decision about the working directory, as it is stored now."""
+        """Return the stored decision about the working directory."""
         from pi_core.settings.trust import ProjectTrust
 
         settings = self._session.settings
@@ -84,6 +86,18 @@ class LocalAbout:
         else:
             store.remember(self._session.cwd, trusted=None if answer == "forget" else answer == "trust")
 
+    # Pages
+
+    def help(self, topic: str) -> str:
+        """Return the output of ``pi help TOPIC``."""
+        found = self._session.registered.find("register_subcommands", "help")
+        if found is None:
+            raise UserError("The pages of the documentation come with the plugin 'help', which is not loaded")
+        printed = io.StringIO()
+        with redirect_stdout(printed):
+            found.thing.run([topic], None)
+        return printed.getvalue()
+
     # Files
 
     async def export(self, path: str | None) -> str:
@@ -91,7 +105,7 @@ class LocalAbout:
         return str(await self._session.export(path))
 
     def write_debug(self, rows: Iterable[str]) -> str:
-        """Write the rows of the screen and the session's entries into a file of the user alone; return its path."""
+        """Write the screen's rows and the session's entries into a file readable only by the user; return its path."""
         from pi_core.wire import to_wire
 
         branch = self._session.session_manager.get_branch()

@@ -1,4 +1,4 @@
-"""What lists ask of a session in this process."""
+"""The implementation of ``Lists`` for a session in this process."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 __all__ = ["LocalLists"]
 
 _MOST_TEXT = 20_000
-"""Characters of a session's messages that are searched: thousands of sessions are held at a time."""
+"""Maximum searched characters of a session's messages: thousands of sessions are in memory at a time."""
 
 _TITLE = 300
-"""Characters of a title; a row has no room for more."""
+"""Maximum characters of a title; a row has no room for more."""
 
 
 class LocalLists:
@@ -44,7 +44,7 @@ class LocalLists:
     # Models
 
     def models(self) -> list[ModelRow]:
-        """Return the models that can be used."""
+        """Return the available models."""
         session, settings = self._session, self._session.settings
         current = None if session.model is None else session.model.reference
         default = f"{settings.get_str('defaultProvider', '')}/{settings.get_str('defaultModel', '')}"
@@ -63,6 +63,11 @@ class LocalLists:
     async def set_default_model(self, reference: str) -> None:
         """Use a model, also in new sessions."""
         await self._session.set_model(self._session.models.find(reference), persist=True)
+
+    async def set_default_thinking_level(self, level: str) -> None:
+        """Use a thinking level, also in new sessions."""
+        chosen = next(each for each in self._session.get_available_thinking_levels() if each == level)
+        await self._session.set_thinking_level(chosen, persist=True)
 
     def scope(self) -> tuple[str, ...] | None:
         """Return the references of the models to cycle through; None for all."""
@@ -92,7 +97,7 @@ class LocalLists:
     # Providers
 
     def providers(self) -> list[Option]:
-        """Return the providers that one can sign in to, those with a login first."""
+        """Return the providers to which the user can sign in, those with an account login first."""
         models = self._session.models
         known, logins = models.get_providers(), models.logins()
         with_key = [each for each in known if each not in logins and _takes_key(models.provider(each))]
@@ -102,16 +107,20 @@ class LocalLists:
             status = _stored_text(stored) if stored is not None else ""
             if not status and name in known and models.is_configured(name):
                 status = "configured outside of pi"
-            how = "account" if name in logins else "API key"
+            takes_key = name in known and _takes_key(models.provider(name))
+            how = " or ".join(["account"] * (name in logins) + ["API key"] * takes_key)
             options.append(Option(name, name, f"{how} · {status}" if status else how, is_current=bool(status)))
         return options
 
     def credentials(self) -> list[Option]:
-        """Return the providers for which something is stored, and what."""
+        """Return the providers with stored credentials, and the kind of credential."""
         auth = self._session.models.auth
         return [Option(name, name, _stored_text(auth.get(name) or {})) for name in auth.providers()]
 
     # Stored sessions
+
+    def require_sessions(self) -> None:
+        """Return without an error, since the sessions can be listed."""
 
     def read_sessions(
         self, folder: str | None, *, everywhere: bool, texts: bool, progress: Callable[[int, int], object]
@@ -131,9 +140,9 @@ class LocalLists:
         return [_row(each, is_current=each.id == session.session_id, texts=texts) for each in found]
 
     async def rename_session(self, path: str, name: str) -> None:
-        """Give a stored session a name; empty for none."""
+        """Rename a stored session; an empty name removes its name."""
         session = self._session
-        if session.session_file is not None and os.fspath(session.session_file) == path:
+        if session.session_manager.reference == path:
             await session.set_session_name(name or None)
         else:
             await asyncio.to_thread(self._rename, path, name)
@@ -144,10 +153,16 @@ class LocalLists:
         SessionManager.open(path, host=self._session.host).append_session_info(name or None)
 
     async def delete_session(self, path: str) -> None:
-        """Delete the file of a stored session."""
+        """Delete a stored session through its store, or its file if the store cannot delete."""
+        from pi_hookspecs import DeletingStore
+
+        store = self._session.session_manager.shared_store(self._session.host).store
+        if isinstance(store, DeletingStore):
+            await asyncio.to_thread(store.delete, path)
+            return
         file = Path(path)
         if not await asyncio.to_thread(file.is_file):
-            raise UserError(f"{path!r} is no file: only sessions that are stored in a file can be deleted here.")
+            raise UserError(f"{path!r} is not a file: only sessions that are stored in a file can be deleted here.")
         try:
             await asyncio.to_thread(file.unlink)
         except OSError as error:
@@ -162,11 +177,11 @@ class LocalLists:
         return read_tree(self._session.session_manager)
 
     def set_label(self, entry_id: str, label: str) -> None:
-        """Label an entry; empty for none."""
+        """Label an entry; an empty label removes its label."""
         self._session.set_label(entry_id, label or None)
 
     async def navigate(self, entry_id: str, *, summarize: bool, instructions: str | None) -> str | None:
-        """Go on from another entry."""
+        """Continue from another entry."""
         went = await self._session.navigate_tree(entry_id, summarize=summarize, custom_instructions=instructions)
         return None if went.cancelled else went.editor_text or ""
 
@@ -179,7 +194,7 @@ class LocalLists:
         return [*read_settings(self._session.settings)]
 
     def set_setting(self, name: str, value: Any) -> None:
-        """Write a value into the user's own settings; None removes it from there."""
+        """Write a value into the user's settings; None removes the setting from them."""
         if value is None:
             self._session.settings.unset(name)
         else:
@@ -188,14 +203,14 @@ class LocalLists:
     # Themes
 
     async def themes(self) -> Sequence[Theme]:
-        """Return the themes that can be used."""
+        """Return the usable themes."""
         themes = await self._session.get_themes()
         found = await self._session.resources.load("theme")
         self._theme_paths = {each.path for each in found.resources} | {each.path for each in found.problems}
         return themes
 
     def resolved_theme(self, theme: Theme) -> Theme:
-        """Return a theme whose colours can be drawn."""
+        """Return a theme with its colours resolved, so that they can be drawn."""
         from pi_core.resources.theme_resolver import resolve_theme
 
         resolved, problems = resolve_theme(theme)
@@ -204,7 +219,7 @@ class LocalLists:
         return resolved
 
     def theme_files(self) -> Hashable:
-        """Return names, times and sizes of the files that were found, and of those in the usual folders."""
+        """Return names, times and sizes of the known theme files and of the files in the default folders."""
         session = self._session
         folders = (session.settings.agent_dir / "themes", Path(session.cwd) / ".pi" / "themes")
         return frozenset(_marks(folders, self._theme_paths))
@@ -237,7 +252,7 @@ def _row(info: SessionInfo, *, is_current: bool, texts: bool) -> SessionRow:
 def _marks(folders: Iterable[Path], paths: Iterable[str]) -> Iterator[tuple[str, int, int]]:
     found = {*paths}
     for folder in folders:
-        with suppress(OSError):  # there is no such folder
+        with suppress(OSError):  # the folder or file does not exist
             found |= {each.path for each in os.scandir(folder)}
     for path in found:
         with suppress(OSError):

@@ -1,4 +1,4 @@
-"""The settings as a list displays them: from their schema, with the values that apply."""
+"""The rows of the list of settings, from their schema and their effective values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,17 @@ if TYPE_CHECKING:
 __all__ = ["read_settings"]
 
 _OPENED = ("theme",)
-"""Settings with a list of their own."""
+"""Settings that have a list of their own."""
+
+_FIRST = (
+    *("theme", "defaultModel", "defaultThinkingLevel", "hideThinkingBlock", "compaction.enabled", "retry.enabled"),
+    *("steeringMode", "followUpMode", "toolExecution", "defaultProjectTrust", "agents.enabled", "sandbox.mode"),
+    *("memory.enabled", "enableSkillCommands", "tuiMode", "doubleEscapeAction", "treeFilterMode", "quietStartup"),
+    *("collapseChangelog", "externalEditor", "autocompleteMaxVisible", "editorPaddingX", "outputPad"),
+    *("fullscreenMouse", "fullscreenCopyOnSelect", "fullscreenExitOutput", "showHardwareCursor"),
+    *("images.autoResize", "images.blockImages", "terminal.showImages", "terminal.showTerminalProgress"),
+)
+"""The most frequently changed settings, in the order of the original's list; the others follow in schema order."""
 
 _KINDS: dict[str, Literal["boolean", "number", "text"]] = {
     "boolean": "boolean",
@@ -29,7 +39,8 @@ def read_settings(settings: Settings) -> Iterator[SettingRow]:
     from pi_core.settings.schema_info import json_schema
     from pi_core.settings.schema_info import settings as described
 
-    for each in described():
+    order = {name: number for number, name in enumerate(_FIRST)}
+    for each in sorted(described(), key=lambda each: order.get(each.name, len(order))):
         if "*" in each.steps:
             continue
         node: dict[str, Any] = json_schema()

@@ -1,4 +1,4 @@
-"""The tree of a session as a list displays it: what each entry says in a line."""
+"""The entries of a session's tree for a list, each with its text on one line."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 __all__ = ["read_tree"]
 
 _LONGEST = 400
-"""Characters of an entry that are read: a row has no room for more."""
+"""Maximum characters of an entry that are used: a row has no room for more."""
 
 _ARGUMENTS = ("path", "command", "pattern", "query", "url", "name")
-"""Arguments that say best what a call is about, the first of them that there is."""
+"""Arguments that describe a call best; the first of them that is present is displayed."""
 
 
 def read_tree(session: SessionManager) -> Tree:
@@ -40,7 +40,7 @@ def _entries(session: SessionManager) -> Iterator[TreeEntry]:
 def _entry(node: TreeNode, parent: str | None, calls: dict[str, Any]) -> TreeEntry:
     entry: Any = node.entry
     message: Any = getattr(entry, "message", None)
-    role = getattr(message, "role", None) or entry.type
+    role = getattr(message, "role", None) or _TYPES.get(entry.type, entry.type)
     if role == "assistant":
         calls.update({call.id: call for call in message.tool_calls})
     kind, describe = _KINDS.get(role, ("other", None))
@@ -59,6 +59,9 @@ def _result(message: Any, calls: Mapping[str, Any]) -> str:
     return f"{text} failed: {text_of(message.content)}" if message.is_error else text
 
 
+_TYPES = {"custom": "custom_entry"}
+"""Other names for entry types that are also the role of a message."""
+
 _KINDS: dict[str, tuple[Any, Callable[[Any], str] | None]] = {
     "user": ("user", lambda message: message.text),
     "assistant": ("assistant", lambda message: message.text or (message.error_message or "")),
@@ -66,6 +69,7 @@ _KINDS: dict[str, tuple[Any, Callable[[Any], str] | None]] = {
     "bashExecution": ("bash", lambda message: f"[bash]: {message.command}"),
     "custom": ("custom", lambda message: text_of(message.content)),
     "custom_message": ("custom", lambda entry: text_of(entry.content)),
+    "custom_entry": ("other", lambda entry: f"[{entry.custom_type}]"),
     "compaction": ("summary", lambda entry: f"[compaction]: {entry.summary}"),
     "branch_summary": ("summary", lambda entry: f"[branch summary]: {entry.summary}"),
 }

@@ -1,4 +1,4 @@
-"""What a front end may ask of a session. Nothing else of the front end knows where the session is."""
+"""The interface of a session for a front end, which hides whether the session is in the same process."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ Queued = Literal["started", "queued", "handled"]
 
 
 class Known(NamedTuple):
-    """A command that the session has.
+    """A slash command of the session.
 
     Attributes:
-        name: Without the slash.
-        description: One line.
-        expands: Whether it is replaced by a text, as a template and a skill do: the text goes to the model.
+        name: The name without the slash.
+        description: One line of description.
+        expands: Whether it is a template or skill, whose text replaces the command and goes to the model.
     """
 
     name: str
@@ -36,22 +36,22 @@ class Port(Protocol):
 
     @property
     def settings(self) -> SettingsView:
-        """The user's settings."""
+        """The settings of the user."""
         ...
 
     @property
     def drawings(self) -> Drawings | None:
-        """What plugins draw of the conversation."""
+        """The methods that let plugins draw parts of the conversation."""
         ...
 
     @property
     def lists(self) -> Lists:
-        """What lists ask of the session."""
+        """The interface for lists."""
         ...
 
     @property
     def about(self) -> About:
-        """What commands ask about pi itself."""
+        """The interface for commands that concern pi itself."""
         ...
 
     @property
@@ -59,7 +59,7 @@ class Port(Protocol):
         """The working directory."""
         ...
 
-    # What is there
+    # State
 
     def subscribe(self, listener: Callable[[Any], object]) -> Callable[[], None]:
         """Call a listener with every event; returns a function that unsubscribes."""
@@ -70,7 +70,7 @@ class Port(Protocol):
         ...
 
     def facts(self) -> dict[str, Any]:
-        """Return the fields of the footer that no event has."""
+        """Return the fields of the footer that no event contains."""
         ...
 
     def usage(self) -> dict[str, Any]:
@@ -78,7 +78,7 @@ class Port(Protocol):
         ...
 
     def problems(self) -> Iterable[str]:
-        """Return all that the user should know about plugins and settings; the same ones again each time."""
+        """Return messages about plugins and settings for the user; each call returns the same messages again."""
         ...
 
     # Prompts
@@ -95,7 +95,7 @@ class Port(Protocol):
 
     @property
     def is_retrying(self) -> bool:
-        """Whether the time before a retry is running."""
+        """Whether the session waits before a retry."""
         ...
 
     @property
@@ -116,7 +116,7 @@ class Port(Protocol):
         Args:
             text: What the user typed.
             images: Images that belong to it.
-            follow_up: Queue it until the end of the run; else it is delivered before the next request.
+            follow_up: Whether to queue it until the end of the run; otherwise it is delivered before the next request.
             accepted: Called when the prompt is started, queued or handled by a command.
         """
         ...
@@ -126,69 +126,69 @@ class Port(Protocol):
         ...
 
     def abort(self) -> None:
-        """Stop the answer."""
+        """Stop the current answer."""
         ...
 
     def abort_bash(self) -> None:
-        """Stop commands of the user."""
+        """Stop running commands of the user."""
         ...
 
     def abort_retry(self) -> None:
-        """Do not repeat the failed request."""
+        """Cancel the repetition of a failed request."""
         ...
 
     def abort_compaction(self) -> None:
-        """Stop a compaction."""
+        """Stop a running compaction."""
         ...
 
     async def bash(self, command: str, command_id: str, *, excluded: bool) -> Any:
-        """Run a command of the user; its output comes as events with this id. Returns its message."""
+        """Run a command of the user and return its message; its output arrives as events with this id."""
         ...
 
     # Commands and completion
 
     async def commands(self) -> Sequence[Known]:
-        """Return commands of plugins, templates and skills."""
+        """Return the commands of plugins, templates and skills."""
         ...
 
     async def complete_arguments(self, name: str, typed: str) -> Sequence[Completion]:
-        """Return what the arguments of a command may become."""
+        """Return completions for the arguments of a command."""
         ...
 
     async def complete_mention(self, typed: str) -> Sequence[Completion]:
-        """Return what plugins offer after an ``@``."""
+        """Return the mentions that plugins offer after an ``@``."""
         ...
 
     def walk(self, folder: str) -> Iterable[str]:
-        """Yield the files below a folder as relative paths; called in a thread."""
+        """Yield the files below a folder as relative paths; call this in a thread."""
         ...
 
     def shortcuts(self) -> Sequence[Shortcut]:
-        """Return plugins' keys."""
+        """Return the shortcuts of plugins."""
         ...
 
     def form_values(
         self, fields: Sequence[FormField], entered: Mapping[str, Any]
     ) -> tuple[dict[str, Any], dict[str, str]]:
-        """Return the values of a form by the names of its fields, and what is wrong with what was entered."""
+        """Return the values of a form and the problems with what was entered, both by field name."""
         ...
 
     def acting_plugin(self) -> str | None:
-        """Return the plugin that the present task works for; None for the program."""
+        """Return the plugin on whose behalf the current task runs; None for pi itself."""
         ...
 
     def report_drawing(self, plugin: str | None, message: str, stack: str) -> None:
-        """Report that what a plugin draws has failed."""
+        """Report that drawing code of a plugin has failed."""
         ...
 
     async def press_key(self, key: str) -> bool:
-        """Call the plugin that has this key; False if none has."""
+        """Call the plugin that registered this key; return False if there is none."""
         ...
 
     # Changes
 
     def models(self) -> list[str]:
-        """Return the models that can be used, as ``provider/id``."""
+        """Return the available models, as ``provider/id``."""
         ...
 
     async def set_model(self, name: str) -> str:
@@ -204,7 +204,7 @@ class Port(Protocol):
         ...
 
     async def set_thinking_level(self, level: str) -> None:
-        """Use one of the thinking levels."""
+        """Set the thinking level."""
         ...
 
     async def cycle_thinking_level(self) -> str | None:
@@ -216,7 +216,7 @@ class Port(Protocol):
         ...
 
     async def compact(self, instructions: str | None) -> None:
-        """Replace the older part of the conversation by a summary."""
+        """Replace the older part of the conversation with a summary."""
         ...
 
     async def sign_in(self, provider: str | None) -> None:
@@ -224,11 +224,11 @@ class Port(Protocol):
         ...
 
     async def sign_out(self, provider: str | None) -> None:
-        """Forget what is stored for a provider."""
+        """Delete the stored credentials of a provider."""
         ...
 
     def providers(self, *, stored: bool = False) -> list[str]:
-        """Return providers that one can sign in to, or those for which something is stored."""
+        """Return the providers to which the user can sign in, or those with stored credentials."""
         ...
 
     async def reload(self) -> None:
@@ -243,50 +243,50 @@ class Port(Protocol):
         """Return lines about the session's file, size and cost."""
         ...
 
-    # Other conversations: False or None where a plugin did not allow it
+    # Other conversations: these return False or None if a plugin prevented it
 
     async def new_session(self) -> bool:
         """Start a new session."""
         ...
 
     async def switch_session(self, path: str) -> bool:
-        """Go on with a stored session."""
+        """Continue a stored session."""
         ...
 
     def user_messages(self) -> list[tuple[str, str]]:
-        """Return id and text of the messages of the user."""
+        """Return the id and the text of each message of the user."""
         ...
 
     async def fork(self, entry_id: str) -> str | None:
-        """Go on in a new session that ends before a message of the user; return the message's text."""
+        """Continue in a new session that ends before a message of the user; return the message's text."""
         ...
 
     async def clone(self) -> bool:
-        """Go on in a copy of the session."""
+        """Continue in a copy of the session."""
         ...
 
     async def import_session(self, path: str) -> bool:
-        """Copy a session file into the store, and go on with it; a relative path is one of the working directory."""
+        """Copy a session file into the store, and continue with it; a relative path refers to the working directory."""
         ...
 
     # The end
 
     def clean(self, text: str) -> str | None:
-        """Return a text without secrets, as it may be written to a file; None where it may not."""
+        """Return a text without secrets, so that it may be written to a file; None if it may not be written."""
         ...
 
     def shut_down(self) -> None:
-        """End the session as soon as it can be."""
+        """Request the end of the session."""
         ...
 
     async def until_shut_down(self) -> None:
-        """Return when the session is to be ended, by the user or by a plugin."""
+        """Wait until the user or a plugin requests the end of the session."""
         ...
 
     def set_user_interface(self, ui: Any) -> None:
-        """Let dialogs of plugins be answered here."""
+        """Set the user interface that answers dialogs of plugins."""
         ...
 
     def resume_hint(self) -> str | None:
-        """Return how to go on with the session later; None for one that is not stored."""
+        """Return the command that continues the session later; None if it is not stored."""
         ...

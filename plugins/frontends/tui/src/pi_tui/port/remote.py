@@ -1,13 +1,14 @@
-"""A session in another process, maybe on another computer, through the client of pi's RPC protocol.
+"""A session in another process, possibly on another computer, accessed through the client of pi's RPC protocol.
 
-The front end asks much without waiting, so this keeps what it may ask: it is read at the beginning, after each run, and
-where the conversation is another one. What the protocol cannot ask is refused with a sentence that says so.
+The front end makes most queries synchronously, so this module keeps the answers: it reads them at the beginning,
+after each run, and when the conversation is replaced. Requests that the protocol does not support raise an error.
 """
 
 from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
+from contextvars import copy_context
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from attrs import evolve
@@ -22,7 +23,8 @@ from pi_tui.port.remote_lists import RemoteAbout, RemoteLists
 from pi_tui.port.remote_mirror import Mirror
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Sequence
+    from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+    from contextvars import Context
 
     from pi_client import Event, PiClient
     from pi_hookspecs import ImageContent, SettingsView
@@ -38,21 +40,28 @@ class RemotePort(Limits):
     """Implements ``Port``.
 
     Args:
-        client: The connection; it is closed by the caller.
-        settings: Those of the user here, for how the screen looks.
-        asker: What the client asks the user through.
-        place: Where the session is, for the footer: the protocol does not say in which folder.
+        client: The connection; the caller closes it.
+        settings: The local user's settings, which determine how the screen looks.
+        asker: Passes requests from the client to the user.
+        place: Location of the session for the footer, since the protocol does not provide its folder.
+        again: The command that attaches to the session again; None if a new process continues it.
     """
 
-    def __init__(self, client: PiClient, settings: SettingsView, asker: Asker, place: str = "") -> None:
+    def __init__(
+        self, client: PiClient, settings: SettingsView, asker: Asker, place: str = "", again: str | None = None
+    ) -> None:
         self._client = client
+        self._events = client.events()  # at once: work in progress is announced only at the beginning
         self._asker = asker
         self._place = place
+        self._again = again
         self._listeners: list[Callable[[Any], object]] = []
         self._work: set[asyncio.Future[Any]] = set()
         self._bash_ids: dict[Any, str] = {}
         self._running_bash: list[str] = []
         self._over = asyncio.Event()
+        self._held: list[Event] = []
+        self._context: Context | None = None
         self.mirror = Mirror()
         self.settings = settings
         self.drawings: Drawings | None = None
@@ -61,15 +70,27 @@ class RemotePort(Limits):
         self.cwd = ""
 
     async def begin(self) -> None:
-        """Read what there is, and listen from now on."""
+        """Read the current state, and hold back further events until ``follow``."""
+        self._start(self._listen(self._events))
         await self.call(self.mirror.read(self._client))
-        self._start(self._listen())
+        if not self.mirror.is_told:
+            self._held.clear()  # the state that was read includes these events
+        self.mirror.is_streaming |= any(each.type == "agent_start" for each in self._held)
+
+    def follow(self) -> None:
+        """Pass on the events since ``begin`` and all further ones, in the caller's context.
+
+        Listeners can create timers only in the application's context.
+        """
+        held, self._held, self._context = self._held, [], copy_context()
+        for event in held:
+            self._take(event)
 
     async def call(self, work: Awaitable[R]) -> R:
-        """Return what a command returns.
+        """Return the result of a client's command.
 
         Raises:
-            PiError: It failed, or the other process has ended.
+            PiError: The command failed, or the other process has ended.
         """
         try:
             return await work
@@ -82,7 +103,7 @@ class RemotePort(Limits):
         return self._client
 
     def _start(self, work: Awaitable[Any]) -> None:
-        """Do something without waiting for it; where the other process has ended, nothing is left to do."""
+        """Start some work without waiting for it; ignore its failure, since the other process may have ended."""
 
         async def do() -> None:
             with suppress(PiError):
@@ -92,7 +113,7 @@ class RemotePort(Limits):
         self._work.add(task)
         task.add_done_callback(self._work.discard)
 
-    # What is there
+    # State
 
     def subscribe(self, listener: Callable[[Any], object]) -> Callable[[], None]:
         """Call a listener with every event."""
@@ -104,31 +125,44 @@ class RemotePort(Limits):
 
         return stop
 
-    async def _listen(self) -> None:
+    async def _listen(self, events: AsyncIterator[Event]) -> None:
         try:
-            async for event in self._client.events():
-                self._take(event)
+            async for event in events:
+                if self._context is not None:
+                    self._context.run(self._take, event)
+                elif event.type == "entries" and not self.mirror.is_told:
+                    self.mirror.take_entries(event.data)
+                else:
+                    self._held.append(event)
         finally:
             self._over.set()
 
     def _take(self, received: Event) -> None:
         from pi_core.wire.events import event_from_wire
+        from pi_tui.view.local_events import AnswerReceived
 
+        if received.type == "entries":
+            if self.mirror.take_entries(received.data):  # another client of the session did this
+                self._pass_on(SessionStartEvent(reason="resume"))
+                self._start(self._read_again())
+            return
         try:
             event = event_from_wire(received.data)
         except PiError:
-            return  # of a newer version, with other fields
+            return  # an event of a newer version with other fields
         if event is None:
             return
         if event.type == "bash_execution_update":
             event = evolve(event, id=self._bash_id(event.id))
+        if event.type == "message_start" and received.data.get("partial"):
+            event = AnswerReceived(message=event.message)
         self.mirror.take(event)
         self._pass_on(event)
         if event.type in ("agent_settled", "compaction_end", "session_info_changed"):
             self._start(self._read_again())
 
     def _bash_id(self, given: Any) -> Any:
-        """Return the id under which the front end knows a command: the protocol has its own."""
+        """Return the front end's id of a command, since the protocol uses its own ids."""
         if given not in self._bash_ids and self._running_bash:
             self._bash_ids[given] = self._running_bash[-1]
         return self._bash_ids.get(given, given)
@@ -144,16 +178,19 @@ class RemotePort(Limits):
         self._pass_on(FactsChanged(facts={**self.facts(), **self.usage()}))
 
     async def _replaced(self) -> None:
-        """Read the other conversation."""
+        """Read the new conversation if the server does not send its entries."""
+        if self.mirror.is_told:
+            await self.call(self._read_again())
+            return
         await self.call(self.mirror.read(self._client))
         self._pass_on(SessionStartEvent(reason="resume"))
 
     def entries(self) -> Iterable[Any]:
-        """Return the entries of the current branch, as they were read last."""
+        """Return the last known entries of the current branch."""
         return self.mirror.branch
 
     def facts(self) -> dict[str, Any]:
-        """Return the fields of the footer that no event has."""
+        """Return the fields of the footer that no event contains."""
         return {"cwd": self._place, **self.mirror.facts()}
 
     def usage(self) -> dict[str, Any]:
@@ -174,7 +211,7 @@ class RemotePort(Limits):
 
     @property
     def is_retrying(self) -> bool:
-        """Whether the time before a retry is running."""
+        """Whether the session waits before a retry."""
         return self.mirror.is_retrying
 
     @property
@@ -216,20 +253,20 @@ class RemotePort(Limits):
         return taken
 
     def abort(self) -> None:
-        """Stop the answer."""
+        """Stop the current answer."""
         self._start(self._client.abort())
 
     def abort_bash(self) -> None:
-        """Stop commands of the user."""
+        """Stop running commands of the user."""
         if self._running_bash:
             self._start(self._client.abort_bash())
 
     def abort_retry(self) -> None:
-        """Do not repeat the failed request."""
+        """Cancel the repetition of a failed request."""
         self._start(self._client.abort_retry())
 
     def abort_compaction(self) -> None:
-        """Stop a compaction, as far as that can be asked for: with the run that it belongs to."""
+        """Stop a compaction by stopping its run, which is all that the protocol supports."""
         if self.is_compacting:
             self._start(self._client.abort())
 
@@ -244,18 +281,18 @@ class RemotePort(Limits):
     # Commands and completion
 
     async def commands(self) -> list[Known]:
-        """Return commands of plugins, templates and skills."""
+        """Return the commands of plugins, templates and skills."""
         found = await self.call(self._client.get_commands())
         return [Known(each.name, each.description or "", each.source != "extension") for each in found]
 
     # Changes
 
     def models(self) -> list[str]:
-        """Return the models that can be used."""
+        """Return the available models."""
         return [f"{each['provider']}/{each['id']}" for each in self.mirror.models]
 
     async def set_model(self, name: str) -> str:
-        """Use a model, by its name or a part of it that no other one has."""
+        """Use a model, given by its name or a unique part of it."""
         wanted = name.lower()
         exact = [each for each in self.models() if wanted in (each.lower(), each.lower().partition("/")[2])]
         found = exact or [each for each in self.models() if wanted in each.lower()]
@@ -268,7 +305,7 @@ class RemotePort(Limits):
         return found[0]
 
     async def cycle_model(self, *, forward: bool) -> str | None:
-        """Use the next model and return its name; the protocol knows no way back."""
+        """Use the next model and return its name; the protocol cannot go back to the previous one."""
         if not forward:
             raise UserError("Over a connection models are only cycled forward.")
         changed = await self.call(self._client.cycle_model())
@@ -280,8 +317,8 @@ class RemotePort(Limits):
         return [*self.mirror.levels]
 
     async def set_thinking_level(self, level: str) -> None:
-        """Use one of the thinking levels."""
-        await self.call(self._client.set_thinking_level(level))  # type: ignore[arg-type] # one of those that were offered
+        """Set the thinking level."""
+        await self.call(self._client.set_thinking_level(level))  # type: ignore[arg-type] # one of the offered levels
 
     async def cycle_thinking_level(self) -> str | None:
         """Use the next thinking level."""
@@ -292,7 +329,7 @@ class RemotePort(Limits):
         await self.call(self._client.set_session_name(name))
 
     async def compact(self, instructions: str | None) -> None:
-        """Replace the older part of the conversation by a summary."""
+        """Replace the older part of the conversation with a summary."""
         await self.call(self._client.compact(instructions))
 
     def last_answer(self) -> str | None:
@@ -310,7 +347,7 @@ class RemotePort(Limits):
         return await self._changed(self._client.new_session())
 
     async def switch_session(self, path: str) -> bool:
-        """Go on with a stored session."""
+        """Continue a stored session."""
         return await self._changed(self._client.switch_session(path))
 
     async def _changed(self, work: Awaitable[bool]) -> bool:
@@ -320,11 +357,11 @@ class RemotePort(Limits):
         return done
 
     def user_messages(self) -> list[tuple[str, str]]:
-        """Return id and text of the messages of the user."""
+        """Return the id and the text of each message of the user."""
         return self.mirror.user_messages
 
     async def fork(self, entry_id: str) -> str | None:
-        """Go on in a new session that ends before a message of the user."""
+        """Continue in a new session that ends before a message of the user."""
         forked = await self.call(self._client.fork(entry_id))
         if forked.cancelled:
             return None
@@ -332,23 +369,25 @@ class RemotePort(Limits):
         return forked.text
 
     async def clone(self) -> bool:
-        """Go on in a copy of the session."""
+        """Continue in a copy of the session."""
         return await self._changed(self._client.clone())
 
     # The end
 
     def shut_down(self) -> None:
-        """Leave: the other process is ended by closing its input."""
+        """Leave the session; closing its input ends the other process."""
         self._over.set()
 
     async def until_shut_down(self) -> None:
-        """Return when the user leaves, or when the other process has ended."""
+        """Wait until the user leaves or the other process has ended."""
         await self._over.wait()
 
     def set_user_interface(self, ui: Any) -> None:
-        """Let dialogs of plugins be answered here."""
+        """Set the user interface that answers dialogs of plugins."""
         self._asker.ui = ui
 
     def resume_hint(self) -> str | None:
-        """Return the command that goes on with the session, where it is."""
+        """Return the command that continues the session at its location."""
+        if self._again is not None:
+            return self._again
         return None if self.mirror.session_id is None else f"pi --session {self.mirror.session_id}"

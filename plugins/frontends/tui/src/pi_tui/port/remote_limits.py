@@ -1,4 +1,4 @@
-"""What cannot be asked of a session in another process: the protocol has no question for it."""
+"""The operations that the protocol does not support for a session in another process."""
 
 from __future__ import annotations
 
@@ -15,46 +15,46 @@ __all__ = ["Limits"]
 
 
 class Limits:
-    """The part of ``Port`` that finds nothing, or refuses with a sentence that says where to do it."""
+    """The part of ``Port`` that returns nothing, or refuses with an error that says where the operation is possible."""
 
     def problems(self) -> Iterable[str]:
         """Return nothing: the other process reports its problems itself."""
         return ()
 
     async def complete_arguments(self, name: str, typed: str) -> Sequence[Completion]:
-        """Return nothing: the protocol has no question for it."""
+        """Return nothing: the protocol has no request for it."""
         del name, typed
         return ()
 
     async def complete_mention(self, typed: str) -> Sequence[Completion]:
-        """Return nothing, as above."""
+        """Return nothing: the protocol has no request for it."""
         del typed
         return ()
 
     def walk(self, folder: str) -> Iterable[str]:
-        """Yield nothing: the files are in another place."""
+        """Yield nothing: the session's files are not accessible here."""
         del folder
         return ()
 
     def shortcuts(self) -> Sequence[Shortcut]:
-        """Return nothing: keys of plugins are called in their own process."""
+        """Return nothing: shortcuts work only in the plugins' own process."""
         return ()
 
     async def press_key(self, key: str) -> bool:
-        """Call no plugin."""
+        """Return False: no plugin runs here."""
         del key
         return False
 
     def form_values(
         self, fields: Sequence[FormField], entered: Mapping[str, Any]
     ) -> tuple[dict[str, Any], dict[str, str]]:
-        """Return the values of a form, and what is wrong with what was entered."""
+        """Return the values of a form, and the problems with what was entered."""
         from pi_core.plugin_api.form_values import entered_values
 
         return entered_values(fields, entered)
 
     def clean(self, text: str) -> str | None:
-        """Return None: the plugins that know secrets run in the other process, so nothing is written here."""
+        """Return None: the plugins that know the secrets run in the other process, so nothing may be written here."""
         del text
         return None
 
@@ -66,29 +66,29 @@ class Limits:
         """Report nothing: no plugin draws here."""
 
     async def sign_in(self, provider: str | None) -> None:
-        """Refuse."""
+        """Raise ``UserError``: the protocol does not support this."""
         del provider
         raise self.refusal("Signing in")
 
     async def sign_out(self, provider: str | None) -> None:
-        """Refuse."""
+        """Raise ``UserError``: the protocol does not support this."""
         del provider
         raise self.refusal("Signing out")
 
     def providers(self, *, stored: bool = False) -> list[str]:
-        """Return none."""
+        """Return nothing: no credentials are accessible here."""
         del stored
         return []
 
     async def reload(self) -> None:
-        """Refuse."""
+        """Raise ``UserError``: the protocol does not support this."""
         raise self.refusal("Loading extensions again")
 
     def refusal(self, what: str) -> UserError:
-        """Return the error for what the protocol cannot ask."""
+        """Return the error for an operation that the protocol does not support."""
         return UserError(f"{what} does not work over a connection. Do it where the session runs.")
 
     async def import_session(self, path: str) -> bool:
-        """Refuse."""
+        """Raise ``UserError``: the protocol does not support this."""
         del path
         raise self.refusal("Importing a session")

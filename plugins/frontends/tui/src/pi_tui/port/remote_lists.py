@@ -1,9 +1,10 @@
-"""What lists and commands ask of a session in another process: as much of it as the protocol knows."""
+"""The implementations of ``Lists`` and ``About`` for a session in another process, as far as the protocol allows."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from pi_hookspecs import UserError
 from pi_tui.selectors.models import ModelRow
 
 if TYPE_CHECKING:
@@ -19,9 +20,11 @@ if TYPE_CHECKING:
 
 __all__ = ["RemoteAbout", "RemoteLists"]
 
+_SESSIONS = "Listing sessions"
+
 
 class RemoteLists:
-    """Implements ``Lists``; what the protocol does not know raises ``UserError``.
+    """Implements ``Lists``; operations that the protocol does not support raise ``UserError``.
 
     Args:
         port: The session.
@@ -31,7 +34,7 @@ class RemoteLists:
         self._port = port
 
     def models(self) -> list[ModelRow]:
-        """Return the models that can be used."""
+        """Return the available models."""
         facts = self._port.facts()
         current = f"{facts.get('provider')}/{facts.get('model')}"
         return [
@@ -40,78 +43,86 @@ class RemoteLists:
         ]
 
     async def set_default_model(self, reference: str) -> None:
-        """Use a model; what new sessions use is decided where they run."""
+        """Use a model in this session only: the default for new sessions is set where they run."""
         await self._port.set_model(reference)
 
+    async def set_default_thinking_level(self, level: str) -> None:
+        """Use a thinking level in this session only: the default for new sessions is set where they run."""
+        await self._port.set_thinking_level(level)
+
     def scope(self) -> tuple[str, ...] | None:
-        """Return None: which models are cycled through is not known."""
+        """Return None: the models to cycle through are unknown."""
         return None
 
     def set_scope(self, references: Sequence[str] | None) -> None:
-        """Refuse."""
+        """Raise ``UserError``: the protocol does not support this."""
         del references
         self._refuse("Choosing the models to cycle through")
 
     def save_scope(self, references: Sequence[str] | None) -> None:
-        """Refuse."""
+        """Raise ``UserError``: the protocol does not support this."""
         self.set_scope(references)
 
     def providers(self) -> Sequence[Option]:
-        """Refuse."""
+        """Raise ``UserError``: the protocol does not support this."""
         return self._refuse("Signing in")
 
     def credentials(self) -> Sequence[Option]:
-        """Return none."""
+        """Return nothing: stored credentials are unknown."""
         return ()
+
+    def require_sessions(self) -> None:
+        """Raise ``UserError``: the protocol does not support this."""
+        self._refuse(_SESSIONS)
 
     def read_sessions(
         self, folder: str | None, *, everywhere: bool, texts: bool, progress: Callable[[int, int], object]
     ) -> list[SessionRow]:
-        """Refuse."""
+        """Raise ``UserError``: the protocol does not support this."""
         del folder, everywhere, texts, progress
-        return self._refuse("Listing sessions")
+        return self._refuse(_SESSIONS)
 
     async def rename_session(self, path: str, name: str) -> None:
-        """Refuse."""
+        """Raise ``UserError``: the protocol does not support this."""
         del path, name
         self._refuse("Renaming a stored session")
 
     async def delete_session(self, path: str) -> None:
-        """Refuse."""
+        """Raise ``UserError``: the protocol does not support this."""
         del path
         self._refuse("Deleting a session")
 
     def tree(self) -> Tree:
-        """Refuse."""
+        """Raise ``UserError``: the protocol does not support this."""
         return self._refuse("The tree")
 
     def set_label(self, entry_id: str, label: str) -> None:
-        """Refuse."""
+        """Raise ``UserError``: the protocol does not support this."""
         del entry_id, label
         self._refuse("Labelling")
 
     async def navigate(self, entry_id: str, *, summarize: bool, instructions: str | None) -> str | None:
-        """Refuse."""
+        """Raise ``UserError``: the protocol does not support this."""
         del entry_id, summarize, instructions
         return self._refuse("Going to another place of the tree")
 
     def settings(self) -> Sequence[SettingRow]:
-        """Refuse."""
+        """Raise ``UserError``: the protocol does not support this."""
         return self._refuse("Changing settings")
 
     def set_setting(self, name: str, value: Any) -> None:
-        """Refuse."""
+        """Raise ``UserError``: the protocol does not support this."""
         del name, value
         self._refuse("Changing settings")
 
     async def themes(self) -> Sequence[Theme]:
-        """Return pi's own themes."""
+        """Return the built-in themes."""
         from pi_tui.theme.builtin_themes import BUILTIN_NAMES, builtin_theme
 
         return [builtin_theme(name) for name in BUILTIN_NAMES]
 
     def resolved_theme(self, theme: Theme) -> Theme:
-        """Return the theme: pi's own have all colours."""
+        """Return the theme unchanged: built-in themes define all colours."""
         return theme
 
     def theme_files(self) -> Hashable:
@@ -133,17 +144,21 @@ class RemoteAbout:
         self._port = port
 
     def plugins(self) -> Sequence[PluginRow]:
-        """Refuse."""
+        """Raise ``UserError``: the protocol does not support this."""
         raise self._port.refusal("Listing plugins")
 
     def trust(self) -> Trusted:
-        """Refuse."""
+        """Raise ``UserError``: the protocol does not support this."""
         raise self._port.refusal("Deciding about trust")
 
     def decide_trust(self, answer: TrustAnswer) -> None:
-        """Refuse."""
+        """Raise ``UserError``: the protocol does not support this."""
         del answer
         self.trust()
+
+    def help(self, topic: str) -> str:
+        """Raise ``UserError``, which names the shell command that displays the page."""
+        raise UserError(f"The pages of the documentation are in a shell here: pi help {topic!r}")
 
     async def export(self, path: str | None) -> str:
         """Write the session as an HTML page where it runs, and return the page's path there."""
@@ -152,6 +167,6 @@ class RemoteAbout:
         return await self._port.call(self._port.client.export_html(path))
 
     def write_debug(self, rows: Iterable[str]) -> str:
-        """Refuse."""
+        """Raise ``UserError``: the protocol does not support this."""
         del rows
         raise self._port.refusal("A report")

@@ -1,4 +1,4 @@
-"""What is known of a session in another process without asking: what was read last, and what events have changed."""
+"""The locally known state of a session in another process: the last state read, updated by events."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from pi_client import PiClient
     from pi_client.values import JsonObject, Stats
@@ -15,15 +15,16 @@ __all__ = ["Mirror"]
 
 
 class Mirror:
-    """The state of a session as it was read, kept up to date by events.
+    """The state of a session as it was last read, kept up to date by events.
 
     Attributes:
-        branch: Its entries, from the first one of the current branch.
-        models: The models that can be used.
+        branch: The entries of the current branch, from the first one.
+        models: The available models.
         levels: The thinking levels of the model.
-        user_messages: Id and text of each message of the user.
+        user_messages: The id and the text of each message of the user.
         last_answer: The text of the last answer.
         session_id: Its id; None before it is known.
+        is_told: Whether the server sends entries by itself, so that they need not be requested.
     """
 
     def __init__(self) -> None:
@@ -34,6 +35,8 @@ class Mirror:
         self.last_answer: str | None = None
         self.session_id: str | None = None
         self.is_streaming = self.is_retrying = self.is_compacting = False
+        self.is_told = False
+        self._known: dict[str, Any] = {}
         self._facts: dict[str, Any] = {}
         self._stats: Stats | None = None
         self._queued: tuple[str, ...] = ()
@@ -42,17 +45,15 @@ class Mirror:
     # Reading
 
     async def read(self, client: PiClient) -> None:
-        """Read everything; raises as the client."""
-        from pi_core.wire.converter import entry_from_wire
-
-        found = await client.get_entries()
-        entries = [entry_from_wire(each) for each in found.entries]
-        self.branch = _branch(entries, found.leaf_id)
+        """Read everything; raises the client's errors."""
         self.models = [*await client.get_available_models()]
         await self.read_figures(client)
+        if not self.is_told:
+            found = await client.get_entries()
+            self._replace(found.entries, found.leaf_id)
 
     async def read_figures(self, client: PiClient) -> None:
-        """Read what changes with a run; raises as the client."""
+        """Read the values that a run changes; raises the client's errors."""
         state = await client.get_state()
         self.session_id = state.session_id
         self.is_streaming, self.is_compacting = state.is_streaming, state.is_compacting
@@ -71,10 +72,37 @@ class Mirror:
         self.last_answer = await client.get_last_assistant_text()
         self.user_messages = [(each.entry_id, each.text) for each in await client.get_fork_messages()]
 
+    # Entries
+
+    def take_entries(self, told: JsonObject) -> bool:
+        """Add entries that the server sent; return whether they replace the conversation or begin another branch."""
+        self.is_told = True
+        if told.get("reset"):
+            self._replace(told["entries"], told["leaf"])
+            return True
+        last = self.branch[-1].id if self.branch else None
+        self._add(told["entries"])
+        new = _branch(self._known, told["leaf"], last)
+        if new and new[0].parent_id != last:
+            self.branch = new
+            return True
+        self.branch += new
+        return False
+
+    def _replace(self, entries: Iterable[Any], leaf: str | None) -> None:
+        self._known = {}
+        self._add(entries)
+        self.branch = _branch(self._known, leaf)
+
+    def _add(self, entries: Iterable[Any]) -> None:
+        from pi_core.wire.converter import entry_from_wire
+
+        self._known |= {each.id: each for each in map(entry_from_wire, entries)}
+
     # Events
 
     def take(self, event: Any) -> None:
-        """Follow an event."""
+        """Update the state by an event."""
         kind = event.type
         if kind == "agent_start":
             self.is_streaming, self.is_retrying = True, False
@@ -98,14 +126,14 @@ class Mirror:
         return self._settled
 
     def take_queued(self) -> list[str]:
-        """Return the queued messages; they are not known as queued any more."""
+        """Return and forget the queued messages."""
         taken, self._queued = [*self._queued], ()
         return taken
 
-    # As the front end asks for it
+    # State in the form that the front end needs
 
     def facts(self) -> dict[str, Any]:
-        """Return the fields of the footer that no event has."""
+        """Return the fields of the footer that no event contains."""
         return dict(self._facts)
 
     def usage(self) -> dict[str, Any]:
@@ -136,11 +164,10 @@ class Mirror:
         ]
 
 
-def _branch(entries: Iterable[Any], leaf: str | None) -> list[Any]:
-    """Return the entries from the first one to the leaf."""
-    by_id = {each.id: each for each in entries}
-    found: list[Any] = []
-    while leaf is not None and leaf in by_id:
-        found.append(by_id.pop(leaf))
-        leaf = found[-1].parent_id
-    return found[::-1]
+def _branch(known: Mapping[str, Any], leaf: str | None, after: str | None = None) -> list[Any]:
+    """Return the entries up to the leaf, from the first one or from the successor of another entry."""
+    found: dict[str, Any] = {}
+    while leaf is not None and leaf != after and leaf in known and leaf not in found:
+        found[leaf] = known[leaf]
+        leaf = known[leaf].parent_id
+    return [*found.values()][::-1]

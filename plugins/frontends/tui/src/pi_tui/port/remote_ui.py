@@ -1,4 +1,4 @@
-"""What plugins of another process ask and display: passed to the user interface of this one."""
+"""Forwarding of requests from plugins in another process to this process's user interface."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ __all__ = ["Asker"]
 
 
 class Asker:
-    """Passes what plugins of the other process ask to the user interface of this one, once there is one."""
+    """Passes requests from plugins in the other process to this process's user interface, once there is one."""
 
     def __init__(self) -> None:
         self.ui: Any = None
 
     async def answer(self, request: UiRequest) -> str | bool | None:
-        """Ask the user, or display what a plugin displays; None for a dialog that was dismissed."""
+        """Ask the user, or display a plugin's output; return None for a dismissed dialog."""
         ui, data = self.ui, request.data
         if ui is None:
             return None

@@ -1,1 +1,1 @@
-"""The application that draws on the terminal, and its parts."""
+"""The Textual application that displays a session, and its parts."""

@@ -1,7 +1,7 @@
-"""Which rows of the transcript are visible: those from a row of a block on, or the last ones.
+"""The visible rows of the transcript: those from a given row of a block, or the last ones.
 
-A position is never an absolute row, so nothing moves under a reader while blocks grow, and nothing is laid out that is
-not visible.
+A position is never an absolute row, so the visible rows do not move while other blocks grow, and only visible blocks
+are laid out.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from attrs import evolve
 
 from pi_hookspecs import Line
 from pi_tui.lines.cache import LayoutCache
-from pi_tui.lines.heights import estimated_height
 from pi_tui.lines.layout import FixedRows
+from pi_tui.screen.heights import Heights
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,22 +25,22 @@ if TYPE_CHECKING:
 __all__ = ["Anchor", "Place"]
 
 Place: TypeAlias = tuple[str, int]
-"""A row: the id of its block, which is empty for the header, and its number there."""
+"""A row: the id of its block, which is empty for the header, and the row's number in the block."""
 
 _HEAD = ""
 """The id of the header, which comes before the first block."""
 
 
 class Anchor:
-    """The visible part of a state's transcript.
+    """The visible part of the transcript.
 
     Args:
-        state: Its blocks.
+        state: The state with the blocks.
 
     Attributes:
         cache: The rows of blocks.
         head: The header, which scrolls with the blocks.
-        toggled: Blocks that are displayed in full where others are not, and the other way round.
+        toggled: Ids of blocks that are expanded while others are collapsed, or the other way round.
     """
 
     def __init__(self, state: State) -> None:
@@ -49,11 +49,11 @@ class Anchor:
         self.head: Rows = FixedRows([])
         self.toggled: set[str] = set()
         self._top: Place | None = None
-        self._heights: dict[str, tuple[int, Look, int]] = {}
+        self._heights = Heights(state)
 
     @property
     def follows(self) -> bool:
-        """Whether the end is visible, and stays so."""
+        """Whether the end stays visible while the transcript grows."""
         return self._top is None
 
     def set_head(self, lines: Sequence[Line]) -> None:
@@ -70,7 +70,7 @@ class Anchor:
         return rows
 
     def scroll(self, by: int, height: int, look: Look) -> None:
-        """Move down by some rows, or up; at the end, follow it."""
+        """Scroll down by some rows, or up if negative; at the end, follow it."""
         index, line = self._at(height, look)
         line += by
         while line < 0 < index:
@@ -82,15 +82,21 @@ class Anchor:
         self._move(index, max(line, 0), height, look)
 
     def to_top(self, height: int, look: Look) -> None:
-        """Display the beginning."""
+        """Scroll to the beginning."""
         self._move(0, 0, height, look)
 
     def to_end(self) -> None:
         """Follow the end."""
         self._top = None
 
+    def to_block(self, block_id: str, height: int, look: Look) -> None:
+        """Display a block from its first row, or follow the end if the whole block is visible there."""
+        index = self.index(block_id)
+        if index is not None:
+            self._move(index, 1, height, look)  # skips the blank row above the block
+
     def to_prompt(self, step: int, height: int, look: Look) -> None:
-        """Display the previous message of the user (-1) at the top, or the next one (1)."""
+        """Display the user's previous message (-1) or next message (1) at the top."""
         index, line = self._at(height, look)
         index += step if step > 0 or line == 0 else 0
         while 0 < index <= len(self._state.blocks):
@@ -104,33 +110,34 @@ class Anchor:
             self.to_end()
 
     def share(self, height: int, look: Look) -> tuple[float, float]:
-        """Return where the visible rows begin and end, as parts of the whole, by estimated heights."""
+        """Return where the visible rows begin and end, as fractions of the estimated total height."""
         index, line = self._at(height, look)
-        heights = [self._estimated(number, look) for number in range(len(self._state.blocks) + 1)]
-        before, total = sum(heights[:index]) + line, max(sum(heights), 1)
+        head, blocks = len(self.head), len(self._state.blocks)
+        before = line + (head + self._heights.before(index - 1, look) if index else 0)
+        total = max(head + self._heights.before(blocks, look), 1)
         return min(before / total, 1.0), min((before + height) / total, 1.0)
 
     def to_share(self, share: float, height: int, look: Look) -> None:
-        """Display the rows from a part of the whole on, by estimated heights."""
-        heights = [self._estimated(number, look) for number in range(len(self._state.blocks) + 1)]
-        wanted = int(sum(heights) * share)
-        index = 0
-        while index < len(heights) - 1 and wanted >= heights[index]:
-            wanted -= heights[index]
-            index += 1
-        self._move(index, wanted, height, look)
+        """Scroll to a fraction of the estimated total height."""
+        head, blocks = len(self.head), len(self._state.blocks)
+        wanted = int((head + self._heights.before(blocks, look)) * share)
+        if wanted < head or not blocks:
+            self._move(0, wanted, height, look)
+            return
+        number, line = self._heights.at(wanted - head, look)
+        self._move(number + 1, line, height, look)
 
     def show(self, place: Place, height: int, look: Look) -> None:
-        """Display a row, in the middle unless it is visible anyway."""
+        """Scroll a row to the middle, unless it is already visible."""
         if place not in self.places(height, look):
             index = self.index(place[0])
             self._top = (self._id(index or 0), place[1])
             self.scroll(-(height // 2), height, look)
 
-    # Rows by their places
+    # Access to rows by place
 
     def index(self, block_id: str) -> int | None:
-        """Return the number of a block, where 0 is the header; None if it is gone."""
+        """Return the index of a block, where 0 is the header; None if the block was removed."""
         if block_id == _HEAD:
             return 0
         number = self._state.number(block_id)
@@ -147,7 +154,7 @@ class Anchor:
         return found
 
     def row(self, place: Place, look: Look) -> Line:
-        """Return a row; a blank one where there is none."""
+        """Return the row at a place; a blank row if it does not exist."""
         index = self.index(place[0])
         rows = [] if index is None else self._rows(index, look).window(place[1], place[1] + 1)
         return rows[0] if rows else Line()
@@ -159,7 +166,7 @@ class Anchor:
         return [] if rows is None else rows.window(0, len(rows))
 
     def rows_between(self, first: Place, last: Place, look: Look) -> list[Line]:
-        """Return the rows from one place to another."""
+        """Return the rows from one place to another, both included."""
         begin, end = self.index(first[0]), self.index(last[0])
         if begin is None or end is None:
             return []
@@ -171,13 +178,11 @@ class Anchor:
         return found
 
     def forget(self, *block_ids: str) -> None:
-        """Drop the rows of blocks that are gone."""
+        """Drop the cached rows of removed blocks."""
         self.cache.forget(*block_ids)
-        for block_id in block_ids:
-            self._heights.pop(block_id, None)
 
     def clear(self) -> None:
-        """Drop all rows, and follow the end: the conversation is another one."""
+        """Drop all cached rows and follow the end, since the conversation was replaced."""
         self.cache.clear()
         self._heights.clear()
         self.toggled.clear()
@@ -187,7 +192,7 @@ class Anchor:
         self._top = None if (index, line) >= self._end(height, look) else (self._id(index), line)
 
     def _at(self, height: int, look: Look) -> tuple[int, int]:
-        """Return the first visible row, as the index of its block, where 0 is the header, and the row in it."""
+        """Return the first visible row: the index of its block, where 0 is the header, and its number in the block."""
         if self._top is None:
             return self._end(height, look)
         block_id, line = self._top
@@ -216,20 +221,9 @@ class Anchor:
         block = self._state.blocks[index - 1]
         return self.cache.rows(block, evolve(look, expanded=not look.expanded) if block.id in self.toggled else look)
 
-    def _estimated(self, index: int, look: Look) -> int:
-        if index == 0:
-            return len(self.head)
-        block = self._state.blocks[index - 1]
-        known = self._heights.get(block.id)
-        if known is not None and known[0] == block.revision and known[1].width == look.width:
-            return known[2]
-        height = estimated_height(block, look)
-        self._heights[block.id] = block.revision, look, height
-        return height
-
 
 class _Head(FixedRows):
-    """The header, without a blank row in front."""
+    """The header, without a blank row above it."""
 
     def __init__(self, lines: Sequence[Line]) -> None:
         self._rows = [*lines]

@@ -1,4 +1,4 @@
-"""The application: it owns what there is to see, and passes changes to the widgets that draw them."""
+"""The application: it owns the displayed state, and passes changes to the widgets that draw them."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ from textual.app import App
 from pi_tui._driver import TerminalReply
 from pi_tui._first_frame import version
 from pi_tui.keys.events import Key
-from pi_tui.keys.hints import action_hint
+from pi_tui.keys.hints import LOOK_HINTS, action_hint
 from pi_tui.lines.footer import footer_rows
-from pi_tui.lines.header import header_rows
+from pi_tui.lines.graphics import Graphics, protocol_of
+from pi_tui.lines.header import header_hints, header_rows
+from pi_tui.lines.images import can_draw
 from pi_tui.lines.look import Look
 from pi_tui.lines.queue import queue_rows
 from pi_tui.lines.work import work_text
@@ -25,10 +27,12 @@ from pi_tui.plugins_ui.plugin_box import SafeScreen, box_of, box_that_raised
 from pi_tui.screen.clickable import Clickable
 from pi_tui.screen.completion import menu_lines
 from pi_tui.screen.controls import Controls
+from pi_tui.screen.dialog_box import DialogBox
 from pi_tui.screen.editor_box import EditorBox
 from pi_tui.screen.frames import Frames
 from pi_tui.screen.keyboard import Keyboard
 from pi_tui.screen.life import Life
+from pi_tui.screen.long_lived import LongLived
 from pi_tui.screen.painted import Painted
 from pi_tui.screen.spinner import Spinner, is_working
 from pi_tui.screen.strips import Painter
@@ -45,12 +49,12 @@ from pi_tui.view.reduce import reduce
 from pi_tui.view.state import State
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from textual.driver import Driver
     from textual.widget import Widget
 
-    from pi_hookspecs import MouseEvent
+    from pi_hookspecs import Line, MouseEvent
     from pi_tui._terminal import Terminal
     from pi_tui.keys.bindings import Bindings
     from pi_tui.port.protocol import Port
@@ -59,7 +63,7 @@ if TYPE_CHECKING:
 __all__ = ["ScreenApp"]
 
 _THEMES_SECONDS = 0.3
-"""When the other themes are read, if the one that is displayed is known: what the user waits for comes first."""
+"""Seconds before the other themes are loaded, if the displayed theme is built in: the start comes first."""
 
 _LEVELS = {"off": "thinkingOff", "minimal": "thinkingMinimal", "low": "thinkingLow", "medium": "thinkingMedium"}
 _LEVELS |= {"high": "thinkingHigh", "xhigh": "thinkingXhigh", "max": "thinkingMax"}
@@ -69,14 +73,14 @@ class ScreenApp(Controls, Life, App[int]):
     """The screen of a session.
 
     Args:
-        port: The session, which is started.
-        bindings: What keys do.
-        environ: The environment, which says what the terminal can display.
-        terminal: The terminal; None where there is none, as in tests.
-        session_dir: Folder of sessions, if it is not the usual one.
-        theme: In place of the setting ``theme``.
+        port: The interface to the session.
+        bindings: The key bindings.
+        environ: The environment, from which the capabilities of the terminal are read.
+        terminal: The terminal; None without one, as in tests.
+        session_dir: The folder of sessions, if it is not the default.
+        theme: Overrides the setting ``theme``.
         home: The user's home directory.
-        explain: Returns the sentence to display for the error text of a request.
+        explain: Returns the sentences to display for the error text of a request.
     """
 
     CSS = """
@@ -111,11 +115,13 @@ class ScreenApp(Controls, Life, App[int]):
         self.themes = Themes(
             port.lists, theme or port.settings.get_str("theme", None), environ, self._take_palette, self.set_interval
         )
-        self.painter = Painter(self.themes.palette)
+        sends = protocol_of(environ) == "kitty" and self.themes.depth == "truecolor"
+        self.painter = Painter(self.themes.palette, Graphics("kitty", self.write_terminal) if sends else None)
         self._home = home
         self.spinner = Spinner(self.set_interval, self._on_tick)
         self.thinking_label: str | None = None
         self.typed_filters = TypedFilters()
+        self._long_lived = LongLived()
         self.tab = Tab(self.write_terminal, port.settings, terminal)
         self.interface = Interface(self)
         self.start_controls(session_dir, environ)
@@ -132,14 +138,14 @@ class ScreenApp(Controls, Life, App[int]):
         self.above = Clickable(self.painter, name="above", mouse=partial(self.board.mouse, "aboveEditor"))
         self.below = Clickable(self.painter, name="below", mouse=partial(self.board.mouse, "belowEditor"))
         self.queue_box = Painted(self.painter, name="queue")
-        self.editor_box = EditorBox(self.painter)
-        self.dialog_box = Clickable(self.painter, name="dialog", mouse=self._on_dialog_mouse)
+        self.editor_box = EditorBox(self.painter, lambda: self.transcript.search is None)
+        self.dialog_box = DialogBox(self.painter, name="dialog", mouse=self._on_dialog_mouse)
         self.menu_box = Painted(self.painter, name="menu")
         self.footer_box = Painted(self.painter, name="footer")
         self.keyboard = Keyboard(self)
 
     def compose(self) -> Iterable[Widget]:
-        """Return the parts, from top to bottom."""
+        """Yield the widgets, from top to bottom."""
         yield self.transcript
         yield self.queue_box
         yield self.above
@@ -149,11 +155,13 @@ class ScreenApp(Controls, Life, App[int]):
         yield self.below
         yield self.footer_box
 
-    # What there is to see
+    # State
 
     def take_event(self, event: Any) -> None:
-        """Take an event of the session or of the front end."""
+        """Handle an event of the session or of the front end."""
         self.reports.take(event)
+        if event.type == "extension_error":
+            self.remember_failure(event)
         changes = reduce(self.state, event, time.monotonic())
         if changes.reload:
             self.load()
@@ -161,6 +169,8 @@ class ScreenApp(Controls, Life, App[int]):
             self.frames.want(changes)
         if event.type in ("agent_settled", "session_start", "entry_appended", "session_info_changed"):
             self.refresh_facts()
+        if event.type == "agent_settled":
+            self.warn(*self.port.problems())
         if event.type == "session_start":
             self.reports.end()
             self._find_themes()
@@ -173,17 +183,18 @@ class ScreenApp(Controls, Life, App[int]):
             self.set_timer(_THEMES_SECONDS, self.load_themes)
 
     def load(self) -> None:
-        """Read the conversation again: it is another one, or goes on from another place."""
+        """Load the conversation, which is new, was replaced, or continues from another entry."""
         self.is_loaded = True
-        changes = load_entries(self.state, self.port.entries())
+        changes = load_entries(self.state, self.port.entries(), running=self.port.is_streaming)
         self.reports.put_back(self.state)
         self.transcript.anchored.clear()
+        self._long_lived.loaded(len(self.state.blocks))
         reduce(self.state, FactsChanged(facts=self.port.usage()), time.monotonic())
         self.refresh_facts()
         self.frames.want(changes | Changes.of("footer", "title"))
 
     def refresh_facts(self) -> None:
-        """Read the figures of the footer again that no event has."""
+        """Update the fields of the footer that no event contains."""
         facts = self.port.facts()
         known = {name: getattr(self.state.footer, name) for name in facts}
         if facts != known:
@@ -192,7 +203,7 @@ class ScreenApp(Controls, Life, App[int]):
     # Drawing
 
     def look(self, width: int) -> Look:
-        """Return how blocks look in a width, now."""
+        """Return the current appearance of blocks for a width."""
         settings = self.port.settings
         return Look(
             width=width,
@@ -204,36 +215,34 @@ class ScreenApp(Controls, Life, App[int]):
             home=self._home,
             now=time.monotonic(),
             spinner=self.spinner.frame,
+            pictures=can_draw(settings, self.themes.depth),
             thinking_label=self.thinking_label,
             drawings=self.port.drawings,
-            hints={
-                "expand": self.hint("app.tools.expand"),
-                "cancel": self.hint("app.interrupt"),
-                "dequeue": self.hint("app.message.dequeue"),
-            },
+            graphics=self.painter.graphics,
+            hints={name: self.hint(action) for name, action in LOOK_HINTS.items()},
         )
 
     def hint(self, *actions: str) -> str:
-        """Return the keys of actions, as the user's keyboard calls them."""
+        """Return the names of the keys of actions on the user's platform."""
         return action_hint(self.bindings, *actions)
 
     def on_mount(self) -> None:
-        """Display the conversation."""
+        """Display the header, the conversation and the boxes."""
         self.draw_head()
         if self.themes.depends_on_background and self.themes.depth != "none":
             self.write_terminal(OSC_11_QUERY)
-        if not self.is_held:  # else that is done when the session is started
+        if not self.is_held:  # otherwise, the start of the session loads it
             self.load()
         self.frames.now()
         self.draw_all()
 
     @on(TerminalReply)
     def take_reply(self, reply: TerminalReply) -> None:
-        """Take what the terminal says about its background."""
+        """Handle a reply of the terminal, which may contain its background colour."""
         self.themes.take_reply(reply.sequence)
 
     async def on_event(self, event: events.Event) -> None:
-        """Take keys and pastes before any widget does."""
+        """Handle keys and pastes before any widget receives them."""
         if isinstance(event, events.Key | events.Paste) and self._is_for_widget(event):
             await super().on_event(event)
         elif isinstance(event, events.Key) and not event.is_forwarded:
@@ -246,7 +255,7 @@ class ScreenApp(Controls, Life, App[int]):
             await super().on_event(event)
 
     def _is_for_widget(self, event: events.Key | events.Paste) -> bool:
-        """Whether a widget of a plugin has the keys; Ctrl+C takes them from it."""
+        """Whether a plugin's widget has the focus and receives an event; the key of ``app.clear`` takes its focus."""
         box = box_of(self.focused)
         if box is None or event.is_forwarded:
             return False
@@ -257,31 +266,34 @@ class ScreenApp(Controls, Life, App[int]):
         return True
 
     def get_default_screen(self) -> SafeScreen:
-        """Return a screen that survives widgets of plugins."""
-        return SafeScreen(id="_default")
+        """Return a screen that survives errors in the widgets of plugins."""
+        return SafeScreen(self._take_size)
 
     def _handle_exception(self, error: Exception) -> None:
-        """Remove a widget of a plugin that raised; end for any other error."""
+        """Remove a plugin's widget that raised the error; let Textual exit for any other error."""
         box = box_that_raised(error)
         if box is None:
             super()._handle_exception(error)
         else:
             box.place.fail(error)
 
-    def on_resize(self) -> None:
-        """Lay everything out in another size."""
-        self.draw_head()
-        self.call_after_refresh(self.draw_all)
-
     def draw_all(self) -> None:
         """Draw everything."""
+        self._draw_boxes()
+        self.transcript.draw_again()
+
+    def _take_size(self) -> None:
+        """Redraw the header and the boxes after a resize; the transcript redraws itself when its own size changes."""
+        self._set_head()
+        self._draw_boxes()
+
+    def _draw_boxes(self) -> None:
         self.board.redraw_all()
         self._draw(Changes.of("queue", "work", "footer", "statuses", "widgets", "title"))
         self.draw_dialog()
-        self.transcript.draw_again()
 
     def _take_palette(self, palette: Palette) -> None:
-        """Draw in other colours."""
+        """Redraw everything in other colours."""
         self.painter.palette = palette
         for each in self.query(Painted):
             each.refresh()
@@ -311,18 +323,18 @@ class ScreenApp(Controls, Life, App[int]):
 
     @property
     def width(self) -> int:
-        """Cells of a row, at least 1."""
+        """Width of the screen in cells, at least 1."""
         return max(self.size.width, 1)
 
     def draw_footer(self) -> None:
-        """Draw the footer, or what a plugin displays in its place."""
+        """Draw the footer, or a plugin's replacement for it."""
         rows = self.board.footer_rows(self.width)
         if rows is None:
             rows = footer_rows(self.state.footer, self.state.statuses, self.look(self.width))
         self.footer_box.paint(rows)
 
     def draw_editor(self) -> None:
-        """Draw the editor, unless a dialog is in its place."""
+        """Draw the editor, unless a dialog replaces it."""
         if self.dialog is not None:
             return
         look = self.look(self.width)
@@ -336,7 +348,7 @@ class ScreenApp(Controls, Life, App[int]):
         self.menu_box.paint(menu_lines(menu, most, self.width) if menu is not None else ())
 
     def draw_dialog(self) -> None:
-        """Draw the open dialog in place of the editor, or the editor where there is none."""
+        """Draw the open dialog in place of the editor, or the editor if no dialog is open."""
         if self.dialog is None:
             self.dialog_box.paint(())
             self.draw_editor()
@@ -344,42 +356,31 @@ class ScreenApp(Controls, Life, App[int]):
         self.release()
         self.editor_box.paint(())
         self.menu_box.paint(())
-        height = self.size.height - 4 if self.dialog.is_tall else self.size.height // 2
-        self.dialog_box.paint(self.dialog.lines(self.width, max(height, 6)))
+        self.dialog_box.paint(self.dialog.lines(self.width, self.dialog.most_rows(self.size.height)))
 
     def _on_dialog_mouse(self, event: MouseEvent) -> bool:
         return self.dialog is not None and self.dialog.mouse(event)
 
     def draw_head(self) -> None:
-        """Draw the header, or what a plugin displays in its place."""
-        rows = self.board.header_rows(self.width)
-        if rows is not None:
-            self.transcript.anchored.set_head(rows)
-            self.transcript.draw_again()
-        else:
-            self._draw_own_head()
-
-    def _draw_own_head(self) -> None:
-        if self.port.settings.get_bool("quietStartup", default=False):
-            self.transcript.anchored.set_head(())
-            return
-        hints = {
-            self.hint("app.interrupt"): "interrupt",
-            self.hint("app.clear", "app.exit"): "clear/exit",
-            "/": "commands",
-            "!": "bash",
-            self.hint("app.tools.expand"): "more",
-        }
-        named = {key: does for key, does in hints.items() if key}
-        self.transcript.anchored.set_head(header_rows(version(), named, self.width))
+        """Draw the header, or a plugin's replacement for it."""
+        self._set_head()
         self.transcript.draw_again()
 
+    def _set_head(self) -> None:
+        rows = self.board.header_rows(self.width)
+        self.transcript.anchored.set_head(self._own_head() if rows is None else rows)
+
+    def _own_head(self) -> Sequence[Line]:
+        if self.port.settings.get_bool("quietStartup", default=False):
+            return ()
+        return header_rows(version(), header_hints(self.hint), self.width)
+
     def transcript_to_end(self) -> None:
-        """Follow the end: what was sent is to be seen."""
+        """Scroll to the end and follow it, so that a sent message is visible."""
         self.transcript.show_end()
 
     def _on_tick(self) -> None:
-        """Turn the spinner."""
+        """Draw the next frame of the spinner."""
         self.draw_editor()
         if self.state.commands or any(each.status == "running" for each in self.state.unfinished.values()):
             self.transcript.update_rows()
@@ -387,7 +388,7 @@ class ScreenApp(Controls, Life, App[int]):
     # The terminal
 
     def drawn(self) -> list[str]:
-        """Return the rows of the screen as text."""
+        """Return the rows of the screen as plain text."""
         boxes = (self.queue_box, self.above, self.editor_box, self.menu_box, self.below, self.footer_box)
         return [str(line) for box in (self.transcript, *boxes) for line in box.painted]
 

@@ -1,4 +1,4 @@
-"""Lines that pass what the mouse does in them on, to the component that has drawn them."""
+"""Lines that pass mouse events to the component that has drawn them."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ Kind = Literal["press", "release", "move", "scroll_up", "scroll_down"]
 
 
 class Clickable(Painted):
-    """Lines of plugins.
+    """A widget of lines that handles mouse events.
 
     Args:
-        painter: Draws them.
-        mouse: Called with each event; returns whether it was used.
+        painter: Draws the lines.
+        mouse: Called with each event; returns whether the event was used.
     """
 
     def __init__(self, painter: Painter, *, name: str, mouse: Callable[[MouseEvent], bool]) -> None:
@@ -32,23 +32,23 @@ class Clickable(Painted):
         self._mouse = mouse
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
-        """Pass it on."""
+        """Pass on a press of a button."""
         self._pass_on("press", event)
 
     def on_mouse_up(self, event: events.MouseUp) -> None:
-        """Pass it on."""
+        """Pass on the release of a button."""
         self._pass_on("release", event)
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
-        """Pass it on."""
+        """Pass on a movement."""
         self._pass_on("move", event)
 
     def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
-        """Pass it on."""
+        """Pass on a step of the wheel upwards."""
         self._pass_on("scroll_up", event)
 
     def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
-        """Pass it on."""
+        """Pass on a step of the wheel downwards."""
         self._pass_on("scroll_down", event)
 
     def _pass_on(self, kind: Kind, event: events.MouseEvent) -> None:

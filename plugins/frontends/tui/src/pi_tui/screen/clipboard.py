@@ -1,4 +1,4 @@
-"""The clipboards: the terminal's, which may be on another computer, and that of the desktop that pi runs on."""
+"""Copies to two clipboards: the terminal's, which may be on another computer, and that of the local desktop."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["Clipboard", "Images"]
 
 
 class Images:
-    """Images that the user has pasted, each as a text in the editor; those are sent whose texts are still there."""
+    """Pasted images, each represented by a text in the editor; an image is sent only with its text."""
 
     def __init__(self) -> None:
         self._known: dict[str, ImageContent] = {}
@@ -31,7 +31,7 @@ class Images:
         return name
 
     def of(self, text: str) -> tuple[ImageContent, ...]:
-        """Return the images of a text, in the order in which they were pasted."""
+        """Return the images that a text represents, in the order in which they were pasted."""
         return tuple(image for name, image in self._known.items() if name in text)
 
 
@@ -40,7 +40,7 @@ class Clipboard:
 
     Args:
         app: The application.
-        environ: The environment, which says which desktop there is.
+        environ: The environment, which identifies the desktop.
     """
 
     def __init__(self, app: Controls, environ: Mapping[str, str]) -> None:
@@ -48,7 +48,7 @@ class Clipboard:
         self._desktop = DesktopClipboard(sys.platform, environ)
 
     def copy(self, text: str) -> None:
-        """Hand a text to the clipboards."""
+        """Copy a text to the clipboards."""
         self._app.start(self._copy(text))
 
     async def _copy(self, text: str) -> None:
@@ -57,14 +57,14 @@ class Clipboard:
             self._app.write_terminal(sequence)
         many = f"{len(text):,} character{'' if len(text) == 1 else 's'}"
         if await self._desktop.write_text(text):
-            self._app.notice(f"Copied {many}.")
+            self._app.report(f"Copied {many}.")
         elif sequence is not None:
-            self._app.notice(f"Sent {many} to the terminal's clipboard.")
+            self._app.report(f"Sent {many} to the terminal's clipboard.")
         else:
             self._app.notice(f"{many} are too many for the terminal's clipboard.", "warning")
 
     def copy_on_select(self) -> None:
-        """Copy what was just selected with the mouse, unless the user wants to do that with a key."""
+        """Copy a new selection of the mouse, unless the setting ``fullscreenCopyOnSelect`` is off."""
         pane = self._app.transcript
         text = pane.selection.text(pane.room[1])
         wanted = self._app.port.settings.get_bool("fullscreenCopyOnSelect", default=True)
@@ -72,7 +72,7 @@ class Clipboard:
             self.copy(text)
 
     def copy_selection(self) -> bool:
-        """Copy what is selected, and select nothing any more; False if nothing was selected."""
+        """Copy and clear the selection; return whether anything was selected."""
         pane = self._app.transcript
         text = pane.selection.text(pane.room[1])
         pane.selection.clear()
@@ -82,7 +82,7 @@ class Clipboard:
         return bool(text)
 
     def paste(self) -> None:
-        """Insert the image that was copied, or else the text."""
+        """Insert the image in the desktop's clipboard, or the text if there is no image."""
         self._app.start(self._paste())
 
     async def _paste(self) -> None:
@@ -96,4 +96,4 @@ class Clipboard:
         if text:
             app.take_paste(text)
         else:
-            app.notice("There is no image and no text in this computer's clipboard, or no program that reads it.")
+            app.report("There is no image and no text in this computer's clipboard, or no program that reads it.")

@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 __all__ = ["Completions", "menu_lines"]
 
 _NAMES = 32
-"""Greatest width of the column of names."""
+"""Greatest width of the column of names, in cells."""
 
 
 def menu_lines(menu: Menu, most: int, width: int) -> list[Line]:
-    """Return the list, at most some items of it, and which one is selected."""
+    """Return the rows of the list: at most ``most`` items, and the position if there are more."""
     first, items = menu.window(most)
     names = [clean_line(each.label if each.label is not None else each.value) for each in items]
     column = min(max((cells(name) for name in names), default=0), _NAMES) + 2
@@ -52,17 +52,18 @@ def menu_lines(menu: Menu, most: int, width: int) -> list[Line]:
 
 
 class Completions:
-    """What may be typed at the cursor, looked for after each change.
+    """Completions of the text at the cursor, updated after each change.
 
     Args:
-        talk: Knows the commands.
-        changed: Called when the list appears, changes or goes.
+        talk: The conversation, which provides commands and files.
+        changed: Called when the list appears, changes or is closed.
+        take: Called when an explicit request finds only one item.
 
     Attributes:
-        menu: The list; None where there is nothing to complete.
+        menu: The list; None if there are no completions.
     """
 
-    def __init__(self, talk: Talk, changed: Callable[[], object]) -> None:
+    def __init__(self, talk: Talk, changed: Callable[[], object], take: Callable[[], object]) -> None:
         from pi_tui.commands.table import complete_argument
 
         port = talk.port
@@ -77,19 +78,20 @@ class Completions:
         self._text = Text()
         self._own: dict[str, Command] = talk.own
         self._changed = changed
+        self._take = take
 
     def ask(self, editor: Editor, *, asked: bool = False) -> None:
-        """Look for completions of what is typed now."""
+        """Look for completions of the typed text; ``asked`` if the user requested them."""
         text = editor.text
         line = text.text[: text.cursor].rpartition("\n")[2]
         worth = asked or self._of_plugins or text.text.startswith("/") or "@" in line
-        if not worth or text.text.startswith("!"):
+        if not worth or (text.text.startswith("!") and not asked):
             self.close()
             return
-        self.stack.ask(text.text, text.cursor, partial(self._found, text), asked=asked)
+        self.stack.ask(text.text, text.cursor, partial(self._found, text, asked), asked=asked)
 
     def add(self, source: Source) -> Callable[[], None]:
-        """Ask a source of a plugin before the others, for every word; returns how to remove it."""
+        """Add a plugin's source, which is asked first and for every word; return a function that removes it."""
         remove_source = self.stack.add(source)
         self._of_plugins.append(source)
 
@@ -100,12 +102,15 @@ class Completions:
 
         return remove
 
-    def _found(self, text: Text, offer: Offer | None) -> None:
+    def _found(self, text: Text, asked: bool, offer: Offer | None) -> None:  # noqa: FBT001 - bound by partial
         self.menu, self._text = None if offer is None else Menu(offer), text
-        self._changed()
+        if asked and offer is not None and len(offer.items) == 1:
+            self._take()
+        else:
+            self._changed()
 
     def close(self) -> None:
-        """Look for nothing, and display nothing."""
+        """Stop looking for completions, and close the list."""
         self.stack.cancel()
         if self.menu is not None:
             self.menu = None
@@ -118,9 +123,10 @@ class Completions:
             self._changed()
 
     def taken(self, editor: Editor) -> Editor:
-        """Return the editor with the selected item in it.
+        """Return the editor after insertion of the selected item.
 
-        Where more was typed since the list was made, the first item that goes on like this is taken, if any does.
+        If more was typed since the list was created, the first item that begins with the typed text is inserted; if
+        there is none, the editor is returned unchanged.
         """
         menu, text = self.menu, editor.text
         if menu is not None and text != self._text:

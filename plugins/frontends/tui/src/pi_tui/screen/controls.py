@@ -1,9 +1,10 @@
-"""What the user can do on the screen: type and send, take back, choose, hide and expand, suspend, leave."""
+"""The user's actions on the screen: type, send and withdraw, choose, hide and expand, suspend, exit."""
 
 from __future__ import annotations
 
 import asyncio
 import os
+import re
 import signal
 import sys
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from pi_tui.port.protocol import Port
     from pi_tui.screen.themes import Themes
     from pi_tui.screen.transcript import Transcript
+    from pi_tui.view.state import State
 
     _App = App[int]
 else:
@@ -55,20 +57,21 @@ _PLACES: Mapping[Place, str] = {
 
 
 class Controls(_App):
-    """The part of the application that does what keys and commands say; it draws through the other part.
+    """The part of the application that carries out keys and commands; the subclass draws.
 
     Attributes:
-        editor: What is typed.
+        editor: The state of the editor.
         expanded: Whether blocks are displayed in full.
-        thinking_hidden: Whether reasoning is one line.
+        thinking_hidden: Whether reasoning is collapsed to one line.
         dialogs: Open dialogs; the first is displayed.
-        history: Keeps what was sent; None keeps nothing.
+        history: Stores sent texts; None stores nothing.
         clipboards: Copies and pastes.
-        images: Images that were pasted.
-        first_problems: What is wrong with files of the front end.
+        images: Pasted images.
+        first_problems: Problems in the front end's files, found at the start.
     """
 
     port: Port
+    state: State
     transcript: Transcript
     bindings: Bindings
     themes: Themes
@@ -76,7 +79,7 @@ class Controls(_App):
     interface: Interface
 
     def start_controls(self, session_dir: str | None, environ: Mapping[str, str]) -> None:
-        """Begin with an empty editor."""
+        """Initialize the attributes, with an empty editor."""
         self.editor = Editor()
         self.expanded = False
         self.thinking_hidden = self.port.settings.get_bool("hideThinkingBlock", default=False)
@@ -84,18 +87,38 @@ class Controls(_App):
         self.history: PromptFile | None = None
         self.clipboards, self.images = Clipboard(self, environ), Images()
         self.first_problems: list[str] = []
+        self._warned: set[str] = set()
         self.talk = Talk(self.port, self, self.interface, session_dir)
-        self.completions = Completions(self.talk, self.draw_editor)
+        self.completions = Completions(self.talk, self.draw_editor, self._take_completion)
         self._started_work: set[asyncio.Future[Any]] = set()
 
-    # Of the part that draws
+    # Problems
+
+    def warn(self, *problems: str) -> None:
+        """Display each new problem; problems that differ only in milliseconds are the same."""
+        for problem in problems:
+            if self._is_new(problem):
+                self.notice(problem, "warning")
+
+    def remember_failure(self, event: Any) -> None:
+        """Do not warn again of a plugin's failure, which its own event has already reported."""
+        self._is_new(f"Plugin {event.extension_path!r} ({event.event}): {event.error}")
+
+    def _is_new(self, problem: str) -> bool:
+        key = re.sub(r"after \d+ ms", "", problem)
+        if key in self._warned:
+            return False
+        self._warned.add(key)
+        return True
+
+    # Implemented by the part that draws
 
     def take_event(self, event: Any) -> None:
-        """Take an event of the session or of the front end."""
+        """Handle an event of the session or of the front end."""
         raise NotImplementedError
 
     def refresh_facts(self) -> None:
-        """Read the figures of the footer again that no event has."""
+        """Update the fields of the footer that no event contains."""
         raise NotImplementedError
 
     def draw_editor(self) -> None:
@@ -103,11 +126,11 @@ class Controls(_App):
         raise NotImplementedError
 
     def draw_dialog(self) -> None:
-        """Draw the open dialog, or the editor."""
+        """Draw the open dialog, or the editor if no dialog is open."""
         raise NotImplementedError
 
     def drawn(self) -> list[str]:
-        """Return the rows of the screen as text."""
+        """Return the rows of the screen as plain text."""
         raise NotImplementedError
 
     def draw_all(self) -> None:
@@ -115,7 +138,7 @@ class Controls(_App):
         raise NotImplementedError
 
     def transcript_to_end(self) -> None:
-        """Follow the end of the conversation."""
+        """Scroll to the end of the conversation and follow it."""
         raise NotImplementedError
 
     def write_terminal(self, sequence: str) -> None:
@@ -126,19 +149,25 @@ class Controls(_App):
 
     @property
     def editor_page(self) -> int:
-        """Rows of a page of the editor."""
+        """The rows by which the page keys move in the editor."""
         return max(self.size.height // 3, 1)
 
     def set_editor(self, editor: Editor, *, complete: bool = True) -> None:
-        """Replace the editor, and look for completions."""
+        """Replace the state of the editor, and look for completions."""
         changed = editor.text.text != self.editor.text.text
         self.editor = editor
         if complete and (changed or self.completions.menu is not None):
             self.completions.ask(editor)
         self.draw_editor()
 
+    def _take_completion(self) -> None:
+        """Insert the selected completion."""
+        taken = self.completions.taken(self.editor)
+        self.completions.close()
+        self.set_editor(taken)
+
     def take_paste(self, text: str) -> None:
-        """Insert a pasted text where the user types."""
+        """Insert a pasted text into the part of the screen that receives keys."""
         dialog = self.dialog
         if self.overlays.focused is not None:
             self.overlays.focused.place.paste(text)
@@ -156,23 +185,23 @@ class Controls(_App):
         self.set_editor(self.editor.pasted(text))
 
     def get_text(self) -> str:
-        """Return what is typed."""
+        """Return the text of the editor."""
         return self.editor.value
 
     def set_text(self, text: str) -> None:
-        """Replace what is typed."""
+        """Replace the text of the editor."""
         self.set_editor(self.editor.put(text), complete=False)
 
     def put_text(self, text: str) -> None:
-        """Put a text into the editor, before what is there."""
+        """Insert a text into the editor, before its current text."""
         self.set_text("\n\n".join(filter(None, [text, self.editor.value])))
 
     def editor_is_empty(self) -> bool:
-        """Whether nothing is typed."""
+        """Whether the editor has no text."""
         return not self.editor.text.text
 
     def edit_outside(self) -> None:
-        """Edit what is typed in the user's own editor."""
+        """Edit the text of the editor in the user's own editor."""
         self.start(self._edit_outside())
 
     async def _edit_outside(self) -> None:
@@ -184,10 +213,15 @@ class Controls(_App):
         except (OSError, ValueError) as error:
             self.notice(f"Nothing was changed: {error}", "warning")
 
+    def show_last_block(self) -> None:
+        """Display the last block from its beginning, if it is longer than the screen."""
+        if self.state.blocks:
+            self.transcript.show_block(self.state.blocks[-1].id)
+
     # Sending
 
     def submit(self, *, follow_up: bool = False) -> None:
-        """Send what is typed: now, before the next request, or as a follow-up."""
+        """Send the text of the editor: now, before the next request, or as a follow-up."""
         self.completions.close()
         if not self.editor.value.strip():
             return
@@ -204,7 +238,7 @@ class Controls(_App):
         self.talk.send(Typed(f"/{name}"))
 
     def take_back(self) -> None:
-        """Put queued messages into the editor, before what is typed."""
+        """Move queued messages back into the editor, before its current text."""
         texts = self.talk.take_back()
         if not texts:
             return
@@ -212,48 +246,48 @@ class Controls(_App):
         many = "" if len(texts) == 1 else "s"
         self.notice(f"Restored {len(texts)} queued message{many} to editor")
 
-    # Choosing and displaying
+    # Models, display, keys and themes
 
     def cycle_model(self, *, forward: bool) -> None:
-        """Use the next model, or the one before."""
+        """Switch to the next model, or to the previous one."""
         self.start(self._cycle_model(forward=forward))
 
     async def _cycle_model(self, *, forward: bool) -> None:
         name = await self.port.cycle_model(forward=forward)
-        self.notice(f"Switched to {name}" if name is not None else "Only one model available")
+        self.report(f"Switched to {name}" if name is not None else "Only one model available")
         self.refresh_facts()
 
     def cycle_thinking_level(self) -> None:
-        """Use the next thinking level."""
+        """Switch to the next thinking level."""
         self.start(self._cycle_thinking_level())
 
     async def _cycle_thinking_level(self) -> None:
         level = await self.port.cycle_thinking_level()
-        self.notice(f"Thinking level: {level}" if level is not None else "This model has one thinking level")
+        self.report(f"Thinking level: {level}" if level is not None else "This model has one thinking level")
         self.refresh_facts()
 
     def toggle_thinking(self) -> None:
-        """Display reasoning, or hide it."""
+        """Switch between displayed and hidden reasoning."""
         self.thinking_hidden = not self.thinking_hidden
-        self.notice(f"Thinking blocks: {'hidden' if self.thinking_hidden else 'visible'}")
+        self.report(f"Thinking blocks: {'hidden' if self.thinking_hidden else 'visible'}")
         self.draw_all()
 
     def set_expanded(self, *, expanded: bool) -> None:
-        """Display all of every block, or its beginning."""
+        """Display all blocks in full, or only the beginning of long ones."""
         if expanded != self.expanded:
             self.expanded = expanded
             self.transcript.anchored.toggled.clear()
-            self.notice(f"Tool output: {'expanded' if expanded else 'collapsed'}")
+            self.report(f"Tool output: {'expanded' if expanded else 'collapsed'}")
             self.draw_all()
 
     def escaped_twice(self) -> None:
-        """Do what the setting says about Escape pressed twice."""
+        """Run the command that the setting ``doubleEscapeAction`` names, if it exists."""
         action = self.port.settings.get_str("doubleEscapeAction", "tree")
         if action in self.talk.own:
             self.run_command(action)
 
     def key_rows(self) -> list[tuple[str, str]]:
-        """Return the keys that do something, and what; those of a list come after a row that names it."""
+        """Return keys and descriptions of their actions; a row without a key is the heading of a group."""
         rows = []
         for place, title in _PLACES.items():
             found = [self._keys_row(each) for each in ACTIONS.values() if each.places[0] == place]
@@ -266,16 +300,16 @@ class Controls(_App):
         return (keys, action.description) if keys else None
 
     def shortcut_problems(self) -> list[str]:
-        """Return which keys of plugins are keys of actions, too."""
+        """Return the conflicts between keys of plugins and keys of actions."""
         names = [each.name for each in self.port.shortcuts()]
         return [str(each) for each in find_shortcut_conflicts(self.bindings, names)]
 
     def add_words(self, provider: AutocompleteProvider) -> Callable[[], None]:
-        """Ask a provider for completions, too."""
+        """Add a provider of completions; return a function that removes it."""
         return self.completions.add(WordSource(provider))
 
     def load_themes(self) -> None:
-        """Find out which themes there are, and display the wanted one."""
+        """Load the available themes, and display the configured one."""
         self.start(self._load_themes())
 
     async def _load_themes(self) -> None:
@@ -284,18 +318,22 @@ class Controls(_App):
             self.notice(problem, "warning")
 
     def notice(self, text: str, level: NoticeLevel = "info") -> None:
-        """Display a line."""
+        """Display a notice."""
         self.take_event(NoticeShown(text=text, level=level))
+
+    def report(self, text: str) -> None:
+        """Display the effect of a key; this replaces an earlier report at the end of the conversation."""
+        self.take_event(NoticeShown(text=text, replaces=True))
 
     # Dialogs
 
     @property
     def dialog(self) -> Dialog[Any] | None:
-        """The dialog that has the keys."""
+        """The dialog that is displayed and receives the keys."""
         return self.dialogs[0] if self.dialogs else None
 
     def open_dialog(self, dialog: Dialog[Any]) -> None:
-        """Display a dialog, once those before it are closed."""
+        """Display a dialog, after earlier dialogs are closed."""
         self.dialogs.append(dialog)
         self.overlays.hold(held=True)
         self.completions.close()
@@ -317,10 +355,10 @@ class Controls(_App):
                 self.overlays.hold(held=False)
             self.draw_dialog()
 
-    # The end, and other programs
+    # Background work, suspension and exit
 
     def start(self, work: Awaitable[Any]) -> None:
-        """Do something that takes a while; its failure is a notice."""
+        """Run work in the background; if it fails, display the error as a notice."""
         task = asyncio.ensure_future(self._reported(work))
         self._started_work.add(task)
         task.add_done_callback(self._started_work.discard)
@@ -332,7 +370,7 @@ class Controls(_App):
             self.notice(str(error), "error")
 
     def suspend_process(self) -> None:
-        """Stop this process until the shell continues it; then everything is drawn again."""
+        """Stop this process until the shell continues it; then redraw everything."""
         if sys.platform == "win32":
             return
         with self.suspend():
@@ -340,5 +378,5 @@ class Controls(_App):
         self.draw_all()
 
     def leave(self) -> None:
-        """End, with what is being done."""
+        """Leave the session, which ends the application."""
         self.port.shut_down()

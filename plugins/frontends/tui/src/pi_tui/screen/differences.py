@@ -1,4 +1,4 @@
-"""Which cells of a widget have changed: nothing else is written to the terminal again."""
+"""Finds the changed cells of a widget, so that only those are written to the terminal again."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["changed_cells"]
 
 
 def changed_cells(before: Sequence[Line], after: Sequence[Line], width: int) -> list[Region]:
-    """Return a region for each row that differs, from its first different cell to its last one."""
+    """Return a region for each changed row, from its first changed cell to its last one."""
     regions = []
     for row, (old, new) in enumerate(zip_longest(before, after)):
         if old is not new and old != new:
@@ -39,12 +39,12 @@ def _span(old: Line, new: Line, width: int) -> tuple[int, int]:
 
 
 def _is_single(text: str) -> bool:
-    """Whether each character is one cell, so that a line can be cut anywhere."""
+    """Whether each character takes one cell, so that a line can be cut anywhere."""
     return is_narrow(text) or all(each.cells == each.end - each.start == 1 for each in clusters_of(text))
 
 
 def _equal(old: Iterable[Run], new: Iterable[Run], step: int = 1) -> int:
-    """Return how many characters are the same at the beginning, or at the end with a step of -1."""
+    """Return how many characters are equal at the beginning; with a step of -1, at the end of reversed runs."""
     equal = 0
     for one, other in zip(old, new, strict=False):
         if one != other:

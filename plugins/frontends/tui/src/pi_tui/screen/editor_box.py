@@ -1,4 +1,4 @@
-"""Where the user types: a rule that says what is being done, the text, a rule."""
+"""The widget of the editor: a rule that displays the current work, the text, and a rule."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pi_tui.lines.work import rule
 from pi_tui.screen.painted import Painted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from textual.geometry import Region
     from textual.strip import Strip
@@ -24,20 +24,26 @@ if TYPE_CHECKING:
 __all__ = ["EditorBox"]
 
 _PART = 3
-"""The editor grows to this part of the screen."""
+"""The editor takes at most one part in this many of the screen's height."""
 
 
 class EditorBox(Painted):
-    """The widget of the editor. The terminal's cursor is where the drawn one is, for input methods."""
+    """The widget of the editor. It puts the terminal's cursor on the drawn cursor, for input methods.
 
-    def __init__(self, painter: Painter) -> None:
+    Args:
+        painter: Draws lines.
+        has_keys: Returns whether keys go to the editor, and not to a search.
+    """
+
+    def __init__(self, painter: Painter, has_keys: Callable[[], bool]) -> None:
         super().__init__(painter, name="editor")
+        self._has_keys = has_keys
         self._cursor = Offset(0, 1)
 
     def paint_editor(
         self, editor: Editor, look: Look, *, height: int, work: str, role: str, drawn: Sequence[Line] | None
     ) -> None:
-        """Draw an editor on a screen of some height, or the rows that a plugin has drawn of it."""
+        """Draw the editor, or a plugin's rows in ``drawn``, for a screen with ``height`` rows."""
         most = max(height // _PART, 1)
         if drawn is not None:
             self._cursor = Offset(0, 1)
@@ -49,5 +55,6 @@ class EditorBox(Painted):
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """Return the strips of a part of the widget."""
-        self.app.cursor_position = self.region.offset + self._cursor
+        if self.painted and self._has_keys():
+            self.app.cursor_position = self.region.offset + self._cursor
         return super().render_lines(crop)

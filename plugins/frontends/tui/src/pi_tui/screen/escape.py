@@ -1,4 +1,4 @@
-"""What Escape and Ctrl+C stop, in their order."""
+"""What Escape and Ctrl+C stop, in order of precedence."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ if TYPE_CHECKING:
 __all__ = ["Ladders"]
 
 _AGAIN_SECONDS = 0.5
-"""How soon the second of two keys must come."""
+"""Seconds within which a key must be pressed again to count as pressed twice."""
 
 
 class Ladders:
-    """Escape and Ctrl+C.
+    """The actions of Escape and Ctrl+C: each press does the first one that applies.
 
     Args:
         app: The application.
-        clock: Returns seconds.
+        clock: Returns the current time in seconds.
     """
 
     def __init__(self, app: ScreenApp, clock: Callable[[], float]) -> None:
@@ -29,7 +29,7 @@ class Ladders:
         self._escaped = self._cleared = -_AGAIN_SECONDS
 
     def escape(self) -> None:
-        """Stop a command, a retry, a compaction, the answer; on an empty editor, twice: the user's choice."""
+        """Stop a command, a retry, a compaction or the answer; twice in an empty editor, run the configured action."""
         app, port = self._app, self._app.port
         before, self._escaped = self._escaped, -_AGAIN_SECONDS
         if port.is_bash_running:
@@ -50,13 +50,16 @@ class Ladders:
             else:
                 self._escaped = self._clock()
 
+    def copy(self) -> None:
+        """Copy the selection; if the key also clears the editor, pressing it again does not exit."""
+        self._cleared = -_AGAIN_SECONDS
+        self._app.clipboards.copy_selection()
+
     def clear(self) -> None:
-        """Stop a command of the user, or clear the editor; twice, end."""
+        """Stop the user's shell command, or clear the editor; exit when pressed twice."""
         app = self._app
         before, self._cleared = self._cleared, self._clock()
-        if app.clipboards.copy_selection():
-            self._cleared = -_AGAIN_SECONDS
-        elif app.port.is_bash_running:
+        if app.port.is_bash_running:
             app.port.abort_bash()
         elif self._clock() - before < _AGAIN_SECONDS:
             app.leave()

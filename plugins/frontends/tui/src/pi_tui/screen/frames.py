@@ -1,4 +1,4 @@
-"""When the screen is drawn again: a frame is armed by the first change, 30 a second at most, at once after a key."""
+"""Schedules drawing: the first change schedules a frame, at most 30 a second; a key draws at once."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _SECONDS = 1 / 30
 
 
 class Frames:
-    """Collects changes until the next frame. While nothing changes there is no timer.
+    """Collects changes until the next frame. No timer runs while nothing changes.
 
     Args:
-        draw: Draws what has changed.
+        draw: Draws changes.
     """
 
     def __init__(self, draw: Callable[[Changes], object]) -> None:
@@ -32,7 +32,7 @@ class Frames:
         self._last = 0.0
 
     def want(self, changes: Changes) -> None:
-        """Draw changes soon."""
+        """Schedule the drawing of changes."""
         if not changes:
             return
         self._changes |= changes
@@ -41,7 +41,7 @@ class Frames:
             self._armed = asyncio.get_running_loop().call_later(wait, self.now)
 
     def now(self) -> None:
-        """Draw what has changed, now."""
+        """Draw all collected changes immediately."""
         self.end()
         changes, self._changes = self._changes, NOTHING
         self._last = time.monotonic()
@@ -49,7 +49,7 @@ class Frames:
             self._draw(changes)
 
     def end(self) -> None:
-        """Draw nothing any more until something changes."""
+        """Cancel the scheduled frame; the next change schedules another."""
         if self._armed is not None:
             self._armed.cancel()
             self._armed = None

@@ -1,7 +1,7 @@
-"""Which part of the screen takes a key, and what it does there.
+"""Dispatches keys to the parts of the screen.
 
-The order: an overlay of a plugin, an open dialog, the search, the completion list, what replaces the editor, keys that
-cannot be overridden, plugins' keys, actions of the application and of the transcript, the editor.
+The order: a plugin's overlay, an open dialog, the search, the completion list, a component that replaces the editor,
+keys that cannot be overridden, plugins' keys, actions of the application and of the transcript, the editor.
 """
 
 from __future__ import annotations
@@ -24,11 +24,14 @@ if TYPE_CHECKING:
 __all__ = ["Keyboard"]
 
 _ALWAYS = frozenset(["app.clear", "app.exit"])
-"""Actions that work whatever replaces the editor."""
+"""Actions that work even if a component replaces the editor."""
+
+_SEARCH = "tui.altScreen.search"
+"""Opens the search. While the editor has text, all keys of this action except the first belong to the editor."""
 
 
 class Keyboard:
-    """The keys of an application.
+    """The key handling of an application.
 
     Args:
         app: The application.
@@ -56,6 +59,7 @@ class Keyboard:
             "app.message.followUp": lambda: app.submit(follow_up=True),
             "app.message.dequeue": app.take_back,
             "tui.input.submit": app.submit,
+            "tui.input.copy": self._ladders.copy,
             "tui.input.tab": lambda: app.completions.ask(app.editor, asked=True),
             "tui.altScreen.pageUp": lambda: app.transcript.scroll_pages(-1),
             "tui.altScreen.pageDown": lambda: app.transcript.scroll_pages(1),
@@ -65,14 +69,14 @@ class Keyboard:
             "tui.altScreen.lineDown": lambda: app.transcript.scroll_rows(1),
             "tui.altScreen.previousPrompt": lambda: app.transcript.show_prompt(-1),
             "tui.altScreen.nextPrompt": lambda: app.transcript.show_prompt(1),
-            "tui.altScreen.search": app.transcript.open_search,
+            _SEARCH: app.transcript.open_search,
             "app.clipboard.pasteImage": app.clipboards.paste,
             "tui.altScreen.top": app.transcript.show_top,
             "tui.altScreen.bottom": app.transcript.show_end,
         }
 
     def press(self, key: Key) -> None:
-        """Do what a key does."""
+        """Handle a key."""
         app = self._app
         if self._in_front(key):
             return
@@ -82,7 +86,7 @@ class Keyboard:
         if self._editor_component(key, actions) or (RESERVED.isdisjoint(actions) and self._plugin(key)):
             return
         for action in actions:
-            if self._does(action):
+            if self._does(action, key):
                 self._actions[action]()
                 return
         edited = press(app.editor, key, app.bindings, width=text_width(app.size.width), page=app.editor_page)
@@ -90,7 +94,7 @@ class Keyboard:
             app.set_editor(edited)
 
     def _in_front(self, key: Key) -> bool:
-        """Pass a key to what is in front of the editor; False if it is the editor's or the application's."""
+        """Pass a key to the part in front of the editor; return False if no such part uses it."""
         app = self._app
         if app.overlays.press(key, app.bindings):
             return True
@@ -102,24 +106,31 @@ class Keyboard:
             return True
         return app.completions.menu is not None and self._complete(key)
 
-    def _does(self, action: str) -> bool:
-        """Whether an action is the application's now: some keys are the editor's as long as something is typed."""
+    def _does(self, action: str, key: Key) -> bool:
+        """Whether the application handles an action now: some keys belong to the editor while it has text.
+
+        If the editor is empty, ``app.exit`` is carried out here.
+        """
         if action == "app.exit":
             if self._app.editor.text.text:
                 return False
             self._app.leave()
             return False
-        if action == "tui.altScreen.top":
+        if action == "tui.altScreen.top" or (action == _SEARCH and key.name != self._app.bindings.keys(action)[0]):
             return not self._app.editor.text.text
+        if action == "tui.input.copy":
+            pane = self._app.transcript
+            return bool(pane.selection.text(pane.room[1]))
         if action == "tui.altScreen.bottom":
             return not self._app.transcript.anchored.follows
         return action in self._actions
 
     def _search(self, key: Key) -> bool:
-        """Take a key of the search; False for one that is none of it, such as those that scroll."""
+        """Handle a key in the search; return False if the search does not use it, such as a key that scrolls."""
         pane, bindings = self._app.transcript, self._app.bindings
-        if bindings.does(key.name, "tui.altScreen.searchClose") or bindings.does(key.name, "tui.altScreen.search"):
+        if bindings.does(key.name, "tui.altScreen.searchClose") or bindings.does(key.name, _SEARCH):
             pane.close_search()
+            self._app.editor_box.refresh()  # takes the terminal's cursor back
             return True
         if pane.search is None or not pane.search.press(key, bindings, *pane.room):
             return False
@@ -127,7 +138,7 @@ class Keyboard:
         return True
 
     def _complete(self, key: Key) -> bool:
-        """Take a key of the completion list; False for one that is none of it."""
+        """Handle a key in the completion list; return False if the list does not use it."""
         app, completions = self._app, self._app.completions
         in_list = app.bindings.actions(key.name, "list")
         if "tui.select.up" in in_list:
@@ -141,7 +152,7 @@ class Keyboard:
             is_command = taken.text.text.startswith("/") and " " not in taken.text.text.rstrip()
             completions.close()
             if taken.text.text.rstrip() == app.editor.text.text.rstrip():
-                return False  # it is complete: send it
+                return False  # already complete, so the key sends it
             app.set_editor(taken, complete=not is_command)
             if is_command:
                 app.submit()
@@ -152,7 +163,7 @@ class Keyboard:
         return True
 
     def _editor_component(self, key: Key, actions: Sequence[str]) -> bool:
-        """Pass a key to what replaces the editor; it cannot have those that clear and that end."""
+        """Pass a key to the component that replaces the editor, except the keys of ``_ALWAYS``."""
         editor = self._app.board.editor
         if editor is None or not _ALWAYS.isdisjoint(actions):
             return False
@@ -162,7 +173,7 @@ class Keyboard:
         return used
 
     def _plugin(self, key: Key) -> bool:
-        """Call the plugin that has a key; False if none has."""
+        """Call the plugin that registered a key; return False if there is none."""
         name = canonical_key(key.name) if "+" in key.name else key.name
         if all(each.name != name for each in self._app.port.shortcuts()):
             return False

@@ -1,9 +1,8 @@
-"""How the application begins and ends: ready, the first prompts, shut down, a crash."""
+"""The application's life cycle: start-up, the first prompts, shutdown and crashes."""
 
 from __future__ import annotations
 
 import asyncio
-import re
 import time
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
@@ -41,48 +40,48 @@ __all__ = ["Life"]
 _HELD_SECONDS = 0.1
 
 _END_SECONDS = 5.0
-"""How long the application may take to end."""
+"""Seconds within which the application must end."""
 
 
 class Reports:
-    """What plugins report while a session starts: loading its conversation removes it, and it is displayed again."""
+    """Reports of plugins while a session starts: loading the conversation removes them, so they are added again."""
 
     def __init__(self) -> None:
         self._events: list[Any] = []
         self._is_starting = False
 
     def begin(self) -> None:
-        """Remember what is reported from now on."""
+        """Record reports from now on."""
         self._is_starting = True
 
     def take(self, event: Any) -> None:
-        """Remember an event if it is a report, and the session is being started."""
+        """Record an event if it is a report and the session is starting."""
         if event.type in ("session_switch", "session_fork"):
             self.begin()
         elif self._is_starting and event.type in ("local_notice", "extension_error"):
             self._events.append(event)
 
     def put_back(self, state: State) -> None:
-        """Add the reports to a conversation that was loaded."""
+        """Add the recorded reports to a loaded conversation."""
         for event in self._events:
             reduce(state, event, time.monotonic())
 
     def end(self) -> None:
-        """Forget them: the session is started."""
+        """Drop the reports, since the session has started."""
         self._events.clear()
         self._is_starting = False
 
 
 class Life(_App):
-    """The part of the application that knows its beginning and its end.
+    """The part of the application that starts and ends it.
 
     Attributes:
         crash: The error that ended the application.
-        begins_with: The command that is run first; empty for none.
-        is_held: Whether the first frame is still on the terminal.
-        is_loaded: Whether the conversation was read.
-        is_talking: Whether the session is started, and not ended yet.
-        reports: What plugins report while the session starts.
+        begins_with: The name of the command to run first; empty for none.
+        is_held: Whether the terminal still displays the first frame.
+        is_loaded: Whether the conversation was loaded.
+        is_talking: Whether the session has started and not ended yet.
+        reports: The reports of plugins while the session starts.
     """
 
     port: Port
@@ -94,51 +93,54 @@ class Life(_App):
     first_problems: list[str]
 
     def notice(self, text: str, level: NoticeLevel = "info") -> None:
-        """Display a line."""
+        """Display a notice."""
         raise NotImplementedError
 
     def load(self) -> None:
-        """Read the conversation again."""
+        """Load the conversation."""
         raise NotImplementedError
 
     def start(self, work: Awaitable[Any]) -> None:
-        """Do something that takes a while."""
+        """Run work in the background."""
         raise NotImplementedError
 
     def put_text(self, text: str) -> None:
-        """Put a text into the editor."""
+        """Insert a text into the editor."""
         raise NotImplementedError
 
     def leave(self) -> None:
-        """End the session."""
+        """Leave the session."""
+        raise NotImplementedError
+
+    def warn(self, *problems: str) -> None:
+        """Display each new problem."""
         raise NotImplementedError
 
     def start_life(self) -> None:
-        """Begin."""
+        """Initialize the attributes."""
         self.crash: Exception | None = None
         self.begins_with = ""
         self.is_talking = self.is_loaded = self.is_held = False
         self._ready_event = asyncio.Event()
         self._unsubscribe: Callable[[], None] | None = None
-        self._warned: set[str] = set()
         self._write_printed: Callable[[str], object] = str
         self._held = ExitStack()
         self.reports = Reports()
 
     def hold(self) -> None:
-        """Leave the first frame on the terminal until the session is started: each picture is written in full."""
+        """Keep the first frame on the terminal while the session starts, since each redraw writes the whole screen."""
         self._held.enter_context(self.batch_update())
         self.is_held = True
 
     def release(self) -> None:
-        """Draw what is to be seen, and from now on every change."""
+        """Draw the screen, and every change from now on."""
         if self.is_held:
             self.is_held = False
             self._held.close()
             self.screen.refresh(layout=True)
 
     def _hold_no_longer(self) -> None:
-        """Display what there is: the session takes long to start."""
+        """Display the current state, since the session takes long to start."""
         if self.is_held:
             self._load_once()
             self.release()
@@ -148,12 +150,12 @@ class Life(_App):
             self.load()
 
     def on_ready(self) -> None:
-        """The application can draw; if the session takes long to start, what is typed is displayed before it has."""
+        """Note that the application can draw; if the session takes long to start, draw before it has started."""
         self.set_timer(_HELD_SECONDS, self._hold_no_longer)
         self._ready_event.set()
 
     async def until_ready(self, running: asyncio.Future[Any]) -> None:
-        """Return when dialogs can be displayed; raise the error that ended the application before."""
+        """Wait until dialogs can be displayed; raise the error if the application ends earlier."""
         waiting = asyncio.ensure_future(self._ready_event.wait())
         try:
             await asyncio.wait([waiting, running], return_when=asyncio.FIRST_COMPLETED)
@@ -163,18 +165,18 @@ class Life(_App):
             running.result()
 
     def as_current(self) -> AbstractContextManager[None]:
-        """Return a context in which timers and widgets can be made, also by what the session starts in it."""
+        """Return a context in which timers and widgets can be created, also by tasks that the session starts there."""
         return self._context()
 
     def begin(self, unsubscribe: Callable[[], None]) -> None:
-        """Remember how to stop taking events, of which those of the start are first."""
+        """Store the function that unsubscribes from events, and record the reports of the session's start."""
         self._unsubscribe = unsubscribe
         self.reports.begin()
 
     async def talk_until_end(self, prompts: Iterable[Any], running: asyncio.Future[Any]) -> None:
-        """Send the prompts of the command line; return when the session is to be ended, or the application has."""
+        """Send the prompts of the command line; return when the session is to end or the application has ended."""
         self.is_talking = True
-        self._load_once()  # else its start was an event
+        self._load_once()  # has no effect if an event has already loaded it
         self.reports.end()
         self.release()
         self.warn(*self.first_problems, *self.port.problems())
@@ -187,7 +189,7 @@ class Life(_App):
             ending.cancel()
 
     async def _begin_talking(self, prompts: Sequence[Any]) -> None:
-        """Run the first command, then send prompts; where no session was chosen, they are left to be edited."""
+        """Run the first command, then send the prompts; if no session was chosen, put them into the editor."""
         if self.begins_with:
             await self.talk.own[self.begins_with].run(self.talk, "")
         if self.begins_with and prompts and not any(True for _ in self.port.entries()):
@@ -197,11 +199,11 @@ class Life(_App):
             self.talk.send(Typed(prompt.text, images=prompt.images, follow_up=True))
 
     async def close(self, running: asyncio.Future[Any]) -> None:
-        """Stop what is being done, and end the application."""
+        """Stop current work, and end the application."""
         self.is_talking = False
         self.overlays.close_all()
         for dialog in [*self.dialogs]:
-            dialog.finish(None)  # else a command that asks would be waited for
+            dialog.finish(None)  # otherwise, a command that waits for an answer would not end
         await self.talk.end()
         if self._unsubscribe is not None:
             self._unsubscribe()
@@ -213,40 +215,37 @@ class Life(_App):
             await asyncio.wait([running], timeout=_END_SECONDS)
 
     def read_history(self, file: Path, clean: Callable[[str], str | None] = str) -> None:
-        """Read what was sent in earlier runs, and keep what is sent in this one, without secrets."""
+        """Read the texts sent in earlier runs, and store those sent in this run, without secrets.
+
+        Args:
+            file: The file of sent texts.
+            clean: Returns a text without secrets, or None if it must not be stored.
+        """
         from pi_terminal_kit.prompt_history import PromptFile
 
         self.history = PromptFile(file, lambda problem: self.notice(problem, "warning"), clean)
         self.editor = self.editor._replace(history=History.of(self.history.read()))
 
-    def warn(self, *problems: str) -> None:
-        """Display each problem once; problems that differ only in milliseconds are the same."""
-        for problem in problems:
-            key = re.sub(r"after \d+ ms", "", problem)
-            if key not in self._warned:
-                self._warned.add(key)
-                self.notice(problem, "warning")
-
     def capture(self, write: Callable[[str], object]) -> None:
-        """Call this with what is printed: Textual has taken the place of ``sys.stdout`` and ``sys.stderr``."""
+        """Pass printed text to a function; Textual has replaced ``sys.stdout`` and ``sys.stderr``."""
         self._write_printed = write
         self.begin_capture_print(self)
 
     def on_print(self, event: Print) -> None:
-        """Pass on what was printed."""
+        """Pass on printed text."""
         self._write_printed(event.text)
 
     def print_line(self, lines: str) -> None:
-        """Display what was printed."""
+        """Display printed lines as a notice."""
         if lines.strip():
             self.notice(lines)
 
     @on(TerminalGone)
     def end_without_terminal(self) -> None:
-        """End: there is no terminal any more."""
+        """Leave the session, since the terminal was closed."""
         self.leave()
 
     def _fatal_error(self) -> None:
-        """Keep the error for the end, where Textual would print it with the values of all variables."""
+        """Store the error to raise it later; Textual would print it with the values of all variables."""
         self.crash = self._exception
         self._close_messages_no_wait()

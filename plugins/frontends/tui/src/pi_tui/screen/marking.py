@@ -1,4 +1,4 @@
-"""Marks on rows that are laid out already: what is selected, and what a search has found."""
+"""Marks in laid-out rows: the selection, and the matches of a search."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["found_cells", "marked", "word_cells"]
 
 
 def marked(line: Line, first: int, last: int, background: str, role: str | None = None) -> Line:
-    """Return a line whose cells from ``first`` to before ``last`` have another background, and maybe another role."""
+    """Return a line with another background, and maybe another role, in the cells from ``first`` to before ``last``."""
     runs: list[Run] = []
     cell = 0
     for run in line.runs:
@@ -35,7 +35,7 @@ def marked(line: Line, first: int, last: int, background: str, role: str | None 
 
 
 def _parts(text: str, first: int, last: int) -> tuple[str, str, str]:
-    """Cut a text before and after some cells; a cluster that is in them in part is in them."""
+    """Split a text into the parts before, inside and after some cells; partly covered clusters are inside."""
     start = end = cell = 0
     for cluster in clusters_of(text):
         if cell + cluster.cells <= first:
@@ -47,9 +47,9 @@ def _parts(text: str, first: int, last: int) -> tuple[str, str, str]:
 
 
 def found_cells(text: str, wanted: str) -> Iterator[tuple[int, int]]:
-    """Yield the first cell of each place where a text is found, whatever its case, and the one after its last."""
+    """Yield the first cell of each match and the cell after its last; case is ignored, and ``wanted`` is lower case."""
     lowered = text.lower()
-    if len(lowered) != len(text):  # a letter that is two in lower case: then only the same case is found
+    if len(lowered) != len(text):  # lower case has another length: find only the exact case
         lowered = text
     at = lowered.find(wanted)
     while wanted and at >= 0:
@@ -58,7 +58,7 @@ def found_cells(text: str, wanted: str) -> Iterator[tuple[int, int]]:
 
 
 def word_cells(text: str, cell: int) -> tuple[int, int]:
-    """Return the cells of the word at a cell: of what is there, letters and digits or anything else but spaces."""
+    """Return the first cell and the cell after the last of the word, spaces or other characters at a cell."""
     clusters = clusters_of(text)
     starts, at = [], 0
     for cluster in clusters:

@@ -1,4 +1,4 @@
-"""The user's own editor, which has the terminal while it runs."""
+"""Runs the user's own editor, which uses the terminal meanwhile."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ __all__ = ["edited"]
 
 
 async def edited(text: str, setting: str | None, suspended: Callable[[], AbstractContextManager[None]]) -> str:
-    """Return a text as the user has edited it.
+    """Let the user edit a text in their own editor, and return it.
 
     Args:
-        text: What is there already.
+        text: The initial text.
         setting: The setting ``externalEditor``.
         suspended: Gives the terminal back while the editor runs.
 
     Raises:
         OSError: The editor cannot be started, or it failed.
-        ValueError: Its command, or what it wrote, cannot be read.
+        ValueError: The command of the editor, or the text that it wrote, cannot be read.
     """
 
     async def run(command: Sequence[str]) -> int:

@@ -1,4 +1,4 @@
-"""A widget that is nothing but lines, as many as it is high."""
+"""A widget that consists of lines only; its height is their number."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ __all__ = ["Painted"]
 
 
 class Painted(Widget):
-    """Draws lines; the layout changes only with their number.
+    """Draws lines; the layout changes only when their number changes.
 
     Args:
-        painter: Draws them.
+        painter: Draws the lines.
     """
 
     def __init__(self, painter: Painter, *, name: str) -> None:
@@ -34,7 +34,7 @@ class Painted(Widget):
         self.styles.height = 0
 
     def paint(self, lines: Sequence[Line]) -> None:
-        """Draw these lines from now on."""
+        """Replace the lines, and redraw the changed cells."""
         if len(lines) != len(self.painted):
             self.styles.height = len(lines)
             self.painted = lines

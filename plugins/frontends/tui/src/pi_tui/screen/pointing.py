@@ -1,4 +1,4 @@
-"""What the mouse does in the conversation: scroll, select, expand a block, drag the scrollbar."""
+"""Mouse actions in the conversation: scroll, select, expand a block, drag the scrollbar."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ if TYPE_CHECKING:
 __all__ = ["Pointing"]
 
 _WHEEL = 3
-"""Rows of a step of the wheel."""
+"""Rows to scroll for a step of the wheel."""
 
 _LEFT = 1
 
 _WORD, _LINE = 2, 3
-"""Clicks one after the other that select a word, and a line."""
+"""Number of successive clicks that select a word, and a line."""
 
 _EXPANDED = frozenset(["tool", "bash", "summary", "error", "custom"])
-"""Blocks of which a part is hidden."""
+"""Kinds of blocks that can be expanded."""
 
 
 class Pointing:
-    """The mouse in the pane of a conversation.
+    """Handles the mouse in the pane of a conversation.
 
     Args:
         pane: The pane.
-        selected: Called when something was selected.
+        selected: Called after the user has selected something.
     """
 
     def __init__(self, pane: Transcript, selected: Callable[[], object]) -> None:
@@ -40,7 +40,7 @@ class Pointing:
         self._is_selecting = self._is_scrolling = self._has_moved = False
 
     def press(self, event: events.MouseDown) -> None:
-        """Begin to select, or to drag the scrollbar."""
+        """Start a selection or a drag of the scrollbar."""
         pane = self._pane
         if event.button != _LEFT:
             return
@@ -54,7 +54,7 @@ class Pointing:
         pane.capture_mouse()
 
     def move(self, event: events.MouseMove) -> None:
-        """Go on with what was begun; beyond the edges, scroll."""
+        """Continue the current drag; scroll when a selection passes an edge."""
         pane = self._pane
         if self._is_scrolling:
             pane.scroll_to_share(event.y)
@@ -68,14 +68,14 @@ class Pointing:
                 pane.update_rows()
 
     def release(self) -> None:
-        """End what was begun."""
+        """End the current drag."""
         self._pane.release_mouse()
         if self._is_selecting and self._has_moved and self._pane.selection:
             self._selected()
         self._is_selecting = self._is_scrolling = False
 
     def click(self, event: events.Click) -> None:
-        """Follow the end, expand a block, or select a word or a line."""
+        """Jump to the end, expand a block, or select a word or a line."""
         pane = self._pane
         if self._has_moved or event.button != _LEFT:
             return
@@ -97,11 +97,11 @@ class Pointing:
             self._selected()
 
     def wheel(self, step: int) -> None:
-        """Scroll by a step of the wheel, up where negative."""
+        """Scroll by steps of the wheel, up if negative."""
         self._pane.scroll_rows(step * _WHEEL)
 
     def _expand(self, place: Place) -> None:
-        """Display a block in full that was not, or not in full any more."""
+        """Expand or collapse a block."""
         pane = self._pane
         pane.selection.clear()
         if pane.kind_of(place[0]) in _EXPANDED:

@@ -1,4 +1,4 @@
-"""The scrollbar at the right edge, and the row that leads back to the end, while the user has scrolled up."""
+"""The scrollbar at the right edge and the row that jumps to the end, displayed while the user has scrolled up."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ __all__ = ["with_jump", "with_scrollbar"]
 
 
 def with_scrollbar(rows: Sequence[Line], width: int, begin: float, end: float) -> list[Line]:
-    """Return rows with a scrollbar in their last cell, whose thumb is between two parts of the height."""
+    """Return rows with a scrollbar in their last cell, whose thumb lies between two fractions of the height."""
     first = min(int(begin * len(rows)), len(rows) - 1)
     last = max(round(end * len(rows)), first + 1)
     return [_with_cell(row, width, is_thumb=first <= number < last) for number, row in enumerate(rows)]
 
 
 def with_jump(rows: Sequence[Line], width: int, hint: str) -> list[Line]:
-    """Return rows of which the last one leads back to the end."""
+    """Return rows whose last one is replaced by the label that jumps to the end."""
     text = cut_text(f" ↓ Jump to latest message{f' · {hint}' if hint else ''} ", width)
     left = (width - cells(text)) // 2
     return [*rows[:-1], Line.of(Run(" " * left), Run(text, "accent", background="selectedBg"))]

@@ -1,7 +1,8 @@
-"""The search in the conversation: in the text of all blocks, also of those that were never laid out."""
+"""The search in the conversation: it covers the text of all blocks, also of blocks that were never laid out."""
 
 from __future__ import annotations
 
+from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 from pi_hookspecs import Line, Run
@@ -22,11 +23,11 @@ if TYPE_CHECKING:
 __all__ = ["Search"]
 
 _WIDTH = 40
-"""Cells of the box."""
+"""Width of the search box, in cells."""
 
 
 class _Match(NamedTuple):
-    """A place: the block, and which one it is of those in the block."""
+    """A match: the id of its block, and its number among the matches in that block."""
 
     block: str
     number: int
@@ -36,8 +37,11 @@ class Search:
     """An open search.
 
     Args:
-        state: The conversation.
-        anchor: Its rows.
+        state: The state with the conversation.
+        anchor: The visible rows of the conversation.
+
+    Attributes:
+        cursor: The cell of the text cursor in the first row; set when the box is drawn.
     """
 
     def __init__(self, state: State, anchor: Anchor) -> None:
@@ -46,13 +50,14 @@ class Search:
         self._matches: list[_Match] = []
         self._current = -1
         self._searched: tuple[str, int, int] = "", 0, 0
+        self.cursor = 0
 
     @property
     def _wanted(self) -> str:
         return self._field.text.lower()
 
     def press(self, key: Key, bindings: Bindings, height: int, look: Look) -> bool:
-        """Take a key; return whether it was one of the search."""
+        """Handle a key; return whether the search used it."""
         if bindings.does(key.name, "tui.altScreen.searchNext"):
             self._go(1, height, look)
         elif bindings.does(key.name, "tui.altScreen.searchPrevious"):
@@ -64,18 +69,18 @@ class Search:
         return True
 
     def paste(self, text: str, height: int, look: Look) -> None:
-        """Insert a text into what is searched for."""
+        """Insert a text into the search text."""
         self._field.paste(text)
         self._begin(height, look)
 
     def _begin(self, height: int, look: Look) -> None:
-        """Search for what is typed now, and display the last match: it is what one has read last."""
+        """Search for the typed text, and display the last match, which the user has read most recently."""
         self._current = -1
         self._search()
         self._go(-1, height, look)
 
     def _search(self) -> None:
-        """Find all matches, where the text or the conversation is another one."""
+        """Find all matches again if the search text or the conversation has changed."""
         searched = self._wanted, len(self._state.blocks), sum(each.revision for each in self._state.blocks)
         if searched == self._searched:
             return
@@ -96,7 +101,7 @@ class Search:
         self._anchor.show(place, height, look)
 
     def _place(self, look: Look) -> Place:
-        """Return where the current match is drawn; a block that hides it is displayed in full."""
+        """Return the row of the current match; expand a block that hides it."""
         match = self._matches[self._current]
         lines = self._lines(match.block, look)
         if match.number >= len(lines) and match.block not in self._anchor.toggled and not look.expanded:
@@ -105,12 +110,12 @@ class Search:
         return match.block, lines[min(match.number, len(lines) - 1)] if lines else 0
 
     def _lines(self, block: str, look: Look) -> list[int]:
-        """Return the rows of a block with what is searched for, a row with several of it as often."""
+        """Return the row numbers of the matches in a block; a row with several matches is repeated."""
         rows = self._anchor.block_rows(block, look)
         return [number for number, row in enumerate(rows) for _ in found_cells(str(row), self._wanted)]
 
     def marked(self, rows: Sequence[Line], places: Sequence[Place], look: Look) -> list[Line]:
-        """Return visible rows with what was found, and the box at the top right."""
+        """Return the visible rows with the matches marked, and with the search box at the top right."""
         current = self._place(look) if 0 <= self._current < len(self._matches) else None
         drawn = []
         for row, place in zip(rows, places, strict=True):
@@ -127,6 +132,9 @@ class Search:
         room = min(_WIDTH, width)
         typed = cut(self._field.line(max(room - cells(count), 1), " Search: "), max(room - cells(count), 1))
         gap = room - cells(str(typed)) - cells(count)
+        self.cursor = (
+            width - room + sum([cells(run.text) for run in takewhile(lambda run: not run.reverse, typed.runs)])
+        )
         left = cut(row, width - room, "")
         runs = [*left.runs, Run(" " * (width - room - cells(str(left))))]
         box = [*typed.runs, Run(" " * max(gap, 0)), Run(count, "muted")]

@@ -1,4 +1,4 @@
-"""What the user has selected with the mouse. Its ends are places in blocks, so it stays where it is while rows move."""
+"""The selection made with the mouse. Its ends are places in blocks, so it keeps its text while rows move."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["Selection"]
 
 _END = 1_000_000
-"""More cells than a row has."""
+"""A cell beyond the end of any row."""
 
 
 class _Point(NamedTuple):
@@ -26,10 +26,10 @@ class _Point(NamedTuple):
 
 
 class Selection:
-    """A part of the conversation.
+    """The selected part of the conversation.
 
     Args:
-        anchor: The conversation's rows.
+        anchor: Provides the rows of the conversation.
     """
 
     def __init__(self, anchor: Anchor) -> None:
@@ -41,15 +41,15 @@ class Selection:
         return self._from is not None and self._from != self._to
 
     def clear(self) -> None:
-        """Select nothing."""
+        """Clear the selection."""
         self._from = self._to = None
 
     def begin(self, place: Place, cell: int) -> None:
-        """Begin before a cell; nothing is selected yet."""
+        """Start an empty selection before a cell."""
         self._from = self._to = _Point(place, max(cell, 0))
 
     def extend(self, place: Place, cell: int) -> None:
-        """Select from where it was begun to a cell."""
+        """Move the end of the selection to a cell."""
         if self._from is not None:
             self._to = _Point(place, max(cell, 0))
 
@@ -59,7 +59,7 @@ class Selection:
         self._from, self._to = _Point(place, first), _Point(place, last)
 
     def take_line(self, place: Place, look: Look) -> None:
-        """Select the line that a row belongs to, with the rows that it was broken into."""
+        """Select the line to which a row belongs, including all rows into which it was wrapped."""
         block, first = place
         last = first
         while first > 0 and _continues(self._anchor.row((block, first), look)):
@@ -69,7 +69,7 @@ class Selection:
         self._from, self._to = _Point((block, first), 0), _Point((block, last), _END)
 
     def marked(self, rows: Sequence[Line], places: Sequence[Place]) -> list[Line]:
-        """Return visible rows with what is selected."""
+        """Return the visible rows with the selection marked."""
         ends = self._ordered()
         if ends is None:
             return [*rows]
@@ -84,7 +84,7 @@ class Selection:
         return drawn
 
     def text(self, look: Look) -> str:
-        """Return the text that is selected; empty for nothing."""
+        """Return the selected text; empty if nothing is selected."""
         ends = self._ordered()
         if ends is None:
             return ""
@@ -96,7 +96,7 @@ class Selection:
             return None
         ends = (self._from, self._to)
         if any(self._anchor.index(each.place[0]) is None for each in ends):
-            return None  # what was selected is gone
+            return None  # a selected block was removed
         first, last = sorted(ends, key=lambda each: (*self._order(each.place), each.cell))
         return first, last
 

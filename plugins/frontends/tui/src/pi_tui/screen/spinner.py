@@ -1,4 +1,4 @@
-"""What turns while the session works: frames, how fast, and whether at all; plugins may change all of it."""
+"""The spinner, which turns while the session works; plugins may change its frames, speed and visibility."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ _SECONDS = 0.1
 _LEAST_SECONDS, _MOST_SECONDS = 0.03, 60.0
 
 _CELLS = 10
-"""Characters of a frame."""
+"""Most characters of a frame."""
 
 
 class Spinner:
-    """Turns while there is work; without work there is no timer.
+    """Turns while the session works; no timer runs otherwise.
 
     Args:
-        every: Calls a function again and again after some seconds.
-        draw: Called with each turn.
+        every: Calls a function repeatedly, at an interval in seconds.
+        draw: Called after each turn.
 
     Attributes:
-        visible: Whether it is displayed that the session works.
+        visible: Whether the screen displays that the session works.
     """
 
     def __init__(self, every: Callable[[float, Callable[[], object]], Timer], draw: Callable[[], object]) -> None:
@@ -45,11 +45,11 @@ class Spinner:
 
     @property
     def frame(self) -> str:
-        """The present frame."""
+        """The current frame."""
         return self._frames[self._turns % len(self._frames)]
 
     def set_frames(self, frames: Sequence[str] | None, seconds: float) -> None:
-        """Use other frames, or none at all, each for some seconds; None uses the screen's own."""
+        """Set the frames and the seconds of each; an empty sequence hides the spinner, None restores the defaults."""
         self._frames = _FRAMES if frames is None else [clean_line(each)[:_CELLS] for each in frames] or [""]
         self._seconds = _SECONDS if frames is None else min(max(_LEAST_SECONDS, seconds), _MOST_SECONDS)
         if self._timer is not None:
@@ -57,7 +57,7 @@ class Spinner:
             self._start()
 
     def turn_while(self, *, working: bool) -> None:
-        """Turn, or stop turning."""
+        """Start or stop turning."""
         if working and self._timer is None:
             self._start()
         elif not working:
@@ -77,7 +77,7 @@ class Spinner:
 
 
 def is_working(state: State) -> bool:
-    """Whether the session does anything that takes time."""
+    """Whether the session is doing work that the spinner displays."""
     work = state.work
     busy = work.running or work.retry is not None or work.compacting is not None or work.summarizing
     return busy or bool(work.command or state.commands)

@@ -1,4 +1,4 @@
-"""From styled lines to what Textual draws. Whatever a run holds, no control character leaves here."""
+"""Converts styled lines to Textual's strips, without any control characters that runs may contain."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from textual.geometry import Region
 
     from pi_hookspecs import Line, Run
+    from pi_tui.lines.graphics import Graphics
     from pi_tui.theme.colors import Color
     from pi_tui.theme.palette import Palette, Style
 
@@ -28,21 +29,30 @@ class Painter:
 
     Args:
         palette: The colours.
+        graphics: Draws images; None if the terminal cannot draw them.
     """
 
-    def __init__(self, palette: Palette) -> None:
+    def __init__(self, palette: Palette, graphics: Graphics | None = None) -> None:
         self.palette = palette
+        self.graphics = graphics
         self._styles: dict[tuple[Style, str | None], RichStyle] = {}
 
     def strip(self, line: Line, width: int) -> Strip:
         """Return a line as a strip of exactly ``width`` cells."""
         fill = line.fill
-        segments = [Segment(_printable(run.text), self._style(run, fill)) for run in line.runs if run.text]
+        segments: list[Segment] = []
+        for run in line.runs:
+            cells = self.graphics.cells(run) if self.graphics is not None else None
+            if cells is not None:
+                style = RichStyle(color=_color(cells[0]), bgcolor=_color(self.palette.color(fill)) if fill else None)
+                segments += [Segment(each, style) for each in cells[1]]  # one segment each, as cells must not be cut
+            elif run.text:
+                segments.append(Segment(_printable(run.text), self._style(run, fill)))
         behind = self._plain(fill) if fill is not None else None
         return Strip(segments).adjust_cell_length(width, behind)
 
     def strips(self, lines: Sequence[Line], crop: Region, width: int) -> list[Strip]:
-        """Return the part of lines that a widget of a width is asked for; blank strips where there are none."""
+        """Return the strips of a region of a widget that displays lines; strips after the last line are blank."""
         found = [self.strip(line, width) for line in lines[crop.y : crop.bottom]]
         found += [Strip.blank(width)] * (crop.height - len(found))
         if crop.x or crop.right != width:
@@ -65,7 +75,7 @@ class Painter:
 
 
 _MOST_STYLES = 2000
-"""Each link is a style of its own."""
+"""Most styles that are cached: each link has a separate style."""
 
 
 def _printable(text: str) -> str:

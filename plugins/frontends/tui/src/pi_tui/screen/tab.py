@@ -1,4 +1,4 @@
-"""What the terminal's tab displays: the title, and, where the user wants it, that something is being done (OSC 9;4)."""
+"""What the terminal's tab displays: the title and, if the user has enabled it, progress (OSC 9;4)."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ __all__ = ["Tab"]
 
 
 class Tab:
-    """Writes what has changed.
+    """Writes changes of the title and the progress.
 
     Args:
         write: Writes an escape sequence to the terminal.
-        settings: Say whether progress is displayed.
-        terminal: Removes the progress when it is restored; None where there is none, as in tests.
+        settings: The settings, one of which enables progress.
+        terminal: Removes the progress when it is restored; None without a terminal, as in tests.
     """
 
     def __init__(self, write: Callable[[str], object], settings: SettingsView, terminal: Terminal | None) -> None:
@@ -33,7 +33,7 @@ class Tab:
         self._working = False
 
     def show(self, state: State) -> None:
-        """Display the title and the progress of a state."""
+        """Display the title and progress of a state."""
         title = state.title or window_title(state.footer)
         if title != self._title:
             self._title = title

@@ -1,4 +1,4 @@
-"""What the user sends: prompts, commands of the shell and slash commands, in the order in which they were sent."""
+"""Handles sent texts in order: prompts, shell commands and slash commands."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _COMMAND_SECONDS = 0.3
 
 
 class Typed(NamedTuple):
-    """What the user has sent; a follow-up waits until the answer that is being made is done."""
+    """A text that the user has sent; a follow-up waits until the current answer is complete."""
 
     text: str
     follow_up: bool = False
@@ -40,22 +40,30 @@ class Typed(NamedTuple):
 
 
 class Screen(Protocol):
-    """What the conversation asks of the screen."""
+    """What ``Talk`` and slash commands require of the screen."""
 
     def take_event(self, event: Any) -> None:
         """Display an event."""
         ...
 
     def refresh_facts(self) -> None:
-        """Read the figures of the footer again."""
+        """Update the fields of the footer that no event contains."""
+        ...
+
+    def warn(self, *problems: str) -> None:
+        """Display each new problem."""
         ...
 
     def put_text(self, text: str) -> None:
-        """Put a text into the editor, before what is there."""
+        """Insert a text into the editor, before its current text."""
+        ...
+
+    def show_last_block(self) -> None:
+        """Display the last block from its beginning, if it is longer than the screen."""
         ...
 
     def editor_is_empty(self) -> bool:
-        """Whether nothing is typed."""
+        """Whether the editor has no text."""
         ...
 
     def write_terminal(self, sequence: str) -> None:
@@ -64,12 +72,12 @@ class Screen(Protocol):
 
     @property
     def first_problems(self) -> list[str]:
-        """What is wrong with files of the front end, such as ``keybindings.json``."""
+        """Problems in the front end's files, such as ``keybindings.json``."""
         ...
 
     @property
     def bindings(self) -> Bindings:
-        """What keys do."""
+        """The key bindings."""
         ...
 
     async def ask(self, dialog: Dialog[T]) -> T | None:
@@ -78,11 +86,11 @@ class Screen(Protocol):
 
     @property
     def themes(self) -> Themes:
-        """The theme, and which ones there are."""
+        """The current theme and the available ones."""
         ...
 
     def draw_dialog(self) -> None:
-        """Draw the open dialog again: something in it changed."""
+        """Redraw the open dialog after a change in it."""
         ...
 
     @property
@@ -91,11 +99,11 @@ class Screen(Protocol):
         ...
 
     def drawn(self) -> list[str]:
-        """Return the rows of the screen as text."""
+        """Return the rows of the screen as plain text."""
         ...
 
     def key_rows(self) -> list[tuple[str, str]]:
-        """Return keys and what they do."""
+        """Return keys and descriptions of their actions; a row without a key is the heading of a group."""
         ...
 
 
@@ -104,12 +112,12 @@ class Talk:
 
     Args:
         port: The session.
-        screen: What displays it.
-        ui: Asks the user what a command needs to know.
+        screen: Displays the conversation.
+        ui: Asks the user questions for commands.
 
     Attributes:
-        own: The front end's own commands.
-        session_dir: Folder of sessions, if it is not the usual one.
+        own: The front end's own commands, by name.
+        session_dir: The folder of sessions, if it is not the default.
     """
 
     def __init__(self, port: Port, screen: Screen, ui: UserInterface, session_dir: str | None = None) -> None:
@@ -126,21 +134,21 @@ class Talk:
     # Sending
 
     def send(self, typed: Typed) -> None:
-        """Send a text, as soon as those before it were accepted."""
+        """Send a text once all earlier texts were accepted."""
         self.jobs.add(typed)
 
     def take_back(self) -> list[str]:
-        """Return what is queued or not sent yet; it is not sent any more."""
+        """Withdraw the texts that are queued or not sent yet, and return them."""
         return [*self.port.take_queued(), *self.jobs.take_back()]
 
     @property
     def busy(self) -> bool:
-        """Whether something is being done that can be stopped."""
+        """Whether work is in progress that can be stopped."""
         port = self.port
         return bool(self.jobs) or port.is_streaming or port.is_bash_running or port.is_compacting
 
     async def end(self) -> None:
-        """Stop everything."""
+        """Stop all work."""
         self.port.abort_bash()
         self.port.abort_compaction()
         if self.port.is_streaming:
@@ -164,6 +172,7 @@ class Talk:
         except Exception as error:  # noqa: BLE001 - a bug of pi must not end the conversation
             self.notice(f"Unexpected {type(error).__name__}: {str(error) or '(no message)'}", "error")
         self.screen.refresh_facts()
+        self.screen.warn(*self.port.problems())
 
     async def _prompt(self, job: Job[Typed], text: str) -> None:
         typed = job.typed
@@ -194,11 +203,11 @@ class Talk:
             await self.look_up_commands()
         known, own = self._known.get(name), self.own.get(name)
         if own is None and ((known is not None and known.expands) or text == self._refused):
-            await self._prompt(job, text)  # a template, a skill, or a path that is no command
+            await self._prompt(job, text)  # a template, a skill, or a path that is not a command
             return
         job.is_prompt = False
         if own is not None:
-            job.accepted.set()  # a question of the command must not hold back what is typed meanwhile
+            job.accepted.set()  # later texts must not wait while the command asks a question
             with self._displayed(name):
                 await own.run(self, argument.strip())
         elif known is not None:
@@ -209,7 +218,7 @@ class Talk:
 
     @contextmanager
     def _displayed(self, name: str) -> Iterator[None]:
-        """Say that a command is running, once it takes so long that one would wonder."""
+        """Display that a command is running if it takes longer than ``_COMMAND_SECONDS``."""
         running, over = CommandRunning(name=name), CommandRunning()
         timer = asyncio.get_running_loop().call_later(_COMMAND_SECONDS, self.screen.take_event, running)
         try:
@@ -229,14 +238,19 @@ class Talk:
     # Notices and commands
 
     def notice(self, text: str, level: NoticeLevel = "info") -> None:
-        """Display a line."""
+        """Display a notice."""
         self.screen.take_event(NoticeShown(text=text, level=level))
 
+    def page(self, text: str, *, markdown: bool = False) -> None:
+        """Display a text that may be longer than the screen, from its beginning."""
+        self.screen.take_event(NoticeShown(text=text, markdown=markdown))
+        self.screen.show_last_block()
+
     async def look_up_commands(self) -> None:
-        """Ask the plugins which commands there are now."""
+        """Update the list of commands of plugins, templates and skills."""
         self._known = {each.name: each for each in await self.port.commands()}
 
     def known_commands(self) -> list[tuple[str, str]]:
-        """Return names and descriptions of the commands, the front end's own first."""
+        """Return the names and descriptions of all commands, the front end's own first."""
         own = [(name, command.description) for name, command in self.own.items()]
         return own + [(each.name, each.description) for each in self._known.values() if each.name not in self.own]

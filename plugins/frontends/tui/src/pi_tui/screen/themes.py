@@ -1,4 +1,4 @@
-"""The theme that is displayed: found by its name among all, followed when its file changes, replaced by plugins."""
+"""The displayed theme: found by name, reloaded when its file changes, and overridden by plugins."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ __all__ = ["Themes"]
 
 
 _WATCH_SECONDS = 1.0
-"""How often the files of themes are looked at, while the theme comes from one."""
+"""Interval at which theme files are checked, while the current theme comes from a file."""
 
 
 class Timer(Protocol):
-    """Calls a function until it is stopped."""
+    """A repeating timer."""
 
     def stop(self) -> None:
-        """Stop."""
+        """Stop the timer."""
         ...
 
 
@@ -35,15 +35,15 @@ class Themes:
     """The themes of a screen.
 
     Args:
-        source: Where they come from.
-        setting: The setting ``theme``: a name, a pair ``light/dark``, or None for the usual one.
-        environ: Says what the terminal can display.
+        source: Lists the themes and their files.
+        setting: The setting ``theme``: a name, a pair ``light/dark``, or None for the default.
+        environ: The environment, from which the capabilities of the terminal are read.
         display: Called with the colours when they change.
-        every: Calls a function again and again after some seconds, until the timer is stopped.
+        every: Calls a function repeatedly, at an interval in seconds, until the timer is stopped.
 
     Attributes:
-        current: The theme that is displayed; the last one that could be used while its file is broken.
-        depth: How many colours there are.
+        current: The displayed theme; while its file is broken, the last usable one.
+        depth: The colour depth of the terminal.
     """
 
     def __init__(
@@ -74,21 +74,21 @@ class Themes:
 
     @property
     def all(self) -> tuple[Theme, ...]:
-        """The themes that can be used, by name."""
+        """The usable themes, sorted by name."""
         return tuple(self._known[name] for name in sorted(self._known))
 
     def get(self, name: str) -> Theme | None:
-        """Return a theme by its name."""
+        """Return a usable theme by name; None if there is none."""
         return self._known.get(name)
 
     @property
     def depends_on_background(self) -> bool:
-        """Whether another theme would be displayed on a terminal with another background."""
+        """Whether the setting selects different themes for light and dark backgrounds."""
         return theme_name(self._setting, "light") != theme_name(self._setting, "dark")
 
     @property
     def is_watched(self) -> bool:
-        """Whether the theme comes from a file, or would if the file could be used."""
+        """Whether the configured theme comes from a file, even if the file cannot be used."""
         name = self._name
         return name not in BUILTIN_NAMES or self._known[name].colors != builtin_theme(name).colors
 
@@ -99,7 +99,7 @@ class Themes:
     # Changes
 
     async def load(self) -> str | None:
-        """Find out which themes there are, and display the wanted one as it is now; return as ``use`` does."""
+        """Load the available themes and display the configured one; return the same as ``use``."""
         self._files = self._source.theme_files()
         found = await self._source.themes()
         self._known = {each.name: each for each in (*builtin_themes(), *found)}
@@ -107,7 +107,7 @@ class Themes:
         return self._missing()
 
     async def follow(self) -> None:
-        """Load the themes again if their files have changed."""
+        """Reload the themes if their files have changed."""
         if self._source.theme_files() != self._files:
             await self.load()
 
@@ -115,17 +115,17 @@ class Themes:
         """Display the theme that a setting names.
 
         Returns:
-            What to tell the user where there is no such theme; then the present one stays.
+            None, or a message for the user if there is no such theme and the current one stays.
         """
         self._setting, self._of_plugin = setting, None
         self._apply()
         return self._missing()
 
     def set(self, theme: str | Theme) -> None:
-        """Display a theme of a plugin, until the user chooses one.
+        """Display a theme for a plugin, until the user chooses one.
 
         Raises:
-            UserError: It cannot be used.
+            UserError: The theme cannot be used.
         """
         found = self._known.get(theme) if isinstance(theme, str) else self._source.resolved_theme(theme)
         if found is None:
@@ -134,12 +134,12 @@ class Themes:
         self._apply()
 
     def preview(self, name: str | None) -> None:
-        """Display a theme for as long as the user looks at it; None ends that."""
+        """Display a theme temporarily; None ends the preview."""
         self._previewed = name
         self._apply()
 
     def take_reply(self, reply: str) -> None:
-        """Take the answer of a terminal, which may be the colour of its background."""
+        """Handle a reply of the terminal, which may contain its background colour."""
         appearance = appearance_of_reply(reply)
         if appearance is not None and appearance != self._appearance:
             self._appearance = appearance
@@ -162,5 +162,5 @@ class Themes:
         return None if name in self._known or name == self.current.name else self.no_theme(name)
 
     def no_theme(self, name: object) -> str:
-        """Return what to tell the user about a theme that there is not."""
+        """Return the message for a theme that is not available."""
         return f"There is no theme {name!r} that can be used. There are {', '.join(sorted(self._known))}."

@@ -1,10 +1,10 @@
-"""The pane of the conversation: one widget, which asks for the visible rows when it is drawn."""
+"""The pane of the conversation: a single widget, which lays out only the visible rows."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from textual.geometry import Size
+from textual.geometry import Offset, Size
 from textual.widget import Widget
 
 from pi_hookspecs import Line
@@ -31,18 +31,20 @@ __all__ = ["Transcript"]
 
 
 class Transcript(Widget):
-    """Draws the blocks that meet the view.
+    """Draws the visible part of the conversation.
 
     Args:
-        state: What there is to see.
+        state: The state with the conversation.
         painter: Draws lines.
-        look: Returns how blocks look in a width.
-        hint: Returns the key that leads to the end.
-        selected: Called when something was selected with the mouse.
+        look: Returns the current appearance of blocks for a width.
+        hint: Returns the name of the key that jumps to the end.
+        selected: Called after the user has selected something with the mouse.
 
     Attributes:
-        selection: What is selected.
-        search: The open search.
+        anchored: The visible rows.
+        selection: The selection.
+        search: The open search; None if no search is open.
+        pointing: Handles the mouse.
     """
 
     def __init__(
@@ -66,16 +68,16 @@ class Transcript(Widget):
 
     @property
     def room(self) -> tuple[int, Look]:
-        """How many rows are visible, and how blocks look in them."""
+        """The number of visible rows, and the appearance of blocks."""
         return max(self.size.height, 1), self._look_of(max(self.size.width, 1))
 
     @property
     def painted(self) -> list[Line]:
-        """The rows that are visible."""
+        """The visible rows as last drawn."""
         return self._drawn[1]
 
     def update_rows(self) -> None:
-        """Draw the rows that have changed."""
+        """Redraw the cells that have changed."""
         size, before = self._drawn
         if size != self.size:
             self.draw_again()
@@ -86,17 +88,17 @@ class Transcript(Widget):
             self.refresh(*changed)
 
     def draw_again(self) -> None:
-        """Draw all rows."""
+        """Redraw all rows."""
         self._drawn = self.size, self._visible()
         self.refresh()
 
     def scroll_rows(self, by: int) -> None:
-        """Scroll by some rows, up where negative."""
+        """Scroll by some rows, up if negative."""
         self.anchored.scroll(by, *self.room)
         self.update_rows()
 
     def scroll_pages(self, by: float) -> None:
-        """Scroll by pages, of which two rows stay visible."""
+        """Scroll by pages, up if negative; a page is two rows shorter than the pane."""
         self.scroll_rows(round(by * max(self.size.height - 2, 1)))
 
     def show_top(self) -> None:
@@ -109,15 +111,22 @@ class Transcript(Widget):
         self.anchored.to_end()
         self.update_rows()
 
+    def show_block(self, block_id: str) -> None:
+        """Scroll to the beginning of a block, if it is longer than the pane."""
+        self.anchored.to_block(block_id, *self.room)
+        self.update_rows()
+
     def show_prompt(self, step: int) -> None:
-        """Scroll to the previous message of the user, or to the next one."""
+        """Scroll to the user's previous message (-1) or next message (1)."""
         self.anchored.to_prompt(step, *self.room)
         self.update_rows()
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """Return the strips of a part of the widget."""
-        if self.size != self._drawn[0]:  # else other rows would be known as drawn that are not asked for here
+        if self.size != self._drawn[0]:  # otherwise, changed rows outside the region would count as drawn
             self._drawn = self.size, self._visible()
+        if self.search is not None:  # input methods display their composed text at the terminal's cursor
+            self.app.cursor_position = self.region.offset + Offset(self.search.cursor, 0)
         return self.painter.strips(self._drawn[1], crop, self.size.width)
 
     def _visible(self) -> list[Line]:
@@ -130,7 +139,7 @@ class Transcript(Widget):
         return with_jump(rows, look.width, self._hint_of())
 
     def _marked(self, rows: list[Line], height: int, look: Look) -> list[Line]:
-        """Return rows with what is selected, and with what was found."""
+        """Return the rows with the selection and the matches of the search marked."""
         if not self.selection and self.search is None:
             return rows
         places = self.anchored.places(height, look)
@@ -140,19 +149,19 @@ class Transcript(Widget):
     # Search
 
     def open_search(self) -> None:
-        """Search; the keys are the search's from now on."""
+        """Open the search, which receives the keys until it is closed."""
         self.search = self.search or Search(self._state, self.anchored)
         self.update_rows()
 
     def close_search(self) -> None:
-        """Search no more; what was found stays where it is."""
+        """Close the search without scrolling."""
         self.search = None
         self.update_rows()
 
     # The mouse
 
     def place_at(self, y: int) -> Place | None:
-        """Return which row of which block is displayed at a row of the widget; None for none."""
+        """Return the place that a row of the widget displays; None below the last row of the conversation."""
         places = self.anchored.places(*self.room)
         return places[y] if 0 <= y < len(places) else None
 
@@ -162,25 +171,25 @@ class Transcript(Widget):
         return self._state.blocks[index - 1].kind if index else ""
 
     def scroll_to_share(self, y: int) -> None:
-        """Scroll to where a row of the scrollbar leads."""
+        """Scroll to the position that a row of the scrollbar represents."""
         height, look = self.room
         self.anchored.to_share(min(max(y / height, 0.0), 1.0), height, look)
         self.update_rows()
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
-        """Begin to select."""
+        """Start a selection or a drag of the scrollbar."""
         self.pointing.press(event)
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
-        """Select."""
+        """Continue the current drag."""
         self.pointing.move(event)
 
     def on_mouse_up(self) -> None:
-        """End to select."""
+        """End the current drag."""
         self.pointing.release()
 
     def on_click(self, event: events.Click) -> None:
-        """Expand, or select a word or a line."""
+        """Jump to the end, expand a block, or select a word or a line."""
         event.stop()
         self.pointing.click(event)
 

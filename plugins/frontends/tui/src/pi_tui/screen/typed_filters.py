@@ -1,4 +1,4 @@
-"""What plugins see of the terminal's input before it is read: each handler may discard it, or replace it."""
+"""Plugins' handlers of the terminal's input, which may discard or replace it before keys are read from it."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 __all__ = ["TypedFilters"]
 
 _SECONDS = 1.0
-"""How long the thread that reads waits for the handlers; then the input counts as it is."""
+"""Seconds that the input thread waits for the handlers; after that, it uses the input unchanged."""
 
 
 class TypedFilters:
-    """Handlers of plugins, in the order in which they were added; each gets what the one before it returned."""
+    """Handlers in the order in which they were added; each receives the result of the previous handler."""
 
     def __init__(self) -> None:
         self._handlers: list[TerminalInputHandler] = []
@@ -27,7 +27,7 @@ class TypedFilters:
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def add(self, handler: TerminalInputHandler) -> Callable[[], None]:
-        """Add a handler; returns how to remove it."""
+        """Add a handler; return a function that removes it."""
         self._loop = asyncio.get_running_loop()
         self._handlers.append(handler)
 
@@ -38,7 +38,7 @@ class TypedFilters:
         return remove
 
     def filtered(self, text: str) -> str:
-        """Return what the handlers leave of a text."""
+        """Return a text after all handlers; empty if one of them discards it."""
         for handler in [*self._handlers]:
             answer = handler(text)
             if answer is True:
@@ -47,7 +47,7 @@ class TypedFilters:
         return text
 
     def filtered_in_thread(self, data: bytes) -> bytes:
-        """Return what the handlers leave of input; called in the thread that reads it."""
+        """Return input after all handlers; called in the thread that reads the input."""
         if not self._handlers or self._loop is None or self._loop.is_closed():
             return data
         text = self._decoder.decode(data)

@@ -1,4 +1,4 @@
-"""Lines of plugins above and below the editor."""
+"""Plugins' lines above and below the editor."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 __all__ = ["MOST_ROWS", "widget_lines"]
 
 MOST_ROWS = 10
-"""Rows of a widget, so that the conversation stays visible."""
+"""Most rows of a widget, so that the conversation stays visible."""
 
 
 def widget_lines(state: State, placement: Literal["aboveEditor", "belowEditor"], width: int) -> list[Line]:
-    """Return the rows of the widgets of a place, one widget after the other."""
+    """Return the rows of all widgets with a placement, one widget after the other."""
     return [
         row
         for widget in state.widgets.values()

@@ -1,1 +1,1 @@
-"""Lists in place of the editor, as models: what is in them, which of it is displayed, and what keys do to it."""
+"""Models of the lists that replace the editor: their items, which of them are displayed, and the effects of keys."""

@@ -1,4 +1,4 @@
-"""Items of which those that match a search are displayed, and one of them is selected."""
+"""The items of a list: those that match a search are displayed, and one of them is selected."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ T = TypeVar("T")
 
 
 class Choices(Generic[T]):
-    """A list with a cursor. The cursor is always on one of the items that are found, if there are any.
+    """A list with a cursor. The cursor is always on one of the matching items, if there are any.
 
     Args:
         items: All items, in their order.
-        text: Returns the text of an item in which is searched.
-        key: Returns what makes an item the same one in another list; the selected item stays selected by it.
-        more: Returns a longer text in small letters, in which words are searched as they are typed.
-        ranked: Whether better matches come first; else the order stays.
+        text: Returns the text of an item that is searched.
+        key: Returns the identity of an item, by which it stays selected when the items are replaced.
+        more: Returns a longer text in lower case, in which words are searched exactly as typed.
+        ranked: Whether better matches come first; otherwise the order of the items is kept.
 
     Attributes:
         found: The items that match, in the order in which they are displayed.
@@ -50,12 +50,12 @@ class Choices(Generic[T]):
 
     @property
     def selected(self) -> T | None:
-        """The selected item; None where nothing is found."""
+        """The selected item; None if no item matches."""
         return self.found[self.index] if self.found else None
 
     @property
     def position(self) -> str:
-        """The cursor's place, ``(3/25)``."""
+        """The cursor's position in the list, such as ``(3/25)``."""
         return f"({self.index + 1 if self.found else 0}/{len(self.found)})"
 
     def search(self, typed: str) -> None:
@@ -65,14 +65,14 @@ class Choices(Generic[T]):
         self.index = 0
 
     def show(self, found: Iterable[T], typed: str) -> None:
-        """Display these items, which are those that match a search; the selected one stays selected."""
+        """Display these items, which match a search; the selected item stays selected."""
         selected = self.selected
         self.query = Query(typed)
         self._items = self.found = [*found]
         self._keep(selected)
 
     def replace(self, items: Iterable[T]) -> None:
-        """Take other items, in which the search and, if it is among them, the selected item are kept."""
+        """Replace the items, keeping the search and, if it is among them, the selected item."""
         selected = self.selected
         self._items = [*items]
         self._find()
@@ -86,16 +86,16 @@ class Choices(Generic[T]):
         return index is not None
 
     def move(self, by: int) -> None:
-        """Move the cursor; past an end it comes back at the other one."""
+        """Move the cursor, wrapping around at both ends."""
         if self.found:
             self.index = (self.index + by) % len(self.found)
 
     def jump(self, by: int) -> None:
-        """Move the cursor by many rows, up to an end."""
+        """Move the cursor by many rows, stopping at an end."""
         self.index = max(min(self.index + by, len(self.found) - 1), 0)
 
     def visible(self, room: int) -> list[tuple[T, bool]]:
-        """Return as many items around the cursor as there is room for, each with whether it is selected."""
+        """Return as many items around the cursor as fit, each with a flag that says whether it is selected."""
         first = max(min(self.index - room // 2, len(self.found) - room), 0)
         window = self.found[first : first + room]
         return [(item, first + number == self.index) for number, item in enumerate(window)]

@@ -1,4 +1,4 @@
-"""A line of text that the user types in a list: the search, a name, a value."""
+"""A line of text that the user types in a list: a search, a name or a value."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Field:
     """A text and its cursor.
 
     Args:
-        text: What is there already.
+        text: The initial text.
     """
 
     def __init__(self, text: str = "") -> None:
@@ -31,7 +31,7 @@ class Field:
 
     @property
     def text(self) -> str:
-        """What is typed."""
+        """The typed text."""
         return self._editor.value
 
     def press(self, key: Key, bindings: Bindings) -> bool:
@@ -44,12 +44,12 @@ class Field:
         return edited.value != before.value
 
     def paste(self, text: str) -> None:
-        """Insert a text; line breaks are spaces."""
+        """Insert a text; line breaks become spaces."""
         pasted = self._editor.pasted(" ".join(text.split()))
         self._editor = self._editor.edited(pasted.text)._replace(pastes=pasted.pastes)
 
     def line(self, width: int, prompt: str = "> ") -> Line:
-        """Return the row with its cursor; of a long text the part around the cursor."""
+        """Return the row with its cursor; for a long text, only the part around the cursor."""
         text, cursor = self._editor.text
         clusters = clusters_of(text, self._editor.labels)
         at = next((number for number, each in enumerate(clusters) if each.start >= cursor), len(clusters))

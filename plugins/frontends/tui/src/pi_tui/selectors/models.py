@@ -1,4 +1,4 @@
-"""The list of models: one is used from now on, or also by default."""
+"""The list of models: the user chooses one for this session, or also as the default."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ __all__ = ["MadeDefault", "ModelRow", "ModelSelector", "model_parts"]
 
 
 class ModelRow(NamedTuple):
-    """A model that can be used.
+    """An available model.
 
     Attributes:
         reference: ``provider/id``.
-        name: What its provider calls it.
+        name: The provider's name for it.
         is_current: Whether the session uses it.
         is_default: Whether new sessions use it.
-        is_scoped: Whether it is one of those to cycle through.
+        is_scoped: Whether it is one of the models to cycle through.
     """
 
     reference: str
@@ -43,27 +43,27 @@ class ModelRow(NamedTuple):
 
     @property
     def id(self) -> str:
-        """Its id without the provider's."""
+        """Its id without the id of the provider."""
         return self.reference.partition("/")[2]
 
     @property
     def text(self) -> str:
-        """All that can be searched."""
+        """The text that is searched."""
         return f"{self.id} {self.provider} {self.reference} {self.name}"
 
 
 class MadeDefault(NamedTuple):
-    """The user wants this model now and in new sessions: the list is closed."""
+    """The user chose this model for this session and new ones: the list is closed."""
 
     value: ModelRow
 
 
 class ModelSelector(Selector[ModelRow]):
-    """The models, the current one first.
+    """The list of models, with the current one first.
 
     Args:
-        models: All that can be used.
-        typed: What is searched at first.
+        models: All available models.
+        typed: The initial search.
     """
 
     place: ClassVar[Place] = "models"
@@ -82,9 +82,9 @@ class ModelSelector(Selector[ModelRow]):
         return self._scoped if self._in_scope else self._all
 
     def head(self, width: int, bindings: Bindings) -> Sequence[Line]:
-        """Return which models are displayed."""
+        """Return a row that says which models are displayed."""
         if not self._scoped:
-            return [Line.of(Run("Only models of providers that you are signed in to; /login adds more", "warning"))]
+            return [Line.of(Run("Models of providers you are signed in to; /login adds more", "warning"))]
         tab = drawn_keys(bindings, "tui.input.tab")
         scopes = [
             Run(name, "accent" if chosen else "muted")
@@ -94,7 +94,7 @@ class ModelSelector(Selector[ModelRow]):
         return [Line.of(Run("Scope: ", "muted"), scopes[0], Run(" | ", "muted"), scopes[1], *hint)]
 
     def row(self, item: ModelRow, width: int, *, is_selected: bool) -> Line:
-        """Return ``→ ✓ m1 [fake] · default``."""
+        """Return a row such as ``→ ✓ m1 [fake] · default``."""
         mark = Run("✓ ", "success") if item.is_current else Run("  ")
         default = [Run(" · default", "muted")] if item.is_default else []
         parts = [mark, *model_parts(item.id, item.provider, is_selected=is_selected), *default]
@@ -107,11 +107,11 @@ class ModelSelector(Selector[ModelRow]):
         return [Line.of(Run(f"  {name}", "muted"))]
 
     def hints(self) -> Sequence[Hint]:
-        """Return what keys do."""
+        """Return the descriptions of keys."""
         return (("tui.select.confirm", "to select"), ("app.models.save", "to set as default"))
 
     def act(self, action: str) -> Outcome | None:
-        """Change the scope, or the default."""
+        """Change the scope or the default model."""
         if action == "tui.input.tab":
             if self._scoped:
                 self._in_scope = not self._in_scope
@@ -129,5 +129,5 @@ class ModelSelector(Selector[ModelRow]):
 
 
 def model_parts(name: str, provider: str, *, is_selected: bool) -> list[Run]:
-    """Return the id of a model and its provider, as lists draw them."""
+    """Return the id of a model and its provider in the form that lists display."""
     return [Run(clean_line(name), "accent" if is_selected else "text"), Run(f" [{clean_line(provider)}]", "muted")]

@@ -1,4 +1,4 @@
-"""Short lists of options with a text next to each: providers, themes, messages, answers to a question."""
+"""Short lists of options, each with a note next to it: providers, themes, messages, answers to a question."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ __all__ = ["Option", "Pick"]
 _GAP = 3
 
 _WIDEST = 40
-"""Cells of a name at most where there is a note next to it."""
+"""Maximum cells of a name that has a note next to it."""
 
 
 class Option(NamedTuple):
-    """What can be taken.
+    """An option of a list.
 
     Attributes:
-        value: What identifies it.
-        name: What is displayed.
-        note: A text next to it.
-        is_current: Whether it is what there is now.
-        key: A letter that takes it at once, where the list is not searched.
+        value: Identifies the option.
+        name: The displayed name.
+        note: A text next to the name.
+        is_current: Whether it is the current choice.
+        key: A letter that chooses it at once if the list cannot be searched.
     """
 
     value: str
@@ -45,15 +45,15 @@ class Option(NamedTuple):
 
 
 class Pick(Selector[Option]):
-    """A title, a text, and options.
+    """A list with a title, a text and options.
 
     Args:
         title: The question.
-        options: What can be taken.
+        options: The options to choose from.
         message: A text below the title.
         searched: Whether the list can be searched.
-        preview: Called with the option that the cursor comes to.
-        last: Whether the last option is selected at first, in place of the current one.
+        preview: Called with the option to which the cursor moves.
+        last: Whether the last option is selected initially instead of the current one.
     """
 
     empty: ClassVar[str] = "No matches"
@@ -79,16 +79,16 @@ class Pick(Selector[Option]):
         self.choices.jump(current)
 
     def head(self, width: int, bindings: Bindings) -> Sequence[Line]:
-        """Return title and text."""
+        """Return the title and the text."""
         rows = wrap_text(clean(self._title), width, Run("", "accent", bold=True)) if self._title else []
         return rows + (wrap_text(clean(self._message), width, Run("", "muted")) if self._message else [])
 
     def search_line(self, width: int) -> Line | None:
-        """Return the search, if there is one."""
+        """Return the search row; None if the list cannot be searched."""
         return self.field.line(width) if self._is_searched else None
 
     def row(self, item: Option, width: int, *, is_selected: bool) -> Line:
-        """Return the name, a mark at the current one, and the note."""
+        """Return a row with the name, a mark if it is the current choice, and the note."""
         name, note = clean_line(item.name), clean_line(item.note)
         mark = [Run(" ✓", "success")] if item.is_current else []
         if not note:
@@ -100,11 +100,11 @@ class Pick(Selector[Option]):
         return selected_row(parts, is_selected=is_selected)
 
     def hints(self) -> Sequence[Hint]:
-        """Return what keys do."""
+        """Return the descriptions of keys."""
         return (("tui.select.confirm", "to select"), ("tui.select.cancel", "to go back"))
 
     def press(self, key: Key, bindings: Bindings) -> Outcome | None:
-        """Take a key; the letter of an option takes it."""
+        """Handle a key; the letter of an option chooses that option."""
         if not self._is_searched and key.text and key.action != "release":
             found = next((each for each in self.choices.found if each.key and each.key == key.text.lower()), None)
             return Chosen(found) if found is not None else None

@@ -1,4 +1,4 @@
-"""What is typed into the search of a list: words in any order, ``"a phrase"``, or ``re:`` and a regular expression."""
+"""Parsing of a list's search: words in any order, ``"a phrase"``, or ``re:`` with a regular expression."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ _PARTS = re.compile(r'"([^"]*)"?|(\S+)')
 _PATTERN = "re:"
 
 _IN_MORE = 3
-"""Worse than any match in the text itself."""
+"""Rank of a match in the longer text, which is worse than any match in the text itself."""
 
 
 class Query:
     """A search.
 
     Args:
-        typed: What is typed.
+        typed: The text that the user typed.
 
     Attributes:
         is_empty: Whether everything matches.
-        problem: Why nothing can match: the regular expression is none; None if it is one.
+        problem: Describes an invalid regular expression, with which nothing matches; None if there is no problem.
     """
 
     def __init__(self, typed: str) -> None:
@@ -49,9 +49,9 @@ class Query:
         """Return how well a text matches, 0 at best; None if it does not.
 
         Args:
-            text: The text, in which the letters of a word may be apart.
-            more: A long text in small letters, in which a word must be as it is typed: letters that are apart are in
-                any long text.
+            text: The text; other letters may occur between the letters of a word.
+            more: A long text in lower case, in which a word must occur exactly as typed, since separated letters occur
+                in any long text.
         """
         if self.problem is not None:
             return None
@@ -69,7 +69,7 @@ class Query:
         try:
             search = re.compile(pattern, re.IGNORECASE).search
         except re.error as error:
-            self.problem = f"{pattern!r} is no regular expression: {error}"
+            self.problem = f"{pattern!r} is not a regular expression: {error}"
         else:
             if pattern:
                 self._tests.append((lambda text: 0 if search(text) else None, search))

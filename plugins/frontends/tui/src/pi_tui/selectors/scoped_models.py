@@ -1,4 +1,4 @@
-"""The list of models to cycle through: which, and in which order."""
+"""The list that selects and orders the models to cycle through."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ __all__ = ["ScopeChanged", "ScopeSaved", "ScopedModelSelector"]
 
 
 class ScopeChanged(NamedTuple):
-    """These models are cycled through in this session; the list stays open.
+    """The user changed the models to cycle through in this session; the list stays open.
 
     Attributes:
-        references: In their order; None for all.
+        references: References of the models, in order; None for all.
     """
 
     references: tuple[str, ...] | None
 
 
 class ScopeSaved(NamedTuple):
-    """These models are cycled through in new sessions, too; the list stays open."""
+    """The user wants to cycle through these models in new sessions, too; the list stays open."""
 
     references: tuple[str, ...] | None
 
 
 class ScopedModelSelector(Selector[str]):
-    """Models with a mark at those to cycle through, which come first, in their order.
+    """The list of models. Those to cycle through are marked and come first, in their order.
 
     Args:
-        models: All that can be used.
-        enabled: References of those to cycle through; None for all.
+        models: All available models.
+        enabled: References of the models to cycle through; None for all.
     """
 
     place: ClassVar[Place] = "models"
@@ -64,7 +64,7 @@ class ScopedModelSelector(Selector[str]):
         return [Line.of(Run("Models to cycle through", "accent", bold=True))]
 
     def row(self, item: str, width: int, *, is_selected: bool) -> Line:
-        """Return ``→ ✓ m1 [fake]``; without a mark where all are enabled."""
+        """Return a row such as ``→ ✓ m1 [fake]``, without a mark if all models are enabled."""
         model = self._models[item]
         mark = ""
         if self._enabled is not None:
@@ -79,7 +79,7 @@ class ScopedModelSelector(Selector[str]):
         return [Line.of(Run(f"  · {text}", "muted"), *unsaved)]
 
     def hints(self) -> Sequence[Hint]:
-        """Return what keys do."""
+        """Return the descriptions of keys."""
         return (
             ("tui.select.confirm", "toggle"),
             ("app.models.enableAll", "all"),
@@ -90,7 +90,7 @@ class ScopedModelSelector(Selector[str]):
         )
 
     def act(self, action: str) -> Outcome | None:
-        """Enable, disable, reorder, save."""
+        """Enable, disable, reorder or save models."""
         if action == "app.models.save":
             self._is_saved = True
             return ScopeSaved(self.enabled)
@@ -105,7 +105,7 @@ class ScopedModelSelector(Selector[str]):
         return NotImplemented
 
     def confirm(self) -> Outcome | None:
-        """Enable or disable the selected model; the first one that is chosen while all are enabled is the only one."""
+        """Enable or disable the selected model; if all are enabled, enable only this one."""
         selected = self.choices.selected
         if selected is None:
             return None
@@ -133,7 +133,7 @@ class ScopedModelSelector(Selector[str]):
         return self._change(enabled, ordered=True)
 
     def _found(self) -> list[str]:
-        """Return the models that are displayed: a search limits what is enabled and disabled at once."""
+        """Return the displayed models: a search limits which models are enabled or disabled together."""
         return [*self.choices.found]
 
     def _with(self, names: Iterable[str]) -> list[str] | None:

@@ -1,4 +1,4 @@
-"""What all lists have in common: keys by what they do, a search, the rows between two rules, a row of hints."""
+"""The base class of all lists: actions of keys, a search, rows between two rules, and hints."""
 
 from __future__ import annotations
 
@@ -27,31 +27,31 @@ _PAGE = 10
 
 
 class Chosen(NamedTuple):
-    """The user took an item: the list is closed."""
+    """The user chose an item: the list is closed."""
 
     value: Any
 
 
 class Cancelled(NamedTuple):
-    """The user took none: the list is closed."""
+    """The user cancelled: the list is closed."""
 
 
 Outcome = Any
-"""What a key led to: ``Chosen``, ``Cancelled``, or a request of the list that its front end carries out."""
+"""The result of a key: ``Chosen``, ``Cancelled``, or a request of the list for its front end."""
 
 Hint = tuple[str | tuple[str, ...], str]
-"""An action, or several, and what their keys do in words."""
+"""One or more actions, and a description of what their keys do."""
 
 
 class Selector(Generic[T]):
-    """A list that can be searched. Subclasses say how a row looks and which further actions there are.
+    """A list that can be searched. Subclasses define the rows and additional actions.
 
     Args:
         choices: The items.
 
     Attributes:
-        place: Where its keys are pressed.
-        empty: What is displayed where nothing is found.
+        place: The place whose key bindings apply.
+        empty: The text that is displayed if nothing is found.
     """
 
     place: ClassVar[Place] = "list"
@@ -61,7 +61,7 @@ class Selector(Generic[T]):
         self.choices = choices
         self.field = Field()
 
-    # What a subclass says
+    # For subclasses
 
     def row(self, item: T, width: int, *, is_selected: bool) -> Line:
         """Return the row of an item."""
@@ -76,21 +76,21 @@ class Selector(Generic[T]):
         return ()
 
     def hints(self) -> Sequence[Hint]:
-        """Return what keys do."""
+        """Return the descriptions of keys."""
         return (("tui.select.confirm", "to select"), ("tui.select.cancel", "to cancel"))
 
     def act(self, action: str) -> Outcome | None:
-        """Do what only this list can; ``NotImplemented`` for an action that it does not have."""
+        """Perform an action of this list; return ``NotImplemented`` for an action that it does not have."""
         return NotImplemented
 
     def confirm(self) -> Outcome | None:
-        """Take the selected item."""
+        """Choose the selected item."""
         return Chosen(self.choices.selected) if self.choices.found else None
 
-    # What all lists do
+    # Common to all lists
 
     def press(self, key: Key, bindings: Bindings) -> Outcome | None:
-        """Take a key; return what it led to, None for nothing beyond the list itself."""
+        """Handle a key and return its outcome; None if it affected only the list itself."""
         if key.action == "release":
             return None
         for action in (*bindings.actions(key.name, self.place), *bindings.actions(key.name, "main")):
@@ -103,22 +103,22 @@ class Selector(Generic[T]):
         return None
 
     def paste(self, text: str) -> None:
-        """Take a pasted text."""
+        """Insert a pasted text into the search."""
         self.field.paste(text)
         self.searched()
 
     def searched(self) -> None:
-        """Display what matches the search after it changed."""
+        """Display the items that match the changed search."""
         self.choices.search(self.field.text)
 
     def lines(self, width: int, height: int, bindings: Bindings) -> list[Line]:
-        """Return all rows, none wider than ``width``, at most ``height`` of them unless that is too few for any."""
+        """Return all rows, none wider than ``width``; at most ``height`` rows, unless no item would fit."""
         width = max(width, 1)
         search = [row for row in (self.search_line(width),) if row is not None]
         head, foot = [*self.head(width, bindings)], [*self.foot(width, bindings)]
         hints = hint_rows(self.hints(), bindings, width)
         least = min(_LEAST, len(self.choices.found))
-        # What helps to find the way is left out before what can be chosen, and the title last.
+        # Omit help before items if there is little room, and the title last.
         for above, below in ((head, [*foot, *hints]), (head, hints), (head, []), (head[:1], []), ([], [])):
             room = height - len(above) - len(search) - len(below) - _AROUND
             if room >= least:
@@ -129,11 +129,11 @@ class Selector(Generic[T]):
         return [cut(row, width) for row in rows]
 
     def search_line(self, width: int) -> Line | None:
-        """Return the row in which the user types; None for a list without a search."""
+        """Return the search row; None for a list that cannot be searched."""
         return self.field.line(width)
 
     def body(self, room: int, width: int) -> list[Line]:
-        """Return the rows of the items, and the cursor's place where they are not all displayed."""
+        """Return the rows of the items, and the cursor's position if not all of them are displayed."""
         choices = self.choices
         if choices.query.problem is not None:
             return [Line.of(Run(f"  {clean_line(choices.query.problem)}", "error"))]
@@ -157,7 +157,7 @@ class Selector(Generic[T]):
         return None
 
     def moved(self) -> None:
-        """Do what is to be done when another item is selected."""
+        """React to the selection of another item; the default does nothing."""
 
     def _type(self, key: Key, bindings: Bindings) -> None:
         if self.field.press(key, bindings):
@@ -170,25 +170,25 @@ _STEPS = {"tui.select.up": -1, "tui.select.down": 1}
 _PAGES = {"tui.select.pageUp": -_PAGE, "tui.select.pageDown": _PAGE}
 
 _AROUND = 3
-"""Rows of the rules and of the cursor's place."""
+"""Number of rows for the rules and the cursor's position."""
 
 _LEAST = 3
-"""Items that are displayed at least before head and hints are."""
+"""Minimum number of displayed items; the head and the hints give way to them."""
 
 
 def selected_row(parts: Iterable[str | Run], *, is_selected: bool) -> Line:
-    """Return a row with a cursor, or with as much space."""
+    """Return a row that begins with a cursor, or with equally wide space."""
     return Line.of(Run("→ ", "accent") if is_selected else "  ", *parts)
 
 
 def drawn_keys(bindings: Bindings, *actions: str) -> str:
-    """Return the keys of actions as hints write them: ``Ctrl+S``; empty if they have none."""
+    """Return the keys of actions in the form of hints, such as ``Ctrl+S``; empty if they have none."""
     keys = action_hint(bindings, *actions).split("/")
     return "/".join("+".join([part[:1].upper() + part[1:] for part in key.split("+")]) for key in keys)
 
 
 def hint_rows(hints: Iterable[Hint], bindings: Bindings, width: int) -> list[Line]:
-    """Return rows that say what keys do; actions without a key are left out."""
+    """Return rows that describe keys, omitting actions without a key."""
     texts = []
     for actions, does in hints:
         keys = drawn_keys(bindings, *((actions,) if isinstance(actions, str) else actions))

@@ -1,4 +1,4 @@
-"""Stored sessions as rows of a list: which of them, in which order, and which continues which."""
+"""Stored sessions as rows of a list: filtering, order, and the tree of forks."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ SortMode = Literal["threaded", "recent", "relevance"]
 
 
 _DEEPEST = 60
-"""Cells of indentation at most: a chain of thousands of forks is drawn below each other."""
+"""Maximum cells of indentation: deeper forks, of which there may be thousands, are not indented further."""
 
 
 class SessionRow(NamedTuple):
     """A stored session.
 
     Attributes:
-        path: What identifies it.
-        title: Its name, or else the first message.
-        modified: Seconds since 1970 of its last message.
-        messages: How many it has.
+        path: The path of its file, which identifies it.
+        title: Its name, or its first message if it has no name.
+        modified: Time of its last message, in seconds since 1970.
+        messages: Number of its messages.
         is_named: Whether the title is a name that the user gave.
-        cwd: The working directory, as it is displayed.
+        cwd: The working directory in its displayed form.
         parent: Path of the session that it was forked from.
-        is_current: Whether it is the session that is open.
-        text: Text of the messages in which is searched, in small letters; words are separated by single spaces.
+        is_current: Whether it is the open session.
+        text: Text of its messages for searching, in lower case; words are separated by single spaces.
     """
 
     path: str
@@ -45,19 +45,19 @@ class SessionRow(NamedTuple):
 
     @property
     def searched(self) -> str:
-        """What can be searched before the messages are read."""
+        """The text that can be searched before the messages are read."""
         return f"{self.title} {self.cwd}"
 
 
 class Placed(NamedTuple):
-    """A row and what is drawn before it: ``├─`` for a fork of the session above."""
+    """A row and the lines before it, such as ``├─`` for a fork of the session above."""
 
     row: SessionRow
     lines: str = ""
 
 
 def arranged(rows: Iterable[SessionRow], typed: str, sort: SortMode, *, only_named: bool) -> list[Placed]:
-    """Return the rows that match, in their order. Forks follow what they were forked from while nothing is searched."""
+    """Return the matching rows in order. Without a search, ``threaded`` puts forks below their original session."""
     kept = [row for row in rows if row.is_named or not only_named]
     query = Query(typed)
     if query.is_empty:
@@ -70,7 +70,7 @@ def arranged(rows: Iterable[SessionRow], typed: str, sort: SortMode, *, only_nam
 
 
 def _threads(newest: Sequence[SessionRow]) -> list[Placed]:
-    """Return trees of sessions; the one with the latest session is first."""
+    """Return trees of sessions; the tree with the latest session comes first."""
     paths = {row.path for row in newest}
     children: dict[str | None, list[SessionRow]] = {}
     for row in newest:
@@ -96,19 +96,19 @@ def _threads(newest: Sequence[SessionRow]) -> list[Placed]:
             ]
 
     walk(children.get(None, []))
-    if len(seen) < len(newest):  # files that name each other as their parents
+    if len(seen) < len(newest):  # some files name each other as their parents
         for row in newest:
             walk([row])
     return placed
 
 
 def _latest(newest: Sequence[SessionRow], children: dict[str | None, list[SessionRow]]) -> dict[str, float]:
-    """Return for each session when it or a fork of it was used last."""
+    """Return for each session when it or one of its forks was last used."""
     parents = {row.path: parent for parent, rows in children.items() for row in rows}
     latest: dict[str, float] = {}
     for row in newest:
         path: str | None = row.path
-        while path is not None and path not in latest:  # the newest comes first: what is set is not earlier
+        while path is not None and path not in latest:  # newest first: a value that is set is never earlier
             latest[path] = row.modified
             path = parents.get(path)
     return latest
@@ -118,5 +118,5 @@ _STEPS = (("y", 365 * 86_400), ("mo", 30 * 86_400), ("w", 7 * 86_400), ("d", 86_
 
 
 def age(seconds: float) -> str:
-    """Return a duration in one unit: ``now``, ``5m``, ``2d``."""
+    """Return a duration in one unit, such as ``now``, ``5m`` or ``2d``."""
     return next((f"{int(seconds // each)}{unit}" for unit, each in _STEPS if seconds >= each), "now")

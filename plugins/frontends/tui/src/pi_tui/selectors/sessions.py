@@ -1,11 +1,11 @@
-"""The list of stored sessions: one is opened, others are renamed or deleted in place."""
+"""The list of stored sessions, in which the user opens, renames and deletes them."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from pi_hookspecs import Line, Run
-from pi_tui.lines.line import cells, cut_text
+from pi_tui.lines.line import cells, cut_start, cut_text
 from pi_tui.selectors.choices import Choices
 from pi_tui.selectors.field import Field
 from pi_tui.selectors.selector import Chosen, Hint, Selector, hint_rows, selected_row
@@ -25,43 +25,43 @@ __all__ = ["ScopeWanted", "SessionDeleted", "SessionRenamed", "SessionSelector",
 _SORTS: tuple[SortMode, ...] = ("threaded", "recent", "relevance")
 
 _LEAST_TITLE = 8
-"""Cells of a title that are left before count and age are left out."""
+"""Minimum cells of a title; if there is less room, the count and the age are omitted."""
 
 
 class ScopeWanted(NamedTuple):
-    """The sessions of all folders are to be displayed, or of this one; ``SessionSelector.take`` gives them."""
+    """The user wants the sessions of all folders, or of this one; pass them to ``SessionSelector.take``."""
 
     everywhere: bool
 
 
 class TextWanted(NamedTuple):
-    """The user searches: the text of the messages is to be read; ``SessionSelector.take`` gives the rows with it."""
+    """The user searches, so that the messages must be read; pass rows with their text to ``SessionSelector.take``."""
 
 
 class SessionRenamed(NamedTuple):
-    """The user gave a session another name; empty for none. The list stays open."""
+    """The user renamed a session; an empty name removes it. The list stays open."""
 
     path: str
     name: str
 
 
 class SessionDeleted(NamedTuple):
-    """The user wants a session to be deleted, and has confirmed it. The list stays open."""
+    """The user confirmed the deletion of a session. The list stays open."""
 
     path: str
 
 
 class SessionSelector(Selector[Placed]):
-    """Stored sessions.
+    """The list of stored sessions.
 
     Args:
-        rows: Those that are known; None while they are read.
-        now: Seconds since 1970, for ages.
+        rows: The sessions that are known; None while they are read.
+        now: Current time in seconds since 1970, for ages.
 
     Attributes:
         everywhere: Whether sessions of all folders are displayed.
         wants_text: Whether the text of the messages is searched.
-        problem: A sentence about what did not work.
+        problem: A sentence about an operation that failed.
     """
 
     place: ClassVar[Place] = "sessions"
@@ -83,26 +83,26 @@ class SessionSelector(Selector[Placed]):
         super().__init__(Choices((), lambda placed: placed.row.path))
         self._arrange()
 
-    # What the front end gives
+    # Input from the front end
 
     def take(self, rows: Iterable[SessionRow], *, is_last: bool = True) -> None:
-        """Display these sessions; the selected one stays selected.
+        """Display these sessions; the selected session stays selected.
 
         Args:
             rows: The sessions.
-            is_last: False for the first of many, while the others are read.
+            is_last: False if these are the first of many, and the others are still being read.
         """
         self._rows, self._is_reading = [*rows], not is_last
         self._arrange(keep=True)
 
     def show_progress(self, done: int, total: int) -> None:
-        """Display how many sessions are read."""
+        """Display how many sessions have been read."""
         self._is_reading, self._progress = True, f" {done:,}/{total:,}"
 
     # Rows
 
     def head(self, width: int, bindings: Bindings) -> Sequence[Line]:
-        """Return what is displayed, and what changes that."""
+        """Return the scope, filter and order, and the keys that change them."""
         title = "Resume Session (All)" if self.everywhere else "Resume Session (Current Folder)"
         reading = f"  Loading{self._progress}..." if self._is_reading else ""
         here, everywhere = ("○", "◉") if self.everywhere else ("◉", "○")
@@ -115,7 +115,7 @@ class SessionSelector(Selector[Placed]):
         return [*rows, *hint_rows(_ABOVE, bindings, width)]
 
     def search_line(self, width: int) -> Line:
-        """Return the search, the name that is typed, or the question."""
+        """Return the search, the name being typed, or the confirmation question."""
         if self._renaming is not None:
             return self._renaming.line(width, "Name: ")
         if self._deleting:
@@ -124,11 +124,11 @@ class SessionSelector(Selector[Placed]):
         return self.field.line(width)
 
     def row(self, item: Placed, width: int, *, is_selected: bool) -> Line:
-        """Return title, count of messages and age; the title is cut."""
+        """Return a row with the title, the number of messages and the age; a long title is cut."""
         row = item.row
         end = f"{row.messages} {age(max(self._now - row.modified, 0))}"
         if row.cwd and (self.everywhere or self._shows_paths):
-            end = f"{cut_text(clean_line(row.cwd), max(width // 3, 1))} {end}"
+            end = f"{cut_start(clean_line(row.cwd), max(width // 3, 1))} {end}"
         lines = cut_text(item.lines, max(width // 2, 1))
         room = width - 2 - cells(lines) - cells(end) - 2
         if room < _LEAST_TITLE:
@@ -141,13 +141,17 @@ class SessionSelector(Selector[Placed]):
         return selected_row([Run(lines, "dim"), Run(title, role), Run(space), Run(end, "dim")], is_selected=is_selected)
 
     def foot(self, width: int, bindings: Bindings) -> Sequence[Line]:
-        """Return where the selected session is, and what did not work."""
+        """Return the path of the selected session if paths are displayed, and the problem if there is one."""
         selected = self.choices.selected
-        rows = [Line.of(Run(f"  {clean_line(selected.row.path)}", "dim"))] if self._shows_paths and selected else []
-        return [*rows, Line.of(Run(clean_line(self.problem), "error"))] if self.problem else rows
+        rows = []
+        if self._shows_paths and selected:
+            rows.append(Line.of(Run(f"  {cut_start(clean_line(selected.row.path), width - 2)}", "dim")))
+        if self.problem:
+            rows.append(Line.of(Run(clean_line(self.problem), "error")))
+        return rows
 
     def body(self, room: int, width: int) -> list[Line]:
-        """Return the sessions, or that they are being read."""
+        """Return the rows of the sessions, or a row that says that they are being read."""
         if self._is_reading and not self._rows:
             return [Line.of(Run("  Loading...", "muted"))]
         if not self._rows:
@@ -156,7 +160,7 @@ class SessionSelector(Selector[Placed]):
         return super().body(room, width)
 
     def hints(self) -> Sequence[Hint]:
-        """Return what keys do now."""
+        """Return the descriptions of the keys that can be pressed now."""
         if self._renaming is not None:
             return (("tui.select.confirm", "to save"), ("tui.select.cancel", "to cancel"))
         if self._deleting:
@@ -166,7 +170,7 @@ class SessionSelector(Selector[Placed]):
     # Keys
 
     def press(self, key: Key, bindings: Bindings) -> Outcome | None:
-        """Take a key; a name that is typed and a question take all of them."""
+        """Handle a key; while a name is typed or a question is open, it receives all keys."""
         if key.action == "release":
             return None
         if self._renaming is None and not self._deleting:
@@ -183,14 +187,14 @@ class SessionSelector(Selector[Placed]):
         return None
 
     def paste(self, text: str) -> None:
-        """Take a pasted text where one is typed."""
+        """Insert a pasted text into the search or the name."""
         if self._renaming is not None:
             self._renaming.paste(text)
         elif not self._deleting:
             super().paste(text)
 
     def act(self, action: str) -> Outcome | None:
-        """Change what is displayed, or begin to rename or delete."""
+        """Change the displayed sessions, or begin to rename or delete one."""
         if action == "tui.input.tab":
             self.everywhere = not self.everywhere
             self.wants_text = bool(self.field.text)
@@ -217,7 +221,7 @@ class SessionSelector(Selector[Placed]):
         return Chosen(selected.row) if selected is not None else None
 
     def searched(self) -> None:
-        """Display what matches the search after it changed."""
+        """Display the items that match the changed search."""
         self._arrange()
 
     def _text_wanted(self) -> Outcome | None:
@@ -242,7 +246,7 @@ class SessionSelector(Selector[Placed]):
             self._deleting, self._asked = True, selected.row
 
     def _done(self) -> Outcome | None:
-        """Return what is to be done with the session that was asked about: the list may be another one by now."""
+        """Return the confirmed change for the session that it was requested for, even if the list has changed since."""
         asked, self._asked = self._asked, None
         name, self._renaming = self._renaming, None
         deleting, self._deleting = self._deleting, False
@@ -253,7 +257,7 @@ class SessionSelector(Selector[Placed]):
         return SessionRenamed(asked.path, name.text.strip()) if name is not None else None
 
     def _arrange(self, *, keep: bool = False) -> None:
-        """Display what matches, in its order."""
+        """Display the matching sessions in order."""
         placed = arranged(self._rows, self.field.text, self._sort, only_named=self._only_named)
         self.choices.show(placed, self.field.text)
         if not keep:

@@ -1,4 +1,4 @@
-"""The list of settings: what each does, where it is set, and its value, which is changed in place."""
+"""The list of settings, with their descriptions, origins and values, which are changed in place."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = ["SettingChanged", "SettingOpened", "SettingRow", "SettingSelector"]
 _GAP = 2
 
 _MOST_TEXT = 3
-"""Rows of a description."""
+"""Maximum number of rows of a description."""
 
 
 class SettingRow(NamedTuple):
@@ -33,12 +33,12 @@ class SettingRow(NamedTuple):
 
     Attributes:
         name: Its dotted name.
-        kind: What its value is; a ``list`` has a dialog of its own.
+        kind: The type of its value; a ``list`` has a dialog of its own.
         value: The effective value; None if there is none.
         description: What it does.
         choices: The values of a ``choice``.
-        place: Where it is set; empty for the default.
-        least: The least number; None for any.
+        place: The place where it is set; empty for the default.
+        least: The minimum of a number; None if there is none.
         is_whole: Whether a number must be whole.
     """
 
@@ -53,34 +53,34 @@ class SettingRow(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The value as it is displayed."""
+        """The value in its displayed form."""
         if isinstance(self.value, bool):
             return "true" if self.value else "false"
         return "" if self.value is None else str(self.value)
 
 
 class SettingChanged(NamedTuple):
-    """The user gave a setting another value; None for its default. The list stays open."""
+    """The user changed a setting; None restores its default. The list stays open."""
 
     name: str
     value: Any
 
 
 class SettingOpened(NamedTuple):
-    """The dialog of a setting is to be opened: the list is closed, and comes back after it."""
+    """The user opened the dialog of a setting: the list is closed, and reopens after it."""
 
     name: str
 
 
 class SettingSelector(Selector[SettingRow]):
-    """Settings.
+    """The list of settings.
 
     Args:
-        rows: All of them.
-        selected: The name of the one that is selected first.
+        rows: All settings.
+        selected: The name of the initially selected setting.
 
     Attributes:
-        problem: A sentence about what did not work.
+        problem: A sentence about an operation that failed.
     """
 
     empty: ClassVar[str] = "No matching settings"
@@ -93,20 +93,20 @@ class SettingSelector(Selector[SettingRow]):
             self.choices.select(selected)
 
     def take(self, rows: Iterable[SettingRow]) -> None:
-        """Display these settings; the selected one stays selected."""
+        """Display these settings; the selected setting stays selected."""
         self.choices.replace(rows)
 
     # Rows
 
     def search_line(self, width: int) -> Line:
-        """Return the search, or the value that is typed."""
+        """Return the search, or the value being typed."""
         selected = self.choices.selected
         if self._value is None or selected is None:
             return self.field.line(width)
         return self._value.line(width, f"{cut_text(selected.name, max(width // 2, 1))}: ")
 
     def row(self, item: SettingRow, width: int, *, is_selected: bool) -> Line:
-        """Return name and value; names are a column."""
+        """Return a row with the name and the value; names are aligned in a column."""
         column = min(max(cells(row.name) for row in self.choices.found), max(width // 2, 1))
         name = cut_text(item.name, column)
         value = Run(clean_line(item.text) or "not set", "text" if item.place else "muted")
@@ -114,11 +114,11 @@ class SettingSelector(Selector[SettingRow]):
         return selected_row([Run(name, "accent" if is_selected else "text"), space, value], is_selected=is_selected)
 
     def body(self, room: int, width: int) -> list[Line]:
-        """Return the rows; their place is below them anyway."""
+        """Return the rows without the cursor's position, which ``foot`` displays."""
         return super().body(room, width)[:room]
 
     def foot(self, width: int, bindings: Bindings) -> Sequence[Line]:
-        """Return the cursor's place, what the selected setting does, and where it is set."""
+        """Return the cursor's position, and the description and the origin of the selected setting."""
         rows = [Line.of(Run(f"  {self.choices.position}", "muted"))]
         selected = self.choices.selected
         if selected is not None:
@@ -130,7 +130,7 @@ class SettingSelector(Selector[SettingRow]):
         return [*rows, Line.of(Run(clean_line(self.problem), "error"))] if self.problem else rows
 
     def hints(self) -> Sequence[Hint]:
-        """Return what keys do now."""
+        """Return the descriptions of the keys that can be pressed now."""
         if self._value is not None:
             return (("tui.select.confirm", "to save, empty for the default"), ("tui.select.cancel", "to leave it"))
         return (("tui.select.confirm", "or Space to change"), ("tui.select.cancel", "to close"))
@@ -138,7 +138,7 @@ class SettingSelector(Selector[SettingRow]):
     # Keys
 
     def press(self, key: Key, bindings: Bindings) -> Outcome | None:
-        """Take a key; a value that is typed takes all of them."""
+        """Handle a key; while a value is typed, it receives all keys."""
         if key.action == "release":
             return None
         self.problem = ""
@@ -154,14 +154,14 @@ class SettingSelector(Selector[SettingRow]):
         return None
 
     def paste(self, text: str) -> None:
-        """Take a pasted text where one is typed."""
+        """Insert a pasted text into the search or the value."""
         if self._value is not None:
             self._value.paste(text)
         else:
             super().paste(text)
 
     def confirm(self) -> Outcome | None:
-        """Change the selected setting: to its next value, or by what is typed."""
+        """Change the selected setting to its next value, or begin to type a value."""
         row = self.choices.selected
         if row is None:
             return None
@@ -176,7 +176,7 @@ class SettingSelector(Selector[SettingRow]):
         return None
 
     def _typed(self, text: str) -> Outcome | None:
-        """Return the change to what was typed; what is no number stays, with the reason."""
+        """Return the change to the typed value; report an invalid number, which can then be edited further."""
         row = self.choices.selected
         if row is None or not text:
             self._value = None
@@ -186,7 +186,7 @@ class SettingSelector(Selector[SettingRow]):
             value = _number(text, row)
             if value is None:
                 least = "" if row.least is None else f" of at least {row.least:g}"
-                self.problem = f"{text!r} is no{' whole' if row.is_whole else ''} number{least}."
+                self.problem = f"{text!r} is not a{' whole' if row.is_whole else ''} number{least}."
                 return None
         self._value = None
         return SettingChanged(row.name, value)

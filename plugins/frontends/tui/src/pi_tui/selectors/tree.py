@@ -1,7 +1,8 @@
-"""The list of a session's tree: the place is chosen from which the session goes on."""
+"""The list of a session's tree, in which the user chooses the entry from which the session continues."""
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from pi_hookspecs import Line, Run
@@ -26,25 +27,25 @@ __all__ = ["EntryCopied", "LabelChanged", "TreeSelector"]
 
 
 class LabelChanged(NamedTuple):
-    """The user gave an entry another label; empty for none. The list stays open."""
+    """The user changed the label of an entry; an empty label removes it. The list stays open."""
 
     entry_id: str
     label: str
 
 
 class EntryCopied(NamedTuple):
-    """The text of an entry is to be copied. The list stays open."""
+    """The user wants to copy the text of an entry. The list stays open."""
 
     text: str
 
 
 class TreeSelector(Selector[TreeRow]):
-    """A tree; the leaf is selected at first.
+    """The list of a session's entries; the leaf is selected initially.
 
     Args:
         tree: The entries.
-        wanted: Which of them are displayed.
-        selected: The id of the entry that is selected, if it is not the leaf.
+        wanted: The initial filter of entries.
+        selected: The id of the initially selected entry; None for the leaf.
     """
 
     place: ClassVar[Place] = "tree"
@@ -62,15 +63,15 @@ class TreeSelector(Selector[TreeRow]):
     # Rows
 
     def head(self, width: int, bindings: Bindings) -> Sequence[Line]:
-        """Return the title and what keys do."""
+        """Return the title and the hints."""
         return [Line.of(Run("Session Tree", "accent", bold=True)), *hint_rows(_HINTS, bindings, width)]
 
     def search_line(self, width: int) -> Line:
-        """Return the search, or the label that is typed."""
+        """Return the search, or the label being typed."""
         return self.field.line(width, "Type to search: ") if self._label is None else self._label.line(width, "Label: ")
 
     def row(self, item: TreeRow, width: int, *, is_selected: bool) -> Line:
-        """Return cursor, branches, a mark on the current path, label and text; the text is cut."""
+        """Return a row with cursor, branches, a mark on the current path, the label, and the text, which may be cut."""
         entry = item.entry
         lines = item.lines if cells(item.lines) <= width // 2 else f"…{item.lines[-(width // 2) :]}"
         time = f" {entry.labelled}" if self._shows_times and entry.labelled else ""
@@ -87,12 +88,12 @@ class TreeSelector(Selector[TreeRow]):
         return Line.of(*runs, Run(end, "accent"))
 
     def foot(self, width: int, bindings: Bindings) -> Sequence[Line]:
-        """Return the cursor's place and the filter."""
+        """Return the cursor's position and the filter."""
         wanted = "" if self._filter == "default" else f" [{self._filter}]"
         return [Line.of(Run(f"  {self.choices.position}{wanted}", "muted"))]
 
     def body(self, room: int, width: int) -> list[Line]:
-        """Return the rows; their place is below them anyway."""
+        """Return the rows without the cursor's position, which ``foot`` displays."""
         return super().body(room, width)[:room]
 
     def hints(self) -> Sequence[Hint]:
@@ -102,7 +103,7 @@ class TreeSelector(Selector[TreeRow]):
     # Keys
 
     def press(self, key: Key, bindings: Bindings) -> Outcome | None:
-        """Take a key; a label that is typed takes all of them."""
+        """Handle a key; while a label is typed, it receives all keys."""
         if self._label is None or key.action == "release":
             return super().press(key, bindings)
         actions = bindings.actions(key.name, "list")
@@ -115,16 +116,19 @@ class TreeSelector(Selector[TreeRow]):
         return None
 
     def paste(self, text: str) -> None:
-        """Take a pasted text where one is typed."""
+        """Insert a pasted text into the search or the label."""
         if self._label is not None:
             self._label.paste(text)
         else:
             super().paste(text)
 
     def act(self, action: str) -> Outcome | None:
-        """Fold, filter, label, copy."""
+        """Fold, filter, label or copy; cancel a search before the list."""
         selected = self.choices.selected
-        if action in _FILTER_KEYS:
+        if action == "tui.select.cancel" and self.field.text:
+            self.field = Field()
+            self.searched()
+        elif action in _FILTER_KEYS:
             self._set_filter(_FILTER_KEYS[action])
         elif action in _FILTER_STEPS:
             self._set_filter(FILTERS[(FILTERS.index(self._filter) + _FILTER_STEPS[action]) % len(FILTERS)])
@@ -143,12 +147,12 @@ class TreeSelector(Selector[TreeRow]):
         return None
 
     def confirm(self) -> Outcome | None:
-        """Take the selected entry."""
+        """Choose the selected entry."""
         selected = self.choices.selected
         return Chosen(selected.entry) if selected is not None else None
 
     def searched(self) -> None:
-        """Display what matches the search after it changed; nothing is folded in it."""
+        """Display the items that match the changed search, with nothing folded."""
         self._folded.clear()
         self._arrange(self._selected_id)
 
@@ -192,18 +196,19 @@ class TreeSelector(Selector[TreeRow]):
         if typed is None or selected is None:
             return None
         label = typed.text.strip()
-        self._tree = self._tree.relabelled(selected.entry.id, label)
+        when = datetime.now(UTC).strftime("%Y-%m-%d %H:%M")
+        self._tree = self._tree.relabelled(selected.entry.id, label, when)
         self._arrange(selected.entry.id)
         return LabelChanged(selected.entry.id, label)
 
     def _arrange(self, selected: str | None) -> None:
-        """Display what passes filter and search, and select an entry or the nearest one before it."""
+        """Display entries that pass filter and search, and select an entry or its nearest displayed ancestor."""
         query = Query(self.field.text)
 
         def keep(entry: TreeEntry) -> bool:
             if not entry.passes(self._filter):
                 return False
-            return query.is_empty or query.rank(f"{entry.kind} {entry.label} {entry.text}") is not None
+            return query.is_empty or query.rank(f"{entry.kind} {entry.label}", entry.text.lower()) is not None
 
         rows = self._tree.rows(keep, self._folded)
         self.choices.show(rows, self.field.text)

@@ -1,4 +1,4 @@
-"""A session's tree as rows: which entries, how they are indented, and where the branches are."""
+"""A session's tree as rows: filtering, indentation and branches."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Filter = Literal["default", "no-tools", "user-only", "labeled-only", "all"]
 FILTERS: tuple[Filter, ...] = ("default", "no-tools", "user-only", "labeled-only", "all")
 
 _DEEPEST = 60
-"""Cells of indentation at most: in a deep tree branches are drawn below each other."""
+"""Maximum cells of indentation: deeper branches are not indented further."""
 
 
 class TreeEntry(NamedTuple):
@@ -23,10 +23,10 @@ class TreeEntry(NamedTuple):
     Attributes:
         id: Its id.
         parent: The id of the entry that it follows; None at the beginning.
-        kind: ``other`` is what is no part of the conversation, such as a change of the model.
-        text: What it says, in a line; empty for an answer that only calls tools.
-        label: What the user calls it.
-        labelled: When it was called so, as it is displayed.
+        kind: The kind of entry; ``other`` is not part of the conversation, such as a change of the model.
+        text: Its text on one line; empty for an answer that only calls tools.
+        label: The user's label for it.
+        labelled: When it was labelled, in displayed form.
     """
 
     id: str
@@ -37,7 +37,7 @@ class TreeEntry(NamedTuple):
     labelled: str = ""
 
     def passes(self, wanted: Filter) -> bool:
-        """Whether a filter leaves it."""
+        """Whether the entry passes a filter."""
         if wanted == "all":
             return True
         if wanted == "labeled-only":
@@ -50,13 +50,13 @@ class TreeEntry(NamedTuple):
 
 
 class TreeRow(NamedTuple):
-    """An entry in its place.
+    """An entry with its position in the tree.
 
     Attributes:
         entry: The entry.
-        lines: What is drawn before it: ``├⊟``, ``│``, ``└⊟``.
-        starts_branch: Whether there are others next to it.
-        has_below: Whether anything follows it, also where that is folded.
+        lines: The lines before it: ``├⊟``, ``│``, ``└⊟``.
+        starts_branch: Whether it has siblings, so that it begins a branch.
+        has_below: Whether other entries follow it, even if they are folded.
     """
 
     entry: TreeEntry
@@ -69,11 +69,11 @@ class Tree:
     """The entries of a session.
 
     Args:
-        entries: All of them, each after the one that it follows.
-        leaf: The id of the entry from which the session goes on; None at the beginning.
+        entries: All entries, each after its parent.
+        leaf: The id of the entry from which the session continues; None at the beginning.
 
     Attributes:
-        path: The ids of the entries that lead to the leaf, and of the leaf.
+        path: The ids of the leaf and all its ancestors.
     """
 
     def __init__(self, entries: Iterable[TreeEntry], leaf: str | None) -> None:
@@ -85,7 +85,7 @@ class Tree:
         self.path = {*self.above(leaf)}
 
     def above(self, entry_id: str | None) -> list[str]:
-        """Return the ids from an entry up to the beginning, its own first."""
+        """Return the ids of an entry and its ancestors, in that order."""
         ids = []
         while entry_id is not None and entry_id in self._entries:
             ids.append(entry_id)
@@ -93,9 +93,9 @@ class Tree:
         return ids
 
     def is_here(self, entry_id: str) -> bool:
-        """Whether the session goes on from an entry: after it there are at most labels and changes of the model.
+        """Whether the session already continues from an entry: only labels and model changes may follow it.
 
-        A message of the user is such a place only as the last entry; from before it the session can go on in any case.
+        For a message of the user, this is true only if it is the last entry; the session can always continue before it.
         """
         for each in self.above(self.leaf):
             kind = self._entries[each].kind
@@ -105,19 +105,19 @@ class Tree:
                 break
         return False
 
-    def relabelled(self, entry_id: str, label: str) -> Tree:
-        """Return the tree with another label of an entry."""
+    def relabelled(self, entry_id: str, label: str, when: str) -> Tree:
+        """Return the tree with another label of an entry and the time of labelling."""
         entries = (
-            entry._replace(label=label, labelled="") if entry.id == entry_id else entry
+            entry._replace(label=label, labelled=when) if entry.id == entry_id else entry
             for entry in self._entries.values()
         )
         return Tree(entries, self.leaf)
 
     def rows(self, keep: Callable[[TreeEntry], bool], folded: Collection[str] = ()) -> list[TreeRow]:
-        """Return rows of the entries to keep; what follows one that is left out follows the one before it.
+        """Return rows of the entries to keep; children of an omitted entry move to its nearest kept ancestor.
 
         Args:
-            keep: Whether an entry is displayed.
+            keep: Returns whether an entry is displayed.
             folded: Ids of entries below which nothing is displayed.
         """
         below = self._below(keep)
@@ -136,7 +136,7 @@ class Tree:
         return rows
 
     def _below(self, keep: Callable[[TreeEntry], bool]) -> dict[str | None, list[TreeEntry]]:
-        """Return the kept entries by the kept entry that they follow; those on the path come first."""
+        """Return the kept entries by their nearest kept ancestor; entries on the path come first."""
         kept_above: dict[str | None, str | None] = {None: None}
         below: dict[str | None, list[TreeEntry]] = {}
         for entry in self._entries.values():
@@ -151,7 +151,7 @@ class Tree:
 
 
 def _branches(entries: Sequence[TreeEntry], prefix: str) -> list[tuple[TreeEntry, str, str, str]]:
-    """Return entries from the last to the first: connector, prefix, and the prefix of what follows."""
+    """Return the entries from last to first, each with its connector, its prefix and the prefix of its children."""
     if len(entries) == 1:
         return [(entries[0], "", prefix, prefix)]
     return [

@@ -1,1 +1,1 @@
-"""Themes: which colours the roles of a line have."""
+"""Themes: the colours of the roles of a line."""

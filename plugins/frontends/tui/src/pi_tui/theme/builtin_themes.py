@@ -1,4 +1,4 @@
-"""The themes that come with the front end. Their files need no resolver: they have all roles, and no variables."""
+"""The built-in themes. Their files define all roles and use no variables, so that no resolver is needed."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ BUILTIN_NAMES = ("dark", "light", "system")
 
 @cache
 def builtin_theme(name: str) -> Theme:
-    """Return a theme.
+    """Return a built-in theme.
 
     Raises:
-        KeyError: It is none of ``BUILTIN_NAMES``.
+        KeyError: The name is not in ``BUILTIN_NAMES``.
     """
     if name not in BUILTIN_NAMES:
         raise KeyError(name)
@@ -31,5 +31,5 @@ def builtin_theme(name: str) -> Theme:
 
 
 def builtin_themes() -> tuple[Theme, ...]:
-    """Return all of them, for ``register_themes``."""
+    """Return all built-in themes, for ``register_themes``."""
     return tuple(map(builtin_theme, BUILTIN_NAMES))

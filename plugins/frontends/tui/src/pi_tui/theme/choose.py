@@ -1,4 +1,4 @@
-"""Which theme is used, and how many colours: from the settings, the environment and the terminal's replies."""
+"""Choice of the theme and the number of colours from the settings, the environment and the terminal's replies."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ __all__ = [
 Appearance: TypeAlias = Literal["dark", "light"]
 
 OSC_11_QUERY = "\x1b]11;?\x1b\\"
-"""Asks a terminal for its background; ``appearance_of_reply`` reads what comes back."""
+"""Asks a terminal for its background colour; ``appearance_of_reply`` parses the reply."""
 
 _REPLY = re.compile(r"\x1b\]11;(?:rgba?:([0-9a-f]{1,4})/([0-9a-f]{1,4})/([0-9a-f]{1,4})|#([0-9a-f]{6}))", re.IGNORECASE)
 
 _BRIGHT = 0.3
-"""Luminance from which on dark text is easier to read than bright text."""
+"""Luminance of a background above which dark text is easier to read than bright text."""
 
 _TRUE_COLOR_PROGRAMS = frozenset(["iTerm.app", "WezTerm", "ghostty", "vscode", "Hyper"])
 
@@ -38,8 +38,8 @@ def theme_name(setting: str | None, appearance: Appearance | None) -> str:
     """Return the name of the theme.
 
     Args:
-        setting: ``theme`` of the settings: a name, a pair ``light/dark``, or None.
-        appearance: That of the terminal; None where it is not known, which counts as dark.
+        setting: The setting ``theme``: a name, a pair ``light/dark``, or None.
+        appearance: The appearance of the terminal; None if unknown, which counts as dark.
     """
     if not setting or not setting.strip("/ "):
         return appearance or "dark"
@@ -50,7 +50,7 @@ def theme_name(setting: str | None, appearance: Appearance | None) -> str:
 
 
 def appearance_of_reply(reply: str) -> Appearance | None:
-    """Return whether the background in a reply to ``OSC_11_QUERY`` is dark; None where the reply has no colour."""
+    """Return whether the background in a reply to ``OSC_11_QUERY`` is light or dark; None if it has no colour."""
     found = _REPLY.search(reply)
     if found is None:
         return None
@@ -60,7 +60,7 @@ def appearance_of_reply(reply: str) -> Appearance | None:
 
 
 def appearance_of_environment(environ: Mapping[str, str]) -> Appearance | None:
-    """Return the appearance by ``COLORFGBG``, such as ``15;0``: its last number is the background's colour."""
+    """Return the appearance from ``COLORFGBG``, such as ``15;0``: its last number is the background's colour."""
     background = environ.get("COLORFGBG", "").rpartition(";")[2]
     if not background.isdecimal():
         return None
@@ -68,7 +68,7 @@ def appearance_of_environment(environ: Mapping[str, str]) -> Appearance | None:
 
 
 def color_depth(environ: Mapping[str, str]) -> Depth:
-    """Return how many colours a terminal has, by its environment."""
+    """Return how many colours a terminal has, according to its environment."""
     term = environ.get("TERM", "")
     if environ.get("NO_COLOR") or term == "dumb":
         return "none"

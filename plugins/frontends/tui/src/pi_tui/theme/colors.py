@@ -1,6 +1,6 @@
-"""Colours, and their nearest ones in terminals that have only 256 or 16.
+"""Colours, and the nearest colours in terminals that have only 256 or 16.
 
-A colour is ``#rrggbb``, an index from 0 to 255, or ``""`` for the terminal's own.
+A colour is ``#rrggbb``, an index from 0 to 255, or ``""`` for the terminal's default.
 """
 
 from __future__ import annotations
@@ -8,15 +8,15 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Literal, TypeAlias
 
-__all__ = ["Color", "Depth", "contrast", "fitted", "luminance", "rgb_of"]
+__all__ = ["Color", "Depth", "contrast", "fitted", "luminance", "readable_grey", "rgb_of"]
 
 Color: TypeAlias = str | int
 
 Depth: TypeAlias = Literal["truecolor", "256", "16", "none"]
-"""What a terminal can display."""
+"""The number of colours that a terminal can display."""
 
 _LEVELS = (0, 95, 135, 175, 215, 255)
-"""Of the colour cube from index 16 on."""
+"""The component levels of the colour cube, which starts at index 16."""
 
 _CUBE, _GREYS = 16, 232
 
@@ -38,24 +38,27 @@ _SIXTEEN = (
     (0, 255, 255),
     (255, 255, 255),
 )
-"""The first indexes as xterm has them; users choose their own, so that a nearest one is a guess."""
+"""xterm's values of the first 16 colours; users can change theirs, so that the nearest colour is a guess."""
 
 _GREY_INDEXES = (0, 7, 8, 15)
+
+_READABLE = 4.5
+"""Minimum contrast of readable text, according to WCAG."""
 
 _HUES = (1, 3, 2, 6, 4, 5)
 """Indexes by hue: red, yellow, green, cyan, blue, magenta."""
 
 _COLOURED = 40
-"""Difference between the largest and the smallest part of a colour, from which on it is not grey."""
+"""Minimum difference between the largest and the smallest component of a colour that does not count as grey."""
 
 _DARKEST, _BRIGHT, _BRIGHTEST = 0.18, 0.72, 0.86
-"""Lightness of what is still a colour, and from which on it is one of the bright ones."""
+"""Lightness limits: darker or lighter than the outer two is a grey, lighter than the middle one is a bright colour."""
 
 _Rgb = tuple[int, int, int]
 
 
 def rgb_of(color: Color) -> _Rgb | None:
-    """Return red, green and blue from 0 to 255; None for the terminal's own colour, and for what is no colour."""
+    """Return red, green and blue from 0 to 255; None for the terminal's default colour and for invalid values."""
     if isinstance(color, str):
         try:
             number = int(color[1:], 16) if len(color) == len("#rrggbb") and color[0] == "#" else None
@@ -73,7 +76,7 @@ def rgb_of(color: Color) -> _Rgb | None:
 
 @lru_cache(maxsize=1024)
 def fitted(color: Color, depth: Depth) -> Color:
-    """Return the colour as a terminal can display it."""
+    """Return the nearest colour that a terminal can display."""
     rgb = rgb_of(color)
     if rgb is None or depth == "none":
         return ""
@@ -87,7 +90,7 @@ def fitted(color: Color, depth: Depth) -> Color:
 
 
 def _of_sixteen(rgb: _Rgb) -> int:
-    """Return the index by hue: by distance, the muted red of an error is grey."""
+    """Return the index with the nearest hue; the nearest colour to the muted red of an error would be grey."""
     from colorsys import rgb_to_hls
 
     hue, lightness, _ = rgb_to_hls(*(part / 255 for part in rgb))
@@ -97,8 +100,16 @@ def _of_sixteen(rgb: _Rgb) -> int:
     return base + 8 if lightness > _BRIGHT else base
 
 
+def readable_grey(color: Color, behind: Color) -> Color:
+    """Return one of the 16 colours; black or white in place of a grey that is unreadable on the background."""
+    one, other = rgb_of(color), rgb_of(behind)
+    if color not in _GREY_INDEXES or one is None or other is None or contrast(one, other) >= _READABLE:
+        return color
+    return max(0, 15, key=lambda index: contrast(_SIXTEEN[index], other))
+
+
 def _distance(rgb: _Rgb, index: int) -> float:
-    """Return how different a colour looks, weighted by how red both are (the redmean approximation)."""
+    """Return the perceived difference of a colour from an indexed colour (the redmean approximation)."""
     other = rgb_of(index) or (0, 0, 0)
     mean = (rgb[0] + other[0]) / 2
     red, green, blue = (one - two for one, two in zip(rgb, other, strict=True))

@@ -1,10 +1,10 @@
-"""From roles to what a terminal draws: colours where it has them, else bold, dim and reversed text."""
+"""Conversion of roles to terminal styles: colours if available, otherwise bold, dim and reversed text."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from pi_tui.theme.colors import fitted
+from pi_tui.theme.colors import fitted, readable_grey
 from pi_tui.theme.tokens import OPTIONAL, TOKENS
 
 if TYPE_CHECKING:
@@ -27,16 +27,16 @@ _WITHOUT_COLORS = {**dict.fromkeys(_BOLD.split(), "bold"), **dict.fromkeys(_DIM.
 """The attribute of a role in a terminal without colours."""
 
 _REVERSED = frozenset({"selectedBg", "searchMatchBg"})
-"""Backgrounds that must be seen: without a colour the text is reversed."""
+"""Backgrounds that must be visible: without a colour, the text is reversed."""
 
 _UNSEEN = ("", 0)
-"""Backgrounds that cannot be seen: the text of a user message is bold then, as else it looks like an answer."""
+"""Invisible backgrounds: with one of them, a user message has bold text, so that it does not look like an answer."""
 
 _ANSI = "ansi:"
 
 
 class Style(NamedTuple):
-    """How text is drawn: ``#rrggbb``, an index, or ``""`` for the terminal's own colours, and attributes."""
+    """How text is drawn: attributes, and colours as ``#rrggbb``, an index, or ``""`` for the terminal's default."""
 
     color: Color = ""
     background: Color = ""
@@ -58,8 +58,8 @@ class Palette:
     """The colours of a theme in a terminal.
 
     Args:
-        colors: A colour for each role, resolved: ``#rrggbb``, an index, or ``""``. Optional roles may be missing.
-        depth: What the terminal can display.
+        colors: A resolved colour for each role: ``#rrggbb``, an index, or ``""``. Optional roles may be missing.
+        depth: The number of colours that the terminal can display.
         name: Name of the theme.
     """
 
@@ -71,7 +71,7 @@ class Palette:
         self._bold = {"userMessageText"} if self._colors["userMessageBg"] in _UNSEEN else set()
 
     def color(self, role: str) -> Color:
-        """Return the colour of a role: a token, ``ansi:1`` or ``#rrggbb``; the text's for an unknown one."""
+        """Return the colour of a role (a token, ``ansi:1`` or ``#rrggbb``); unknown roles have that of ``text``."""
         known = self._colors.get(role)
         if known is not None:
             return known
@@ -83,7 +83,7 @@ class Palette:
         return self._colors["text"]
 
     def style(self, run: Run, fill: str | None = None) -> Style:
-        """Return how a run is drawn, in a row with the background ``fill``."""
+        """Return the style of a run in a row with the background ``fill``."""
         key = (*run[1:7], run.background or fill)
         found = self._styles.get(key)
         if found is None:
@@ -94,7 +94,7 @@ class Palette:
         behind = "" if background is None or self._is_reversed(background) else self.color(background)
         plain = self.depth == "none"
         return Style(
-            color=self.color(run.role),
+            color=readable_grey(self.color(run.role), behind) if self.depth == "16" else self.color(run.role),
             background=behind,
             bold=run.bold or run.role in self._bold or (plain and _WITHOUT_COLORS.get(run.role) == "bold"),
             dim=run.dim or (plain and _WITHOUT_COLORS.get(run.role) == "dim"),
@@ -104,7 +104,7 @@ class Palette:
         )
 
     def _is_reversed(self, background: str) -> bool:
-        """Whether 16 colours have none for a background that is only a little brighter than the page."""
+        """Whether text is reversed instead: none of 16 colours is suited to the background of the selected row."""
         return self.depth == "16" and background == "selectedBg"
 
 
@@ -115,7 +115,7 @@ def _of(colors: Mapping[str, Color], token: str) -> Color:
 
 
 def _codes(color: Color, ground: int) -> list[str]:
-    """Return the codes of a colour; ``ground`` is 30 for text and 40 for what is behind it."""
+    """Return the SGR codes of a colour; ``ground`` is 30 for text and 40 for its background."""
     if color == "":
         return []
     if isinstance(color, str):

@@ -1,4 +1,4 @@
-"""The roles that a theme gives colours to, as the palette reads them."""
+"""The roles for which a theme defines colours, as the palette uses them."""
 
 from __future__ import annotations
 
@@ -10,4 +10,4 @@ __all__ = ["BACKGROUNDS", "OPTIONAL", "REQUIRED", "TOKENS"]
 TOKENS = REQUIRED | OPTIONAL.keys()
 
 BACKGROUNDS = frozenset({token for token in TOKENS if token.endswith("Bg")} | {"scrollbarTrack"})
-"""Roles of colours behind text."""
+"""Roles of background colours."""

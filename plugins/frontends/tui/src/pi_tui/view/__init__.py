@@ -1,1 +1,1 @@
-"""What there is to see of a session: plain values, changed by the events of the session."""
+"""The visible state of a session: plain values, which the session's events update."""

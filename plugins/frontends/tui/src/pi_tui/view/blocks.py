@@ -1,6 +1,6 @@
-"""What a transcript is made of. A block's text is clean; its ``revision`` grows with each change of what is visible.
+"""The blocks of a transcript. A block's text is clean; its ``revision`` increases with each visible change.
 
-Blocks are equal where their content is, so that two states can be compared.
+Blocks are equal if their contents are equal, so that two states can be compared.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class User(_Block):
 
 @define(kw_only=True, eq=False, repr=False)
 class Answer(_Block):
-    """Text of the model, in Markdown; ``done`` once it grows no more."""
+    """Text of the model, in Markdown; ``done`` is set once it is complete."""
 
     kind: ClassVar[Literal["answer"]] = "answer"
     text: Growing = field(factory=Growing)
@@ -67,7 +67,7 @@ class Answer(_Block):
 
 @define(kw_only=True, eq=False, repr=False)
 class Thinking(_Block):
-    """Reasoning of the model, in Markdown; ``redacted`` where the provider withholds it."""
+    """Reasoning of the model, in Markdown; ``redacted`` is set if the provider withholds it."""
 
     kind: ClassVar[Literal["thinking"]] = "thinking"
     text: Growing = field(factory=Growing)
@@ -83,9 +83,9 @@ class Tool(_Block):
         arguments: The call's arguments, once they are complete; a renderer has to clean their texts.
         received: The JSON text of arguments that are still being received.
         output: Text of the result, partial while it runs, with colours as escape sequences (SGR).
-        details: The result's details, as the tool gave them.
-        started: When it began to run, in seconds of the clock of the caller of ``reduce``; None before.
-        duration_ms: How long it ran; None before its end.
+        details: The result's details, as returned by the tool.
+        started: When the call began to run, in seconds of the clock of ``reduce``'s caller; None before that.
+        duration_ms: How long the call ran, in milliseconds; None before its end.
     """
 
     kind: ClassVar[Literal["tool"]] = "tool"
@@ -106,8 +106,8 @@ class Bash(_Block):
     """A command that the user ran with ``!``, or with ``!!`` (``excluded`` from the model's context).
 
     Attributes:
-        exit_code: None while it runs, and where it was cancelled.
-        full_output_path: File with all output, where ``output`` is only its end.
+        exit_code: The exit code; None while the command runs, and if it was cancelled.
+        full_output_path: File with the complete output, if ``output`` is only its end.
     """
 
     kind: ClassVar[Literal["bash"]] = "bash"
@@ -123,7 +123,7 @@ class Bash(_Block):
 
 @define(kw_only=True, eq=False, repr=False)
 class Summary(_Block):
-    """Summary of what was compacted, with the tokens of the context before; or of a branch that was left."""
+    """Summary of compacted entries, with the number of tokens before compaction, or of an abandoned branch."""
 
     kind: ClassVar[Literal["summary"]] = "summary"
     of: Literal["compaction", "branch"]
@@ -133,7 +133,7 @@ class Summary(_Block):
 
 @define(kw_only=True, eq=False, repr=False)
 class Custom(_Block):
-    """A message of a plugin, or an entry (``value`` holds it as it is) that only a renderer can draw."""
+    """A message of a plugin, or an entry, stored unchanged in ``value``, that only a renderer can draw."""
 
     kind: ClassVar[Literal["custom"]] = "custom"
     custom_type: str
@@ -144,16 +144,18 @@ class Custom(_Block):
 
 @define(kw_only=True, eq=False, repr=False)
 class Notice(_Block):
-    """A line for the user."""
+    """Lines for the user, or a page in Markdown. With ``replaces``, the next notice of this kind replaces it."""
 
     kind: ClassVar[Literal["notice"]] = "notice"
     text: str
     level: Literal["info", "warning", "error"] = "info"
+    markdown: bool = False
+    replaces: bool = False
 
 
 @define(kw_only=True, eq=False, repr=False)
 class Error(_Block):
-    """A failure: what happened in words, and ``detail`` as the provider or plugin reported it."""
+    """A failure: a description of what happened, and the ``detail`` that the provider or plugin reported."""
 
     kind: ClassVar[Literal["error"]] = "error"
     text: str

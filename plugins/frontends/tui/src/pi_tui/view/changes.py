@@ -1,4 +1,4 @@
-"""What an event changed, so that a painter redraws only that."""
+"""A record of what an event changed, so that a painter redraws only those parts."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ class Changes(NamedTuple):
     """The changed parts of a state.
 
     Attributes:
-        blocks: Ids of blocks that are new or look different.
-        removed: Ids of blocks that are gone.
+        blocks: Ids of blocks that are new or must be redrawn.
+        removed: Ids of blocks that were removed.
         parts: The other parts.
-        reload: The conversation was replaced: the caller gives ``load_entries`` the entries that are there now.
+        reload: The conversation was replaced: the caller has to pass the current entries to ``load_entries``.
     """
 
     blocks: frozenset[str] = frozenset()

@@ -1,10 +1,10 @@
-r"""The only way in for text of models, tools, files, sessions and plugins: what is left of it cannot act on a terminal.
+r"""Cleaning of all text from models, tools, files, sessions and plugins: the result cannot control a terminal.
 
-Escape sequences are removed whole, also unfinished ones, and so are control and zero-width characters. Characters that
-reorder text are replaced by their names, such as U+202E, so that the reader notices them. A tab becomes spaces. What a
-program prints keeps its colours (SGR), and of a line that it overwrote, as progress bars do, the last version counts.
+Complete and unfinished escape sequences are removed, and so are control and zero-width characters. Characters that
+reorder text are replaced by their names, such as U+202E, so that the reader notices them. A tab becomes spaces. Program
+output keeps its colours (SGR); if it overwrites a line, as progress bars do, only the last version of the line is kept.
 
-``CleanStream`` is the one implementation, fed in pieces or at once, with equal results.
+``CleanStream`` implements all of this; the result does not depend on how the text is divided into pieces.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pi_hookspecs.hidden import HIDDEN, JOINERS, SELECTORS, is_visible
 __all__ = ["CleanStream", "clean", "clean_line", "clean_output", "rewritten", "without_sequences"]
 
 _STRING = r"(?:\x1b[PX\]^_k]|[\x90\x98\x9d-\x9f])[^\x07\x18\x1a\x1b\x9c\n]*"
-"""A sequence with a text, such as a window's title, without its end. A line's end ends an unfinished one."""
+"""A sequence that contains text, such as a window's title, without its terminator; a line break ends it, too."""
 
 _CSI = r"(?:\x1b\[|\x9b)[0-?]*[ -/]*"
 
@@ -30,21 +30,21 @@ _UNFINISHED = re.compile(rf"(?:{_CSI}|{_STRING}\x1b?|\x1b[ -/]*)\Z")
 _OPEN_STRING = re.compile(r"(\x1b[PX\]^_k]|[\x90\x98\x9d-\x9f])[^\x1b]*(\x1b?)\Z")
 
 _TOO_LONG = re.compile(r"((?:\x1b\[|\x9b)[0-?]{0,65})[0-?]*([ -/]?)[ -/]*\Z|(\x1b[ -/])[ -/]*\Z")
-"""What of an unfinished sequence need not be kept: no colour has more parameters."""
+"""The part of an unfinished sequence that need not be kept: no colour has more parameters."""
 
 _UNDECIDED = re.compile(rf"[\r{JOINERS}{SELECTORS}]+\Z")
-"""Characters at the end of a piece that depend on the one after them."""
+"""Characters at the end of a piece whose treatment depends on the next character."""
 
 _BIDI = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 _CONTEXT = 2
-"""Characters before a hidden one that decide whether it is hidden."""
+"""Number of preceding characters that decide whether a character is hidden."""
 
 _TAB = "    "
 
 
 class CleanStream:
-    """Cleans text that comes in pieces; a sequence that is cut between two pieces is held back.
+    """Cleans text that is received in pieces; a sequence that is split between two pieces is held back.
 
     Args:
         output: Whether a program printed the text: colours stay, and so do carriage returns inside of a line, which
@@ -58,7 +58,7 @@ class CleanStream:
         self._context = "\n"  # so that a joiner at the beginning is hidden
 
     def feed(self, piece: str) -> str:
-        """Return what is clean by now."""
+        """Add a piece and return the text that is clean so far."""
         if not self._raw and not self._undecided and is_visible(piece):
             self._context = (self._context + piece)[-_CONTEXT:]
             return piece.replace("\t", _TAB)
@@ -68,7 +68,7 @@ class CleanStream:
         return self._visible(self._without_sequences(text if found is None else text[: found.start()]))
 
     def end(self) -> str:
-        """Return the rest; an unfinished sequence is dropped. The stream may be used again."""
+        """Return the remaining text without an unfinished sequence; the stream may be reused."""
         rest = self._undecided.rstrip("\u200c\u200d")
         self._raw = self._undecided = ""
         rest = self._unhidden(self._line_ends(rest))
@@ -94,7 +94,7 @@ class CleanStream:
         return re.sub(r"\r+\n", "\n", text) if self._output else re.sub(r"\r+\n?", "\n", text)
 
     def _unhidden(self, text: str) -> str:
-        """Return the text without hidden characters, which those before the text may decide about."""
+        """Return the text without hidden characters; preceding characters may decide which ones are hidden."""
         start = len(self._context)
         joined = self._context + text
         self._context = joined[-_CONTEXT:]
@@ -115,18 +115,18 @@ class CleanStream:
 
 
 def without_sequences(text: str) -> str:
-    """Return a text without escape sequences, unfinished ones included; other control characters stay."""
+    """Return a text without complete or unfinished escape sequences; other control characters stay."""
     return _SEQUENCE.sub("", text)
 
 
 @cache
 def _hidden() -> re.Pattern[str]:
-    """Return the pattern of colours, which stay, and hidden characters; most texts do without its 15 ms."""
+    """Return the pattern of colours, which stay, and of hidden characters; it is compiled on first use (15 ms)."""
     return re.compile(rf"(\x1b\[[0-9;:]*m)|(?:{HIDDEN})")
 
 
 def clean(text: str) -> str:
-    """Return prose, such as an answer or an error, as it may be drawn: lines without any control character."""
+    """Return prose, such as an answer or an error, in a form that is safe to draw: lines without control characters."""
     if is_visible(text):
         return text.replace("\t", _TAB)
     stream = CleanStream()
@@ -134,7 +134,7 @@ def clean(text: str) -> str:
 
 
 def clean_output(text: str) -> str:
-    """Return what a program printed, as lines with colours (SGR) and no other control character."""
+    """Return program output as lines with colours (SGR) but without other control characters."""
     if is_visible(text):
         return text.replace("\t", _TAB)
     stream = CleanStream(output=True)
@@ -142,12 +142,12 @@ def clean_output(text: str) -> str:
 
 
 def clean_line(text: str) -> str:
-    """Return a label, such as a file's or a session's name, in one line: each run of whitespace is one space."""
+    """Return a label, such as a file's or a session's name, on one line: each run of whitespace becomes one space."""
     return " ".join(clean(text).split())
 
 
 def rewritten(text: str) -> str:
-    """Return cleaned output with the last version of each line that was overwritten; a trailing return stays."""
+    """Return cleaned output with only the last version of each overwritten line; a trailing carriage return stays."""
     if "\r" not in text:
         return text
     lines = text.split("\n")

@@ -1,4 +1,4 @@
-"""Text and images of a message's or a result's content."""
+"""Extraction of text and images from the content of a message or a result."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["images_of", "text_of"]
 
 
 def text_of(content: Any) -> str:
-    """Return the text of a content, its blocks joined by newlines; it is not yet clean."""
+    """Return the text of a content, with its blocks joined by newlines; the text is not yet clean."""
     if isinstance(content, str):
         return content
     return "\n".join([each.text for each in content if each.type == "text"])

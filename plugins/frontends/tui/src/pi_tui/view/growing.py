@@ -1,4 +1,4 @@
-"""Text that grows in pieces: a piece costs the same in a short text and in a long one."""
+"""Text that grows in pieces: appending costs the same for short and long texts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["Growing", "Tail"]
 
 
 class Growing:
-    """A text that is appended to; equal to another one with the same text."""
+    """A text to which pieces are appended; instances are equal if their texts are."""
 
     __slots__ = ("_parts", "length")
 
@@ -17,13 +17,13 @@ class Growing:
         self.length = len(text)
 
     def append(self, piece: str) -> None:
-        """Add to its end."""
+        """Append a piece."""
         if piece:
             self._parts.append(piece)
             self.length += len(piece)
 
     def since(self, offset: int) -> str:
-        """Return what was added after the first ``offset`` characters; it costs what it returns."""
+        """Return what follows the first ``offset`` characters; the cost depends only on the length of the result."""
         missing = self.length - offset
         newest = []
         for part in reversed(self._parts):
@@ -48,14 +48,14 @@ class Growing:
 
 
 class Tail:
-    """The end of a program's output, with the last version of overwritten lines; equal to one with the same text.
+    """The end of a program's output, with overwritten lines replaced; instances are equal if their texts are.
 
     Args:
         text: Cleaned output.
-        limit: Characters that are kept at least; about twice as many are kept at most.
+        limit: Minimum number of characters to keep; the maximum is about twice as many.
 
     Attributes:
-        dropped: Lines that were dropped from its beginning.
+        dropped: Number of lines that were dropped from the beginning.
     """
 
     __slots__ = ("_limit", "_text", "dropped")
@@ -67,7 +67,7 @@ class Tail:
         self.append(text)
 
     def append(self, piece: str) -> None:
-        """Add to its end; a carriage return in it overwrites the line."""
+        """Append a piece; a carriage return in it overwrites the line."""
         text = self._text
         if "\r" in piece or text.endswith("\r"):
             start = text.rfind("\n") + 1

@@ -1,6 +1,6 @@
-"""Events that no session emits: what plugins ask of the user interface, and what a front end knows by itself.
+"""Events that no session emits: requests of plugins to the user interface, and facts that only the front end knows.
 
-A front end in the session's process makes them of the calls of ``ctx.ui``, a client of the requests on the wire.
+A front end in the session's process creates them from calls of ``ctx.ui``, a client from the requests on the wire.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from attrs import frozen
 from pi_hookspecs.values import ReprMixin
 
 __all__ = [
+    "AnswerReceived",
     "BashEnded",
     "BashStarted",
     "CommandRunning",
@@ -27,8 +28,16 @@ __all__ = [
 
 
 @frozen(kw_only=True, eq=False, repr=False)
+class AnswerReceived(ReprMixin):
+    """An answer that began before the front end attached; ``message`` is the part received so far."""
+
+    type: ClassVar[str] = "local_answer_received"
+    message: Any
+
+
+@frozen(kw_only=True, eq=False, repr=False)
 class BashStarted(ReprMixin):
-    """The user runs a command; ``id`` is that of its ``bash_execution_update`` events."""
+    """The user runs a command; ``id`` matches the id of its ``bash_execution_update`` events."""
 
     type: ClassVar[str] = "local_bash_started"
     id: str
@@ -38,11 +47,11 @@ class BashStarted(ReprMixin):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class BashEnded(ReprMixin):
-    """A command of the user is over.
+    """A command of the user has ended.
 
     Attributes:
-        message: Its result, a ``BashExecutionMessage`` or a client's ``BashResult``; None where it could not be run.
-        error: Why it could not be run.
+        message: Its result, a ``BashExecutionMessage`` or a client's ``BashResult``; None if it could not be run.
+        error: The reason why it could not be run.
     """
 
     type: ClassVar[str] = "local_bash_ended"
@@ -53,7 +62,7 @@ class BashEnded(ReprMixin):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class FactsChanged(ReprMixin):
-    """Fields of the footer that the front end has looked up, such as ``cwd``, ``branch`` and ``window``."""
+    """Fields of the footer that the front end determined, such as ``cwd``, ``branch`` and ``window``."""
 
     type: ClassVar[str] = "local_facts"
     facts: dict[str, Any]
@@ -61,11 +70,13 @@ class FactsChanged(ReprMixin):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class NoticeShown(ReprMixin):
-    """A line for the user."""
+    """Lines for the user, or a page in Markdown. With ``replaces``, it replaces such a notice directly before it."""
 
     type: ClassVar[str] = "local_notice"
     text: str
     level: Literal["info", "warning", "error"] = "info"
+    markdown: bool = False
+    replaces: bool = False
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -89,7 +100,7 @@ class WidgetChanged(ReprMixin):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class TitleChanged(ReprMixin):
-    """The window's title, as a plugin sets it."""
+    """A plugin's title for the window."""
 
     type: ClassVar[str] = "local_title"
     title: str
@@ -105,7 +116,7 @@ class WorkMessageChanged(ReprMixin):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class CommandRunning(ReprMixin):
-    """A slash command takes so long that it is displayed; an empty name when it is over."""
+    """A slash command has run long enough to be displayed; the name is empty when it has ended."""
 
     type: ClassVar[str] = "local_command_running"
     name: str = ""
@@ -113,7 +124,7 @@ class CommandRunning(ReprMixin):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class DialogOpened(ReprMixin):
-    """A plugin asks the user."""
+    """A plugin asks the user a question."""
 
     type: ClassVar[str] = "local_dialog_opened"
     id: str
@@ -126,7 +137,7 @@ class DialogOpened(ReprMixin):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class DialogClosed(ReprMixin):
-    """A question was answered, dismissed, or is not waited for any more."""
+    """A question was answered or dismissed, or its plugin no longer waits for the answer."""
 
     type: ClassVar[str] = "local_dialog_closed"
     id: str

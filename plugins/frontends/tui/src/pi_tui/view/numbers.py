@@ -1,4 +1,4 @@
-"""The figures of the footer: counted from answers, and formatted: ``↑600 ↓15 R240 W60 CH26.7% $0.002``."""
+"""The footer's usage figures, summed up from answers and formatted: ``↑600 ↓15 R240 W60 CH26.7% $0.002``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _WARNING, _ERROR = 0.7, 0.9
 
 
 def count(footer: Footer, usage: Any) -> Changes:
-    """Add what a request used to the totals."""
+    """Add the usage of a request to the totals."""
     if usage is None:
         return NOTHING
     footer.input += usage.input
@@ -29,7 +29,7 @@ def count(footer: Footer, usage: Any) -> Changes:
 
 
 def count_answer(footer: Footer, message: Any) -> Changes:
-    """Add what an answer used; of a complete one, set the size of the context and the share that was cached."""
+    """Add the usage of an answer; if it is complete, also set the context's size and the share read from the cache."""
     usage = message.usage
     sent = usage.input + usage.cache_read + usage.cache_write
     if sent and message.stop_reason not in ("error", "aborted"):
@@ -39,7 +39,7 @@ def count_answer(footer: Footer, message: Any) -> Changes:
 
 
 def tokens(number: int) -> str:
-    """Return ``600``, ``1.5k``, ``200k``, ``1.5M`` or ``12M``."""
+    """Return a number in a short form: ``600``, ``1.5k``, ``200k``, ``1.5M`` or ``12M``."""
     for size, unit in ((1_000_000, "M"), (1000, "k")):
         if number >= size:
             return (
@@ -51,7 +51,7 @@ def tokens(number: int) -> str:
 
 
 def usage_text(footer: Footer) -> str:
-    """Return the totals; what is zero is left out."""
+    """Return the totals, omitting those that are zero."""
     named = (
         ("↑", footer.input),
         ("↓", footer.output),
@@ -67,7 +67,7 @@ def usage_text(footer: Footer) -> str:
 
 
 def context_text(footer: Footer) -> str:
-    """Return ``0.1%/200k (auto)``: how full the context window is, and whether pi compacts by itself."""
+    """Return a text such as ``0.1%/200k (auto)``: the used share of the context window, and automatic compaction."""
     if not footer.window:
         return ""
     share = "?" if footer.context is None else f"{footer.context / footer.window:.1%}"
@@ -81,7 +81,7 @@ def fullness(footer: Footer) -> Fullness:
 
 
 def model_text(footer: Footer) -> str:
-    """Return ``(anthropic) m1 • medium``, the provider only where there are several."""
+    """Return a text such as ``(anthropic) m1 • medium``; it names the provider only if there are several."""
     if footer.model is None:
         return "no model"
     provider = f"({footer.provider}) " if footer.providers > 1 and footer.provider else ""

@@ -1,4 +1,4 @@
-"""A stored branch to blocks, as if its events had been seen."""
+"""Conversion of a stored branch to blocks, with the same result as receiving its events."""
 
 from __future__ import annotations
 
@@ -28,8 +28,14 @@ class _Ended(ReprMixin):
     message: Any
 
 
-def load_entries(state: State, entries: Iterable[Any]) -> Changes:
-    """Replace the conversation by that of a branch, from its first entry; figures of the footer stay."""
+def load_entries(state: State, entries: Iterable[Any], *, running: bool = False) -> Changes:
+    """Replace the conversation with a branch, given from its first entry; the totals of the footer stay.
+
+    Args:
+        state: The state to change.
+        entries: The entries of the branch.
+        running: Whether a prompt is being answered, so that calls without a result may still get one.
+    """
     state.clear()
     kept, state.footer = state.footer, Footer()
     context = None
@@ -43,7 +49,7 @@ def load_entries(state: State, entries: Iterable[Any]) -> Changes:
             if entry.type == "compaction":
                 state.footer.context = context = None
             add_entry(state, entry)
-    for call_id in [*state.unfinished]:
+    for call_id in [] if running else [*state.unfinished]:
         take_result(state, call_id, output=_INTERRUPTED, failed=True)
     kept.hit_rate = state.footer.hit_rate
     kept.context = context if state.blocks else 0

@@ -1,7 +1,7 @@
-"""Messages to blocks: those that are stored, and the model's answer as it is received.
+"""Conversion of messages to blocks: stored messages, and the model's answer while it is received.
 
-An answer's blocks are made while it streams. Its complete message decides: plugins may have replaced it, and empty or
-incomplete blocks are not in it.
+An answer's blocks are created while it streams. They are then corrected to match the complete message, which plugins
+may have replaced, and which has no empty or incomplete blocks.
 """
 
 from __future__ import annotations
@@ -21,22 +21,38 @@ if TYPE_CHECKING:
     from pi_tui.view.blocks import Block
     from pi_tui.view.state import State
 
-__all__ = ["add_message", "message_end", "message_start", "message_update", "set_bash_result"]
+__all__ = ["add_message", "answer_received", "message_end", "message_start", "message_update", "set_bash_result"]
 
 
 # Events
 
 
 def message_start(state: State, event: Any) -> Changes:
-    """Begin an answer, or add a message that is complete from its beginning."""
+    """Begin an answer, or add a message that is already complete."""
     if event.message.role == "assistant":
         state.answering = {}
         return NOTHING
     return add_message(state, event.message) if event.message.role in ("user", "custom") else NOTHING
 
 
+def answer_received(state: State, event: Any) -> Changes:
+    """Begin an answer with the part that was received earlier; further deltas follow."""
+    state.answering = {}
+    changes = NOTHING
+    for index, content in enumerate(event.message.content):
+        if content.type == "toolCall":
+            changes |= _begin_call(state, index, content.id, content.name)
+            state.unfinished[content.id].arguments = dict(content.arguments) or None
+        elif content.type in ("text", "thinking"):
+            block = state.answering[index] = _new(state, content.type)
+            text = content.text if content.type == "text" else content.thinking
+            block.text.append(state.cleaner(block).feed(text))
+            changes |= changed(block)
+    return changes
+
+
 def message_update(state: State, event: Any) -> Changes:
-    """Let the answer grow."""
+    """Apply a streaming event to the current answer."""
     update = event.assistant_message_event
     kind = update.type
     if kind in ("text_delta", "thinking_delta"):
@@ -103,7 +119,7 @@ def message_end(state: State, event: Any) -> Changes:
 
 
 def _complete(state: State, message: Any) -> Changes:
-    """Make the blocks those of the complete answer, in its order."""
+    """Make the blocks match the contents of the complete answer, in order."""
     waiting = [*state.answering.values()]
     changes = NOTHING
     used: list[Block] = []
@@ -128,7 +144,7 @@ def _is_of(block: Block, content: Any) -> bool:
 
 
 def _set_content(state: State, block: Block | None, content: Any) -> tuple[Block | None, Changes]:
-    """Return the block of a content, which may be a new one, and what changed; None for what is not displayed."""
+    """Update or create the block of a content; return it, or None if the content is not displayed, and the changes."""
     if content.type == "toolCall":
         return _set_call(state, block if isinstance(block, Tool) else None, content)
     if content.type not in ("text", "thinking"):
@@ -176,7 +192,7 @@ def _drop(state: State, block: Block) -> Changes:
 
 
 def _outcome(state: State, message: Any) -> Changes:
-    """Add what the user has to know of an answer that ended early; its calls never run."""
+    """Report an answer that ended early, and mark the tool calls of a failed or aborted answer as failed."""
     if message.stop_reason not in ("error", "aborted", "length"):
         return NOTHING
     if message.stop_reason == "length":
@@ -223,7 +239,7 @@ def _add_bash(state: State, message: Any) -> Changes:
 
 
 def set_bash_result(block: Bash, message: Any) -> Changes:
-    """Set what a command of the user printed, and how it ended."""
+    """Set the output and the outcome of a command that the user ran."""
     path = message.full_output_path
     block.running = False
     block.output = Tail(clean_output(message.output))

@@ -1,4 +1,4 @@
-"""Statuses, widgets, dialogs, notices and failures of plugins, to the state."""
+"""Reducers for the statuses, widgets, dialogs, notices and failures of plugins."""
 
 from __future__ import annotations
 
@@ -27,12 +27,18 @@ __all__ = [
 
 
 def notice(state: State, event: Any) -> Changes:
-    """Add a line for the user."""
-    return changed(state.add(Notice, text=clean(event.text), level=event.level))
+    """Add lines for the user, or a page; a line about what a key did replaces such a line directly before it."""
+    text = clean(event.text)
+    latest = state.blocks[-1] if state.blocks else None
+    if event.replaces and isinstance(latest, Notice) and latest.replaces:
+        latest.text = text
+        return changed(latest)
+    fields = {"level": event.level, "markdown": event.markdown, "replaces": event.replaces}
+    return changed(state.add(Notice, text=text, **fields))
 
 
 def status(state: State, event: Any) -> Changes:
-    """Set or remove a plugin's status; it keeps its place."""
+    """Set or remove a plugin's status; a changed status keeps its position."""
     if event.text is None:
         state.statuses.pop(event.key, None)
     else:
@@ -50,7 +56,7 @@ def widget(state: State, event: Any) -> Changes:
 
 
 def _clean_row(row: Any) -> Any:
-    """Return a row, a string or a ``Line``, without line breaks."""
+    """Return a row (a string or a ``Line``) cleaned and without line breaks."""
     if isinstance(row, str):
         return clean_output(row).replace("\n", " ")
     runs = tuple([run._replace(text=clean_output(run.text).replace("\n", " ")) for run in row.runs])
@@ -70,7 +76,7 @@ def work_message(state: State, event: Any) -> Changes:
 
 
 def dialog_opened(state: State, event: Any) -> Changes:
-    """Add a question; the first one is asked first."""
+    """Add a question; questions are asked in the order of their arrival."""
     dialog = Dialog(
         id=event.id,
         kind=event.kind,
@@ -90,7 +96,7 @@ def dialog_closed(state: State, event: Any) -> Changes:
 
 
 def extension_error(state: State, event: Any) -> Changes:
-    """Add the failure of a plugin, with its traceback as the detail; one that repeats itself is added once."""
+    """Add the failure of a plugin, with its traceback as the detail; skip it if it repeats the last block."""
     text, whose = clean(event.error), f"Plugin {clean_line(event.extension_path)!r}"
     if event.extension_path.startswith("("):  # a part of pi, such as "(resources)"
         text = text or "It failed without a message."
@@ -103,5 +109,5 @@ def extension_error(state: State, event: Any) -> Changes:
 
 
 def _is_mistake(event: Any) -> bool:
-    """Whether the user, and not the plugin, has done something wrong: the message of a ``UserError`` stands alone."""
+    """Whether the user made a mistake, not the plugin: a ``UserError`` is displayed without the plugin's name."""
     return event.event in ("command", "shortcut") and event.stack is None

@@ -1,4 +1,4 @@
-"""Events of the session to the state: queue, work, retries, compaction, names, the user's commands."""
+"""Reducers for session events: the queue, work, retries, compaction, names and the user's commands."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ __all__ = [
 
 
 def queue_update(state: State, event: Any) -> Changes:
-    """Set the messages that wait."""
+    """Set the queued messages."""
     state.queue = Queue(tuple(map(clean, event.steering)), tuple(map(clean, event.follow_up)))
     return Changes.of("queue")
 
@@ -46,7 +46,7 @@ def queue_update(state: State, event: Any) -> Changes:
 
 
 def agent_start(state: State, _event: Any) -> Changes:
-    """A run begins; the waiting for a retry is over."""
+    """Record that a run begins, which also ends the wait for a retry."""
     if not state.work.running:
         state.work.running, state.work.started = True, state.now
     state.work.retry = None
@@ -54,25 +54,25 @@ def agent_start(state: State, _event: Any) -> Changes:
 
 
 def agent_settled(state: State, _event: Any) -> Changes:
-    """The prompt is done."""
+    """Record that the prompt is done."""
     state.work = Work(message=state.work.message, command=state.work.command)
     return Changes.of("work")
 
 
 def command_running(state: State, event: Any) -> Changes:
-    """A command of the user takes a while, or is over."""
+    """Set or remove the name of a long-running slash command."""
     state.work.command = clean_line(event.name)
     return Changes.of("work")
 
 
 def retry_start(state: State, event: Any) -> Changes:
-    """A failed request will be repeated."""
+    """Record that a failed request will be repeated."""
     state.work.retry = Retry(event.attempt, event.max_attempts, event.delay_ms, clean(event.error_message), state.now)
     return Changes.of("work")
 
 
 def retry_end(state: State, event: Any) -> Changes:
-    """The retries are over; a failure is added."""
+    """Record that the retries have ended, and add an error if they failed."""
     state.work.retry = None
     changes = Changes.of("work")
     if event.success:
@@ -84,13 +84,13 @@ def retry_end(state: State, event: Any) -> Changes:
 
 
 def compaction_start(state: State, event: Any) -> Changes:
-    """A compaction begins."""
+    """Record that a compaction begins."""
     state.work.compacting = event.reason
     return Changes.of("work")
 
 
 def compaction_end(state: State, event: Any) -> Changes:
-    """A compaction is over; the entry that it appended has the summary."""
+    """Record that a compaction has ended; the summary comes with the entry that it appended."""
     state.work.compacting = None
     changes = Changes.of("work")
     if event.result is not None:
@@ -98,19 +98,21 @@ def compaction_end(state: State, event: Any) -> Changes:
         return changes | Changes.of("footer")
     if event.aborted:
         return changes | changed(state.add(Notice, text="Compaction cancelled"))
-    detail = clean(event.error_message or "no reason given")
+    if event.error_message is None:  # nothing to compact, and the user did not request it
+        return changes
+    detail = clean(event.error_message)
     text = detail if detail.startswith("Compaction failed") else f"Compaction failed: {clean(state.explain(detail))}"
     return changes | changed(state.add(Error, text=text, detail=detail))
 
 
 def summary_retry(state: State, _event: Any) -> Changes:
-    """The request for a summary is repeated."""
+    """Record that the request for a summary is being repeated."""
     state.work.summarizing = True
     return Changes.of("work")
 
 
 def summary_retry_finished(state: State, _event: Any) -> Changes:
-    """It is not repeated any more."""
+    """Record that the request for a summary is no longer repeated."""
     state.work.summarizing = False
     return Changes.of("work")
 
@@ -119,20 +121,20 @@ def summary_retry_finished(state: State, _event: Any) -> Changes:
 
 
 def replaced(_state: State, event: Any) -> Changes:
-    """The conversation is another one, or continues from another place: its entries have to be loaded."""
-    if event.type == "session_start" and event.reason == "reload":  # plugins were loaded again, entries are the same
+    """Request a reload: the conversation was replaced, or continues from another entry."""
+    if event.type == "session_start" and event.reason == "reload":  # plugins were reloaded; the entries are unchanged
         return NOTHING
     return Changes(reload=True)
 
 
 def info_changed(state: State, event: Any) -> Changes:
-    """The session was named, or its name removed."""
+    """Set or remove the session's name."""
     state.footer.name = None if event.name is None else clean_line(event.name)
     return Changes.of("footer", "title")
 
 
 def level_changed(state: State, event: Any) -> Changes:
-    """The reasoning effort changed."""
+    """Set the reasoning effort."""
     state.footer.level = clean_line(event.level)
     return Changes.of("footer")
 
@@ -145,7 +147,7 @@ def facts(state: State, event: Any) -> Changes:
 
 
 def entry_appended(state: State, event: Any) -> Changes:
-    """Add the block of an entry that no message event is about, and count what its request used."""
+    """Add the block of an entry for which there is no message event, and count its request's usage."""
     entry = event.entry
     changes = numbers.count(state.footer, getattr(entry, "usage", None))
     if entry.type == "model_change":
@@ -155,7 +157,7 @@ def entry_appended(state: State, event: Any) -> Changes:
 
 
 def add_entry(state: State, entry: Any) -> Changes:
-    """Add the block of an entry that is no message; most have none."""
+    """Add the block of an entry that is not a message; most entries have none."""
     if entry.type == "compaction":
         tokens = entry.tokens_before
         return changed(state.add(Summary, of="compaction", text=clean(entry.summary), tokens_before=tokens))
@@ -177,7 +179,7 @@ def bash_started(state: State, event: Any) -> Changes:
 
 
 def bash_update(state: State, event: Any) -> Changes:
-    """It has printed more; commands of other clients are ignored."""
+    """Append output to a running command; ignore the commands of other clients."""
     block = state.commands.get(str(event.id))
     if block is None:
         return NOTHING
@@ -189,7 +191,7 @@ def bash_update(state: State, event: Any) -> Changes:
 
 
 def bash_ended(state: State, event: Any) -> Changes:
-    """It is over."""
+    """Set the result of a command that has ended."""
     block = state.commands.pop(event.id, None)
     if block is None:
         return NOTHING

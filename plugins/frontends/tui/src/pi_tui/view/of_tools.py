@@ -1,7 +1,7 @@
-"""Events of tool calls to their blocks.
+"""Reducers for the events of tool calls.
 
-A call's block is made where its arguments begin to stream. Its result comes twice, when the tool has finished and as a
-message of the conversation, which plugins may have changed since.
+A call's block is created when its arguments begin to stream. Its result arrives twice: when the tool has finished, and
+as a message of the conversation, which plugins may have changed in between.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 __all__ = ["arguments_of", "execution_end", "execution_start", "execution_update", "take_result"]
 
 _MOST_OUTPUT, _KEPT_OUTPUT = 200_000, 49_900
-"""Characters of an output that is kept whole, and of the end of a longer one: with a line about the rest, a block
-displays all of them."""
+"""Maximum characters of an output that is kept in full, and the number kept from the end of a longer output. That end,
+together with the line about omitted characters, is short enough to be displayed in full."""
 
 
 def execution_start(state: State, event: Any) -> Changes:
-    """A call begins to run; another tool may have made it, so that no answer has it."""
+    """Mark a call as running; create its block if another tool made the call, since no answer contains it then."""
     block = state.unfinished.get(event.tool_call_id)
     if block is None:
         block = state.add(Tool, call_id=event.tool_call_id, name=clean_line(event.tool_name))
@@ -40,7 +40,7 @@ def execution_start(state: State, event: Any) -> Changes:
 
 
 def execution_update(state: State, event: Any) -> Changes:
-    """A running tool has printed more."""
+    """Set the partial result of a running call."""
     block = state.unfinished.get(event.tool_call_id)
     if block is None:
         return NOTHING
@@ -50,7 +50,7 @@ def execution_update(state: State, event: Any) -> Changes:
 
 
 def execution_end(state: State, event: Any) -> Changes:
-    """A call has its result."""
+    """Set the result of a call whose tool has finished."""
     return take_result(
         state,
         event.tool_call_id,
@@ -77,14 +77,14 @@ def take_result(
     """Set the result of a call.
 
     Args:
-        state: It is changed.
+        state: The state to change.
         call_id: The call's id; one without a block is ignored.
-        output: As the tool gave it.
-        images: Of the result.
-        details: As the tool gave them.
-        failed: Whether it is an error.
-        duration_ms: How long the tool ran; None keeps what is known.
-        last: Whether no other result of the call follows.
+        output: The text of the result, not yet clean.
+        images: The images of the result.
+        details: The details that the tool returned.
+        failed: Whether the result is an error.
+        duration_ms: How long the tool ran; None keeps the current value.
+        last: Whether this is the last result of the call.
     """
     block = state.unfinished.pop(call_id, None) if last else state.unfinished.get(call_id)
     if block is None:
@@ -100,20 +100,20 @@ def take_result(
 
 
 def _clean_end(output: str) -> str:
-    """Return an output cleaned, of a very long one the end: tools bound theirs, so that few are longer."""
+    """Return an output cleaned, or only its end if it is very long; that is rare, since tools limit their output."""
     if len(output) <= _MOST_OUTPUT:
         return clean_output(output)
     return f"... ({len(output) - _KEPT_OUTPUT:,} characters are left out)\n{clean_output(output[-_KEPT_OUTPUT:])}"
 
 
 def arguments_of(block: Tool) -> dict[str, Any]:
-    """Return a call's arguments, as far as they were received; a painter asks once per frame, not at every delta."""
+    """Return a call's arguments as far as they are received; call this once per frame rather than for every delta."""
     if block.arguments is not None:
         return block.arguments
     import jiter
 
     try:
         value = jiter.from_json(str(block.received).encode("utf-8", "replace"), partial_mode="trailing-strings")
-    except ValueError:  # nothing was received, or it is no JSON
+    except ValueError:  # nothing is received yet, or it is not JSON
         return {}
     return value if isinstance(value, dict) else {}

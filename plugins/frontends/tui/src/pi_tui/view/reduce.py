@@ -1,7 +1,7 @@
-"""One event of a session, or of the front end itself, to what it changes of the state.
+"""The reducer: applies an event of a session, or of the front end itself, to the state.
 
-No reducer asks the session: the state is the same in its process, in a client over RPC, and in a test that replays
-events. What a reducer needs is in the event; the time is given.
+No reducer queries the session: the state is the same in its process, in a client over RPC, and in a test that replays
+events. The event contains everything that a reducer needs, except for the time, which the caller passes.
 """
 
 from __future__ import annotations
@@ -42,6 +42,7 @@ _REDUCERS: dict[str, Callable[[State, Any], Changes]] = {
     "session_start": of_session.replaced,
     "session_tree": of_session.replaced,
     "extension_error": of_plugins.extension_error,
+    "local_answer_received": of_messages.answer_received,
     "local_bash_started": of_session.bash_started,
     "local_bash_ended": of_session.bash_ended,
     "local_command_running": of_session.command_running,
@@ -57,11 +58,11 @@ _REDUCERS: dict[str, Callable[[State, Any], Changes]] = {
 
 
 def reduce(state: State, event: Any, now: float = 0.0) -> Changes:
-    """Change the state by one event, and return what is to be drawn anew.
+    """Apply one event to the state, and return what must be redrawn.
 
     Args:
-        state: It is changed.
-        event: An event of ``pi_hookspecs`` or of ``local_events``; one of another type changes nothing.
+        state: The state to change.
+        event: An event of ``pi_hookspecs`` or of ``local_events``; events of other types change nothing.
         now: Seconds of the caller's clock, for elapsed times.
     """
     state.now = now

@@ -1,4 +1,4 @@
-"""All that a front end displays of a session: one value, which the reducers change and painters read."""
+"""Everything that a front end displays of a session: one value, which reducers change and painters read."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class _Part(Value):
 
 @define(eq=False, repr=False)
 class Queue(_Part):
-    """Messages that wait: for the next request, and for the end of the run."""
+    """Queued messages: those for the next request, and those for the end of the run."""
 
     steering: tuple[str, ...] = ()
     follow_up: tuple[str, ...] = ()
@@ -34,7 +34,7 @@ class Queue(_Part):
 
 @define(eq=False, repr=False)
 class Retry(_Part):
-    """A failed request is repeated ``delay_ms`` after ``started`` (seconds of the clock of the caller)."""
+    """A failed request that is repeated ``delay_ms`` after ``started`` (in seconds of the caller's clock)."""
 
     attempt: int
     most: int
@@ -49,12 +49,12 @@ class Work(_Part):
 
     Attributes:
         running: Whether a prompt is being worked on.
-        started: Since when, in seconds of the clock of the caller.
-        retry: The retry that is waited for.
-        compacting: The reason of the compaction that is running.
+        started: When that began, in seconds of the caller's clock.
+        retry: The retry for which the session waits.
+        compacting: The reason for the running compaction.
         summarizing: Whether the request for a summary is being repeated.
         message: A plugin's text in place of ``Working``.
-        command: The name of a slash command that takes a while.
+        command: The name of a long-running slash command.
     """
 
     running: bool = False
@@ -71,13 +71,13 @@ class Footer(_Part):
     """The figures of the footer; ``numbers`` formats them.
 
     Attributes:
-        input: Tokens that were sent and not read from a cache, over all entries; the others likewise.
-        cost: US dollars.
-        subscription: Whether the model is paid by a subscription, so that the cost is no bill.
-        context: Tokens of the next request; None when that is not known, as after a compaction.
-        window: The model's context window in tokens; 0 when that is not known.
+        input: Tokens that were sent and not read from a cache, summed over all entries; the other totals likewise.
+        cost: Total cost in US dollars.
+        subscription: Whether a subscription pays for the model, so that the cost is not billed.
+        context: Tokens of the next request; None if unknown, as after a compaction.
+        window: The model's context window in tokens; 0 if unknown.
         hit_rate: Share of the last request that was read from the cache, from 0 to 1; None before the first.
-        providers: Number of providers that can be used; with several the footer names the provider.
+        providers: Number of usable providers; the footer names the provider if there are several.
     """
 
     cwd: str = ""
@@ -121,13 +121,13 @@ class Dialog(_Part):
 
 @define(kw_only=True, eq=False, repr=False)
 class State(_Part):
-    """What there is to see.
+    """The visible state of a session.
 
     Attributes:
         blocks: The transcript, from its beginning.
-        now: The time of the last event, in seconds of the clock of the caller of ``reduce``.
+        now: The time of the last event, in seconds of the clock of ``reduce``'s caller.
         explain: Returns the sentence to display for the error text of a request.
-        answering: The blocks of the answer that is being received: each content index with its block.
+        answering: The blocks of the answer that is being received, by content index.
         unfinished: Tool calls without a result, by their ids.
         commands: Commands of the user that are running, by their ids.
     """
@@ -158,13 +158,13 @@ class State(_Part):
         return block
 
     def remove(self, block: Block) -> Changes:
-        """Take a block out."""
+        """Remove a block."""
         self.blocks = [each for each in self.blocks if each is not block]
         self._numbers = {each.id: number for number, each in enumerate(self.blocks)}
         return Changes(removed=frozenset((block.id,)))
 
     def arrange(self, blocks: Sequence[Block]) -> Changes:
-        """Put blocks in this order, in the places that they have together; the others stay where they are."""
+        """Reorder the given blocks within the positions that they occupy; other blocks stay where they are."""
         places = [self._numbers[block.id] for block in blocks]
         moved = [(place, block) for place, block in zip(sorted(places), blocks, strict=True)]
         moved = [(place, block) for place, block in moved if self.blocks[place] is not block]
@@ -179,11 +179,11 @@ class State(_Part):
         return None if number is None else self.blocks[number]
 
     def number(self, block_id: str) -> int | None:
-        """Return the place of a block in ``blocks``."""
+        """Return the index of a block in ``blocks``."""
         return self._numbers.get(block_id)
 
     def cleaner(self, block: Block, *, output: bool = False) -> CleanStream:
-        """Return the stream that cleans what a block receives; the same one until ``forget_cleaner``."""
+        """Return the stream that cleans what a block receives; it is reused until ``forget_cleaner``."""
         return self._cleaners.setdefault(block.id, CleanStream(output=output))
 
     def forget_cleaner(self, block: Block) -> None:
@@ -191,7 +191,7 @@ class State(_Part):
         self._cleaners.pop(block.id, None)
 
     def clear(self) -> None:
-        """Drop the conversation: blocks, queue and work; ids are not used again."""
+        """Drop the conversation: blocks, queue and work; ids are not reused."""
         self.blocks = []
         self.queue = Queue()
         self.work = Work()
@@ -203,7 +203,7 @@ class State(_Part):
 
 
 def changed(*blocks: Block) -> Changes:
-    """Count a change of blocks, and return it."""
+    """Increase the revision of blocks, and return the change."""
     for block in blocks:
         block.revision += 1
     return Changes(frozenset([block.id for block in blocks]))

@@ -1,4 +1,4 @@
-"""The text of a block, for what needs no layout: search, copying, and the transcript that is printed on exit."""
+"""The text of a block without layout, for search, copying and the transcript that is printed on exit."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["text_of_block"]
 
 
 def text_of_block(block: Block) -> str:
-    """Return all text of a block, also where only a part is displayed; output of programs keeps its colours (SGR)."""
+    """Return all text of a block, even if only a part is displayed; program output keeps its colours (SGR)."""
     if block.kind == "bash":
         return f"$ {block.command}\n{block.output}".rstrip("\n")
     if block.kind == "tool":

@@ -1,1 +1,1 @@
-"""What may follow what is typed: commands and their arguments, files, paths, and what plugins offer."""
+"""Completion of typed text: commands and their arguments, files, paths, and offers of plugins."""

@@ -1,4 +1,4 @@
-"""Slash commands at the beginning of a text, and their arguments."""
+"""Completion of slash commands at the beginning of a text, and of their arguments."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class CommandSource:
     """Completes the name of a command, then its arguments.
 
     Args:
-        names: Returns names and descriptions of the commands.
-        arguments: Returns what the arguments of a command, typed so far, may become.
+        names: Returns the names and descriptions of the commands.
+        arguments: Returns completions for the arguments of a command that are typed so far.
     """
 
     def __init__(
@@ -31,7 +31,7 @@ class CommandSource:
         self._arguments = arguments
 
     async def offer(self, text: str, cursor: int, *, asked: bool) -> Offer | None:
-        """Return commands, or arguments of one."""
+        """Return commands, or arguments of a command."""
         before = text[:cursor]
         if not before.startswith("/") or "\n" in before:
             return None

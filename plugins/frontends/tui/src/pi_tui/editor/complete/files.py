@@ -1,4 +1,4 @@
-"""Files of the project after an ``@``, wherever they are in it, and what plugins offer there."""
+"""Completion of an ``@`` with any of the project's files, and with mentions that plugins offer."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ __all__ = ["FileSource"]
 class FileSource:
     """Completes the word with an ``@`` before the cursor.
 
-    The names are read in a thread, anew for each ``@`` that is typed, so that a new file is found.
+    File names are read in a thread, again for each typed ``@``, so that new files are found.
 
     Args:
         folder: Returns the folder whose files are offered.
-        walk: Yields the files below a folder where git knows nothing about it.
-        mentions: Returns what plugins offer for a word.
+        walk: Yields the files below a folder that git does not know.
+        mentions: Returns the mentions that plugins offer for a word.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class FileSource:
         return () if self._mentions is None else await self._mentions(typed)
 
     async def _files(self, before: str, typed: str) -> list[str]:
-        """Return the best matches; the thread that looks for them ends soon after this is cancelled."""
+        """Return the best matches; after cancellation, the searching thread ends soon."""
         from pi_terminal_kit.file_names import FileNames
         from pi_terminal_kit.matching import best_matches
 
@@ -77,5 +77,5 @@ class FileSource:
 
 
 def _open_folder(mentioned: str) -> str:
-    """Return a folder's mention without its last quotation mark, so that one can go on typing."""
+    """Return a folder's mention without its closing quotation mark, so that the user can continue typing."""
     return mentioned[:-1] if mentioned.endswith('/"') else mentioned

@@ -1,4 +1,4 @@
-"""What is offered to complete a text, and the list from which the user takes one."""
+"""Offers to complete a text, and the menu from which the user chooses one."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ __all__ = ["Menu", "Offer", "Source"]
 
 
 class Offer(NamedTuple):
-    """What may replace a part of a text.
+    """Possible replacements of a part of a text.
 
     Attributes:
         start: Index of the first character that is replaced.
-        end: Index after the last one.
-        items: What may replace it, the best first; never empty.
-        after: What follows the one that is taken, unless that is a folder.
+        end: Index after the last replaced character.
+        items: The possible replacements, the best first; never empty.
+        after: Text inserted after the chosen item, unless that is a folder.
     """
 
     start: int
@@ -29,37 +29,37 @@ class Offer(NamedTuple):
 
 
 class Source(Protocol):
-    """Something that completes texts."""
+    """A source of completions."""
 
     async def offer(self, text: str, cursor: int, *, asked: bool) -> Offer | None:
-        """Return what may be typed at the cursor; None for nothing. It is cancelled by the next key.
+        """Return completions at the cursor; None if there are none. The next key cancels this call.
 
         Args:
             text: The whole text.
-            cursor: Where the cursor is in it.
-            asked: Whether the user asked for it with a key; else they only typed.
+            cursor: Index of the cursor in it.
+            asked: Whether the user requested completions with a key rather than just by typing.
         """
         ...
 
 
 class Menu(NamedTuple):
-    """An offer as a list, of which one is selected."""
+    """An offer as a list with a selected item."""
 
     offer: Offer
     selected: int = 0
 
     def moved(self, by: int) -> Menu:
-        """Return the list with another one selected; from the last one to the first, and back."""
+        """Return the menu with another item selected; the selection wraps around at both ends."""
         return self._replace(selected=(self.selected + by) % len(self.offer.items))
 
     def window(self, rows: int) -> tuple[int, Sequence[Completion]]:
-        """Return the items to draw in some rows, around the selected one, and the index of the first of them."""
+        """Return the index of the first item to draw, and the items that fit, including the selected one."""
         rows = max(rows, 1)
         first = min(max(self.selected - rows // 2, 0), max(len(self.offer.items) - rows, 0))
         return first, self.offer.items[first : first + rows]
 
     @property
     def taken(self) -> tuple[int, int, str]:
-        """The part of the text that the selected item replaces, and what is written there."""
+        """The start and the end of the replaced part of the text, and the replacement."""
         value = self.offer.items[self.selected].value
         return self.offer.start, self.offer.end, value if value.endswith("/") else value + self.offer.after

@@ -1,4 +1,4 @@
-"""Paths anywhere in a text, one folder at a time, when the user asks for them."""
+"""Completion of paths anywhere in a text, one folder at a time, at the user's request."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ __all__ = ["PathSource"]
 
 
 class PathSource:
-    """Completes the path before the cursor; one with a space is put in quotation marks.
+    """Completes the path before the cursor; a path with a space is quoted.
 
     Args:
-        folder: Returns the folder that relative paths are below.
+        folder: Returns the folder to which relative paths refer.
     """
 
     def __init__(self, folder: Callable[[], str]) -> None:

@@ -1,4 +1,4 @@
-"""The sources of completions: the first that offers something is the one; the next key cancels what is looked for."""
+"""The stack of completion sources: the first one with an offer is used; the next key cancels a pending search."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ __all__ = ["Stack"]
 
 
 class Stack:
-    """Sources, asked one after the other.
+    """Completion sources, queried one after the other.
 
     Args:
-        sources: The first one is asked first.
-        report: Called with a source that failed and its error; the next one is asked then.
+        sources: The sources, in the order in which they are queried.
+        report: Called with a source that failed and its error; the next source is queried afterwards.
     """
 
     def __init__(self, sources: Iterable[Source], report: Callable[[Source, Exception], object]) -> None:
@@ -27,7 +27,7 @@ class Stack:
         self._asking: asyncio.Task[None] | None = None
 
     def add(self, source: Source) -> Callable[[], None]:
-        """Ask another source before the others; returns a function that removes it."""
+        """Add a source in front of the others; return a function that removes it."""
         self._sources.insert(0, source)
 
         def remove() -> None:
@@ -37,13 +37,13 @@ class Stack:
         return remove
 
     def ask(self, text: str, cursor: int, done: Callable[[Offer | None], object], *, asked: bool = False) -> None:
-        """Look for what may be typed at the cursor, in place of what was looked for before.
+        """Search for completions at the cursor, cancelling the previous search.
 
         Args:
             text: The whole text.
-            cursor: Where the cursor is in it.
-            done: Called with what was found, unless it is cancelled before.
-            asked: Whether the user asked for it with a key.
+            cursor: Index of the cursor in it.
+            done: Called with the offer, unless the search is cancelled before.
+            asked: Whether the user requested completions with a key.
         """
         self.cancel()
 
@@ -53,13 +53,13 @@ class Stack:
         self._asking = asyncio.get_running_loop().create_task(ask())
 
     def cancel(self) -> None:
-        """Look for nothing any more."""
+        """Cancel the current search, if any."""
         if self._asking is not None:
             self._asking.cancel()
             self._asking = None
 
     async def offer(self, text: str, cursor: int, *, asked: bool = False) -> Offer | None:
-        """Return what the first source that has anything offers; see ``ask``."""
+        """Return the offer of the first source that has one; see ``ask``."""
         for source in [*self._sources]:
             try:
                 offer = await source.offer(text, cursor, asked=asked)

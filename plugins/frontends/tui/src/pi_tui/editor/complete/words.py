@@ -1,4 +1,4 @@
-"""What a plugin's provider offers for the word before the cursor."""
+"""Completion of the word before the cursor by a plugin's provider."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ class WordSource:
     """Completes the word before the cursor.
 
     Args:
-        provider: Returns texts for it.
+        provider: Returns completions for the word.
     """
 
     def __init__(self, provider: AutocompleteProvider) -> None:
         self._provider = provider
 
     async def offer(self, text: str, cursor: int, *, asked: bool) -> Offer | None:
-        """Return what the provider offers; one that has failed, which is reported elsewhere, offers nothing."""
+        """Return the provider's completions; none if it failed, which is reported elsewhere."""
         from pi_hookspecs import Completion
 
         found = self._provider(text, cursor)
@@ -35,7 +35,7 @@ class WordSource:
         items = tuple(each if isinstance(each, Completion) else Completion(each) for each in values or ())
         for each in items:
             if not all(isinstance(text, str) for text in (each.value, each.description, each.label or "")):
-                raise TypeError(f"a provider offers {each!r:.60}, which is no text")
+                raise TypeError(f"a provider offers {each!r:.60}, which is not text")
         word = _WORD.search(text[:cursor])
         start = cursor if word is None else word.start()
         return Offer(start, cursor, items) if items else None

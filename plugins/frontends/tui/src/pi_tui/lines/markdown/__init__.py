@@ -1,1 +1,1 @@
-"""Markdown to styled lines, whole and as it is received."""
+"""Conversion of Markdown to styled lines, for complete text and for text that is being received."""

@@ -1,4 +1,4 @@
-"""A piece of Markdown to styled lines: paragraphs, headings, quotes, rules, and what other modules lay out."""
+"""Layout of Markdown blocks: paragraphs, headings, quotes, rules, and the blocks of the other modules."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ __all__ = ["piece_rows"]
 
 
 def piece_rows(text: str, width: int, ink: Ink) -> list[Line]:
-    """Return the rows of a piece of Markdown, blank rows between its blocks."""
+    """Return the rows of a piece of Markdown, with blank rows between its blocks."""
     from markdown_it.tree import SyntaxTreeNode
 
     rows = _blocks(SyntaxTreeNode(_parser().parse(text)), width, ink)
-    return rows or wrap_text(text.strip("\n"), width, ink.style)  # nested too deeply, or addresses for links elsewhere
+    return rows or wrap_text(text.strip("\n"), width, ink.style)  # nested too deeply, or only link definitions
 
 
 @cache
@@ -51,7 +51,7 @@ def _blocks(parent: Any, width: int, ink: Ink) -> list[Line]:
 
 
 def _is_tight(node: Any) -> bool:
-    """Whether a block follows the one before without a blank row: a list in an item of a tight list."""
+    """Whether a block follows the previous block without a blank row, as a list in an item of a tight list does."""
     before = node.previous_sibling
     return bool(before is not None and before.type == "paragraph" and before.hidden)
 
@@ -102,7 +102,7 @@ def _code(node: Any, width: int, ink: Ink) -> list[Line]:
 
 
 def _source(node: Any, width: int, ink: Ink) -> list[Line]:
-    """Return what has no form of its own, such as HTML, as it is written."""
+    """Return the source of a block without a layout of its own, such as HTML."""
     lines: Sequence[str] = (node.content or "").rstrip("\n").split("\n")
     return [row for line in lines for row in chop([ink.run(line, role="muted")], width)]
 

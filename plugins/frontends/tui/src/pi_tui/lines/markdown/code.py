@@ -1,4 +1,4 @@
-"""Code: rows of a fence, and the roles of its words once it is complete."""
+"""Layout of code: rows of a fence, and syntax highlighting once it is complete."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["MOST_HIGHLIGHTED", "code_rows", "fence_row", "highlighted"]
 
 MOST_HIGHLIGHTED = 50_000
-"""Characters; longer code is not highlighted, which takes a second for a million."""
+"""Maximum number of characters of highlighted code; highlighting a million takes a second."""
 
 _INDENT = "  "
 
@@ -47,17 +47,17 @@ def fence_row(marks: str, ink: Ink, width: int) -> list[Line]:
 
 
 def code_rows(lines: Sequence[Sequence[Run]], width: int) -> list[list[Line]]:
-    """Return the rows of each line of code."""
+    """Return a list of rows for each line of code."""
     return [chop(line, width, first=(Run(_INDENT, PADDING),)) for line in lines]
 
 
 def highlighted(code: str, language: str, plain: Run) -> list[list[Run]]:
-    """Return the runs of each line; ``plain`` is the style of text that has no role.
+    """Return the runs of each line of highlighted code.
 
     Args:
-        code: Without the fence.
-        language: The word after the fence, or a file's name.
-        plain: For text of unknown languages, and for long code.
+        code: The code without the fence.
+        language: The word after the opening fence, or a file's name.
+        plain: The style of text without a role of its own, of unknown languages and of long code.
     """
     lexer = _lexer(language) if language and len(code) <= MOST_HIGHLIGHTED else None
     if lexer is None:
@@ -69,7 +69,7 @@ def highlighted(code: str, language: str, plain: Run) -> list[list[Run]]:
         if first:
             lines[-1].append(style._replace(text=first))
         lines += [[style._replace(text=each)] if each else [] for each in others]
-    count = code.count("\n") + 1  # the lexer ends the last line
+    count = code.count("\n") + 1  # the lexer may end the last line with a line break
     return (lines + [[]] * count)[:count]
 
 

@@ -1,4 +1,4 @@
-"""What is inside of a paragraph: emphasis, code, links and line breaks, to runs."""
+"""Conversion of a paragraph's content (emphasis, code, links and line breaks) to runs."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _HOST = re.compile(r"(?:\w+://)?(?:[^/@\s]*@)?((?:[\w-]+\.)+[a-z]{2,})(?::\d+)?(
 
 @frozen
 class Ink:
-    """The style of plain text, and where links may lead.
+    """The style of plain text, and the directory whose files may be links.
 
     Attributes:
         style: A run whose text does not matter.
         cwd: Files below this directory may be links.
-        highlight: Whether code is highlighted; not while it grows, when it is laid out in every frame.
+        highlight: Whether code is highlighted; False while it grows and is laid out in every frame.
     """
 
     style: Run = Run("")  # noqa: RUF009 - a tuple
@@ -35,11 +35,11 @@ class Ink:
     highlight: bool = True
 
     def with_style(self, **fields: Any) -> Ink:
-        """Return an ink with another style."""
+        """Return a copy with a changed style."""
         return evolve(self, style=self.style._replace(**fields))
 
     def run(self, text: str, **fields: Any) -> Run:
-        """Return a run in the style; the parser has made characters of entities such as ``&#x202e;``."""
+        """Return a run in the style; its text is cleaned, since the parser decodes entities such as ``&#x202e;``."""
         return self.style._replace(text=_clean(text), **fields)
 
 
@@ -48,7 +48,7 @@ def _clean(text: str) -> str:
 
 
 def inline_lines(node: Any, ink: Ink) -> list[list[Run]]:
-    """Return the runs of an inline node (a ``SyntaxTreeNode``), a list for each line of the source."""
+    """Return the runs of an inline node (a ``SyntaxTreeNode``), one list for each line of the source."""
     lines: list[list[Run]] = [[]]
     for run in _runs(node.children, ink):
         if run is None:
@@ -86,7 +86,7 @@ def _em(style: Run) -> Run:
 
 
 def _struck(style: Run) -> Run:
-    return style._replace(dim=True)  # no terminal draws a line through text everywhere
+    return style._replace(dim=True)  # not every terminal can strike text through
 
 
 _EMPHASIS = {"strong": _strong, "em": _em, "s": _struck}
@@ -98,7 +98,7 @@ def _link(node: Any, ink: Ink) -> Iterator[Run | None]:
     inner = ink.with_style(role="mdLink", underline=True, link=link)
     runs = [*_runs(node.children, inner)]
     text = "".join([run.text for run in runs if run is not None])
-    if _host(text) not in ("", _host(address)):  # the text is the address of another host
+    if _host(text) not in ("", _host(address)):  # the text looks like the address of another host
         yield inner.run(address)
         return
     yield from runs

@@ -1,4 +1,4 @@
-"""Lists: a bullet or number in front of the first row of an item, its other rows and blocks below it."""
+"""Layout of lists: a bullet or number precedes an item's first row; its other rows and blocks are indented."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _item(item: Any, bullet: str, width: int, ink: Ink, blocks: Callable[[Any, i
 
 
 def _task(item: Any, bullet: str) -> tuple[str, int]:
-    """Return the bullet with a box for a task, and how many characters of the text it replaces."""
+    """Return the bullet, with a box for a task, and the number of characters of the text that it replaces."""
     children = item.children
     text = children[0].children[0].content if children and children[0].type == "paragraph" else ""
     box = _TASKS.get(text[:4])

@@ -1,8 +1,8 @@
-"""Where Markdown that is being received can be cut, so that what is before is laid out once and never again.
+"""Splitting of Markdown while it is received, so that the part before a cut is laid out only once.
 
-A safe boundary is a blank line outside of a fence and a list, and in a fence the end of each line. Where none comes for
-``limit`` characters, or ``lines`` lines, there is a forced cut: between items of a list, rows of a table (whose head is
-repeated), lines, or words. Cuts depend on the text alone, not on the pieces in which it comes.
+A safe boundary is a blank line outside of fences and lists, and within a fence the end of each line. If there is none
+for ``limit`` characters or ``lines`` lines, a cut is forced: between items of a list, rows of a table (whose head is
+repeated), lines, or rows of a long line. Cuts depend on the text alone, not on the pieces in which it is received.
 """
 
 from __future__ import annotations
@@ -11,21 +11,23 @@ import re
 import sys
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from pi_tui.lines.wrap import last_row
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 __all__ = ["Chunk", "Splitter"]
 
 _JUDGED = 64
-"""Characters at the beginning of a line that decide what it begins."""
+"""Number of characters at the beginning of a line that decide which block it begins."""
 
 _FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*\Z)|~{3,})[ \t]*([^\s`]*)")
 
 _CODE = 4
-"""Spaces that make a line code."""
+"""Number of leading spaces that make a line code."""
 
 _LONGEST_OPENING = 1000
-"""Characters of a fence's first line; a longer one is text."""
+"""Maximum number of characters of a fence's first line; a longer line is text."""
 
 _ITEM = re.compile(r"( *(?:[-+*]|\d{1,9}[.)]))([ \t]+|\Z)")
 
@@ -35,14 +37,14 @@ _DELIMITER = re.compile(r" {0,3}\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|
 
 
 class Chunk(NamedTuple):
-    """A part of the text.
+    """A part of the text between two cuts.
 
     Attributes:
         kind: ``text`` is Markdown; ``open`` and ``close`` are the marks of a fence, ``code`` are whole lines in it.
-        text: The source; that of ``code`` is without its last line break.
-        joined: Whether the part was cut from the one before by force.
-        head: The head of a table whose rows the text is.
-        language: Of the fence, for ``open``.
+        text: The source; for ``code``, without its last line break.
+        joined: Whether a forced cut separates the part from the previous one.
+        head: The head of the table to which the rows in the text belong.
+        language: Language of the fence, for ``open``.
     """
 
     kind: Literal["text", "open", "code", "close"]
@@ -53,25 +55,27 @@ class Chunk(NamedTuple):
 
 
 class Splitter:
-    """Cuts a text into chunks, as it comes.
+    """Cuts a text into chunks while it is received.
 
     Args:
-        limit: Characters of a chunk; one more forces a cut.
-        lines: Lines of a chunk; one more forces a cut, since rows of a table cost more than their characters do.
+        limit: Maximum number of characters of a chunk; one more forces a cut.
+        lines: Maximum number of lines of a chunk; rows of a table cost more than their number of characters suggests.
+        width: Cells of a row, so that a long line is cut between rows; 0 to cut it at any space.
 
     Attributes:
-        fence: The marks that close the fence that is open; empty outside of one.
+        fence: The marks that close the open fence; empty outside of a fence.
     """
 
-    def __init__(self, limit: int, lines: int = sys.maxsize) -> None:
+    def __init__(self, limit: int, lines: int = sys.maxsize, width: int = 0) -> None:
         self._limit = limit
         self._lines = lines
+        self._width = width
         self.fence = ""
-        self._pending = ""  # complete lines of the current chunk, and the beginning of a line that was judged
-        self._partial = ""  # the beginning of a line that was not judged yet
+        self._pending = ""  # complete lines of the current chunk, and the beginning of a line that was classified
+        self._partial = ""  # the beginning of a line that is not classified yet
         self._judged = False
         self._after_blank = False
-        self._content: int | None = None  # column of a list's text while one is open
+        self._content: int | None = None  # column of an open list's text
         self._joined = False
         self._head = ""
 
@@ -82,14 +86,14 @@ class Splitter:
 
     @property
     def tail(self) -> Chunk:
-        """What is in no chunk yet."""
+        """The text that belongs to no complete chunk yet."""
         text = self._pending + self._partial
         if self.fence:
             return Chunk("code", text, self._joined)
         return Chunk("text", text, self._joined, self._head)
 
     def feed(self, piece: str) -> Iterator[Chunk]:
-        """Yield the chunks that are complete now."""
+        """Add a piece of text and yield the chunks that it completes."""
         *lines, last = piece.split("\n")
         for line in lines:
             yield from self._take(line)
@@ -97,7 +101,7 @@ class Splitter:
         yield from self._take(last)
 
     def end(self) -> Iterator[Chunk]:
-        """Yield the rest."""
+        """End the text and yield the remaining chunks."""
         if self._partial:
             yield from self._judge(self._partial)
         if self.fence == _OPENING:
@@ -131,7 +135,7 @@ class Splitter:
         yield from self._forced()
 
     def _judge(self, line: str) -> Iterator[Chunk]:
-        """Decide what a line begins; the chunk before it may be complete."""
+        """Decide which block a line begins; yield the chunk before it if that is complete."""
         self._judged = True
         self._partial = ""
         begin = line[:_JUDGED]
@@ -155,18 +159,18 @@ class Splitter:
 
     @property
     def _inside(self) -> int:
-        """Spaces that make a line part of what is open: of a list's item, or of code by indentation."""
+        """Number of leading spaces that make a line part of the open list item, or indented code."""
         return _CODE if self._content is None else min(self._content, _CODE)
 
     def _ends_chunk(self, begin: str, indented: int) -> bool:
-        """Whether a line after a blank one belongs to another chunk."""
+        """Whether a line after a blank line begins a new chunk."""
         if self._content is None:
             return indented < self._inside or not self._pending.lstrip("\n").startswith(" " * _CODE)
         return indented < self._inside and _ITEM.match(begin) is None
 
     def _open(self) -> Iterator[Chunk]:
         found = _FENCE.match(self._pending)
-        if found is None:  # a backtick after the marks: text after all
+        if found is None:  # a backtick after the marks: this is text, not a fence
             self.fence = ""
             self._pending += "\n"
             return
@@ -194,7 +198,7 @@ class Splitter:
         self._joined, self._head = False, ""
 
     def _forced(self) -> Iterator[Chunk]:
-        """Cut what is too long, as often as needed."""
+        """Force cuts while the pending text is too long."""
         if self.fence == _OPENING and len(self._pending) > _LONGEST_OPENING:
             self.fence = ""
         while self.fence != _OPENING and self._is_long():
@@ -220,11 +224,13 @@ class Splitter:
             line = text.rfind("\n") + 1
             if line:
                 return line
+            if self._width and self._content is None:
+                return last_row(text, self._width) or self._limit
         return text.rfind(" ") + 1 or self._limit
 
 
 _OPENING = "?"
-"""In place of a fence's marks until its first line is complete."""
+"""Value of ``fence`` until the first line of a fence is complete."""
 
 
 def _table_head(text: str) -> str:

@@ -1,7 +1,7 @@
-"""Markdown as it is received: complete parts are laid out once and frozen, only the tail is parsed again.
+"""Layout of Markdown while it is received: complete parts are laid out once; only the tail is parsed again.
 
-What a frame costs does not depend on the length of the answer. When the answer is complete, parts that were cut by
-force are laid out as a whole; the result equals that of ``markdown_rows``.
+The cost of a frame does not depend on the length of the answer. When the answer is complete, parts that forced cuts
+separated are laid out again as a whole; the result equals that of ``markdown_rows``.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ if TYPE_CHECKING:
 __all__ = ["StreamingMarkdown", "markdown_rows"]
 
 STREAMED = 3000
-"""Characters of the tail, and of each part, while an answer is received."""
+"""Maximum characters of the tail, and of each part, while an answer is received."""
 
-_LINE = 40
-"""Characters that cost as much as a line does at least."""
+_LINE = 75
+"""Number of characters that cost as much as the minimum for a line."""
 
 WHOLE = 20_000
-"""Characters of a part of a complete answer."""
+"""Maximum characters of a part of a complete answer."""
 
 
 @define(eq=False)
 class _Fence:
-    """A fence: its code, and the rows that it has among the rows of the answer."""
+    """A fence: its code, and the position of its rows within the answer."""
 
     language: str
     lines: list[str] = field(factory=list)
@@ -47,16 +47,16 @@ class _Fence:
 
 
 class StreamingMarkdown:
-    """The rows of a text that grows.
+    """The rows of a growing text.
 
     Args:
         width: Cells of a row.
         ink: The style of plain text.
-        streamed: Characters of a part while the text is received.
-        whole: Characters of a part of the complete text.
+        streamed: Maximum characters of a part while the text is received.
+        whole: Maximum characters of a part of the complete text.
 
     Attributes:
-        parsed: Characters that were parsed as Markdown so far, for measurements.
+        parsed: Number of characters parsed as Markdown so far, for measurements.
     """
 
     def __init__(self, width: int, ink: Ink, *, streamed: int = STREAMED, whole: int = WHOLE) -> None:
@@ -64,7 +64,7 @@ class StreamingMarkdown:
         self._ink = ink
         self._growing = evolve(ink, highlight=False)
         self._whole = whole
-        self._splitter = Splitter(streamed, streamed // _LINE if streamed < whole else streamed)
+        self._splitter = Splitter(streamed, streamed // _LINE if streamed < whole else streamed, width)
         self._done: list[Chunk] = []
         self._rows: list[Line] = []
         self._fences: list[_Fence] = []
@@ -72,17 +72,17 @@ class StreamingMarkdown:
         self.parsed = 0
 
     def feed(self, piece: str) -> None:
-        """Add to the end of the text."""
+        """Append a piece to the text."""
         if piece:
             self._add(self._splitter.feed(piece))
             self._tail = None
 
     def end(self) -> None:
-        """Lay out what was cut by force, and the tail; the text grows no more."""
+        """End the text: lay out the tail, and again the parts that forced cuts separated."""
         rest = [*self._splitter.end()]
         self._tail = []
         if any(chunk.joined for chunk in (*self._done, *rest)):
-            rest = [*_recut([*self._done, *rest], self._whole)]
+            rest = [*_recut([*self._done, *rest], self._whole, self._width)]
             self._done, self._rows, self._fences = [], [], []
         self._add(rest)
         for fence in self._fences[-1:]:
@@ -176,8 +176,8 @@ def markdown_rows(text: str, width: int, ink: Ink, *, whole: int = WHOLE) -> lis
     return streaming.rows()
 
 
-def _recut(chunks: Sequence[Chunk], limit: int) -> Iterable[Chunk]:
-    """Yield chunks of at most ``limit`` characters, without the cuts that were forced earlier."""
+def _recut(chunks: Sequence[Chunk], limit: int, width: int) -> Iterable[Chunk]:
+    """Yield chunks of at most ``limit`` characters, undoing the forced cuts of the stream."""
     group = 0
     numbered = []
     for chunk in chunks:
@@ -191,6 +191,6 @@ def _recut(chunks: Sequence[Chunk], limit: int) -> Iterable[Chunk]:
         elif first.kind == "code":
             yield Chunk("code", "".join([each.text for each in group_chunks]))
         else:
-            splitter = Splitter(limit)
+            splitter = Splitter(limit, width=width)
             yield from splitter.feed("".join([each.text for each in group_chunks]))
             yield from splitter.end()

@@ -1,4 +1,4 @@
-"""Tables: columns as wide as their content where all fits, else in proportion, with wrapped cells."""
+"""Layout of tables: columns are as wide as their content if everything fits; otherwise cells are wrapped."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["table_rows"]
 _BORDER = "borderMuted"
 
 _LEAST = 3
-"""Cells of a column; a table that does not fit in that is drawn as lines of text."""
+"""Minimum cells of a column; a table for which there is less room is drawn as lines of text."""
 
 
 def table_rows(node: Any, width: int, ink: Ink) -> list[Line]:
@@ -45,7 +45,7 @@ def _runs(cell: Any, ink: Ink) -> list[Run]:
 
 
 def _widths(rows: Sequence[Sequence[Sequence[Run]]], width: int) -> list[int] | None:
-    """Return the cells of each column; None where there are too few."""
+    """Return the cells of each column; None if there are too few."""
     count = len(rows[0])
     room = width - 3 * count - 1
     if room < _LEAST * count:
@@ -57,7 +57,7 @@ def _widths(rows: Sequence[Sequence[Sequence[Run]]], width: int) -> list[int] | 
 
 
 def _shared(wanted: Sequence[int], room: int) -> list[int]:
-    """Return cells for columns that want more than there is: narrow ones get all they want, wide ones the same."""
+    """Distribute too little room over columns: narrow ones get their full width, wide ones share the rest equally."""
     widths = [0] * len(wanted)
     columns = sorted(range(len(wanted)), key=wanted.__getitem__)
     for place, column in enumerate(columns):

@@ -1,4 +1,4 @@
-"""How the calls of the built-in tools look, by name; other tools have the look of ``other``."""
+"""Views of the built-in tools' calls, by name; all other tools use the view in ``other``."""
 
 from __future__ import annotations
 
@@ -23,5 +23,5 @@ _VIEWS: dict[str, ToolView] = {
 
 
 def view_of(name: str) -> ToolView:
-    """Return the view of a tool."""
+    """Return the view for a tool's calls."""
     return _VIEWS.get(name) or other.OtherView()

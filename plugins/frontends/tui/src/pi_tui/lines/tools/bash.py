@@ -1,4 +1,4 @@
-"""A command of the model: its end while it runs, and how long it took."""
+"""View of a command that the model runs: the end of its output, and its duration."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class BashView:
     """``$ command``, the last lines, ``Took 0.1s``."""
 
     def title(self, arguments: Mapping[str, Any], look: Look) -> list[Run]:
-        """Return the command, and its limit."""
+        """Return the command and its timeout."""
         timeout = arguments.get("timeout")
         limit = [Run(f" (timeout {timeout:g}s)", "muted")] if isinstance(timeout, int | float) else []
         command = text_argument(arguments, "command") or "..."

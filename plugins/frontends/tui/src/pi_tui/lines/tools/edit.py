@@ -1,4 +1,4 @@
-"""A changed file: its diff."""
+"""View of a changed file: its diff."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class EditView:
         return title("edit", look.path(label(arguments, "path", "file_path")) or "...")
 
     def body(self, block: Tool, arguments: Mapping[str, Any], look: Look, width: int) -> list[Line]:
-        """Return the diff, or the reason of a failure."""
+        """Return the diff, or the reason for a failure."""
         if block.status == "error":
             return first_lines(block.output.strip("\n"), 10, look, width, "error")
         diff = block.details.get("diff") if isinstance(block.details, dict) else None

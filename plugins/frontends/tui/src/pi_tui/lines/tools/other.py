@@ -1,4 +1,4 @@
-"""A tool of a plugin without a renderer of its own: its arguments and the first lines of its result."""
+"""View of a plugin's tool without a renderer: its arguments and the first lines of its result."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _LONGEST_VALUE = 60
 
 
 class OtherView:
-    """``name key=value``; the name is put in front by the caller."""
+    """``name key=value``; the caller puts the name in front."""
 
     def title(self, arguments: Mapping[str, Any], look: Look) -> list[Run]:
         """Return the arguments."""

@@ -1,4 +1,4 @@
-"""A file that was read: its name, and the content where the look is expanded."""
+"""View of a file that was read: its name, and its content if the look is expanded."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ class ReadView:
     """``read x.py:10-20``."""
 
     def title(self, arguments: Mapping[str, Any], look: Look) -> list[Run]:
-        """Return the path, and the lines that were asked for."""
+        """Return the path and the requested lines."""
         path = look.path(label(arguments, "path", "file_path"))
         return title("read", path or "...", *_range(arguments))
 
     def body(self, block: Tool, arguments: Mapping[str, Any], look: Look, width: int) -> list[Line]:
-        """Return the reason of a failure; the content only where the look is expanded."""
+        """Return the reason for a failure; otherwise the content, but only if the look is expanded."""
         if block.status == "error":
             return first_lines(block.output.strip("\n"), 10, look, width, "error")
         if not look.expanded or not block.output:
@@ -47,7 +47,7 @@ def _range(arguments: Mapping[str, Any]) -> list[Run]:
 
 
 def code_preview(code: str, path: str, look: Look, width: int, count: int = 10) -> list[Line]:
-    """Return the first lines of a file's content, highlighted by its name; all of it where the look is expanded."""
+    """Return the first lines of a file, highlighted by the file's name, or all lines if the look is expanded."""
     if len(code) > MOST_EXPANDED:
         return first_lines(code, count, look, width)
     name = path.rpartition("/")[2]

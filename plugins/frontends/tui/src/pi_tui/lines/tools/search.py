@@ -1,4 +1,4 @@
-"""grep, find and ls: what was looked for and where, and the first results."""
+"""View of grep, find and ls: the pattern, the place and the first results."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class SearchView:
     """``grep /pattern/ in src``.
 
     Args:
-        name: The tool.
-        count: Lines of a preview.
+        name: The tool's name.
+        count: Number of lines of a preview.
     """
 
     def __init__(self, name: str, count: int) -> None:
@@ -31,7 +31,7 @@ class SearchView:
         self._count = count
 
     def title(self, arguments: Mapping[str, Any], look: Look) -> list[Run]:
-        """Return pattern, place and limits."""
+        """Return the pattern, the place and the limits."""
         pattern, path = label(arguments, "pattern"), look.path(label(arguments, "path")) or "."
         if self._name == "ls":
             return title("ls", path)

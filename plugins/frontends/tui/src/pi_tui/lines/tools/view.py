@@ -1,4 +1,4 @@
-"""What a tool's view returns, and what several views do."""
+"""The protocol of tool views, and helpers that several views share."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _LONGEST_LABEL = 500
 
 
 class ToolView(Protocol):
-    """How the calls of a tool look. Arguments may be incomplete, and are those of the model: of any type."""
+    """Draws the calls of a tool. Arguments come from the model: they may be incomplete and of any type."""
 
     def title(self, arguments: Mapping[str, Any], look: Look) -> list[Run]:
-        """Return the first line: the tool and what it works on."""
+        """Return the first line: the tool and its target."""
         ...
 
     def body(self, block: Tool, arguments: Mapping[str, Any], look: Look, width: int) -> list[Line]:
@@ -32,19 +32,19 @@ class ToolView(Protocol):
 
 
 def text_argument(arguments: Mapping[str, Any], *names: str) -> str:
-    """Return the first of these arguments that is a text, cleaned; empty where none is."""
+    """Return the first of these arguments that is a string, cleaned; empty if none is."""
     value = next((arguments[name] for name in names if isinstance(arguments.get(name), str)), "")
     return clean(value)
 
 
 def label(arguments: Mapping[str, Any], *names: str) -> str:
-    """Return the first of these arguments that is a text, in one line."""
+    """Return the first of these arguments that is a string, on one line."""
     value = next((arguments[name] for name in names if isinstance(arguments.get(name), str)), "")
     return clean_line(value[:_LONGEST_LABEL])
 
 
 def title(name: str, *parts: str | Run) -> list[Run]:
-    """Return the tool's name in bold, and what follows it."""
+    """Return the tool's name in bold, followed by the given text."""
     runs = [Run(name, "toolTitle", bold=True)]
     for part in parts:
         if isinstance(part, Run):

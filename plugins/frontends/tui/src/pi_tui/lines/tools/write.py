@@ -1,4 +1,4 @@
-"""A file that is written: its first lines, while they are received."""
+"""View of a file that is written: its first lines, also while they are received."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class WriteView:
         return title("write", look.path(label(arguments, "path", "file_path")) or "...")
 
     def body(self, block: Tool, arguments: Mapping[str, Any], look: Look, width: int) -> list[Line]:
-        """Return the content, and the reason of a failure; the content is highlighted once it is complete."""
+        """Return the content, highlighted once it is complete, and the reason for a failure."""
         content = text_argument(arguments, "content").removesuffix("\n")
         rows = []
         if content and block.arguments is None:

@@ -1,0 +1,131 @@
+"""The screen of a served session: it shows what began before the client came, and what follows."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from textual._context import active_app
+
+from pi_hookspecs import tool
+from pi_testing import stall, text, tool_call
+from pi_testing.steps import Stage, Step
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pi_testing import ScriptedProvider
+
+
+class Gate:
+    """Is reached, and opened by the test."""
+
+    def __init__(self) -> None:
+        self._reached, self._opened = asyncio.Event(), asyncio.Event()
+
+    async def reached(self) -> None:
+        async with asyncio.timeout(20):
+            await self._reached.wait()
+
+    def open(self) -> None:
+        self._opened.set()
+
+    async def wait(self) -> None:
+        self._reached.set()
+        await self._opened.wait()
+
+
+def text_with(gate: Gate, before: str, after: str) -> list[Step]:
+    """One text, whose second part comes when the gate is open."""
+
+    def begin(stage: Stage) -> Iterable[Any]:
+        yield stage.builder.text_start()
+        yield stage.builder.text(0, before)
+
+    async def end(stage: Stage) -> Iterable[Any]:
+        await gate.wait()
+        return [stage.builder.text(0, after), stage.builder.text_end(0)]
+
+    return [Step("text so far", begin), Step("its end", end)]
+
+
+async def test_an_answer_shows_what_was_received_before_and_goes_on(attached, script: ScriptedProvider) -> None:
+    gate = Gate()
+    script.turn(*text_with(gate, "The tide is **hi", "gh** at six."))
+
+    async with attached("How is the tide?", gate.reached) as user:
+        await user.sees("How is the tide?", "The tide is", "Working ─")
+        gate.open()
+        await user.sees("The tide is high at six.")
+
+        assert user.text.count("The tide is") == 1
+        await user.when(lambda: "Working" not in user.text)
+
+
+async def test_the_arguments_of_a_call_show_what_was_received_before(attached, script: ScriptedProvider) -> None:
+    script.turn(text("I look."), tool_call("read", path="harbour.txt"), stall())
+
+    async with attached("Look", script.stalled) as user:
+        await user.sees("I look.", "read harbour.txt")
+
+
+_TIDE = Gate()
+
+
+@tool
+async def tide() -> str:
+    """Return the tide."""
+    await _TIDE.wait()
+    return "high at six"
+
+
+@pytest.mark.pi(tools=[tide])
+async def test_a_running_tool_gets_its_result(attached, script: ScriptedProvider) -> None:
+    script.turn(tool_call("tide")).turn(text("So it is."))
+
+    async with attached("How is the tide?", _TIDE.reached) as user:
+        await user.sees("tide", "Working ─")
+        _TIDE.open()
+        await user.sees("high at six", "So it is.")
+
+        assert "pi ended while the call ran" not in user.text
+
+
+async def test_another_session_in_the_place_of_this_one_is_displayed(attached, script: ScriptedProvider) -> None:
+    script.turn(text("High."), stall()).turn(text("Low."))
+
+    async with attached("How is the tide?", script.stalled) as user:
+        await user.sees("High.")
+        await user.press("escape")
+        await user.when(lambda: not user.app.port.is_streaming)
+        await user.type("/new ", "enter")
+        await user.when(lambda: "High." not in user.text)
+        await user.type("And now?", "enter")
+
+        await user.sees("And now?", "Low.")
+        assert not user.is_over
+
+
+async def test_a_list_that_a_connection_does_not_have_is_refused_before_it_opens(
+    attached, script: ScriptedProvider
+) -> None:
+    script.turn(text("High."), stall())
+
+    async with attached("How is the tide?", script.stalled) as user:
+        await user.type("/resume ", "enter")
+        await user.sees("Listing sessions does not work over a connection.")
+
+        assert user.app.dialog is None
+
+
+async def test_events_come_in_the_context_in_which_timers_can_be_made(attached, script: ScriptedProvider) -> None:
+    script.turn(text("High."), stall())
+    contexts: list[Any] = []
+
+    async with attached("How is the tide?", script.stalled) as user:
+        user.app.port.subscribe(lambda _event: contexts.append(active_app.get(None)))
+        await user.press("escape")
+        await user.when(lambda: not user.app.port.is_streaming)
+
+    assert {*contexts} == {user.app}
