@@ -129,7 +129,7 @@ def test_a_provider_with_a_login_takes_a_key_where_asked(auth):
         (["print-api-key"], "", "needs a provider"),
         (["print-api-key", "club"], "", "Sign in: pi auth login club"),
         (["print-api-key", "open"], "", "open has no key: it needs none"),
-        (["print-bearer-token", "club"], "", "Nobody is signed in to club"),
+        (["print-bearer-token", "club"], "", "There is no login for club"),
         (["login", "--browser"], "", "Did you mean --no-browser?"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else None,
@@ -212,6 +212,7 @@ def test_check_of_all_lists_what_is_configured(auth):
     nothing = auth("check")
     auth.store(shop={"type": "api_key", "key": "k"}, unknown={"type": "api_key", "key": "k"})
     one = auth("check")
+    listed = auth("list")
     auth.store(shop={"type": "magic"}, club={"type": "api_key", "key": "k"})
     invalid = auth("check")
 
@@ -219,6 +220,7 @@ def test_check_of_all_lists_what_is_configured(auth):
     assert "no provider has a key or a login" in nothing.stdout
     assert (one.returncode, "shop: ready" in one.stdout) == (0, True)
     assert "unknown: not ready: Unknown provider" in one.stdout
+    assert (listed.returncode, listed.stdout) == (one.returncode, one.stdout)
     assert (invalid.returncode, invalid.stdout.count("\n")) == (2, 2)
 
 

@@ -10,6 +10,8 @@ import subprocess
 
 import pytest
 
+pytestmark = pytest.mark.slow  # each starts programs that take seconds
+
 PLUGIN = """
 from pi_hookspecs import Model, ProviderInfo, hookimpl
 

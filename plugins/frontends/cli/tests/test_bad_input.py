@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.slow  # each starts programs that take seconds
+
 
 @pytest.mark.parametrize(
     ("arguments", "message"),

@@ -7,6 +7,8 @@ import subprocess
 
 import pytest
 
+pytestmark = pytest.mark.slow  # each starts programs that take seconds
+
 PLUGIN = """
 from pathlib import Path
 
@@ -44,6 +46,7 @@ def completions(pi, line):
     return done.stdout.split()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
@@ -66,7 +69,7 @@ def completions(pi, line):
         ("pi @ no", ["plain,@notes/", "plain,@notes.txt"]),
         ("pi hello @ notes/a", ["plain,@notes/a.txt"]),
         ("pi --mode = p", ["plain,paint", "plain,print"]),
-        ("pi --mode =", [f"plain,{name}" for name in "fullscreen json line paint print rpc text".split()]),
+        ("pi --mode =", [f"plain,{name}" for name in "fullscreen json line paint print rpc serve text".split()]),
     ],
 )
 def test_what_is_typed_is_completed(acme, line, expected):

@@ -6,6 +6,8 @@ import json
 
 import pytest
 
+pytestmark = pytest.mark.slow  # each starts programs that take seconds
+
 DECLARES = """
 from pi_hookspecs import PluginSetting, hookimpl
 
@@ -160,7 +162,7 @@ class TestSet:
     def test_a_name_that_is_nearly_one_is_asked_about(self, settings):
         done = settings.run("config", "set", "thme", "dark")
 
-        assert "'thme' is no setting of pi or a plugin. Did you mean theme or themes?" in done.stderr
+        assert "'thme' is not a setting of pi or a plugin. Did you mean theme or themes?" in done.stderr
         assert settings.read() == {"thme": "dark"}
 
     def test_the_settings_of_plugins_are_known(self, settings):
@@ -176,7 +178,7 @@ class TestSet:
         ("arguments", "message"),
         [
             (["retry.maxRetries", "many"], "Setting 'retry.maxRetries' must be a whole number of at least 0"),
-            (["defaultProjectTrust", "always", "--project"], "counts in the user's own settings alone"),
+            (["defaultProjectTrust", "always", "--project"], "works only in the user's own settings"),
             (["theme"], "pi config set takes KEY and VALUE, not 1 words"),
             (["theme", "dark", "--all"], "--all does not go with pi config set"),
         ],

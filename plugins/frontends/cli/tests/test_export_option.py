@@ -6,6 +6,8 @@ import json
 
 import pytest
 
+pytestmark = pytest.mark.slow  # each starts programs that take seconds
+
 MARKDOWN = """
 from pi_hookspecs import MessageEntry, hookimpl, text_of
 

@@ -8,6 +8,8 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def local_server():

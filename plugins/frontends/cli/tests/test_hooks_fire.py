@@ -13,6 +13,8 @@ from pi_core.wire import to_wire
 from pi_hookspecs import UserError
 from pi_hookspecs.samples import sample_event, sampled_hooks
 
+pytestmark = pytest.mark.slow  # each starts programs that take seconds
+
 GUARD = """
 from pi_hookspecs import ToolCallResult, hookimpl
 
@@ -128,7 +130,10 @@ def test_who_comes_after_a_refusal_is_not_asked(pi):
 
 @pytest.mark.parametrize(
     ("hook", "message"),
-    [("turn_end", "RuntimeError: boom"), ("tool_result", "answered 'nonsense', which is no ToolResultResult")],
+    [
+        ("turn_end", "RuntimeError: boom"),
+        ("tool_result", "answered 'nonsense', which is neither None nor of type ToolResultResult"),
+    ],
 )
 def test_a_failure_is_reported_and_is_the_exit_code(pi, hook, message):
     pi.install("broken", BROKEN)
@@ -170,17 +175,18 @@ def test_a_guard_that_forgets_to_await_its_question_refuses_and_says_how_to_ask(
     assert "never awaited" not in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["fire"], "pi hooks fire takes the name of one hook, not 0"),
         (["fire", "tool_cal"], "Unknown hook: tool_cal. Did you mean tool_call"),
-        (["fire", "register_tools"], "register_tools is no event"),
+        (["fire", "register_tools"], "register_tools is not an event"),
         (["fire", "tool_call", "--plugin", "nobody"], "Unknown plugin: nobody"),
         (["fire", "tool_call", "--plugin", "cli"], "Plugin 'cli' does not implement tool_call"),
         (["fire", "tool_call", "--plugin", "memory", "--disable", "memory"], "Plugin 'memory' is disabled"),
         (["fire", "tool_call", "--event", "missing.json"], "The event file 'missing.json' cannot be read"),
-        (["fire", "tool_call", "--event", "broken.json"], "broken.json is no JSON"),
+        (["fire", "tool_call", "--event", "broken.json"], "broken.json is not JSON"),
         (["fire", "tool_call", "--event", "list.json"], "list.json holds list, not an event"),
         (
             ["fire", "tool_call", "--event", "other.json"],

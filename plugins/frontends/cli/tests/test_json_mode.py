@@ -5,6 +5,10 @@ from __future__ import annotations
 import json
 import os
 
+import pytest
+
+pytestmark = pytest.mark.slow  # each starts programs that take seconds
+
 
 def lines(done):
     return [json.loads(line) for line in done.stdout.splitlines()]

@@ -6,6 +6,8 @@ import json
 
 import pytest
 
+pytestmark = pytest.mark.slow  # each starts programs that take seconds
+
 ACTIVATE = """
 from pathlib import Path
 

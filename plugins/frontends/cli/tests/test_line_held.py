@@ -7,6 +7,8 @@ import time
 
 import pytest
 
+pytestmark = pytest.mark.slow  # each starts programs that take seconds
+
 PACED = """
 import asyncio
 from pathlib import Path

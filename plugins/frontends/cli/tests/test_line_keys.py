@@ -7,6 +7,8 @@ import pytest
 from pi_cli.line.plugin_keys import PluginKeys
 from pi_hookspecs import Shortcut
 
+pytestmark = pytest.mark.slow
+
 EXTENSION = """
 from pi_hookspecs import CustomMessage
 

@@ -7,6 +7,8 @@ import time
 
 import pytest
 
+pytestmark = pytest.mark.slow  # each starts programs that take seconds
+
 DUMB = 'TERM=dumb exec "$@"'
 
 

@@ -1,30 +1,30 @@
-"""docs/line-mode.md names what there is."""
+"""The conversation that docs/line-mode.md shows is what a terminal displays."""
 
 from __future__ import annotations
 
+import re
+import subprocess
 from pathlib import Path
 
-from pi_cli.line.commands import OWN
-from pi_cli.line.keys import KEYS
-from pi_cli.line.tree import FILTERS
+import pytest
 
-PAGE = (Path(__file__).parents[4] / "docs" / "line-mode.md").read_text(encoding="utf-8")
+PAGE = Path(__file__).parents[4] / "docs" / "line-mode.md"
 
 
-def first_cells(heading):
-    """Return the first cell of each row below a heading."""
-    part = PAGE.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
-    rows = [line for line in part.splitlines() if line.startswith("| ")][2:]
-    return [row.split(" | ")[0].removeprefix("| ") for row in rows]
+@pytest.mark.slow
+def test_the_page_shows_what_the_terminal_does(pi, on_screen):
+    (block,) = re.findall(r"^```text\n(.*?)^```$", PAGE.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+    command, *expected = block.removesuffix("> _\n").rstrip().splitlines()
+    prompt = next(line.removeprefix("> ") for line in expected if line.startswith("> "))
+    pi.cwd = pi.cwd.parent / "harbour"
+    pi.cwd.mkdir()
+    (pi.cwd / "tide.py").write_text("def tide(hour):\n    return 0\n")
+    subprocess.run(["git", "init", "-q", "-b", "main", pi.cwd], check=True)
 
+    terminal = on_screen(pi, *command.split()[2:], size=(100, 40))
+    terminal.sees("offline/rules", "\n>")
+    terminal.type(prompt + "\r")
+    shown = terminal.sees("\n".join([*expected[-2:], ">"]))
 
-def test_the_page_names_every_key():
-    assert first_cells("Keys") == [name for name, _ in KEYS]
-
-
-def test_the_page_names_every_command():
-    assert [cell.strip("`").split(" ")[0] for cell in first_cells("Commands")] == [f"/{name}" for name in OWN]
-
-
-def test_the_page_names_every_filter_of_the_tree():
-    assert all(f"`{name}`" in PAGE for name in FILTERS)
+    timeless = [re.sub(r"\d+ ms", "0 ms", text) for text in ("\n".join(expected), shown.removesuffix("\n>"))]
+    assert timeless[1] == timeless[0]

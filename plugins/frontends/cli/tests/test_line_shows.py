@@ -9,6 +9,8 @@ import pytest
 
 from pi_terminal_kit.clipboard import clipboard_sequence
 
+pytestmark = pytest.mark.slow  # each starts programs that take seconds
+
 THINKS = """
 from pi_hookspecs import MessageBuilder, Model, ProviderInfo, hookimpl
 

@@ -28,6 +28,7 @@ def test_shortened_line_fits(text, width):
     assert shorten(line, 10_000) == line
 
 
+@pytest.mark.slow
 @given(st.text(min_size=1, max_size=20), st.dictionaries(st.text(), json_values), st.integers(20, 200))
 def test_any_call_is_one_clean_line(tool, arguments, width):
     call = call_line(tool, arguments, width)

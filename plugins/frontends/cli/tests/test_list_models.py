@@ -8,6 +8,8 @@ import pytest
 
 from pi_cli._list_models import size
 
+pytestmark = pytest.mark.slow  # each starts programs that take seconds
+
 TABLE = """
 from pathlib import Path
 

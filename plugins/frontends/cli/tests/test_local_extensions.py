@@ -7,6 +7,8 @@ from textwrap import dedent
 
 import pytest
 
+pytestmark = pytest.mark.slow  # each starts programs that take seconds
+
 LOUD = """
 import sys
 import threading

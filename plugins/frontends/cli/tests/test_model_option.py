@@ -9,6 +9,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
+pytestmark = pytest.mark.slow  # each starts programs that take seconds
+
 ZOO = """
 from attrs import evolve
 

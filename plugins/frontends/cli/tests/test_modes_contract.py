@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from pi_testing import ModeContract
+
+pytestmark = pytest.mark.slow
 
 
 class TestPrint(ModeContract):

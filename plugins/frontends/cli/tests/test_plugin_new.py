@@ -26,7 +26,7 @@ NAMES = {
     "exporter": "plain-text",
     "service": "low-priority",
     "mode": "markdown",
-    "store": "sqlite",
+    "store": "shelf",
 }
 LONGEST = "abcdefghij-abcdefghi-abcdefghi"
 
@@ -166,7 +166,7 @@ LISTED = {
     "plain-text": {"exporters": ["plain-text"]},
     "low-priority": {"services": ["Launcher"]},
     "markdown": {"modes": ["markdown"]},
-    "sqlite": {"session_stores": ["sqlite"]},
+    "shelf": {"session_stores": ["shelf"]},
 }
 """What `pi plugins --json` lists of each."""
 
@@ -205,7 +205,7 @@ def listed(output):
         (["new", "--kind", "tool"], "pi plugin new takes one name, not 0"),
         (["new", "Word_Count", "--kind", "tool"], "'Word_Count' cannot be a plugin's name"),
         (["new", "a" * 31, "--kind", "tool"], "cannot be a plugin's name"),
-        (["new", "import", "--kind", "tool"], "it is a word of Python"),
+        (["new", "import", "--kind", "tool"], "it is a Python keyword"),
         (["new", "tools", "--kind", "tool"], "A plugin named 'tools' is installed, from pluggypi-tools"),
         (["new", "mine"], "Say what the plugin adds: --kind tool | provider | hooks | command | "),
         (["new", "mine", "--kind", "tol"], "Unknown kind of plugin: tol. Did you mean tool?"),

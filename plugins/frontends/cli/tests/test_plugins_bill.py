@@ -18,6 +18,8 @@ from pi_core.settings import Settings
 from pi_hookspecs import PiError
 from pi_testing import text
 
+pytestmark = pytest.mark.slow
+
 COSTLY = """
 from pi_hookspecs import Context, PromptSection, SideRequest, SystemPromptResult, UserMessage, hookimpl, tool
 

@@ -19,6 +19,8 @@ from pi_core.host import PluginHost
 from pi_core.settings import Settings
 from pi_hookspecs import PiError, UserError
 
+pytestmark = pytest.mark.slow  # each starts programs that take seconds
+
 EXAMPLE = Path(__file__).parents[4] / "examples" / "keep-trees"
 GOOD = """
 from pi_hookspecs import hookimpl
@@ -86,7 +88,6 @@ def of_source(tmp_path, source, against=None, **more):
 # The command
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(not EXAMPLE.is_dir(), reason="the examples are in the repository")
 def test_the_example_of_the_docs_passes(check):
     found = check(EXAMPLE)

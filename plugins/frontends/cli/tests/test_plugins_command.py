@@ -8,6 +8,8 @@ import pytest
 
 from pi_core.host.records import DEFAULT_PLUGINS
 
+pytestmark = pytest.mark.slow  # each starts programs that take seconds
+
 ADDING = """
 from pathlib import Path
 

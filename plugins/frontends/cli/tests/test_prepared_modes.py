@@ -11,6 +11,8 @@ from pi_cli._preparing import prepared, start_facts
 from pi_core import PluginHost, Settings
 from pi_hookspecs import Mode, UserError
 
+pytestmark = pytest.mark.slow  # each starts programs that take seconds
+
 PAINTING = """
 from contextlib import contextmanager
 
@@ -197,7 +199,7 @@ def test_named_front_end_that_needs_a_terminal_is_refused_without_one(painting):
 
     assert ended.returncode == 1
     assert ended.stderr == (
-        "Error: Mode 'small' needs a terminal, and stdin is none. Use -p, which prints the answer\n"
+        "Error: Mode 'small' needs a terminal, and stdin is not one. Use -p, which prints the answer\n"
     )
 
 

@@ -191,7 +191,7 @@ def test_broken_settings_of_a_trusted_project_cost_a_warning(project):
     [
         (["--deny", "--forget"], "--deny and --forget exclude each other"),
         (["a", "b"], "pi trust takes one folder, not 'a b'"),
-        (["nowhere"], "'nowhere' is no folder"),
+        (["nowhere"], "'nowhere' is not a folder"),
     ],
 )
 def test_what_cannot_be_decided_is_refused(pi, arguments, message):

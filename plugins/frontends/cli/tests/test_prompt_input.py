@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow  # each starts programs that take seconds
+
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 20
 
 

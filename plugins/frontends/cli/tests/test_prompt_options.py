@@ -6,6 +6,8 @@ import pytest
 
 from pi_cli._arguments import parse, peek
 
+pytestmark = pytest.mark.slow
+
 SHOWS_PROMPT = """
 from pi_hookspecs import hookimpl
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 GUARD = """
 from pi_hookspecs import BeforeModelRequestResult, ContextResult, hookimpl
 

@@ -6,6 +6,8 @@ import json
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 THEME = '{"name": "sea", "colors": {"accent": "#00f"}}'
 
 THEMED = """

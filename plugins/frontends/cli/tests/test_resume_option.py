@@ -10,6 +10,8 @@ import pytest
 from pi_cli._resume import choose_among
 from pi_hookspecs import SessionInfo
 
+pytestmark = pytest.mark.slow  # each starts programs that take seconds
+
 DUMB = 'TERM=dumb exec "$@"'
 
 

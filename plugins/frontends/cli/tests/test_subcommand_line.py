@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 from pi_cli._arguments import first_word, parse
 
+pytestmark = pytest.mark.slow  # each starts programs that take seconds
+
 ACME = """
 import os
 
@@ -68,6 +70,21 @@ from pi_hookspecs import Subcommand, hookimpl
 @hookimpl
 def register_subcommands():
     return [Subcommand("todo", run=lambda arguments, host: print("todo", arguments) or 3, description="Show to-dos")]
+"""
+
+CLICK = """
+import click
+from pi_hookspecs import Subcommand, hookimpl
+
+def run(arguments, host):
+    return click.Command("tide", callback=stopped).main(arguments, prog_name="pi tide", standalone_mode=False)
+
+def stopped():
+    raise KeyboardInterrupt
+
+@hookimpl
+def register_subcommands():
+    return [Subcommand("tide", run=run)]
 """
 
 
@@ -139,6 +156,7 @@ def test_after_an_option_of_a_plugin_it_is_neither_run_nor_sent(fake):
     assert "--plan cannot be given before the subcommand 'plugins'" in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "line",
     [
@@ -343,3 +361,17 @@ def test_a_subcommand_of_a_local_extension_has_stdout_and_its_options_for_itself
 @pytest.mark.parametrize("line", ["config list", "trust --list", "completion bash"])
 def test_a_subcommand_that_needs_no_extension_runs_the_code_of_none(acme, line):
     assert "at import" not in acme.run("-e", "acme.py", *line.split()).stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [(["--hight"], 2, "Usage: pi tide [OPTIONS]\nTry 'pi tide --help'"), (["--help"], 0, ""), ([], 130, "")],
+)
+def test_a_command_of_click_needs_no_error_handling_of_its_own(fake, arguments, code, said):
+    fake.install("tide", CLICK)
+
+    done = fake.run("tide", *arguments)
+
+    assert done.returncode == code
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr

@@ -10,6 +10,8 @@ import time
 
 import pytest
 
+pytestmark = pytest.mark.slow  # each starts programs that take seconds
+
 INTERACTIVE = """
 from pi_hookspecs import Mode, hookimpl
 
@@ -195,6 +197,7 @@ def test_first_ctrl_c_ends_the_run_in_good_order(fake, at_terminal):
     assert output == "waiting^C\n\nclosed in good order\nAborted\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hook", ["session_start", "turn_start", "session_shutdown"])
 def test_second_ctrl_c_ends_the_process_whatever_it_does(fake, at_terminal, hook):
     fake.install("blocking", BLOCKING.format(hook))

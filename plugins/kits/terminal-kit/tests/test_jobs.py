@@ -51,6 +51,7 @@ async def doing():
         doing.jobs.add(Typed(name))
     await doing.settle()
     yield doing
+    doing.jobs.cancel()  # else the end waits for what is running
     await doing.jobs.end()
 
 

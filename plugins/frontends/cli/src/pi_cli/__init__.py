@@ -1,4 +1,4 @@
-"""The command ``pi``: a prompt goes in on the command line, the answer is printed.
+"""The command ``pi``: takes a prompt on the command line and prints the answer.
 
 As a plugin it registers the front end ``print`` and the subcommands ``auth``, ``plugins`` and ``hooks``. These
 hook implementations are defined in ``_registrations`` and are exported here lazily, when the plugin host looks them
@@ -7,7 +7,7 @@ up: ``pi --version`` must not pay for the contract package.
 
 from __future__ import annotations
 
-TYPE_CHECKING = False  # type checkers take it for true; importing typing for it takes 8 ms, half of ``pi --version``
+TYPE_CHECKING = False  # type checkers treat it as true; importing typing would take 8 ms, half of ``pi --version``
 if TYPE_CHECKING:
     from typing import Any
 

@@ -1,4 +1,4 @@
-"""``python -P -m pi_cli`` is ``pi``, for environments whose scripts are not on the path.
+"""Runs ``pi`` as ``python -P -m pi_cli``, for environments whose scripts are not on the path.
 
 Without ``-P`` Python looks for modules in the current folder first, and would run code of an untrusted project there.
 """

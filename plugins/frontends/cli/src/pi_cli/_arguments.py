@@ -1,6 +1,6 @@
 """Parses the command line into ``Options``.
 
-Special here: our own error messages for unknown options, ``@`` for files, messages after ``--``, options of plugins.
+Handled here: our error messages for unknown options, ``@`` for files, messages after ``--``, options of plugins.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class FirstWord(Value):
     Attributes:
         text: The word.
         before: The options before it.
-        strays: Those of these options that belong to a prompt and that no subcommand accepts.
+        strays: The options in ``before`` that belong to a prompt and that no subcommand accepts.
         after: The arguments after it.
     """
 
@@ -74,7 +74,13 @@ def first_word(arguments: Sequence[str], records: Iterable[PluginRecord] = ()) -
     before = _options({**params, "words": ()}, (), {})
     if not words or words[0].startswith(("-", "@")) or len(words[0].split()) != 1:
         return None
-    if before.print_only or before.mode is not None or before.list_models is not None or before.export is not None:
+    if (
+        before.print_only
+        or before.attach
+        or before.mode is not None
+        or before.list_models is not None
+        or before.export is not None
+    ):
         return None
     taken = {name for option in common_options() for name in option.names}
     strays = tuple(dict.fromkeys(each.names[-1] for each in given if each.names[-1] not in taken))
@@ -142,6 +148,7 @@ def _options(params: dict[str, Any], after: Sequence[str], flags: dict[str, bool
         thinking=params["thinking"],
         models=_items(params["models"] or ""),
         no_session=params["no_session"],
+        attach=params["attach"],
         continue_=params["continue_"],
         resume=params["resume"],
         session=params["session"],
@@ -176,6 +183,7 @@ def _is_file(word: str) -> bool:
 
 _EXCLUSIVE = {
     "approve": ("no_approve",),
+    "attach": ("session", "continue_", "resume", "fork", "session_id", "no_session", "name", "model", "mode"),
     "fork": ("session", "continue_", "resume", "no_session"),
     "session_id": ("session", "continue_", "resume"),
     "session": ("continue_", "resume", "no_session"),

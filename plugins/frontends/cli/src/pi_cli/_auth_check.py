@@ -63,13 +63,13 @@ async def print_key(registry: ModelRegistry, provider: str, *, bearer: bool) -> 
 
     Raises:
         UnknownName: The provider is not known.
-        UserError: There is none, or one of the other kind.
+        UserError: There is no such credential, or it is of the other kind.
     """
     info = registry.provider(provider)
     signed_in = registry.auth.login_in_use(info.id) is not None
     if bearer and not signed_in:
         raise UserError(
-            f"Nobody is signed in to {info.id}: there is no token. Run pi auth login {info.id}, or see"
+            f"There is no login for {info.id}: there is no token. Run pi auth login {info.id}, or see"
             f" pi auth print-api-key {info.id}."
         )
     if signed_in and not bearer:
@@ -106,7 +106,7 @@ async def _state(registry: ModelRegistry, provider: str) -> _State:
 
 
 def _malformed(entry: dict[str, Any], provider: str) -> str | None:
-    """Return what is wrong with the form of a stored entry; the text contains no value of it."""
+    """Describe what is malformed in a stored entry, without including any of its values."""
     kind = entry.get("type")
     fields = {"api_key": ("key",), "oauth": ("access", "access_token")}.get(str(kind))
     again = f"Run pi auth login {provider} to store another."

@@ -1,4 +1,4 @@
-"""``pi auth``: parses its arguments; each command is defined in a module of its own."""
+"""``pi auth``: parses its arguments; each command is defined in a separate module."""
 
 from __future__ import annotations
 
@@ -40,6 +40,7 @@ logout   Delete the stored login or key of a provider.
 check    Check whether a provider, or which of all, can be used. An expired
          login is renewed. Exit codes: 0 ready, 1 not ready, 2 invalid: the
          stored login or key cannot be used, or there is no such provider.
+         'pi auth list' does the same.
 print-api-key, print-bearer-token
          Print the key that requests are sent with, or the access token of a
          login; an expired one is renewed first.
@@ -64,6 +65,8 @@ def run_auth(arguments: Sequence[str], host: PluginHost) -> int:
     from pi_core.models.registry import ModelRegistry
     from pi_core.plugin_api.activation import register_providers
 
+    if list(arguments[:1]) == ["list"]:
+        arguments = ["check", *arguments[1:]]
     checks = "check" in arguments[:1]
     try:
         params = parse_strictly(_command(), arguments)

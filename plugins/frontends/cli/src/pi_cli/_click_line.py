@@ -1,4 +1,4 @@
-"""Reads command lines with click: those of subcommands, and of ``pi`` itself where they are not written plainly."""
+"""Parses command lines with click: for subcommands, and for ``pi`` if the command line is not in its plain form."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def as_click(option: Option) -> click.Option:
 
 
 def common_options() -> list[click.Parameter]:
-    """Return the options that may be given before any subcommand, and after those of pi itself."""
+    """Return the plugins' options, which may be given before any subcommand and after pi's own options."""
     return [as_click(option) for option in _option_table.common_options()]
 
 
@@ -42,7 +42,7 @@ def parse_own(arguments: Sequence[str], more: Iterable[Option]) -> dict[str, Any
     """Return the parameters of pi's command line, with these options of plugins.
 
     Raises:
-        UnknownName: An option that there is not.
+        UnknownName: An option does not exist.
         UserError: Any other error.
     """
     return parse_strictly(_command(more), arguments)

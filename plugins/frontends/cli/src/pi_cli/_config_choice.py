@@ -1,4 +1,4 @@
-"""``pi config`` without a word: plugins, and what packages offer, to be switched on and off."""
+"""``pi config`` without arguments: lets the user enable and disable plugins and the resources of packages."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class _Part(Value):
         kind: ``plugin``, or ``extensions``, ``skills`` and so on.
         name: A plugin's name, or a path from the package's folder.
         source: The distribution, or the package as the settings name it.
-        is_on: Whether it counts.
+        is_on: Whether it is enabled.
         scope: The settings that name the package, ``global`` or ``project``; ``global`` for plugins.
     """
 
@@ -67,7 +67,7 @@ def switch(host: PluginHost, names: Sequence[str], scope: Scope, *, on: bool) ->
     """Switch plugins, and parts of packages, on or off.
 
     Raises:
-        UserError: There is no such part, or it cannot be written.
+        UserError: The part does not exist, or the settings cannot be written.
     """
     for name in names:
         parts = list(_parts(host))
@@ -159,7 +159,7 @@ def _switch_part(host: PluginHost, part: _Part, *, on: bool) -> None:
         if not on:
             filters.append(f"-{part.name}")
         elif options.get(part.kind) == [] or any(not each.startswith("-") for each in filters):
-            filters.append(part.name)  # a pattern: nothing else counts
+            filters.append(part.name)  # a pattern: nothing else is enabled
         options = {key: value for key, value in options.items() if key != part.kind}
         entries[place] = {**options, part.kind: filters} if filters else options
         host.settings.set("packages", [_short(each) for each in entries], scope)

@@ -1,4 +1,4 @@
-"""``pi config``: what is set, where, and what could be; and changing it without an editor."""
+"""``pi config``: shows the settings, where each is set, and the possible settings; changes them without an editor."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ set      Write a value: text as it is, anything else as JSON.
 unset    Remove a value from the file.
 schema   Print the JSON schema of settings.json.
 
-KEY is written with dots, retry.maxRetries; a name that contains a dot is
+KEY is written with dots: retry.maxRetries; a name that contains a dot is
 quoted: compaction.modelOverrides."acme/one.5".reserveTokens.
 
   -l, --project  Use .pi/settings.json of this folder, not the user's file
@@ -63,10 +63,10 @@ _SECRET = re.compile(r"(key|token|secret|password)$", re.IGNORECASE)
 
 
 def run_config(arguments: Sequence[str], host: PluginHost) -> int:
-    """Do what the arguments say and return the exit code.
+    """Run the command that the arguments name and return the exit code.
 
     Raises:
-        PiError: It cannot be done.
+        PiError: The command failed.
     """
     params = parse_strictly(_command(), _numbers_last(arguments))
     if params["help"]:
@@ -121,7 +121,7 @@ def _command() -> click.Command:
 
 
 def _numbers_last(arguments: Sequence[str]) -> list[str]:
-    """Return the arguments so that ``-1`` is no option: a value is the last word in any case."""
+    """Return the arguments such that ``-1`` is not parsed as an option: the last word is always a value."""
     numbers = [each for each in arguments if _NEGATIVE.fullmatch(each)]
     if not numbers or "--" in arguments:
         return [*arguments]
@@ -150,7 +150,7 @@ def _list(host: PluginHost, params: dict[str, Any]) -> None:
 
 
 def _set(settings: Settings) -> Iterator[dict[str, Any]]:
-    """Go through everything that is set, and complain of what cannot be used."""
+    """Yield everything that is set, and report invalid values."""
     for steps, value in leaves(settings.all()):
         problem = schema_info.problem_with(steps, value)
         if problem is not None:
@@ -182,7 +182,7 @@ def _get(host: PluginHost, _params: dict[str, Any], key: str) -> None:
 
 
 def _defaults_below(steps: Sequence[str]) -> dict[str, Any]:
-    """Return the object that the settings inside a name make as they are by default; empty where there are none."""
+    """Return the defaults of the settings below a name as one object; empty where there are none."""
     found: dict[str, Any] = {}
     for each in schema_info.settings():
         inside = each.steps[: len(steps)] == (*steps,) and len(each.steps) > len(steps) and "*" not in each.steps
@@ -216,7 +216,7 @@ def _change(host: PluginHost, params: dict[str, Any], key: str, text: str) -> No
     if known is None and key not in declared:
         nearest = UnknownName("setting", key, [*(each.name for each in schema_info.settings()), *declared]).nearest
         if nearest:
-            warn(f"{key!r} is no setting of pi or a plugin. Did you mean {' or '.join(nearest)}?")
+            warn(f"{key!r} is not a setting of pi or a plugin. Did you mean {' or '.join(nearest)}?")
     settings.set(steps, value, scope)
     if scope == "project" and not settings.project_trust.is_trusted:
         warn(f"{settings.project_trust.cwd} is not trusted: what is set there does not count. Run pi trust")
@@ -225,7 +225,7 @@ def _change(host: PluginHost, params: dict[str, Any], key: str, text: str) -> No
 
 
 def _meant(steps: Sequence[str], text: str) -> Any:
-    """Return a text as the value that the setting wants: the text itself where it fits, else what it is as JSON."""
+    """Return the text itself if it is valid for a known setting or is not JSON, else the text parsed as JSON."""
     known = schema_info.find(steps) is not None
     if known and schema_info.problem_with(steps, text) is None:
         return text
@@ -251,4 +251,4 @@ _ACTIONS: dict[str, tuple[Callable[..., None], tuple[str, ...], tuple[str, ...]]
     "unset": (_remove, ("KEY",), ("project",)),
     "schema": (_schema, (), ()),
 }
-"""What each command runs, the words it takes, and which options."""
+"""The function, the positional arguments and the options of each command."""

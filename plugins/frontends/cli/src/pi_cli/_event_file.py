@@ -40,7 +40,7 @@ def _read(path: str) -> dict[str, Any]:
     except OSError as error:
         raise UserError(f"The event file {path!r} cannot be read: {error.strerror}") from error
     except (ValueError, RecursionError) as error:
-        raise UserError(f"{path} is no JSON: {error}") from error
+        raise UserError(f"{path} is not JSON: {error}") from error
     if not isinstance(data, dict):
         raise UserError(f"{path} holds {type(data).__name__}, not an event: an object with the fields of its class")
     return data
@@ -77,10 +77,10 @@ class _FixedSource:
 
 
 def _message_update(data: dict[str, Any], kind: type[Any]) -> Any:
-    """Parse a message update, whose wire format leaves out the message; the file may contain it in addition.
+    """Parse a message update, whose wire format leaves out the message; the file may still contain it.
 
     Raises:
-        PiError: It does not have this format.
+        PiError: The value does not have this format.
     """
     from pi_core.wire import content_from_wire, from_wire, wire_name
     from pi_hookspecs import AssistantMessage, stream

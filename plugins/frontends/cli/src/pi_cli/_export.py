@@ -1,4 +1,4 @@
-"""``--export IN [OUT]``: a stored session as a document."""
+"""``--export IN [OUT]``: exports a stored session as a document."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def export(options: Options, host: PluginHost, cwd: Path, environ: Mapping[str, 
     try:
         path = export_session(session, *options.messages, host=host, cwd=cwd, clean=_cleaner(host))
     except PiError:
-        for problem in host.problems:  # the missing exporter may be of a plugin that failed to load
+        for problem in host.problems:  # the missing exporter may belong to a plugin that failed to load
             warn(problem)
         raise
     finally:
@@ -44,7 +44,7 @@ def export(options: Options, host: PluginHost, cwd: Path, environ: Mapping[str, 
 
 
 def _cleaner(host: PluginHost) -> Callable[[str], str]:
-    """Return what takes secrets out of a text, without a conversation that has it."""
+    """Return a function that removes secrets from a text, for use outside a conversation."""
     from pi_core.models.registry import ModelRegistry
     from pi_core.plugin_api.secrets import PluginSecrets
 

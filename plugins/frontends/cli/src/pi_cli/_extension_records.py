@@ -20,7 +20,7 @@ __all__ = ["all_records", "extension_record", "implemented", "left_out_records"]
 
 
 def all_records(host: PluginHost) -> Iterator[PluginRecord]:
-    """Yield the installed plugins, then the local extensions, those that were left out last."""
+    """Yield the installed plugins, then the local extensions, of these the omitted ones last."""
     yield from host.records.values()
     yield from (extension_record(name, host) for name in host.added())
     yield from left_out_records(host)

@@ -24,7 +24,7 @@ _HOOKS = ("register_subcommands", "register_flags", "register_models")
 def first_records(host: PluginHost) -> Iterator[PluginRecord]:
     """Yield pi's own plugins that are installed and enabled, with what ``--help`` lists of them.
 
-    These are imported, third-party plugins are not: help must not run, or wait for, code that was never run before.
+    They are imported; third-party plugins are not: help must not run, or wait for, code that was never run before.
     """
     for record in find_plugins()[0]:
         if record.name in DEFAULT_PLUGINS - host.disabled:

@@ -79,13 +79,16 @@ def help_text(records: Sequence[PluginRecord], unknown: Sequence[str] = ()) -> s
 
 
 def subcommands(records: Sequence[PluginRecord]) -> list[tuple[str, str]]:
-    """Return names and descriptions of the subcommands: of pi itself, and of these plugins."""
+    """Return names and descriptions of the subcommands: of pi itself, and of these plugins.
+
+    Subcommands of two words, such as ``sessions search``, are in the help of the first word.
+    """
     from pi_cli._registrations import register_subcommands
 
     described = {each.name: each.description for each in register_subcommands()}
     for record in records:
         described |= {each["name"]: each["description"] for each in record.registers.get("register_subcommands", ())}
-    return list(described.items())
+    return [(name, description) for name, description in described.items() if " " not in name]
 
 
 def _key_variables(records: Iterable[PluginRecord]) -> Iterator[str]:

@@ -39,7 +39,7 @@ def remember_calls(host: PluginHost, counters: Iterable[HookCounters]) -> None:
 
 
 def recall_calls(host: PluginHost) -> dict[str, dict[str, Any]]:
-    """Return what each plugin's hooks cost in the last run, in sum and by hook; empty where there was none."""
+    """Return what each plugin's hooks cost in the last run, in total and by hook; empty if there was no run."""
     try:
         stored = json.loads(_file(host).read_bytes())
         return {plugin: _summed(hooks) for plugin, hooks in stored.items() if hooks}

@@ -124,8 +124,13 @@ def _rule(spec: Callable[..., Any]) -> str:
 
 def _documented(spec: Callable[..., Any], label: str) -> str:
     """Return the text of a labelled line of a specification's docstring."""
-    lines = (getdoc(spec) or "").splitlines()
+    lines = _docstring(spec).splitlines()
     return next((line.removeprefix(f"{label}: ") for line in lines if line.startswith(f"{label}: ")), "")
+
+
+def _docstring(spec: Callable[..., Any]) -> str:
+    """Return the docstring, with code in single backticks, as a terminal shows no markup."""
+    return (getdoc(spec) or "").replace("``", "`")
 
 
 # One
@@ -141,7 +146,7 @@ def _one(name: str, host: PluginHost) -> Iterator[str]:
     yield ""
     yield from (f"  {label:<9} {text}" for label, text in _rules(spec, declared))
     yield ""
-    yield indent(getdoc(spec) or "", "  ")
+    yield indent(_docstring(spec), "  ")
     yield ""
     implementing = list(_registering(name, host) if declared is None else _answering(name, declared, host))
     yield "  Implemented by, in this order:" if implementing else "  No installed plugin implements it."

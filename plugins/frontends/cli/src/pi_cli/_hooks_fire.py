@@ -1,6 +1,6 @@
 """``pi hooks fire``: calls one hook with one event, and reports each plugin's answer, changes and time.
 
-The session's own dispatcher makes the call, so that order, deadlines and the combination of answers are those of a
+The session's own dispatcher makes the call, so that order, deadlines and the combination of answers are as in a real
 run. A wrapper around each implementation records the single answers.
 """
 
@@ -85,8 +85,8 @@ def _check(hook: str, host: PluginHost, plugin: str | None) -> None:
         raise UnknownName("hook", hook, specs, "pi hooks lists them")
     if answers_of(specs[hook]) is None:
         raise UserError(
-            f"{hook} is no event: plugins are asked for it when they are loaded. pi plugins show NAME tells what one"
-            " registered"
+            f"{hook} is not an event: plugins are asked for it when they are loaded. pi plugins show NAME lists"
+            " what one registered"
         )
     if plugin is not None and plugin in host.disabled:
         raise UserError(f"Plugin {plugin!r} is disabled")
@@ -99,7 +99,7 @@ async def _ask(hook: str, event: Any, host: PluginHost, plugin: str | None) -> t
         if plugin is not None and plugin not in known:
             if not host.has(plugin):
                 raise UnknownName("plugin", plugin, [*host.records, *host.added()], "pi plugins lists them")
-            raise UserError(f"Plugin {plugin!r} does not implement {hook}. pi hooks {hook} lists who does")
+            raise UserError(f"Plugin {plugin!r} does not implement {hook}. pi hooks {hook} lists those that do")
         return await fire(session, hook, event, plugin)
 
 

@@ -37,7 +37,7 @@ class LastMoment:
         self._timer: threading.Timer | None = None
 
     def begins(self, exit_code: int) -> None:
-        """Mark the work as over; called on the event loop."""
+        """Record that the work is over; called on the event loop."""
         loop = asyncio.get_running_loop()
         tasks = [task for task in asyncio.all_tasks(loop) if task is not asyncio.current_task(loop)]
         self._timer = threading.Timer(_SECONDS, lambda: _end([*map(_task_name, tasks)] or _threads(), exit_code))
@@ -45,7 +45,7 @@ class LastMoment:
         self._timer.start()
 
     def is_over(self) -> None:
-        """Mark the event loop as closed."""
+        """Record that the event loop is closed."""
         if self._timer is not None:
             self._timer.cancel()
 

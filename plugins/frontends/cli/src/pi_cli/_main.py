@@ -52,7 +52,7 @@ def _run(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
         _drop_stdout()
         return _PIPE_CLOSED
     except NoModel as error:
-        first, *more = sentences(str(error))  # what nearly everybody reads first
+        first, *more = sentences(str(error))  # the error that most users see first
         say(f"Error: {one_line(first)}", *map(one_line, more))
         code = 1
     except PiError as error:

@@ -44,14 +44,14 @@ def named_mode(host: PluginHost, name: str) -> Mode:
     mode = mode or own[name]
     if mode.needs_tty and not has_terminal():
         stream = "stdin" if sys.stdin is None or not sys.stdin.isatty() else "stdout"
-        raise UserError(f"Mode {name!r} needs a terminal, and {stream} is none. Use -p, which prints the answer")
+        raise UserError(f"Mode {name!r} needs a terminal, and {stream} is not one. Use -p, which prints the answer")
     return mode
 
 
 def interactive_modes(host: PluginHost, options: Options) -> Iterator[Mode]:
-    """Yield the interactive front ends that can be loaded: the wanted one, then by priority, the later of equals first.
+    """Yield the interactive front ends that can be loaded: the chosen one, then by priority, the later of equals first.
 
-    The wanted one is that of ``--tui-mode``, else of the setting ``tuiMode``.
+    ``--tui-mode`` chooses one, else the setting ``tuiMode``.
 
     Raises:
         UserError: No interactive front end has that name.
@@ -73,7 +73,7 @@ def interactive_modes(host: PluginHost, options: Options) -> Iterator[Mode]:
 
 
 def _wanted(host: PluginHost, options: Options, names: list[str]) -> str | None:
-    """Return the name of the wanted front end; None for the first one."""
+    """Return the name of the chosen front end; None for the first one."""
     wanted = options.tui_mode or host.settings.get_str("tuiMode", None)
     if wanted is None or wanted == "fullscreen":
         return None

@@ -20,10 +20,10 @@ class Option(NamedTuple):
         names: Its spellings, the long one last.
         destination: The parameter that it sets.
         is_switch: It takes no value.
-        metavar: What help calls its value.
-        help: What help says of it.
+        metavar: Name of its value in the help text.
+        help: Its description in the help text.
         multiple: It may be given repeatedly; its values are a tuple.
-        bare: Its value where none follows it; None where one has to.
+        bare: Its value when the command line gives none; None if a value is required.
         unset: The value of a switch that was not given.
     """
 
@@ -59,14 +59,15 @@ def option_groups() -> dict[str, list[Option]]:
             _switch("--verbose", help="Write more to stderr, including tracebacks"),
         ],
         "Session": [
+            _switch("--attach", help="With -p: ask the session that pi serve serves"),
             _switch("-c", "--continue", "continue_", help="Continue the last session of this folder"),
             _switch("-r", "--resume", help="Choose a session of this folder to resume"),
             _value("--session", metavar="PATH|ID", help="Resume this session: a file, or the start of an id"),
             _value("--fork", metavar="PATH|ID", help="Continue in a copy of this session, in this folder"),
-            _value("-w", "--worktree", metavar="NAME", help="Work in the git worktree NAME, made if needed"),
+            _value("-w", "--worktree", metavar="NAME", help="Work in the git worktree NAME, created if needed"),
             _switch("--no-session", help="Do not store the session"),
             _value("--session-dir", metavar="DIR", help="Store sessions in this folder"),
-            _value("--session-id", metavar="ID", help="Use the session of exactly this id, made if needed"),
+            _value("--session-id", metavar="ID", help="Use the session with exactly this id, new if needed"),
             _value("-n", "--name", metavar="NAME", help="Display name of the session"),
             _value("--export", metavar="IN [OUT]", help="Export a session as .html, .md or .jsonl, and exit"),
         ],
@@ -137,7 +138,7 @@ def prompt_options() -> list[Option]:
 def common_options() -> list[Option]:
     """Return the options that may be given before any subcommand, and after those of pi itself.
 
-    ``start`` handles all of them but ``--help``.
+    ``start`` handles all of them except ``--help``.
     """
     return [
         _switch("-h", "--help"),

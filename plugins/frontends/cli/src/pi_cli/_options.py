@@ -28,7 +28,7 @@ class PromptOptions(Value):
 
     Attributes:
         system_prompt: A text, or the path of a file that contains it; likewise the appended ones.
-        skills: Files and folders, before all others; with ``no_skills`` there are no others. Likewise the next two.
+        skills: Files and folders, before all others; ``no_skills`` excludes the others. The next two work alike.
     """
 
     system_prompt: str | None = None
@@ -59,6 +59,7 @@ class Options(Value):
         all_models: Also list unusable models when there is no search text.
         tools: Names from ``--tools``, none with ``--no-tools``; None for the default ones.
         no_session: Keep the conversation in memory only.
+        attach: Send the prompts to a served session.
         continue_: Continue the last session of the working directory.
         resume: Continue a session of the working directory that the user chooses.
         session: Path, or the beginning of the id, of a session to continue.
@@ -75,7 +76,7 @@ class Options(Value):
         approve: Whether the project's own files are used; None for the stored decision.
         prompt_options: Options about system prompt, skills, templates and themes.
         extensions: Files, packages and requirements from ``-e``.
-        no_extensions: Load no local extensions but those.
+        no_extensions: Load no local extensions except those in ``extensions``.
         offline: Do not install or fetch anything for extensions.
         watch: Reload local extensions when their files change.
         flags: Options that plugins registered, by name without the dashes; those not given have their default.
@@ -100,6 +101,7 @@ class Options(Value):
     tools: tuple[str, ...] | None = None
     exclude_tools: tuple[str, ...] = ()
     no_session: bool = False
+    attach: bool = False
     continue_: bool = False
     resume: bool = False
     session: str | None = None

@@ -45,7 +45,7 @@ def keep_stdout(*, when: bool) -> None:
 
 
 def release_stdout() -> None:
-    """Undo ``keep_stdout``: the descriptor is stdout again, for a plugin whose output is the command's."""
+    """Undo ``keep_stdout``: the descriptor is stdout again, for plugins that write the command's output."""
     ours, out = sys.stdout, sys.__stdout__
     if out is None or ours is out or not is_open(_STDOUT):
         return

@@ -1,6 +1,6 @@
-"""Packages that the settings name and that are not installed: installed at start, as they are locked.
+"""Installs, at start, packages that the settings name and that are missing, in their locked versions.
 
-``pi sync --missing`` does it in a process of its own, which no plugin of this one can disturb. A start never moves a
+``pi sync --missing`` does it in a separate process, which no plugin of this one can disturb. A start never changes a
 version, and never fails because of a package.
 """
 
@@ -28,10 +28,10 @@ def install_missing(settings: Settings, cwd: Path, environ: Mapping[str, str], *
     """Install what is missing; return whether something was installed.
 
     Args:
-        settings: The settings, with those of a trusted project.
+        settings: The user's settings, and the project's if it is trusted.
         cwd: The project's folder.
         environ: The environment.
-        wait: False leaves it to run on while the user already works; a reload adds it.
+        wait: False installs in the background while the user already works; a reload adds the packages.
     """
     if not settings.get_bool("packages.autoInstall", default=True) or is_offline(environ):
         return False

@@ -1,6 +1,6 @@
-"""Reads command lines that are written plainly, without click: every option in full, its value in the next argument.
+"""Parses plain command lines without click: each option is written in full, with its value as the next argument.
 
-That is how nearly all are written. Any other is left to click, which reads all forms and words the errors.
+Nearly all are written like this. Others are left to click, which parses all forms and formats the errors.
 """
 
 from __future__ import annotations

@@ -110,7 +110,7 @@ _KINDS = {
         ("pluggypi-core>=1.0,<2",),
     ),
     "process": _Kind(
-        "A program for pi, in a process of its own: a guard and a tool.",
+        "A program for pi, in a separate process: a guard and a tool.",
         "Commands that delete trees are refused; the model is offered the tool `acme_plugin`.",
         is_program=True,
     ),
@@ -175,10 +175,10 @@ def _checked(params: dict[str, Any], host: PluginHost) -> tuple[str, str]:
     name = words[1]
     if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name) or len(name) > _LONGEST:
         raise UserError(
-            f"{name!r} cannot be a plugin's name: small letters, digits and single dashes, {_LONGEST} at most"
+            f"{name!r} cannot be a plugin's name: use lowercase letters, digits and single dashes, {_LONGEST} at most"
         )
     if iskeyword(name):
-        raise UserError(f"{name!r} cannot be a plugin's name: it is a word of Python. Try {f'pi-{name}'!r}")
+        raise UserError(f"{name!r} cannot be a plugin's name: it is a Python keyword. Try {f'pi-{name}'!r}")
     if name in host.records:
         raise UserError(f"A plugin named {name!r} is installed, from {host.records[name].distribution}")
     if kind is None:

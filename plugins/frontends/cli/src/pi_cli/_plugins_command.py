@@ -113,7 +113,7 @@ _OPTIONS = {
     "session": "bill",
     "days": "bill",
 }
-"""The options of one of the commands alone."""
+"""Options that only one command accepts."""
 
 
 def _refuse_strangers(params: dict[str, Any], word: str) -> None:

@@ -194,7 +194,7 @@ def _lines(details: dict[str, Any], *, timed: bool) -> Iterator[str]:
         yield from ("", "  Registers in activate(pi)")
         yield from _columns([(each["kind"], one_line(each["name"]), "") for each in details["activates"]])
     if details["hooks"]:
-        yield from ("", "  Hooks" if timed else "  Hooks (--time asks each once, those of pi.on, too)")
+        yield from ("", "  Hooks" if timed else "  Hooks (--time calls each once, including those of pi.on)")
         yield from _columns([(each["name"], each["answers"], _row(each)) for each in details["hooks"]])
     if details["settings"]:
         yield from ("", "  Settings")

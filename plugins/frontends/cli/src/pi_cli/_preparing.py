@@ -38,10 +38,10 @@ def start_facts(options: Options, host: PluginHost, cwd: Path, environ: Mapping[
 
 @contextmanager
 def prepared(modes: Iterator[Mode], facts: StartFacts) -> Iterator[Mode]:
-    """Return the first mode that can be prepared; its context is left at the end of the block, whatever happens there.
+    """Return the first mode that can be prepared; its context is always exited at the end of the block.
 
     Raises:
-        UserError: None can.
+        UserError: No mode can be prepared.
     """
     mode, context = _entered(modes, facts)
     try:
@@ -64,10 +64,10 @@ def _entered(modes: Iterator[Mode], facts: StartFacts) -> tuple[Mode, AbstractCo
 
 
 def _instead(mode: Mode, error: BaseException, modes: Iterator[Mode]) -> Mode:
-    """Return the next mode, with a warning why.
+    """Return the next mode, after a warning that gives the reason.
 
     Raises:
-        UserError: There is none.
+        UserError: No mode is left.
     """
     from pi_core.host.guarded import error_line
 

@@ -6,9 +6,9 @@ Each front end handles events and answers itself; warnings go to stderr, each on
 from __future__ import annotations
 
 import asyncio
-import re
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import TYPE_CHECKING, TypeGuard
 
+from pi_cli._event_rows import Notices
 from pi_cli._report import trace_line
 from pi_cli._words import one_line
 from pi_core.base.process.signals import OrderlyEnd
@@ -31,7 +31,7 @@ def has_failed(answer: AssistantMessage | None) -> TypeGuard[AssistantMessage]:
     return answer is not None and answer.stop_reason in ("error", "aborted")
 
 
-class PromptRun:
+class PromptRun(Notices):
     """The prompts of one process. A front end overrides ``subscribe`` and ``answered``.
 
     Args:
@@ -41,10 +41,9 @@ class PromptRun:
     """
 
     def __init__(self, session: AgentSession, options: Options, screen: Screen) -> None:
+        super().__init__(screen, verbose=options.verbose)
         self.session = session
         self.options = options
-        self.screen = screen
-        self._warned: set[str] = set()
 
     # For the front end
 
@@ -119,24 +118,7 @@ class PromptRun:
         self.session.request_abort("Interrupted by the user")
         return True
 
-    def on_extension_error(self, event: Any) -> None:
-        """Warn about a plugin that failed."""
-        whose = f"Plugin {event.extension_path!r}"
-        complete = whose in event.error or event.extension_path.startswith("(")  # no plugin caused it
-        self.warn(event.error if complete else f"{whose} ({event.event}): {event.error}")
-        if self.options.verbose and event.stack:
-            self.screen.line(event.stack.rstrip("\n"), dim=True)
-
     # Notices
-
-    def report_failure(self, answer: AssistantMessage) -> None:
-        """Write to stderr why an answer failed and what to do; if verbose, with the server's own message."""
-        from pi_core import error_text
-
-        text = error_text(answer.error_message or f"the request was {answer.stop_reason}")
-        self.screen.line(f"Error: {one_line(text.sentences)}")
-        if self.options.verbose and text.is_shortened:
-            self.screen.line(one_line(text.raw), dim=True)
 
     def notify(self, message: str, level: NoticeLevel = "info") -> None:
         """Write a notice to stderr."""
@@ -151,14 +133,6 @@ class PromptRun:
         yield from session.models.warnings
         yield from session.toolbox.warnings
         yield from session.session_manager.notices
-
-    def warn(self, *problems: str) -> None:
-        """Print each problem once; problems that differ only in milliseconds are the same."""
-        for problem in problems:
-            key = re.sub(r"after \d+ ms", "", problem)
-            if key not in self._warned:
-                self._warned.add(key)
-                self.screen.line(f"Warning: {one_line(problem)}")
 
     def _show_what_is_used(self) -> None:
         session = self.session

@@ -35,6 +35,7 @@ def register_subcommands() -> Sequence[Subcommand]:
         Subcommand("hooks", run=_hooks, description="List the hooks, describe one, or try one"),
         Subcommand("completion", run=_completion, description="Print the completion script for bash, zsh or fish"),
         Subcommand("plugin", run=_plugin, description="Create a plugin project: code, tests and CI"),
+        Subcommand("attach lines", run=_attach_lines, description="Talk in a served session, line by line"),
     ]
 
 
@@ -54,6 +55,12 @@ async def _json(session: Any, options: Any) -> int:
     from pi_cli._json_mode import run_json
 
     return await run_json(session, options)
+
+
+def _attach_lines(arguments: list[str], host: Any) -> int:
+    from pi_cli.line.attached import attach_lines
+
+    return attach_lines(arguments, host)
 
 
 def _auth(arguments: list[str], host: Any) -> int:

@@ -109,7 +109,7 @@ def _lines(result: ToolResult) -> list[str]:
 
 
 def _clean_lines(text: str) -> list[str]:
-    """Return text as clean rows: without colours; of a line that a program overwrote, the last version."""
+    """Return text as clean rows: without colours; if a program overwrote a line, only its last version."""
     return clean_text(re.sub(_REWRITTEN, "", re.sub(COLORS, "", text))).expandtabs().split("\n") if text else []
 
 

@@ -38,12 +38,12 @@ async def ask_for_session(
     """
     if sys.stdin is None or not sys.stdin.isatty() or sys.stderr is None or not sys.stderr.isatty():
         raise UserError(
-            "--resume asks which session to go on with, and there is no terminal to ask at."
+            "--resume asks which session to continue, and there is no terminal to ask at."
             " Use --continue for the last one, or --session ID; pi sessions list shows the ids"
         )
     stored = await asyncio.to_thread(SessionManager.list, cwd, options.session_dir, host=host, environ=environ)
     if not stored:
-        raise UserError(f"No session is stored for {str(cwd)!r}. Leave --resume out to begin one")
+        raise UserError(f"No session is stored for {str(cwd)!r}. Omit --resume to begin one")
     return await choose_among(_user_interface(), stored)
 
 

@@ -1,7 +1,7 @@
 """``-e SOURCE``: a package for one run, such as ``git:HOST/USER/REPO``, ``npm:NAME`` or a wheel.
 
-It is installed once into a folder of its own, where later runs find it, by ``pi install`` in another process. Plugins
-and extensions in it then go the way of paths and requirements, its other resources the way of those of this run.
+``pi install`` installs it once, in another process, into a separate folder, where later runs find it. Its plugins and
+extensions are then loaded like paths and requirements of ``-e``, its other resources like those of this run's options.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _SECONDS = 600.0
 
 
 class RunSource(NamedTuple):
-    """What a package brings to a run.
+    """The plugins and resources that a package adds to a run.
 
     Attributes:
         given: Names of distributions with plugins, and paths of extensions, for ``-e``.
@@ -97,12 +97,12 @@ def resolve_source(given: str, agent_dir: Path, cwd: Path, environ: Mapping[str,
             elif located:
                 found.resources.setdefault(kind, []).extend(located)
     if not (found.given or found.resources):
-        raise UserError(f"{given} has neither plugins, extensions, skills, prompts nor themes")
+        raise UserError(f"{given} has no plugins, extensions, skills, prompts or themes")
     return found
 
 
 def _forget_changed(root: Path, folder: Path) -> None:
-    """Drop what is known of a folder that has changed since: its files are used where they are."""
+    """Delete what is cached about a folder that has changed since: its files are used in place."""
     from shutil import rmtree
 
     try:

@@ -21,7 +21,7 @@ Style: TypeAlias = Literal["", "dim", "thinking", "added", "removed"]
 _SGR = {"dim": "\x1b[2m", "thinking": "\x1b[2;3m", "added": "\x1b[32m", "removed": "\x1b[31m"}
 
 _WIDTH_ELSEWHERE = 160
-"""Columns of a line where stderr is no terminal."""
+"""Columns of a line where stderr is not a terminal."""
 
 
 class Screen:
@@ -83,7 +83,7 @@ class Screen:
             self._write("\n")
 
     def answer(self, text: str) -> None:
-        """Write a whole answer as it is, with a newline at its end."""
+        """Write a whole answer unchanged, with a newline at its end."""
         if text:
             self._write(text if text.endswith("\n") else f"{text}\n")
 

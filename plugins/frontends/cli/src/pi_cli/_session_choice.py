@@ -93,7 +93,7 @@ class _Choice:
         return None
 
     def path(self, reference: str) -> str:
-        """Return the path for a session reference: a path unchanged, else of the session whose id has this prefix."""
+        """Return a session's path: the reference if it is a path, else the path of the session with this id prefix."""
         if os.sep in reference or "/" in reference or reference.endswith(".jsonl"):
             return str(self.cwd / Path(reference).expanduser())
         found = SessionManager.find(reference, self.cwd, self.options.session_dir, host=self.host, environ=self.environ)

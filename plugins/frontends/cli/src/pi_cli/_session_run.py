@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["run_mode"]
 
 _OF_SERVERS = ("mcp__*", "*_mcp_resource*", "tool_searc[h]")
-"""Patterns, because of a name without a tool the user is warned: the tools of MCP servers, and what finds them."""
+"""The tools of MCP servers, and the tools that find them; patterns, since a name without a tool causes a warning."""
 
 
 def run_mode(modes: Iterator[Mode], options: Options, host: PluginHost, cwd: Path, environ: Mapping[str, str]) -> int:
@@ -80,18 +80,18 @@ async def _run(  # noqa: PLR0917 - the state collected so far
     except _NoSessionWanted:
         return 0
     except PiError:
-        if last_moment.session is None:  # what is missing may be of a plugin that failed to load
+        if last_moment.session is None:  # what is missing may belong to a plugin that failed to load
             for problem in (*host.settings.problems, *host.problems, *(models.warnings if models is not None else ())):
                 warn(problem)
         raise
 
 
 class _NoSessionWanted(Exception):
-    """The user has dismissed the question which session to go on with."""
+    """The user has dismissed the question which session to continue."""
 
 
 async def _choose_session(options: Options, host: PluginHost, cwd: Path, environ: Mapping[str, str]) -> Options:
-    """Ask which session to go on with, and return the options with it."""
+    """Ask which session to continue, and return the options with it."""
     from pi_cli._resume import ask_for_session
 
     chosen = await ask_for_session(options, host, cwd, environ)
@@ -140,7 +140,7 @@ async def _create(
 
 
 def _with_servers(selected: Sequence[str] | None) -> Sequence[str] | None:
-    """Return the selected tools and those of MCP servers: they are chosen by configuring servers, or by name."""
+    """Return the selected tools and all tools of MCP servers, which are chosen by configuring servers, or by name."""
     only_changes = all(item[:1] in ("+", "-") for item in selected or ())
     if selected is None or only_changes or any(item.lstrip("+-").startswith("mcp__") for item in selected):
         return selected

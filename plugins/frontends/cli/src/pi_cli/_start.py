@@ -1,7 +1,7 @@
 """Dispatches a command line: help, a subcommand, or a front end with a session.
 
-The order: a first parse of the options, the plugins, subcommands, local extensions, all options with the plugins' own
-among them, stdin, session, front end.
+The order: a first parse of the options, the plugins, subcommands, local extensions, all options including those of
+plugins, stdin, session, front end.
 """
 
 from __future__ import annotations
@@ -215,6 +215,10 @@ def _without_a_session(options: Options, host: PluginHost, cwd: Path, environ: M
         from pi_cli._list_models import list_models
 
         return list_models(options.list_models, host, environ, everything=options.all_models)
+    if options.attach:
+        from pi_cli._attached import ask_served
+
+        return ask_served(options, host, cwd)
     if options.export is not None:
         from pi_cli._export import export
 

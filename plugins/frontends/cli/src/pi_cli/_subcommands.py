@@ -29,6 +29,8 @@ _OURS = "pi_cli"
 _NOT_AFTER_A_PLUGINS = ("approve", "extensions", "no_extensions", "mode")
 """Options that pi reads after the names of its own subcommands; after a plugin's they belong to the plugin."""
 
+_INTERRUPTED = 130
+
 _WITHOUT_EXTENSIONS = frozenset({"completion", "config", "plugin", "trust"})
 """Subcommands of pi that do not depend on local extensions, and so do not load them."""
 
@@ -79,7 +81,7 @@ def run_subcommand(
     _give_stdout(ours=ours)
     if load_extensions is not None and not (ours and word.text in _WITHOUT_EXTENSIONS):
         load_extensions()
-    return subcommand.run([*word.after], host)
+    return _run(subcommand, word.after, host)
 
 
 def help_of_subcommand(word: FirstWord | None, host: PluginHost) -> int | None:
@@ -94,7 +96,30 @@ def help_of_subcommand(word: FirstWord | None, host: PluginHost) -> int | None:
         return None
     _give_stdout(ours=ours)
     asked_before = word.before.help and not {"-h", "--help"} & {*word.after}
-    return subcommand.run([*(["--help"] if asked_before else []), *word.after], host)
+    return _run(subcommand, [*(["--help"] if asked_before else []), *word.after], host)
+
+
+def _run(subcommand: Subcommand, arguments: Sequence[str], host: PluginHost) -> int:
+    try:
+        return subcommand.run([*arguments], host)
+    except Exception as error:
+        code = _shown_by_click(error)
+        if code is None:
+            raise
+        return code
+
+
+def _shown_by_click(error: Exception) -> int | None:
+    """Show an error of click as it does itself, and return its exit code; None for any other error.
+
+    A plugin's subcommand can be a command of click that is run with ``standalone_mode=False``.
+    """
+    import click
+
+    if isinstance(error, click.ClickException):
+        error.show()
+        return error.exit_code
+    return _INTERRUPTED if isinstance(error, click.Abort) else None
 
 
 def _find(host: PluginHost, word: FirstWord | None) -> tuple[Subcommand | None, bool]:

@@ -33,7 +33,7 @@ _SHOWN = 60
 class TerminalUI:
     """Implements ``UserInterface``, and ``open_url`` where a browser can be opened.
 
-    Where stdin is no terminal its lines are the answers, and dialogs after its end are dismissed.
+    Where stdin is not a terminal its lines are the answers, and dialogs after its end are dismissed.
 
     Args:
         browser: Whether pages may be opened.
@@ -51,7 +51,7 @@ class TerminalUI:
         self._browser = browser
 
     def __getattr__(self, name: str) -> Any:
-        """Return ``open_url`` where a browser can be opened, which is found out when it is needed."""
+        """Return ``open_url`` where a browser can be opened; this is checked at first use."""
         if name == "open_url" and self._browser and has_browser():
             return open_page
         raise AttributeError(name)

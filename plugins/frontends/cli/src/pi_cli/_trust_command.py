@@ -71,7 +71,7 @@ def _list(store: TrustStore) -> None:
     try:
         decisions = sorted(store.decisions().items())
     except UserError as error:
-        raise UserError(f"{error}. Repair or remove the file: until then it decides for no folder") from error
+        raise UserError(f"{error}. Repair or remove the file: until then it applies to no folder") from error
     for folder, trusted in decisions:
         print_lines(f"{'trusted' if trusted else 'denied '}  {folder}")
     if not decisions:
@@ -81,7 +81,7 @@ def _list(store: TrustStore) -> None:
 def _decide(store: TrustStore, path: str, params: dict[str, Any]) -> None:
     folder = Path(path).expanduser()
     if not folder.is_dir():
-        raise UserError(f"{path!r} is no folder")
+        raise UserError(f"{path!r} is not a folder")
     trusted = None if params["forget"] else not params["deny"]
     store.remember(folder, trusted=trusted)
     trust = ProjectTrust.decide(folder, store.file.parent)

@@ -1,4 +1,4 @@
-"""``pi -w NAME``: a session in a git worktree of its own, which is made where it is missing."""
+"""``pi -w NAME``: a session in a separate git worktree, which is created if it does not exist."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NAME = re.compile(r"[A-Za-z0-9](?:[\w-]|\.(?!\.|lock$|$)){0,63}")
 
 
 def enter_worktree(name: str, cwd: Path, environ: Mapping[str, str]) -> Path:
-    """Make the process work in a worktree, in the folder that corresponds to the present one, and return that.
+    """Make the process work in a worktree, in the folder that corresponds to the current one, and return that folder.
 
     The worktree begins at HEAD, without uncommitted changes, on the branch ``pi/NAME``; ``refs/pi/base/NAME`` names
     where it began.
@@ -39,7 +39,7 @@ def enter_worktree(name: str, cwd: Path, environ: Mapping[str, str]) -> Path:
         _make(top, path, name)
     say(f"Working in {path}, branch pi/{name}. pi agents worktrees lists what it contains")
     folder = path / below
-    folder.mkdir(parents=True, exist_ok=True)  # one without files that git knows
+    folder.mkdir(parents=True, exist_ok=True)  # a folder without files that git tracks
     os.chdir(folder)
     return folder
 

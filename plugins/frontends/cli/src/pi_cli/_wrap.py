@@ -27,7 +27,7 @@ _NO_GAPS = "\u2e80-\u2fff\u3001-\u33ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uf
 _WORD = rf"[^\s{_NO_GAPS}]+"  # compiled at first use, as the next three are, in 2 ms: no pipe needs them
 
 _PIECES = rf"\n|[^\S\n]+|[^\s{_NO_GAPS}]+|\S"
-"""Line ends, gaps, words, and the characters that are a word each."""
+"""Line ends, gaps, words, and characters that are words by themselves."""
 
 _HEAD = r"[ \t]*(?:(?:[-*+]|\d{1,3}[.)])[ \t]+)?(?:>[ \t]?)*"
 """Prefix of the later rows of a line: its indentation, the width of a list's bullet, a quotation mark."""

@@ -1,1 +1,1 @@
-"""What front ends of pi at a terminal share: prompt history, external editor, clipboard, names of files."""
+"""Building blocks for terminal front ends: prompt history, external editor, clipboard, file names."""

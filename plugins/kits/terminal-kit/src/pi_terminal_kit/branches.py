@@ -1,4 +1,4 @@
-"""The git branch of a folder, read from git's files: a program would cost more than all else that a front end reads."""
+"""The git branch of a directory, read from git's files, because running git would be too slow for a front end."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ if TYPE_CHECKING:
 __all__ = ["branch_of"]
 
 _LONGEST_HEAD = 4096
-"""Bytes of a ``HEAD`` that are read; a real one is a line."""
+"""Maximum bytes of ``HEAD`` that are read; a valid file has one line."""
 
 
 def branch_of(folder: Path) -> str | None:
-    """Return the git branch of a folder, or the beginning of a commit's id; None outside of a repository."""
+    """Return the git branch of a directory, or an abbreviated commit id; None outside a repository."""
     for place in (folder, *folder.parents):
         git = place / ".git"
         head = _read(git / "HEAD")

@@ -1,6 +1,6 @@
-"""The clipboard of the desktop that pi runs on, through the programs that read and write it.
+"""The clipboard of the desktop that pi runs on, accessed through external programs.
 
-Over SSH that is not the user's desktop: nothing is read or written then, and ``clipboard_sequence`` remains.
+Over SSH, this is not the user's desktop: nothing is read or written then; use ``clipboard_sequence`` instead.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["ClipboardImage", "DesktopClipboard"]
 
 _SECONDS = 5.0
-"""A program that waits for another one, which owns what was copied, is not waited for any longer."""
+"""Seconds to wait for a program, which may itself wait for the program that owns the clipboard."""
 
 _MOST_BYTES = 50_000_000
 
@@ -69,18 +69,18 @@ _SIGNATURES = {
 
 
 class ClipboardImage(NamedTuple):
-    """An image that was copied: the bytes of a file, and its type, such as ``image/png``."""
+    """An image from the clipboard: the bytes of an image file, and its media type, such as ``image/png``."""
 
     data: bytes
     mime_type: str
 
 
 class DesktopClipboard:
-    """The clipboard of the desktop; every method finds nothing where there is none, or no program for it.
+    """The clipboard of the desktop. If there is no desktop or no program for its clipboard, methods find nothing.
 
     Args:
-        platform: ``sys.platform``.
-        environ: The environment, which says which desktop it is.
+        platform: The value of ``sys.platform``.
+        environ: The environment variables, which identify the desktop.
     """
 
     def __init__(self, platform: str, environ: Mapping[str, str]) -> None:
@@ -88,7 +88,7 @@ class DesktopClipboard:
         self._desktops = [*_desktops(platform, environ)]
 
     async def read_image(self) -> ClipboardImage | None:
-        """Return the image that was copied; None if it was none, or one of more than 50 MB."""
+        """Return the image in the clipboard; None if there is no image, or if it is larger than 50 MB."""
         for program in self._programs("image"):
             data = await self._output(program)
             for signature, mime_type in _SIGNATURES.items():
@@ -97,7 +97,7 @@ class DesktopClipboard:
         return None
 
     async def read_text(self) -> str | None:
-        """Return the text that was copied; None if it was none."""
+        """Return the text in the clipboard; None if there is no text."""
         for program in self._programs("text"):
             data = await self._output(program)
             if data:
@@ -105,7 +105,7 @@ class DesktopClipboard:
         return None
 
     async def write_text(self, text: str) -> bool:
-        """Copy a text; returns whether that was done."""
+        """Copy a text to the clipboard; return whether this succeeded."""
         for program in self._programs("write"):
             if await self._output(program, text.encode("utf-8", "replace")) is not None:
                 return True
@@ -115,9 +115,10 @@ class DesktopClipboard:
         return [program for desktop in self._desktops for program in _PROGRAMS[desktop][use]]
 
     async def _output(self, program: Sequence[str], given: bytes | None = None) -> bytes | None:
-        """Return what a program prints; None if it cannot be started, fails, is slow or prints too much.
+        """Return the output of a program; None if it cannot be started, fails, takes too long or prints too much.
 
-        One that is given something prints nothing: what it leaves running, which hands the text out, keeps its pipes.
+        The output is not read if the program gets input: such a program leaves a process running that serves the
+        text to other programs, and this process would keep the pipe open.
         """
         try:
             process = await asyncio.create_subprocess_exec(

@@ -1,6 +1,6 @@
-"""The names of the files below a folder: from git where it knows them, else from a walk that the caller brings.
+"""The names of the files below a directory: from git if possible, else from a directory walk that the caller provides.
 
-git lists a hundred thousand files in the time in which a walk reads a few folders, and knows what is ignored.
+git lists a hundred thousand files in the time in which a walk reads a few directories, and it knows ignored files.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ if TYPE_CHECKING:
 __all__ = ["MOST_NAMES", "FileNames", "git_names"]
 
 MOST_NAMES = 20_000
-"""Names that are kept at once."""
+"""Maximum number of names kept in memory."""
 
 _QUIET = ("-c", "core.fsmonitor=false", "--no-optional-locks")
-"""A repository's settings may name a program that ``ls-files`` would start. And nothing is written."""
+"""Prevents ``ls-files`` from starting a program that the repository's settings name, and from writing files."""
 
 _CHUNK = 65_536
 
 
 class FileNames:
-    """The names of the files and folders below a folder, as relative paths with ``/``, folders with one at the end.
+    """The relative paths of the files and directories below a directory, with ``/``; a directory's path ends with it.
 
-    Blocking: call it in a thread.
+    The methods block: call them in a thread.
 
     Args:
-        folder: The folder.
-        walk: Yields relative paths of files where there is no git; it may stop itself.
-        most: How many names to keep; of more, only those that match what is typed.
+        folder: The directory.
+        walk: Yields relative paths of files if git is not available; it may stop early.
+        most: The maximum number of names to keep. If there are more, only matching names are kept.
     """
 
     def __init__(self, folder: str, walk: Callable[[str], Iterable[str]], most: int = MOST_NAMES) -> None:
@@ -44,13 +44,13 @@ class FileNames:
         self._all: list[str] | None = None
 
     def matching(self, typed: str, stopped: Callable[[], bool] = lambda: False) -> list[str]:
-        """Return names that may match what is typed, in no order.
+        """Return names that may match the typed text, in no particular order.
 
-        They are read once, unless there are too many; make another object to read them again.
+        The names are read once, unless there are too many of them. Create a new object to read them again.
 
         Args:
             typed: A part of a path.
-            stopped: Whether the names are no longer needed; they are incomplete then.
+            stopped: Returns whether the names are no longer needed; the result is then incomplete.
         """
         match = matcher(typed)
         if self._all is None:
@@ -72,7 +72,7 @@ class FileNames:
         for file in files:
             if stopped():
                 return
-            if not file.isprintable():  # it cannot be typed, or not be sent
+            if not file.isprintable():  # it cannot be typed or cannot be sent
                 continue
             folder = file.rpartition("/")[0]
             while folder and folder not in folders:
@@ -83,11 +83,11 @@ class FileNames:
 
 
 def git_names(folder: str) -> Iterator[str]:
-    """Yield the files below a folder that git knows, then those that are new; nothing where git knows nothing."""
+    """Yield the files below a directory that git tracks, then untracked files; nothing outside a repository."""
     previous = None
     for which in (["--cached"], ["--others", "--exclude-standard"]):
         for name in _listed(folder, which):
-            if name != previous:  # a file that is being merged is listed three times
+            if name != previous:  # a file with a merge conflict is listed three times
                 yield name
             previous = name
 

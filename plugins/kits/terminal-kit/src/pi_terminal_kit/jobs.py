@@ -1,7 +1,7 @@
-"""What was sent: begun at once and in the order in which it was sent, and stopped together.
+"""A queue of submitted lines: they are started in order and stopped together.
 
-The next line begins when the one before it was accepted: a prompt when it is answered or queued, a command when it is
-done. So texts reach the model in order, and one can type on while an answer is made.
+A line is started once the previous line has been accepted: a prompt is accepted when it is answered or queued, a
+command when it has finished. Texts therefore reach the model in order, and the user can keep typing during an answer.
 """
 
 from __future__ import annotations
@@ -17,29 +17,29 @@ __all__ = ["Job", "Jobs", "Sent"]
 
 
 class Sent(Protocol):
-    """What was sent."""
+    """A submitted line."""
 
     @property
     def text(self) -> str:
-        """What the user typed."""
+        """The text that the user typed."""
         ...
 
 
 T = TypeVar("T", bound=Sent)
 
 _END_SECONDS = 3.0
-"""How long what was stopped, and what was cancelled, may take to end: an answer is aborted after two."""
+"""Seconds that stopped jobs, and then cancelled jobs, may take to end; an answer is aborted after two seconds."""
 
 
 class Job(Generic[T]):
-    """A line that was sent.
+    """The processing of one submitted line.
 
     Attributes:
         typed: The line.
-        is_prompt: It is for the model; what the model has not seen yet can be taken back.
-        accepted: Set when the next line may begin.
-        taken_back: It is on the line again.
-        stopped: The user, or the end of pi, has stopped it.
+        is_prompt: Whether the line is for the model; a prompt that the model has not seen yet can be taken back.
+        accepted: Set when the next line may be started.
+        taken_back: Whether the line was taken back into the input line.
+        stopped: Whether the job was stopped, by the user or because pi exits.
     """
 
     def __init__(self, typed: T) -> None:
@@ -52,11 +52,11 @@ class Job(Generic[T]):
 
 
 class Jobs(Generic[T]):
-    """Does what was sent.
+    """Processes submitted lines.
 
     Args:
-        do: Does a line, sets ``accepted`` and raises nothing.
-        changed: Called when something begins or ends.
+        do: Processes a line and sets ``accepted``; must not raise.
+        changed: Called when a job starts or ends.
     """
 
     def __init__(self, do: Callable[[Job[T]], Awaitable[None]], changed: Callable[[], object]) -> None:
@@ -71,17 +71,17 @@ class Jobs(Generic[T]):
 
     @property
     def waiting(self) -> list[str]:
-        """What has not begun."""
+        """The lines that have not been started."""
         return [typed.text for typed in self._waiting]
 
     def add(self, typed: T) -> None:
-        """Do a line as soon as those before it were accepted."""
+        """Start a line as soon as all earlier lines have been accepted."""
         self._waiting.append(typed)
         if self._worker is None or self._worker.done():
             self._worker = asyncio.ensure_future(self._work())
 
     def take_back(self) -> list[str]:
-        """Return what can still be taken back, oldest first; it is not done any more."""
+        """Cancel the lines that can still be taken back and return their texts, oldest first."""
         texts = []
         for job in self._running:
             if job.is_prompt and not job.accepted.is_set() and job.task is not None:
@@ -93,21 +93,21 @@ class Jobs(Generic[T]):
         return texts
 
     def cancel(self) -> None:
-        """Stop everything that runs."""
+        """Cancel all running jobs."""
         for job in self._running:
             if job.task is not None:
                 job.stopped = True
                 job.task.cancel()
 
     async def settled(self) -> None:
-        """Return when everything is done."""
+        """Wait until all jobs are done."""
         while self._worker is not None and not self._worker.done():
             await asyncio.wait([self._worker, *_tasks(self._running)])
         while tasks := _tasks(self._running):
             await asyncio.wait(tasks)
 
     async def end(self) -> None:
-        """Begin nothing any more, and return when everything has ended or been cancelled, or does not mind either."""
+        """Start no further jobs; wait for the running jobs, then cancel them and wait again, both with a time limit."""
         self._waiting.clear()
         for stop in (bool, self.cancel):
             stop()

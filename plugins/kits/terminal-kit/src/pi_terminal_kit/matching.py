@@ -1,4 +1,4 @@
-"""Which paths match what is typed after an ``@``, and how the chosen one is written."""
+"""Matches paths against the text typed after an ``@``, and formats the chosen path."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class AtWord(NamedTuple):
 
     Attributes:
         start: Index of the ``@``.
-        typed: What is typed after it, without a quotation mark.
+        typed: The text after it, without a quotation mark.
     """
 
     start: int
@@ -28,7 +28,7 @@ class AtWord(NamedTuple):
 
 
 def at_word(before: str) -> AtWord | None:
-    """Return the word with an ``@`` that a text ends with; None if it ends with none."""
+    """Return the ``@`` word at the end of a text; None if there is none."""
     line = before[before.rfind("\n") + 1 :]
     found = _AT_WORD.search(line)
     if found is None:
@@ -37,14 +37,15 @@ def at_word(before: str) -> AtWord | None:
 
 
 def mention(path: str) -> str:
-    """Return how a path is written after an ``@``: in quotation marks where it has a space."""
+    """Return a path with an ``@`` in front, in quotation marks if it contains a space."""
     return f'@"{path}"' if " " in path else f"@{path}"
 
 
 def matcher(typed: str) -> Callable[[str], int | None]:
-    """Return a function that says how well a path matches what is typed, None if not at all.
+    """Return a function that rates how well a path matches the typed text; None means no match.
 
-    0: the path or its name begins with it; 1: it is in the path; 2: its letters are, in their order.
+    0: the path or its last component begins with the text. 1: the path contains the text. 2: the path contains the
+    letters of the text in order.
     """
     wanted = typed.lower()
     # Possessive: with ".*?" a text that lacks the last letter would be tried from each occurrence of all the others.
@@ -62,7 +63,7 @@ def matcher(typed: str) -> Callable[[str], int | None]:
 
 
 def best_matches(paths: Iterable[str], typed: str, most: int = _MOST_OFFERED) -> list[str]:
-    """Return the paths that match what is typed, best first, then by depth and name."""
+    """Return the paths that match the typed text, sorted by rating, depth and name."""
     match = matcher(typed)
     ranked = [(rank, path.count("/"), path) for path in paths if (rank := match(path)) is not None]
     return [path for _, _, path in sorted(ranked)[:most]]

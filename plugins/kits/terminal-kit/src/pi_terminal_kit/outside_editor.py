@@ -1,4 +1,4 @@
-"""The user's own editor: which one it is, and a text edited in it."""
+"""Edits a text in the user's own editor."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 __all__ = ["edit_outside", "editor_command"]
 
 _OTHERS = ("notepad",) if sys.platform == "win32" else ("editor", "nano", "vi")
-"""Tried where neither a setting nor the environment names an editor."""
+"""Editors to try if neither a setting nor the environment names one."""
 
 
 def editor_command(setting: str | None, environ: Mapping[str, str]) -> str:
-    """Return the command of the editor: the setting's, ``$VISUAL``, ``$EDITOR``, else one that is there."""
+    """Return the editor's command: from the setting, ``$VISUAL`` or ``$EDITOR``, else an editor that is installed."""
     from shutil import which
 
     named = (setting, environ.get("VISUAL"), environ.get("EDITOR"), *filter(which, _OTHERS))
@@ -27,20 +27,20 @@ def editor_command(setting: str | None, environ: Mapping[str, str]) -> str:
 
 
 async def edit_outside(text: str, command: str, run: Callable[[Sequence[str]], Awaitable[int]]) -> str:
-    """Return a text as it was edited in a program that has the terminal meanwhile.
+    """Let the user edit a text in a program that takes over the terminal, and return the edited text.
 
     Args:
-        text: What is there already.
-        command: The program, as in a shell; the file's path is appended.
-        run: Runs a program with its arguments at the terminal and returns its exit code.
+        text: The initial text.
+        command: The program and its arguments, in shell syntax; the path of the file is appended.
+        run: Runs a program with its arguments in the terminal and returns its exit code.
 
     Raises:
-        OSError: The program cannot be started, or the file not be read.
-        ValueError: The command has a quotation mark without its partner, or the file is no UTF-8.
-        ChildProcessError: The program failed, which is how editors report that nothing is to change.
+        OSError: The program cannot be started, or the file cannot be read.
+        ValueError: The command has an unbalanced quotation mark, or the file is not valid UTF-8.
+        ChildProcessError: The program failed, which is how editors report that the text must not change.
     """
     words = shlex.split(command)
-    with tempfile.TemporaryDirectory(prefix="pi-") as folder:  # 0700: what is typed is the user's own
+    with tempfile.TemporaryDirectory(prefix="pi-") as folder:  # mode 0700: the text is private
         file = Path(folder) / "prompt.md"
         file.touch(mode=0o600)
         file.write_text(text, encoding="utf-8")

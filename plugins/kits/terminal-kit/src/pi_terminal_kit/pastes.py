@@ -1,4 +1,4 @@
-"""Pastes from terminals that do not mark where one begins and ends."""
+"""Detects pastes in terminals that do not mark their start and end."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ _KEYS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 
 def marks_pastes(term: str) -> bool:
-    """Return whether a terminal of this name marks where a paste begins and ends (bracketed paste)."""
+    """Return whether a terminal of this name marks the start and end of a paste (bracketed paste)."""
     name = term.lower()
     return name not in _UNMARKED and not (name.startswith("vt") and name[2:3].isdigit())
 
 
 def looks_pasted(data: str) -> bool:
-    """Return whether what was read at once is text in several lines; a command is a line of its own, a key no text."""
+    """Return whether data from one read is text of several lines, unlike a single command line or a key press."""
     first, end, rest = data.partition("\r")
     return bool(end and rest.strip("\r")) and first[:1] not in ("/", "!") and not _KEYS.search(data)

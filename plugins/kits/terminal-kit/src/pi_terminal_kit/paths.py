@@ -1,4 +1,4 @@
-"""Completion of a path, one folder at a time."""
+"""Path completion, one directory at a time."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ class PathWord(NamedTuple):
 
     Attributes:
         start: Index of its first character.
-        folder: The part up to the last slash, with it.
-        begun: The rest.
-        quoted: Whether a quotation mark before it is still open.
+        folder: The part up to and including the last slash.
+        begun: The part after the last slash.
+        quoted: Whether an open quotation mark precedes the path.
     """
 
     start: int
@@ -28,7 +28,7 @@ class PathWord(NamedTuple):
 
 
 def path_word(before: str) -> PathWord | None:
-    """Return the path that a text ends with, its last word or what follows an open quotation mark; None without one."""
+    """Return the path at the end of a text: its last word, or the part after an open quotation mark; None if empty."""
     line = before[before.rfind("\n") + 1 :]
     quoted = line.count('"') % 2 == 1
     if quoted:
@@ -43,11 +43,11 @@ def path_word(before: str) -> PathWord | None:
 
 
 def names_for(word: PathWord, folder: str) -> list[str]:
-    """Return the names that a path may go on with, sorted, those of folders with a slash; hidden ones after a dot only.
+    """Return the sorted completions of a path; directories end with a slash, hidden names are only offered after a dot.
 
     Args:
-        word: The path.
-        folder: The folder that relative paths are below; a leading ``~`` is a home.
+        word: The path to complete.
+        folder: The base directory of relative paths; a leading ``~`` is expanded to a home directory.
     """
     place = os.path.join(folder, os.path.expanduser(word.folder))  # noqa: PTH111, PTH118 - ~name keeps its slash
     try:

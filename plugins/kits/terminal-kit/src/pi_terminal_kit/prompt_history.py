@@ -1,4 +1,4 @@
-"""What was typed, kept before it is sent: in ``prompt-history.jsonl``, for the user alone, the newest thousand."""
+"""The prompt history: a line is stored in ``prompt-history.jsonl`` before it is sent; the newest thousand are kept."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _KEPT = 1000
 
 
 class PromptFile:
-    """What was typed, in a file of JSON strings, one a line. A file that cannot be used is done without.
+    """The history file, with one JSON string per line. If the file cannot be used, there is no stored history.
 
     Args:
-        file: The file. Several processes may append to it.
-        warn: Called once, when what was typed cannot be kept.
-        clean: Returns a text without secrets; None for one that must not be kept.
+        file: The path of the file. Several processes may append to it.
+        warn: Called once if a line cannot be stored.
+        clean: Returns a text without secrets, or None if the text must not be stored.
     """
 
     def __init__(self, file: Path, warn: Callable[[str], object], clean: Callable[[str], str | None] = str) -> None:
@@ -30,7 +30,7 @@ class PromptFile:
         self._warn: Callable[[str], object] | None = warn
 
     def read(self) -> list[str]:
-        """Return what was typed, the oldest first; cuts a file that has grown to twice its size."""
+        """Return the stored lines, oldest first; truncate a file that has grown to twice the limit."""
         try:
             lines = self._file.read_text(encoding="utf-8", errors="replace").splitlines()
         except OSError:
@@ -40,7 +40,7 @@ class PromptFile:
         return [text for line in lines[-_KEPT:] if (text := _string(line)) is not None]
 
     def append(self, text: str) -> None:
-        """Keep what was typed, without secrets."""
+        """Store a line without its secrets."""
         cleaned = self._clean(text)
         if cleaned is None:
             return

@@ -1,4 +1,4 @@
-"""Streams in front of the terminal's own: text goes through ``write``, the rest is that of the stream behind."""
+"""Wrappers of the terminal's streams: text goes through ``write``; the rest is delegated to the wrapped stream."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ __all__ = ["StandIn", "StrayLines"]
 
 
 class StandIn:
-    """A stream in front of another one.
+    """A wrapper of a stream.
 
     Args:
-        stream: The stream behind it.
+        stream: The wrapped stream.
     """
 
     def __init__(self, stream: TextIO) -> None:
@@ -39,12 +39,12 @@ class StandIn:
 
 
 class StrayLines(StandIn):
-    """Takes the place of ``sys.stdout`` and ``sys.stderr``: what is printed becomes whole lines between all others.
+    """Replaces ``sys.stdout`` and ``sys.stderr``, so that printed text appears as whole lines between other output.
 
     Args:
-        stream: The stream behind it.
+        stream: The wrapped stream.
         line: Writes a line.
-        loop: The loop in which lines are written; printing may be done in any thread.
+        loop: The event loop in which lines are written; any thread may print.
     """
 
     def __init__(self, stream: TextIO, line: Callable[[str], object], loop: asyncio.AbstractEventLoop) -> None:
@@ -56,7 +56,7 @@ class StrayLines(StandIn):
         self._begun = ""
 
     def write(self, text: str) -> int:
-        """Write text; its last line is kept until it is whole."""
+        """Write text; an incomplete last line is buffered until it is complete."""
         with self._lock:
             lines, end, self._begun = (self._begun + text).rpartition("\n")
         if end:
@@ -64,7 +64,7 @@ class StrayLines(StandIn):
         return len(text)
 
     def close(self) -> None:
-        """Write the line that has no end."""
+        """Write the buffered incomplete line."""
         with self._lock:
             rest, self._begun = self._begun, ""
         if rest:

@@ -41,21 +41,21 @@ _HEADS = {
 }
 _TIMES = frozenset({"importMs", "hookMs", "longestMs", "toolMs"})
 _LARGEST = frozenset({"longestMs", "promptTokens", "toolTokens"})
-"""Columns of which several sessions show the largest value: a sum over sessions would say nothing."""
+"""Columns that show the maximum over sessions, because a sum would be meaningless."""
 
 
 def show_bill(host: PluginHost, *, session: str | None, days: str | None, sort: str | None, as_json: bool) -> int:
-    """Print what plugins cost in the sessions that have ended; return 1 when there is none.
+    """Print what plugins cost in completed sessions; return 1 if there are none.
 
     Args:
-        host: Has the agent directory.
-        session: The id of one session, or its beginning.
-        days: The sessions of this many days.
-        sort: The column that decides the order, as JSON names it.
+        host: Provides the agent directory.
+        session: The id of one session, or a prefix of it.
+        days: Include the sessions of this many days.
+        sort: The column to sort by, named as in the JSON form.
         as_json: Print an object.
 
     Raises:
-        UserError: The options make no sense.
+        UserError: The options are invalid.
     """
     if session is not None and days is not None:
         raise UserError("--session and --days exclude each other. Give one of them")
@@ -74,7 +74,7 @@ def show_bill(host: PluginHost, *, session: str | None, days: str | None, sort: 
 
 
 def show_timing(host: PluginHost, *, sort: str | None, as_json: bool) -> int:
-    """Start a session as for a prompt, without asking a model, and print what that cost."""
+    """Start a session as for a prompt, but without a request, and print what that cost."""
     _check_column(sort)
     _print(asyncio.run(_started(host)), sort, as_json=as_json, more={})
     return 0
@@ -113,7 +113,7 @@ def _of_days(bills: list[dict[str, Any]], days: str) -> list[dict[str, Any]]:
 
 
 def _joined(bills: Iterable[Mapping[str, Row]]) -> dict[str, Row]:
-    """Return the sums, and of some columns the largest value."""
+    """Return the sums, and for some columns the maximum."""
     joined: dict[str, Row] = {}
     for bill in bills:
         for plugin, row in bill.items():
@@ -138,7 +138,7 @@ def _print(rows: Mapping[str, Row], sort: str | None, *, as_json: bool, more: di
 
 
 def _table(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
-    """Yield the lines; a column in which everything is 0 is left out."""
+    """Yield the lines; columns with only zeros are left out."""
     shown = [name for name in COLUMNS if any(row[name] for row in rows)]
     cells = [["plugin", *(_HEADS[name] for name in shown)]]
     cells += [[one_line(row["plugin"]), *(_cell(name, row[name]) for name in shown)] for row in rows]

@@ -1,1 +1,1 @@
-"""``pi plugins check``: looks a plugin over for its author, before it is published."""
+"""``pi plugins check``: checks a plugin for its author before publication."""

@@ -1,4 +1,4 @@
-"""Starts the processes that run a plugin's code for a check, bounded in time, in a home folder of their own."""
+"""Starts the processes that run a plugin's code for a check, with a time limit and a separate home folder."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def run_child(module: str, subject: Subject, scratch: Path, seconds: float = SEC
     """Run a module of this package for a plugin; return its answer, and what it printed.
 
     Raises:
-        Ended: The plugin has ended the process, or did not come to an end.
+        Ended: The plugin ended the process, or did not finish in time.
     """
     folder = Path(mkdtemp(prefix="run-", dir=scratch))
     request, answer, output = folder / "request.json", folder / "answer.json", folder / "output"
@@ -48,7 +48,7 @@ def run_child(module: str, subject: Subject, scratch: Path, seconds: float = SEC
 
 
 def _metadata(subject: Subject, folder: Path) -> Path:
-    """Write the metadata of a plugin that is not installed, as an installer would; return the folder they are in."""
+    """Write the metadata of a plugin that is not installed, like an installer; return their folder."""
     site = folder / "site"
     site.mkdir()
     if any(each.glob("*.dist-info") for each in subject.paths if any(each.glob("*.dist-info"))):
@@ -67,7 +67,7 @@ def _metadata(subject: Subject, folder: Path) -> Path:
 
 
 def run_program(arguments: list[str], subject: Subject, scratch: Path, seconds: float) -> tuple[int | None, str]:
-    """Run Python with a plugin on its path, in its folder; return exit code and output, None where it took too long."""
+    """Run Python in a plugin's folder with the plugin on its path; return exit code and output, None on a timeout."""
     folder = Path(mkdtemp(prefix="run-", dir=scratch))
     paths = [*map(str, subject.paths), str(_metadata(subject, folder)), *sys.path]
     (folder / "home").mkdir()
@@ -80,7 +80,7 @@ def run_program(arguments: list[str], subject: Subject, scratch: Path, seconds: 
 
 
 def _run(module: str, request: Path, output: Path, seconds: float, home: Path) -> str:
-    """Run the process to its end; return how it ended."""
+    """Run the process until it ends; return how it ended."""
     program = f"import sys; sys.path[:] = {sys.path!r}; from {module} import main; main(sys.argv[1])"
     with output.open("wb") as written:
         command = [sys.executable, "-P", "-c", program, str(request)]
@@ -103,7 +103,7 @@ def _start(command: list[str], output: BinaryIO, environ: dict[str, str], cwd: P
 
 
 def _wait(process: subprocess.Popen[bytes], seconds: float) -> int | None:
-    """Return the exit code of a process; None if it had to be ended."""
+    """Return the exit code of a process; None if it had to be killed."""
     try:
         return process.wait(seconds)
     except subprocess.TimeoutExpired:
@@ -113,7 +113,7 @@ def _wait(process: subprocess.Popen[bytes], seconds: float) -> int | None:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """End a process, and what a plugin has started in it."""
+    """End a process and everything that a plugin started in it."""
     if os.name == "posix":
         try:
             os.killpg(process.pid, signal.SIGKILL)
@@ -125,6 +125,6 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def _environment(environ: Mapping[str, str], home: Path) -> dict[str, str]:
-    """Return the environment without the user's agent directory and settings of pi."""
+    """Return the environment without the user's agent directory and pi's own variables."""
     kept = {name: value for name, value in environ.items() if not name.startswith("PI_")}
     return {**kept, "HOME": str(home), "PI_OFFLINE": "1", "PYTHONIOENCODING": "utf-8"}

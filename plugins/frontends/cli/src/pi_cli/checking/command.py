@@ -1,4 +1,4 @@
-"""The command itself: which parts are looked at, what is printed, and the exit code."""
+"""The command itself: selects the parts to check, prints the findings, and sets the exit code."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ _SIGNS = {"error": "!", "warning": "?", "note": "-"}
 def check_plugin(
     text: str, host: PluginHost, *, strict: bool, with_tests: bool, against: str | None, as_json: bool
 ) -> int:
-    """Check a plugin and print what was found; return 1 when it fails.
+    """Check a plugin and print the findings; return 1 if it fails.
 
     Args:
-        text: Its name, or the path of its folder, wheel or file.
-        host: The installed plugins, with which its names are compared.
+        text: The name of the plugin, or the path of its folder, wheel or file.
+        host: The installed plugins; names that conflict with them are reported.
         strict: Warnings fail it, too.
         with_tests: Run its tests.
-        against: The version of the contract, or the path of one; the present one when None.
+        against: A version of the contract, or its path; None for the current one.
         as_json: Print an object.
 
     Raises:
-        UserError: There is nothing of this name that can be checked, or no such contract.
+        UserError: No such plugin or contract exists.
     """
     contract = read_contract(against) if against is not None else None
     with TemporaryDirectory(prefix="pi-check-", ignore_cleanup_errors=True) as name:

@@ -1,4 +1,4 @@
-"""Loads a plugin as pi does, without the other plugins, and asks its event hooks with the samples of the docs."""
+"""Loads a plugin like pi, but without other plugins, and calls its event hooks with the documentation's samples."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _described(record: PluginRecord, host: PluginHost) -> dict[str, Any]:
 
 
 def _tools(record: PluginRecord, host: PluginHost) -> list[dict[str, Any]]:
-    """Return of each tool the name, the tokens of its declaration, and what it does not describe."""
+    """Return each tool's name, the tokens of its declaration, and the parameters without a description."""
     from pi_core.agent.declarations import tool_declaration
     from pi_core.models.token_estimate import CHARS_PER_TOKEN
 

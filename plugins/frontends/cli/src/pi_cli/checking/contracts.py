@@ -1,4 +1,4 @@
-"""The contract of plugins as data: the present one, or that of an earlier version."""
+"""The contract of plugins as data: the current one, or an earlier version."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _PARTS = ("names", "classes", "errors", "values", "protocols", "functions")
 
 @frozen(eq=False, repr=False)
 class Contract(ReprMixin):
-    """What a version of ``pi_hookspecs`` has.
+    """The contents of a version of ``pi_hookspecs``.
 
     Attributes:
-        version: For people.
+        version: The version, for display.
         hooks: The hooks as ``contract.json`` describes them, by name.
         names: The public names of ``pi_hookspecs``.
         deprecated: What to use instead of deprecated members of ``pi`` and ``ctx``, by name.
@@ -41,7 +41,7 @@ class Contract(ReprMixin):
 
 
 def read_contract(wanted: str | None = None) -> Contract:
-    """Return the present contract, that of a version as ``1.0``, or that of a file.
+    """Return the current contract, the one of a version such as ``1.0``, or one from a file.
 
     Raises:
         UserError: There is no such version or file.
@@ -71,7 +71,7 @@ def read_contract(wanted: str | None = None) -> Contract:
 
 
 def _is_covered(wanted: str, present: Contract) -> bool:
-    """Whether hooks of the present contract tell of this version: it is no later than the latest of them."""
+    """Whether the current contract describes this version: it is no later than the contract's latest hook."""
     try:
         return Version(wanted) <= max(Version(each["since"]) for each in present.hooks.values())
     except InvalidVersion:
@@ -91,7 +91,7 @@ def _read(text: str, version: str) -> Contract:
 
 
 def lowest_version(requires: Iterable[str]) -> str | None:
-    """Return the lowest version of the contract that a plugin's requirements let in, as ``1.0``; None if unknown."""
+    """Return the lowest version of the contract that a plugin's requirements allow, as in ``1.0``; None if unknown."""
     for text in requires:
         try:
             need = Requirement(text)

@@ -1,4 +1,4 @@
-"""What a check found: a part, a level, a message, and the place in a file."""
+"""A finding of a check: its part, level, message, and place in a file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["PARTS", "Finding", "Level"]
 Level = Literal["error", "warning", "note"]
 
 PARTS = ("metadata", "static", "import", "contract", "tests")
-"""The parts of a check, in their order."""
+"""The parts of a check, in order."""
 
 
 @frozen(eq=False, repr=False)
@@ -24,7 +24,7 @@ class Finding(ReprMixin):
     """One finding.
 
     Attributes:
-        level: An ``error`` fails the check, a ``warning`` only with ``--strict``, a ``note`` never.
+        level: An ``error`` fails the check, a ``warning`` only with ``--strict``, a ``note`` never does.
     """
 
     part: str
@@ -35,12 +35,12 @@ class Finding(ReprMixin):
 
     @property
     def place(self) -> str:
-        """The file and the line, as in ``src/pi_tides/__init__.py:12``; empty without a file."""
+        """File and line, such as ``src/pi_tides/__init__.py:12``; empty without a file."""
         if self.file is None:
             return ""
         return f"{self.file}:{self.line}" if self.line is not None else str(self.file)
 
     def to_plain(self) -> dict[str, Any]:
-        """Return the finding as ``--json`` prints it."""
+        """Return the finding in the form of ``--json``."""
         file = str(self.file) if self.file is not None else None
         return {"part": self.part, "level": self.level, "message": self.message, "file": file, "line": self.line}

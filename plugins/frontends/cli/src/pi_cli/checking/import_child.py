@@ -1,7 +1,7 @@
-"""Imports the modules of a plugin in a process of its own, and writes what that did to a file.
+"""Imports a plugin's modules in a separate process, and writes the effects to a file.
 
-The process has imported ``pi_hookspecs`` before, as pi has. What opens, starts and connects is heard by an audit hook;
-threads, environment, signal handlers, paths and streams are compared before and after.
+The process has already imported ``pi_hookspecs``, like pi. An audit hook records opened files, started programs and
+connections; threads, environment, signal handlers, paths and streams are compared before and after.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 
 
 class _Ears:
-    """An audit hook, which cannot be removed: it listens while ``listens`` is true."""
+    """An audit hook, which cannot be removed; it records only while ``listens`` is true."""
 
     def __init__(self) -> None:
         self.listens = False
@@ -35,7 +35,7 @@ class _Ears:
             return
         kind = _kind(event, arguments)
         if kind is not None:
-            self.listens = False  # what follows may be heard itself
+            self.listens = False  # what follows may itself raise audit events
             self.heard.append([kind, _what(arguments)])
             self.listens = True
 
@@ -74,7 +74,7 @@ def _state() -> dict[str, Any]:
 
 
 def _import_what_pi_has() -> None:
-    """Import what pi has imported before any plugin, and all names of ``pi_hookspecs``, so that they do not count."""
+    """Import what pi imports before any plugin, and all names of ``pi_hookspecs``, so that they do not count."""
     import pi_core.host
     import pi_hookspecs
 
@@ -84,7 +84,7 @@ def _import_what_pi_has() -> None:
 
 
 def main(request_file: str) -> None:
-    """Import the modules that a request names; write ``ms``, ``heard``, ``changed``, ``error`` to its answer file."""
+    """Import the modules named in a request; write ``ms``, ``heard``, ``changed``, ``error`` to its answer file."""
     request = json.loads(Path(request_file).read_text(encoding="utf-8"))
     _import_what_pi_has()
     sys.path[:] = [*request["first"], *sys.path, *request["paths"]]

@@ -1,4 +1,4 @@
-"""What the metadata of a plugin say: names, bounds, requirements, licence."""
+"""Checks a plugin's metadata: names, version bounds, requirements, licence."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _LIBRARIES = frozenset(
 
 
 def check_metadata(subject: Subject) -> Iterator[Finding]:
-    """Yield what is wrong with a distribution's metadata; a file has none."""
+    """Yield the problems of a distribution's metadata; a single file has none."""
     if not subject.name:
         return
     yield from _names(subject)
@@ -100,7 +100,7 @@ def _requirements(subject: Subject) -> Iterator[Finding]:
 
 
 def _is_plugin(name: str) -> bool:
-    """Whether an installed distribution is a plugin; of one that is not installed the prefix says so."""
+    """Whether a distribution is a plugin; one that is not installed is recognised by its prefix."""
     try:
         return bool(distribution(name).entry_points.select(group=ENTRY_POINT_GROUP))
     except PackageNotFoundError:
@@ -120,7 +120,7 @@ def _python(subject: Subject) -> Iterator[Finding]:
 
 
 def _modules(subject: Subject) -> Iterator[Finding]:
-    """Yield the modules that pi's environment has, too: it comes first on the import path."""
+    """Yield the modules that pi's environment also contains, which precedes the plugin on the import path."""
     owners = packages_distributions()
     own = canonicalize_name(subject.name)
     for plugin, value in subject.plugins.items():

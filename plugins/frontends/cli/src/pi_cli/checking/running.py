@@ -1,4 +1,4 @@
-"""The parts of a check that run the plugin: its import, and its hooks with the samples of the docs."""
+"""The parts of a check that run the plugin: its import, and its hooks with the documentation's samples."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ __all__ = ["check_contract", "check_import"]
 
 _ROUNDS = 3
 SLOW_MS, TOO_SLOW_MS = 20.0, 50.0
-"""The milliseconds of an import that are a warning, and an error."""
+"""Import times in milliseconds that cause a warning and an error."""
 
 _TOKENS = 1000
-"""Tokens of a tool's declaration from which on a note says so: every request carries them."""
+"""Size of a tool's declaration in tokens that causes a note: every request carries it."""
 
 _HOOK_MS = 1000.0
 
@@ -42,7 +42,7 @@ _CHANGED = {
 
 
 def check_import(subject: Subject, scratch: Path) -> tuple[list[Finding], float | None]:
-    """Import the plugin in processes of its own; return the findings, and the milliseconds of the fastest import."""
+    """Import the plugin in separate processes; return the findings, and the fastest import in milliseconds."""
     times: list[float] = []
     answer: dict[str, Any] = {}
     printed = ""
@@ -74,7 +74,7 @@ def _slowness(ms: float) -> Iterator[Finding]:
 
 
 def check_contract(subject: Subject, host: PluginHost, scratch: Path) -> tuple[list[Finding], dict[str, Any]]:
-    """Load the plugin as pi does and ask its hooks; return the findings, and what each plugin registers."""
+    """Load the plugin like pi and call its hooks; return the findings, and what each plugin registers."""
     try:
         answer, _ = run_child("pi_cli.checking.contract_child", subject, scratch)
     except Ended as ended:

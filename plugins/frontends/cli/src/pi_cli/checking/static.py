@@ -1,4 +1,4 @@
-"""What the code of a plugin says, without running it: hooks, arguments, and what happens at import."""
+"""Checks a plugin's code without running it: hooks, arguments, and effects at import."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ _HEAVY = frozenset(
     {"aiohttp", "anthropic", "boto3", "botocore", "google.genai", "httpx", "langchain", "mistralai", "numpy", "openai"}
     | {"pandas", "requests", "scipy", "tensorflow", "torch", "transformers"}
 )
-"""Clients of vendors and other libraries that take long to import: pi's start would wait for them."""
+"""Vendor clients and other libraries that are slow to import and would delay pi's start."""
 
 _EFFECTS = ("asyncio.run", "input", "open", "os.system", "print", "requests.", "socket.", "subprocess.", "time.sleep")
-"""Calls that do something at import, by what their names begin with; a name without a dot is the whole name."""
+"""Calls with effects at import, by prefix of their dotted names; a name without a dot must match exactly."""
 
 
 def check_sources(subject: Subject, against: Contract | None) -> Iterator[Finding]:
-    """Yield what is wrong in a plugin's files.
+    """Yield the problems in a plugin's files.
 
     Args:
         subject: The plugin.
-        against: The contract to compare it with; the present one when None.
+        against: The contract to compare it with; None for the current one.
     """
     contract = against if against is not None else read_contract()
     lowest = lowest_version(subject.requires)
@@ -50,7 +50,7 @@ def check_sources(subject: Subject, against: Contract | None) -> Iterator[Findin
 
 
 class _File:
-    """One file. ``floor`` is the contract of the oldest version that the plugin's requirement lets in."""
+    """One file. ``floor`` is the contract of the oldest version that the plugin's requirement allows."""
 
     def __init__(self, file: Path, shown: Path, contract: Contract, floor: Contract | None) -> None:
         self._file, self._shown = file, shown
@@ -119,7 +119,7 @@ class _File:
             )
 
     def _listener(self, node: ast.Call) -> Iterator[Finding]:
-        """Yield what is wrong with ``pi.on("hook", ...)``."""
+        """Yield the problems of ``pi.on("hook", ...)``."""
         if _dotted(node.func) == "pi.on" and node.args:
             first = node.args[0]
             if isinstance(first, ast.Constant) and isinstance(first.value, str):
@@ -166,7 +166,7 @@ class _File:
                 return
 
     def _at_import(self, body: Iterable[ast.stmt]) -> Iterator[Finding]:
-        """Yield what statements that run at import do."""
+        """Yield the effects of statements that run at import."""
         for node in body:
             if isinstance(node, ast.If):
                 if not _is_not_run(node.test):
@@ -206,7 +206,7 @@ def _is_hookimpl(node: ast.expr) -> bool:
 
 
 def _arguments(node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
-    """Return the arguments that pluggy passes: those without a default."""
+    """Return the arguments that pluggy passes, which are those without a default."""
     given = [*node.args.posonlyargs, *node.args.args]
     required = given[: len(given) - len(node.args.defaults)]
     return [
@@ -217,7 +217,7 @@ def _arguments(node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
 
 
 def _dotted(node: ast.expr) -> str:
-    """Return a name as it is written, ``a.b.c``; empty for other expressions."""
+    """Return a dotted name, ``a.b.c``, as in the source; empty for other expressions."""
     if isinstance(node, ast.Name):
         return node.id
     if isinstance(node, ast.Attribute):
@@ -231,7 +231,7 @@ def _has_effect(name: str) -> bool:
 
 
 def _is_not_run(test: ast.expr) -> bool:
-    """Whether an ``if`` is for type checkers or for scripts."""
+    """Whether an ``if`` block is only for type checkers or for scripts."""
     if isinstance(test, ast.Compare):
         return isinstance(test.left, ast.Name) and test.left.id == "__name__"
     return _dotted(test).rpartition(".")[2] == "TYPE_CHECKING"

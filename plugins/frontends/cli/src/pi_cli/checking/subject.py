@@ -1,4 +1,4 @@
-"""What is checked: an installed plugin, a folder with a ``pyproject.toml``, a wheel, or a file that is an extension."""
+"""The subject of a check: an installed plugin, a folder with a ``pyproject.toml``, a wheel, or an extension file."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ class Subject(ReprMixin):
     """A plugin to check.
 
     Attributes:
-        origin: What was named, for people.
+        origin: What the user named, for display.
         name: The distribution's name; empty for a file.
         plugins: The modules of its entry points, by the plugin's name.
-        paths: What the import path needs in addition.
+        paths: Additional entries for the import path.
         sources: Its Python files.
-        shown_from: The folder that places of findings are relative to.
+        shown_from: The folder to which places of findings are relative.
         folder: The project's folder, where its tests are; None if it is not known.
     """
 
@@ -65,21 +65,21 @@ class Subject(ReprMixin):
         return tuple(dict.fromkeys(value.partition(":")[0].partition(".")[0] for value in self.plugins.values()))
 
     def shown(self, file: Path) -> Path:
-        """Return a file's path for people."""
+        """Return a file's path for display."""
         return file.relative_to(self.shown_from) if file.is_relative_to(self.shown_from) else file
 
 
 def find_subject(text: str, host: PluginHost, scratch: Path) -> Subject:
-    """Return what a word of the command line means: an installed plugin by its name, else a path.
+    """Find the subject named on the command line: an installed plugin by its name, else a path.
 
     Args:
-        text: The word.
+        text: The name or path.
         host: The installed plugins.
         scratch: A folder for the files of a wheel.
 
     Raises:
         UnknownName: There is neither such a plugin nor such a path.
-        UserError: It is nothing that can be checked.
+        UserError: It cannot be checked.
     """
     path = Path(text).expanduser()
     if text in host.records:
@@ -106,16 +106,16 @@ def _project(folder: Path) -> Subject:
     if not file.is_file():
         if (folder / "pi_plugin.json").is_file():
             raise UserError(
-                f"{str(folder)!r} is a plugin with a process of its own; pi plugins check reads Python plugins"
+                f"{str(folder)!r} is a plugin that runs in a separate process; pi plugins check reads Python plugins"
             )
-        raise UserError(f"{str(folder)!r} has no pyproject.toml, so it is no distribution of a plugin")
+        raise UserError(f"{str(folder)!r} has no pyproject.toml, so it is not a distribution of a plugin")
     try:
         written = tomllib.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise UserError(f"{file} cannot be read: {error}") from error
     project = written.get("project")
     if not isinstance(project, dict) or not isinstance(project.get("name"), str):
-        raise UserError(f"{file} has no [project] with a name, so it is no distribution of a plugin")
+        raise UserError(f"{file} has no [project] with a name, so it is not a distribution of a plugin")
     found = _text_table(_table(project, "entry-points").get(ENTRY_POINT_GROUP))
     roots = [each for each in _roots(folder, written) if each.is_dir()]
     licence = project.get("license")
@@ -148,7 +148,7 @@ def _text_table(value: Any) -> dict[str, str]:
 
 
 def _roots(folder: Path, written: dict[str, Any]) -> list[Path]:
-    """Return the folders in which a project's modules may be."""
+    """Return the folders that may contain a project's modules."""
     hatch = written
     for key in ("tool", "hatch", "build", "targets", "wheel"):
         hatch = _table(hatch, key)
@@ -165,7 +165,7 @@ def _wheel(file: Path, scratch: Path) -> Subject:
         raise UserError(f"{str(file)!r} cannot be read as a wheel: {error}") from error
     metadata = next(iter(target.glob("*.dist-info")), None)
     if metadata is None or not (metadata / "METADATA").is_file():
-        raise UserError(f"{str(file)!r} has no metadata, so it is no wheel")
+        raise UserError(f"{str(file)!r} has no metadata, so it is not a wheel")
     subject = _described(PathDistribution(metadata), str(file))
     subject.paths = (target,)
     subject.shown_from = target
@@ -191,7 +191,7 @@ def _installed(plugin: str, name: str) -> Subject:
 
 
 def editable_folder(found: Distribution) -> Path | None:
-    """Return the folder that a distribution is installed from as editable; None for others."""
+    """Return the folder of an editable installation; None for other distributions."""
     try:
         origin = json.loads(found.read_text("direct_url.json") or "null")
     except ValueError:
@@ -224,7 +224,7 @@ def _classified(metadata: Any) -> str | None:
 
 def _file(file: Path) -> Subject:
     if not file.stem.isidentifier():
-        raise UserError(f"{str(file)!r} cannot be imported by this name; letters, digits and _ can")
+        raise UserError(f"{str(file)!r} cannot be imported under this name; use letters, digits and _")
     return Subject(
         origin=str(file),
         name="",

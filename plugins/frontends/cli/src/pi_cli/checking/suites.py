@@ -1,4 +1,4 @@
-"""Whether a plugin has tests, which suites of ``pluggypi-testing`` fit it, and whether they pass."""
+"""Checks whether a plugin has tests, which suites of ``pluggypi-testing`` apply to it, and whether they pass."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TEST_SECONDS = 300.0
 _PYTEST = ("-m", "pytest", "-q", "--no-header", "--tb=no", "-p", "no:cacheprovider")
 _NO_TESTS = 5
 _MOST = 10
-"""Failed tests that are named."""
+"""Maximum number of failed tests that are named."""
 
 _SUITES = {
     "register_tools": "ToolContract",
@@ -34,7 +34,7 @@ _SUITES = {
 
 
 def check_tests(subject: Subject, answer: dict[str, Any], scratch: Path | None) -> Iterator[Finding]:
-    """Yield whether tests or suites are missing, and how the tests end, the suites in them included.
+    """Yield missing tests and suites, and the results of the tests, suites included.
 
     Args:
         subject: The plugin; only a project's folder has tests.

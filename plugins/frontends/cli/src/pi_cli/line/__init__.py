@@ -1,1 +1,1 @@
-"""The line mode: a conversation on a line at the bottom of any terminal, with everything else above it."""
+"""The line mode: the user types on a line at the bottom of any terminal, and everything else is printed above it."""

@@ -1,6 +1,6 @@
-"""Text above the line that is held at the bottom: whole rows go up, the row that still grows is drawn with the line.
+"""Prints above the input line at the bottom: whole rows scroll up, an unfinished row is drawn with the line.
 
-Nothing else writes to the terminal meanwhile, so that text and typing cannot mix.
+Nothing else writes to the terminal meanwhile, so that output and typing cannot mix.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 __all__ = ["Above"]
 
 _FRAME_SECONDS = 0.03
-"""How long text gathers before the line is drawn anew."""
+"""How long text is collected before the line is redrawn."""
 
 _LENT_SECONDS = 0.2
-"""How often it is looked whether another program has given the terminal back."""
+"""How often to check whether another program has returned the terminal."""
 
 
 class Above(StandIn):
@@ -32,13 +32,13 @@ class Above(StandIn):
 
     Args:
         stream: The terminal.
-        input: The line's input, which knows when another program has the terminal.
-        output: What the line is drawn with.
+        input: The line's input, which knows when another program uses the terminal.
+        output: Draws the line.
         loop: The loop that the line runs in.
 
     Attributes:
-        row: The row that has no end yet, as it is drawn: what is drawn leaves it when its rows go up, not before.
-        output: What it was made with.
+        row: The unfinished row, as drawn: text leaves it only when its rows scroll up.
+        output: The argument of the constructor.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class Above(StandIn):
         return len(text)
 
     def begin(self, app: Application[Any]) -> None:
-        """Write above this line from now on, before it is first drawn; flush earlier text."""
+        """Start writing above this line, before it is first drawn; flush earlier text."""
         rows, self._rows = "".join(self._rows), []
         with suppress(OSError):  # as in _show
             self._stream.write(rows)
@@ -79,7 +79,7 @@ class Above(StandIn):
         self._apps.append(app)
 
     def end(self, app: Application[Any]) -> None:
-        """Write above the line that was there before, or without one."""
+        """Return to writing above the previous line, or without one."""
         self._apps.remove(app)
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Slash commands of the line mode itself. Plugins, templates and skills bring theirs."""
+"""The line mode's own slash commands; plugins, templates and skills provide more."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _KEY_NAMES = 16
 """Columns of a key's name in the help."""
 
 _LEAST = 20
-"""Columns of a description in the help, however narrow the terminal is."""
+"""Minimum width of a description in the help, however narrow the terminal is."""
 
 _PAGE = 20
-"""Models that are listed at a time; some providers have hundreds."""
+"""Models listed at a time; some providers have hundreds."""
 
 _MORE = "more"
 
@@ -41,7 +41,7 @@ class Own(NamedTuple):
 
 
 async def complete_argument(conversation: Conversation, name: str, typed: str) -> Sequence[Completion]:
-    """Return what the argument of a command, as far as it is typed, could become."""
+    """Return completions of the argument that has been typed so far."""
     own = OWN.get(name)
     if own is None:
         return await conversation.session.complete_arguments(name, typed)
@@ -126,7 +126,7 @@ async def _thinking(conversation: Conversation, argument: str) -> None:
     chosen = next((each for each in levels if each == level), None)
     if chosen is None:
         offered = ", ".join([*levels, *_SHOWN])
-        conversation.write_line(f"{level!r} is no thinking level of this model. It has {offered}.")
+        conversation.write_line(f"{level!r} is not a thinking level of this model. It has {offered}.")
         return
     await session.set_thinking_level(chosen)
     conversation.write_line(f"thinking {session.thinking_level}")
@@ -149,7 +149,7 @@ async def _login(conversation: Conversation, argument: str) -> None:
     from pi_core.models.sign_in import login
 
     ui = LineUI(conversation.line, browser=True)
-    await login(conversation.session.models, argument or None, key=False, ui=ui)
+    await login(conversation.session.models, argument or None, key=None, ui=ui)
 
 
 async def _logout(conversation: Conversation, argument: str) -> None:

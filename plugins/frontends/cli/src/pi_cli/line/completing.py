@@ -50,7 +50,7 @@ def line_completer(
 
 
 class _FirstThatOffers(Completer):
-    """Returns the completions of the first completer that has any."""
+    """Uses the first completer that offers any completions."""
 
     def __init__(self, *completers: Completer) -> None:
         self._completers = completers

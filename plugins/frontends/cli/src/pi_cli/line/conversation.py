@@ -162,7 +162,7 @@ class Conversation(DisplayedRun):
         self.refresh()
 
     def _take_queued(self) -> list[str]:
-        """Remove and return the user's queued messages; those of plugins stay queued."""
+        """Remove and return the user's queued messages; plugins' messages stay queued."""
         agent = self.session.agent
         steering, follow_up = agent.peek_queued_messages()
         queued = [*steering, *follow_up]
@@ -324,7 +324,7 @@ class Conversation(DisplayedRun):
             await self.look_up_commands()
         command = self._commands.get(name)
         if name not in OWN and ((command is not None and command.source != "extension") or text == self._refused):
-            await self._prompt(job, text)  # a skill, a template, or a path that is no command
+            await self._prompt(job, text)  # a skill, a template, or a path that is not a command
             return
         job.is_prompt = False
         self._echo_command(job)

@@ -58,7 +58,7 @@ class LineUI(TerminalUI):
     def set_widget(
         self, key: str, lines: Sequence[str] | None = None, *, placement: WidgetPlacement | None = None
     ) -> None:
-        """Show rows above the line, wherever they were meant to be; on a terminal without them, print what changed."""
+        """Show rows above the line, whatever their placement; print changes if the terminal has no such rows."""
         rows = [plain_row(each) for each in (lines or ())[:_MOST_ROWS]]
         if rows == self.widgets.get(key, []):
             return
@@ -75,11 +75,11 @@ class LineUI(TerminalUI):
         self._line.put(text)
 
     async def editor(self, title: str, prefill: str = "") -> str | None:
-        """Let the user edit a text on a line of its own."""
+        """Let the user edit a text on a separate line."""
         return await self._line.ask(f"{one_line(title)}: ", draft=prefill)
 
     async def ask_secret(self, question: str) -> str | None:
-        """Ask for a line without echo; None when dismissed."""
+        """Ask for a line without echo; return None if dismissed."""
         return await self._line.ask(question, secret=True)
 
     async def _answer(self, question: str) -> str | None:

@@ -14,7 +14,7 @@ __all__ = ["run_at_terminal"]
 
 
 async def run_at_terminal(words: Sequence[str]) -> int:
-    """Run a program that has the terminal meanwhile, and return its exit code.
+    """Run a program that takes over the terminal, and return its exit code.
 
     Raises:
         OSError: It cannot be started.

@@ -1,4 +1,4 @@
-"""What was typed before, for the line: the file of ``pi_terminal_kit`` as prompt_toolkit reads a history."""
+"""The input history: the file of ``pi_terminal_kit``, adapted to prompt_toolkit."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ __all__ = ["PromptHistory"]
 
 
 class PromptHistory(History):
-    """What was typed before."""
+    """Previous input."""
 
     def __init__(self, file: PromptFile) -> None:
         super().__init__()
         self._file = file
 
     def load_history_strings(self) -> Iterable[str]:
-        """Return what was typed, the newest first."""
+        """Return previous input, newest first."""
         return reversed(self._file.read())
 
     def store_string(self, string: str) -> None:
-        """Keep what was typed."""
+        """Store an input."""
         self._file.append(string)

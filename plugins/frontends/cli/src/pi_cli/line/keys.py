@@ -1,4 +1,4 @@
-"""The line's own keys; those of plugins come after them and win, except over the few that are reserved."""
+"""The line's own keys. Plugins' keys override them, except for a few reserved ones."""
 
 from __future__ import annotations
 
@@ -29,22 +29,22 @@ KEYS = (
     ("Ctrl-D", "On an empty line, end"),
     ("Tab", "Complete commands, their arguments, @files and paths"),
     ("Up, Down, Ctrl-R", "Go through, or search, what was typed before"),
-    ("Ctrl-G", "Edit the text in an editor of its own ($VISUAL, $EDITOR)"),
+    ("Ctrl-G", "Edit the text in an external editor ($VISUAL, $EDITOR)"),
     ("Ctrl-O", "Show the whole of the last tool result"),
     ("Ctrl-T", "Show or hide what the model thinks"),
     ("Shift-Tab", "Change how hard the model thinks"),
-    ("Ctrl-Z", "Suspend pi; fg goes on"),
+    ("Ctrl-Z", "Suspend pi; fg resumes it"),
 )
-"""Keys and what they do, for ``/help``."""
+"""Keys and their effects, for ``/help``."""
 
 
 def own_keys(actions: Actions, send: Callable[[bool], None], edit: Callable[[], None]) -> KeyBindings:
     """Return the bindings.
 
     Args:
-        actions: What they do.
-        send: Sends what is typed; as a follow-up when true.
-        edit: Opens what is typed in an editor.
+        actions: What the keys call.
+        send: Sends the input; as a follow-up if true.
+        edit: Opens the input in an editor.
     """
     bindings = KeyBindings()
     typing = has_focus(DEFAULT_BUFFER)

@@ -1,6 +1,6 @@
-"""The line on a terminal that cannot move its cursor, or on no terminal: one reads, then pi works, then one reads.
+"""The input line on a terminal without cursor movement, or on no terminal: input and work alternate.
 
-What is typed meanwhile is not echoed into pi's text: it is on the next line, once that is there.
+Input typed meanwhile is not echoed into pi's output: it appears on the next line.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ class _MakeWay(Exception):
 
 
 class Around(StandIn):
-    """A stream whose rows go around what is being typed: a row of their own, then the line again.
+    """A stream that prints around the line being typed: on a new row, followed by the line again.
 
     Args:
-        stream: Where to. One that is no terminal gets its text directly, at any time.
+        stream: The destination; if it is not a terminal, text is written directly at any time.
     """
 
     def __init__(self, stream: TextIO) -> None:
@@ -53,7 +53,7 @@ class Around(StandIn):
         self._begun = ""
 
     def write(self, text: str) -> int:
-        """Write text; while a line is being typed on, when a row is whole."""
+        """Write text; while a line is being typed, only whole rows."""
         if self._typing is None or not self._shares:
             return self._stream.write(text)
         rows, end, self._begun = (self._begun + text).rpartition("\n")
@@ -63,11 +63,11 @@ class Around(StandIn):
         return len(text)
 
     def flush(self) -> None:
-        """Show what was written."""
+        """Flush what was written."""
         self._stream.flush()
 
     def begin(self, typing: PromptSession[str], prompt: str) -> None:
-        """Write around this line from now on."""
+        """Start writing around this line."""
         self._typing, self._prompt = typing, prompt
 
     def end(self) -> None:
@@ -87,10 +87,10 @@ class PlainLine:
     """Implements ``Line``.
 
     Args:
-        terminal: Its keys; None where stdin is no terminal.
-        around: What is written to it.
-        history: What was typed before.
-        completer: What Tab offers.
+        terminal: Its keys; None if stdin is not a terminal.
+        around: The output around the line.
+        history: Previous input.
+        completer: Completions for Tab.
         plugin_keys: Returns the bindings of plugins.
         on_interrupt: Called when Ctrl-C was typed after a line, before it had become a signal.
     """
@@ -135,7 +135,7 @@ class PlainLine:
         self._silence.__exit__(None, None, None)
 
     async def next(self) -> Typed:
-        """Return the next line, and what follows it where it ends in a backslash."""
+        """Return the next line, with the following ones while each ends in a backslash."""
         lines = [await self._read(_PROMPT)]
         while lines[-1].endswith("\\"):
             lines[-1] = lines[-1][:-1]
@@ -159,7 +159,7 @@ class PlainLine:
                     self._open = None
 
     async def ask(self, question: str, *, secret: bool = False, draft: str = "") -> str | None:
-        """Return what is typed after a question; None when it is dismissed."""
+        """Return the answer to a question; None if it is dismissed."""
         if self._open is not None:
             _end_line(_MakeWay())
         async with self._turn:
@@ -191,18 +191,18 @@ class PlainLine:
 
     @property
     def text(self) -> str:
-        """What is typed and not sent."""
+        """The unsent input."""
         return self._open.default_buffer.text if self._open is not None else self._draft
 
     def put(self, text: str) -> None:
-        """Put a text on the next line."""
+        """Set the text of the next line."""
         self._draft = text
 
     def control(self, sequence: str) -> None:
-        """Do nothing: a plain terminal may show it."""
+        """Do nothing: a plain terminal might print the sequence."""
 
     def clear(self) -> None:
-        """Take away the draft of the next line."""
+        """Discard the draft of the next line."""
         self._draft = ""
 
     def draw(self) -> None:
@@ -218,7 +218,7 @@ class PlainLine:
 
     @staticmethod
     def _was_interrupted(terminal: LineInput) -> bool:
-        """Whether Ctrl-C is among what was typed before it became a signal; the rest is for the next line."""
+        """Whether a Ctrl-C was typed before it became a signal; other pending input is kept for the next line."""
         typed = [*get_typeahead(terminal), *terminal.read_waiting()]
         last = max((place for place, each in enumerate(typed) if each.key == Keys.ControlC), default=-1)
         store_typeahead(terminal, typed[last + 1 :])
@@ -226,7 +226,7 @@ class PlainLine:
 
 
 def _end_line(error: Exception) -> bool:
-    """End the line that is being typed on; False when there is none."""
+    """End the line that is being typed; return False if there is none."""
     app = get_app_or_none()
     if app is None or not app.is_running or app.is_done:
         return False

@@ -1,4 +1,4 @@
-"""Plugins' keys on the line that the user types on."""
+"""Plugins' keys on the input line."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ _OWN = {"c-c", "c-d", "c-h", "c-i", "c-j", "c-m", "c-z", "backspace", "enter", "
 """Keys that end pi, abort work, or are needed for typing: plugins cannot bind them."""
 
 _OWN_PAIRS = {("escape", "enter"), ("escape", "up")}
-"""As above, with Alt: they queue, and take back what is queued."""
+"""As above, with Alt: they queue messages, and take them back."""
 
 
 class PluginKeys:
     """Binds plugins' keys.
 
     Args:
-        press: Does what the plugin's key with a name does.
-        warn: Called, once each, with the reason why a key cannot be had here.
+        press: Calls the plugin that has bound a key.
+        warn: Called once for each key that cannot be bound here, with the reason.
     """
 
     def __init__(self, press: Callable[[str], Awaitable[Any]], warn: Callable[[str], object]) -> None:
@@ -38,7 +38,7 @@ class PluginKeys:
         self._bindings = KeyBindings()
 
     def bindings(self, shortcuts: Iterable[Shortcut]) -> KeyBindings:
-        """Return the bindings of these keys; the same object as long as they are the same, so that it can be cached."""
+        """Return the bindings of these keys; the same object while they are unchanged, so that it can be cached."""
         plugins = {shortcut.name: shortcut.plugin for shortcut in shortcuts}
         names = tuple(plugins)
         if names == self._names:
@@ -68,7 +68,7 @@ class PluginKeys:
 
 
 def _keys(name: str) -> tuple[str, ...]:
-    """Return a key like ``ctrl+alt+p`` as what the terminal sends: ``alt`` is an escape before it."""
+    """Return what the terminal sends for a key such as ``ctrl+alt+p``: ``alt`` is a preceding escape."""
     *held, key = name.split("+")
     if not {"ctrl", "alt", "shift"}.issuperset(held):
         return (name,)

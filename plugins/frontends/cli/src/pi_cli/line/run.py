@@ -1,4 +1,4 @@
-"""Starts the line mode: which line the terminal can have, and who writes to it until the end."""
+"""Starts the line mode: chooses the input line that the terminal supports, and redirects output around it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ __all__ = ["run_line"]
 
 
 async def run_line(session: AgentSession, options: Options) -> int:
-    """Talk until the user ends it; returns the exit code.
+    """Run the conversation until the user ends it; return the exit code.
 
     Args:
         session: Not started yet; it is shut down when this returns.
@@ -67,7 +67,7 @@ async def run_line(session: AgentSession, options: Options) -> int:
 
 
 def _keys() -> LineInput | None:
-    """Return the terminal's keys; None where stdin is no terminal, or none of POSIX."""
+    """Return the terminal's keys; None if stdin is not a POSIX terminal."""
     if sys.platform == "win32" or not sys.stdin.isatty():
         return None
     from pi_cli.line.terminal import LineInput
@@ -76,7 +76,7 @@ def _keys() -> LineInput | None:
 
 
 def _cleaned(session: AgentSession, text: str) -> str | None:
-    """Return a text without secrets; None where a plugin fails to take them out."""
+    """Return a redacted text; None if a plugin fails to redact it."""
     try:
         return session.ctx.secrets.clean(text)
     except PiError:

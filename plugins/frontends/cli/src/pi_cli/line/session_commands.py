@@ -1,4 +1,4 @@
-"""Slash commands about the conversation itself: another one, a copy, another place in its tree, its last answer."""
+"""Slash commands about the conversation: open another one, copy it, move in its tree, reuse its last answer."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["clone", "copy", "filters", "fork", "import_", "name", "new", "resume
 _WIDTH = 70
 
 _MOST_ROWS = 60
-"""Rows of a tree that are drawn, its latest; any other can be chosen by its number all the same."""
+"""Maximum rows of a tree that are drawn, the latest ones; others can still be chosen by number."""
 
 
 async def new(conversation: Conversation, _argument: str) -> None:
@@ -28,7 +28,7 @@ async def new(conversation: Conversation, _argument: str) -> None:
 
 
 async def resume(conversation: Conversation, _argument: str) -> None:
-    """Go on with a stored session that the user chooses."""
+    """Continue a stored session that the user chooses."""
     from pi_cli._resume import choose_among
     from pi_core.session import SessionManager
 
@@ -44,7 +44,7 @@ async def resume(conversation: Conversation, _argument: str) -> None:
 
 
 async def import_(conversation: Conversation, argument: str) -> None:
-    """Copy a session file to the others and go on with it."""
+    """Copy a session file into the store and continue it."""
     if not argument:
         conversation.write_line("Say which file: /import PATH")
     elif await conversation.session.import_from_jsonl(conversation.session.cwd / argument):
@@ -52,7 +52,7 @@ async def import_(conversation: Conversation, argument: str) -> None:
 
 
 async def fork(conversation: Conversation, _argument: str) -> None:
-    """Go on in a new session that ends before a message of the user's, which is on the line again."""
+    """Continue in a new session that ends before one of the user's messages, which is put on the line again."""
     session = conversation.session
     messages = session.get_user_messages_for_forking()
     if not messages:
@@ -71,7 +71,7 @@ async def fork(conversation: Conversation, _argument: str) -> None:
 
 
 async def clone(conversation: Conversation, _argument: str) -> None:
-    """Go on in a copy of the session."""
+    """Continue in a copy of the session."""
     if await conversation.session.clone():
         conversation.write_line(f"A copy: {conversation.session.session_file or 'in memory'}")
     else:
@@ -79,11 +79,11 @@ async def clone(conversation: Conversation, _argument: str) -> None:
 
 
 async def tree(conversation: Conversation, argument: str) -> None:
-    """Draw the tree, and go on from the place that the user chooses."""
+    """Draw the tree, and continue from the place that the user chooses."""
     session = conversation.session
     wanted = argument or session.settings.get_str("treeFilterMode", "default") or "default"
     if wanted not in FILTERS:
-        conversation.write_line(f"{wanted!r} is no filter of the tree. There are {', '.join(FILTERS)}.")
+        conversation.write_line(f"{wanted!r} is not a filter of the tree. There are {', '.join(FILTERS)}.")
         return
     rows = tree_rows(session.session_manager, wanted)
     if not rows:
@@ -108,7 +108,7 @@ def filters(_conversation: Conversation) -> Sequence[str]:
 
 
 async def _chosen(conversation: Conversation, rows: Sequence[Row]) -> Row | None:
-    """Return the row that the user names, by its number or by how its text begins."""
+    """Return the row that the user names, by number or by the beginning of its text."""
     while answer := await conversation.session.ui.input("Number or name"):
         if answer.isdecimal() and 0 < int(answer[:9]) <= len(rows):
             return rows[int(answer[:9]) - 1]
@@ -142,7 +142,7 @@ async def name(conversation: Conversation, argument: str) -> None:
 
 
 async def show(conversation: Conversation, _argument: str) -> None:
-    """Show the session in numbers."""
+    """Show the session's statistics."""
     stats = conversation.session.get_session_stats()
     write = conversation.write_line
     write(f"{stats.session_file or 'in memory'}")
@@ -154,7 +154,7 @@ async def show(conversation: Conversation, _argument: str) -> None:
 
 
 async def copy(conversation: Conversation, argument: str) -> None:
-    """Hand the last answer to the terminal's clipboard, or print it."""
+    """Copy the last answer to the terminal's clipboard, or print it."""
     from pi_terminal_kit.clipboard import clipboard_sequence
 
     text = conversation.session.get_last_assistant_text()
@@ -174,7 +174,7 @@ async def copy(conversation: Conversation, argument: str) -> None:
 
 
 def _begin_again(conversation: Conversation) -> None:
-    """Show where the conversation is now."""
+    """Show the current place of the conversation."""
     session = conversation.session
     model = session.model.reference if session.model is not None else "no model"
     conversation.write_line(f"{len(session.messages)} messages, {model}.")
@@ -182,7 +182,7 @@ def _begin_again(conversation: Conversation) -> None:
 
 
 def _distinct(texts: Sequence[str]) -> list[str]:
-    """Return the texts as lines of a list, each different from all others."""
+    """Return the texts as distinct lines of a list."""
     lines: list[str] = []
     for text in texts:
         line = shorten(one_line(text), _WIDTH)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["DisplayedRun"]
 
 _COMPARED_BYTES = 200_000
-"""Size up to which a file that ``write`` replaces is read before, for its diff."""
+"""Maximum size of a file that is read for a diff before ``write`` replaces it."""
 
 _QUEUE_ROWS = 5
 
@@ -144,7 +144,7 @@ class DisplayedRun(PrintRun):
     def _plugins_rows(
         self, tool: str, result: ToolResult, *, expanded: bool = False
     ) -> Iterable[tuple[Style, str]] | None:
-        """Return a tool's result as a plugin renders it; None where none does."""
+        """Return a tool's result as rendered by a plugin; None if none does."""
         rows = self.session.render_tool_result(tool, result, width=self.screen.width - 2, expanded=expanded)
         return [("", plain_row(row)) for row in rows] if rows is not None else None
 

@@ -19,7 +19,7 @@ _GAP = " · "
 
 
 def status_parts(session: AgentSession) -> list[str]:
-    """Return the parts of the status, the most important first."""
+    """Return the parts of the status, most important first."""
     model = session.model.reference if session.model is not None else "no model"
     cost = session.session_manager.stats().cost
     parts = [
@@ -43,7 +43,7 @@ def _fullness(session: AgentSession) -> str:
 
 
 def status_row(parts: list[str], width: int) -> str:
-    """Return the parts in a row; those that do not fit are left out, the last first."""
+    """Join the parts in a row; parts that do not fit are left out, the last ones first."""
     fitting = [*parts]
     while len(fitting) > 1 and width_of(_GAP.join(fitting)) > width:
         fitting.pop()

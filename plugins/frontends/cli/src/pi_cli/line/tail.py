@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["echo", "show_tail"]
 
 _MOST_MESSAGES = 40
-"""Messages of the last exchange that are looked at, from its end; it may have had hundreds of tool calls."""
+"""Maximum messages of the last exchange that are examined, from its end; it may contain hundreds of tool calls."""
 
 _ECHOED = 10
 """Maximum lines of a user message."""
@@ -26,8 +26,8 @@ def show_tail(screen: Screen, messages: Sequence[Any]) -> None:
     """Show the last exchange.
 
     Args:
-        screen: Where to.
-        messages: The messages of the model's context.
+        screen: The output.
+        messages: The messages in the model's context.
     """
     count = len(messages)
     if not count:
@@ -44,7 +44,7 @@ def show_tail(screen: Screen, messages: Sequence[Any]) -> None:
 
 
 def echo(screen: Screen, text: str) -> None:
-    """Show a message of the user as it was typed; of a long one the beginning."""
+    """Show a user message as it was typed; only the beginning of a long one."""
     lines = text.strip("\n").split("\n")
     more = len(lines) - _ECHOED
     if more > 1:

@@ -1,7 +1,7 @@
-"""The terminal while a line is held at its bottom: how keys arrive, and how pi's text and the line leave together.
+"""The terminal while the input line is held at its bottom: reads keys, and writes pi's output and the line together.
 
-While pi works, Ctrl-C is a signal: it arrives even where a plugin blocks the event loop. Otherwise it is a key like
-all others, and no other program of the terminal is bothered by it.
+While pi works, Ctrl-C is a signal, which arrives even if a plugin blocks the event loop. Otherwise it is an ordinary
+key, and other programs of the terminal do not receive it.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 __all__ = ["LineInput", "LineOutput"]
 
 _LFLAG, _IFLAG, _CC = 3, 0, 6
-"""Places in what ``tcgetattr`` returns."""
+"""Indexes into the result of ``tcgetattr``."""
 
 _NEW_LINE_KEYS = {"\x1b[13;2u": "\n", "\x1b[27;2;13~": "\n"}
 """What some terminals send for Shift-Enter."""
 
 _PASTE_PAUSE = 0.03
-"""Seconds within which a terminal that does not mark pastes sends the next part of one."""
+"""Seconds within which the next part of an unmarked paste arrives."""
 
 _MARKED = "\x1b[200~{}\x1b[201~"
 
@@ -44,11 +44,11 @@ class LineInput(Vt100Input):
 
     Args:
         stdin: The terminal.
-        term: Its name, as ``$TERM`` has it.
+        term: Its name, from ``$TERM``.
 
     Attributes:
-        lent: Whether another program has the terminal now: an editor, or the shell while pi is suspended.
-        stays_raw: Whether the terminal is handed from one of pi's own lines to another, and never echoes meanwhile.
+        lent: Whether another program has the terminal: an editor, or the shell while pi is suspended.
+        stays_raw: Whether the terminal passes from one of pi's lines to another, and must not echo meanwhile.
     """
 
     def __init__(self, stdin: TextIO, term: str = "") -> None:
@@ -61,9 +61,9 @@ class LineInput(Vt100Input):
         self._typed_before = 0
 
     def for_a_question(self) -> LineInput:
-        """Return keys of the same terminal for a line that is read in between, with a memory of its own.
+        """Return separate keys of the same terminal, for a line that is read in between.
 
-        A line waits for what may follow an escape; it would take the escape of the other one for its own.
+        A line waits for what may follow an escape, and would mistake the other line's escape for its own.
         """
         return LineInput(self.stdin, self._term)
 
@@ -74,7 +74,7 @@ class LineInput(Vt100Input):
 
     @contextmanager
     def raw_mode(self) -> Iterator[None]:
-        """Get keys as they are typed, without echo."""
+        """Read keys as they are typed, without echo."""
         cooked = self._is_cooked()
         with super().raw_mode():
             self._raw += 1
@@ -100,7 +100,7 @@ class LineInput(Vt100Input):
                 self.lent = False
 
     def read_keys(self) -> list[KeyPress]:
-        """Return what was typed, with what was pasted in one piece."""
+        """Return the input, with each paste in one piece."""
         data = self.stdin_reader.read()
         if self._typed_before > 0:  # before pi listened, when the terminal made newlines of Enter
             self._typed_before -= len(data.encode(errors="surrogateescape"))
@@ -114,11 +114,11 @@ class LineInput(Vt100Input):
         return keys
 
     def read_waiting(self) -> list[KeyPress]:
-        """Return what waits to be read, while no line reads it."""
+        """Return the pending input while no line reads it."""
         return self.read_keys() if select.select([self.fileno()], [], [], 0)[0] else []
 
     def _marked(self, data: str) -> str:
-        """Return what comes all at once, in several lines, marked as a paste; a line's end at its end is Enter."""
+        """Mark input of several lines that arrives at once as a paste; a final line end counts as Enter."""
         while select.select([self.fileno()], [], [], _PASTE_PAUSE)[0]:
             more = self.stdin_reader.read()
             if not more:
@@ -128,7 +128,7 @@ class LineInput(Vt100Input):
         return _MARKED.format(body) + ("\r" if len(body) < len(data) else "")
 
     def apply(self) -> None:
-        """Set the terminal's handling of Ctrl-C while its keys are read."""
+        """Set how the terminal handles Ctrl-C while its keys are read."""
         if self._raw and not self.lent:
             self._apply()
 
@@ -150,20 +150,20 @@ class LineInput(Vt100Input):
         return False
 
     def _waiting(self) -> int:
-        """Return how many bytes wait to be read."""
+        """Return the number of pending bytes."""
         with suppress(OSError):
             return int.from_bytes(ioctl(self.fileno(), termios.FIONREAD, b"\0\0\0\0"), sys.byteorder)
         return 0
 
 
 class LineOutput(Vt100_Output):
-    """The terminal's screen; what is written inside ``in_one_piece`` reaches it at once, so that nothing flickers."""
+    """The terminal's screen; output inside ``in_one_piece`` is written at once, so that nothing flickers."""
 
     _pieces = 0
 
     @contextmanager
     def in_one_piece(self) -> Iterator[None]:
-        """Hold back what is written until the end of the block."""
+        """Buffer output until the end of the block."""
         self._pieces += 1
         try:
             yield
@@ -172,16 +172,16 @@ class LineOutput(Vt100_Output):
             self.flush()
 
     def flush(self) -> None:
-        """Write what has gathered."""
+        """Write the buffered output."""
         if not self._pieces:
             super().flush()
 
     def disable_bracketed_paste(self) -> None:
-        """Let pastes come unmarked, but not for the moment in which the line is drawn anew: one may begin then."""
+        """Disable marked pastes, but not while the line is redrawn: a paste may begin then."""
         if not self._pieces:
             super().disable_bracketed_paste()
 
     @property
     def responds_to_cpr(self) -> bool:
-        """Do without asking where the cursor is: the answer of a slow connection would be taken for typed text."""
+        """Return False, so that the cursor position is never queried: a late reply would be mistaken for typed text."""
         return False

@@ -1,4 +1,4 @@
-"""A session's tree as rows: messages, tool calls, and where the conversation went several ways."""
+"""A session's tree as rows: messages, tool calls and branches."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 __all__ = ["FILTERS", "Row", "tree_rows"]
 
 FILTERS = ("default", "no-tools", "user-only", "labeled-only", "all")
-"""What of a tree is drawn, by name."""
+"""The filters of a tree, by name."""
 
 _LONGEST = 200
-"""Characters of a row, which is cut to the screen later."""
+"""Maximum characters of a row, which is cut to the screen later."""
 
 _CALL = 40
 
@@ -33,9 +33,9 @@ class Row:
     Attributes:
         entry_id: Its id.
         role: ``user``, ``assistant``, ``tool``, or another kind of entry.
-        text: Its text, in a line.
-        lines: What is drawn of the tree before it.
-        label: What the user calls it.
+        text: Its text on one line.
+        lines: The lines of the tree drawn before it.
+        label: The user's label.
         is_here: Whether it is the current leaf.
     """
 
@@ -47,7 +47,7 @@ class Row:
     is_here: bool
 
     def drawn(self, width: int) -> str:
-        """Return the row, cut to a width; label and place stay."""
+        """Return the row, cut to a width; label and marker are kept."""
         label = f" [{one_line(self.label)}]" if self.label else ""
         end = f"{label}{' ← here' if self.is_here else ''}"
         text = f"{self.lines} {_WHO.get(self.role, '')}{self.text}"
@@ -55,7 +55,7 @@ class Row:
 
 
 def tree_rows(session: SessionManager, wanted: str) -> list[Row]:
-    """Return the rows, each entry before those that follow it.
+    """Return the rows, each entry before its descendants.
 
     Args:
         session: The session.
@@ -88,7 +88,7 @@ def _branches(nodes: Sequence[TreeNode], prefix: str) -> Iterator[tuple[TreeNode
 
 
 def _visible(nodes: Sequence[TreeNode], wanted: str) -> list[TreeNode]:
-    """Return the nodes that are drawn; in place of one that is not, those that follow it."""
+    """Return the nodes to draw; a hidden node is replaced by its children."""
     visible: list[TreeNode] = []
     waiting = [*reversed(nodes)]
     while waiting:
@@ -101,7 +101,7 @@ def _visible(nodes: Sequence[TreeNode], wanted: str) -> list[TreeNode]:
 
 
 def _nearest_shown(session: SessionManager, wanted: str) -> str | None:
-    """Return the id of the last entry of the branch that is drawn."""
+    """Return the id of the last visible entry of the branch."""
     nodes = session.get_tree()
     last = None
     branch = {entry.id for entry in session.get_branch()}

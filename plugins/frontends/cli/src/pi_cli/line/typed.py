@@ -1,4 +1,4 @@
-"""What a line gives to the conversation, and what the conversation asks of a line, whichever terminal it is on."""
+"""The interface between the conversation and its input line, for all kinds of terminals."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["Actions", "Interrupted", "Line", "Typed", "View"]
 
 
 class Typed(NamedTuple):
-    """What the user has sent; a follow-up waits until the answer that is being made is done."""
+    """An input of the user; a follow-up waits until the current answer is complete."""
 
     text: str
     follow_up: bool = False
@@ -22,10 +22,10 @@ class Typed(NamedTuple):
 
 
 class Interrupted(Exception):
-    """Ctrl-C on a line. No ``KeyboardInterrupt``: as the end of a task that one ends the event loop.
+    """Ctrl-C on a line. Not a ``KeyboardInterrupt``, which would end the event loop if a task raised it.
 
     Attributes:
-        text: What was on the line, which is dropped.
+        text: The discarded text of the line.
     """
 
     def __init__(self, text: str = "") -> None:
@@ -37,16 +37,16 @@ class View(Protocol):
     """Texts displayed around the line."""
 
     def rows(self, width: int) -> Iterable[tuple[Style, str]]:
-        """Return the rows above the line, none wider than ``width``: what is queued, and the status."""
+        """Return the rows above the line, none wider than ``width``: queued messages and the status."""
         ...
 
 
 class Actions(Protocol):
-    """What keys do besides editing."""
+    """The effects of keys besides editing."""
 
     @property
     def busy(self) -> bool:
-        """Whether an answer, a command or a compaction is going on."""
+        """Whether an answer, a command or a compaction is in progress."""
         ...
 
     def write_line(self, line: str) -> None:
@@ -54,7 +54,7 @@ class Actions(Protocol):
         ...
 
     def interrupt(self) -> None:
-        """Do what Ctrl-C does."""
+        """Handle Ctrl-C."""
         ...
 
     def stop(self) -> None:
@@ -66,83 +66,83 @@ class Actions(Protocol):
         ...
 
     def take_back(self) -> None:
-        """Put what is queued back on the line."""
+        """Put queued messages back on the line."""
         ...
 
     def toggle_thinking(self) -> None:
-        """Show or hide what the model thinks."""
+        """Show or hide the model's thinking."""
         ...
 
     def cycle_thinking_level(self) -> None:
-        """Let the model think more, or less again."""
+        """Select the next thinking level."""
         ...
 
     def show_last_result(self) -> None:
-        """Show the whole of the last tool result."""
+        """Show the full last tool result."""
         ...
 
 
 class Line(Protocol):
-    """A line that the user types on, while its context is entered."""
+    """The line that the user types on, active while its context is entered."""
 
     held: bool
-    """Whether one can type on it while pi works; else it is read between answers only."""
+    """Whether it accepts input while pi works; otherwise it is read only between answers."""
 
     async def __aenter__(self) -> Any: ...
 
     async def __aexit__(self, *_: object) -> None: ...
 
     async def next(self) -> Typed:
-        """Return what the user sends next.
+        """Return the user's next input.
 
         Raises:
-            EOFError: They want to end, or the terminal is gone.
-            Interrupted: Ctrl-C, where it is not passed on as an action.
+            EOFError: The user wants to end, or the terminal is gone.
+            Interrupted: Ctrl-C was typed, and is not handled as an action.
         """
         ...
 
     async def ask(self, question: str, *, secret: bool = False, draft: str = "") -> str | None:
-        """Return what is typed after a question; None when it is dismissed.
+        """Return the answer to a question; None if it is dismissed.
 
         Args:
-            question: Stands before what is typed.
-            secret: Do not show what is typed.
-            draft: What is on the line already.
+            question: Shown before the input.
+            secret: Whether to hide the input.
+            draft: The initial text of the line.
         """
         ...
 
     @property
     def lent(self) -> bool:
-        """Whether another program has the terminal, whose Ctrl-C is not meant for pi."""
+        """Whether another program has the terminal, so that Ctrl-C is not meant for pi."""
         ...
 
     @property
     def text(self) -> str:
-        """What is typed and not sent."""
+        """The unsent input."""
         ...
 
     def put(self, text: str) -> None:
-        """Put a text on the line, in place of what is there."""
+        """Replace the text on the line."""
         ...
 
     def control(self, sequence: str) -> None:
-        """Send the terminal an escape sequence, where it can have one."""
+        """Send the terminal an escape sequence, if it supports them."""
         ...
 
     def clear(self) -> None:
-        """Take away what is typed; the history keeps it."""
+        """Clear the line; its text is added to the history."""
         ...
 
     def dismiss(self) -> bool:
-        """Dismiss the question that is open; False when none is."""
+        """Dismiss the open question; return whether there was one."""
         ...
 
     def draw(self) -> None:
-        """Draw anew what is around the line."""
+        """Redraw what surrounds the line."""
         ...
 
     def refresh(self, *, busy: bool) -> None:
-        """Show what has changed around the line.
+        """Update what surrounds the line.
 
         Args:
             busy: Whether there is work that Ctrl-C aborts.

@@ -1,4 +1,4 @@
-"""What is drawn right above the line: widgets of plugins, output of running tools, what is queued, and the status."""
+"""The rows above the line: plugins' widgets, output of running tools, queued messages, and the status."""
 
 from __future__ import annotations
 
