@@ -143,6 +143,7 @@ def imports(tmp_path):
     return run
 
 
+@pytest.mark.slow
 def test_nothing_is_imported_when_off(imports):
     imports()  # the first start has no index yet and imports every plugin to make it
 

@@ -79,7 +79,7 @@ async def test_without_a_user_the_run_ends_with_code_4_and_an_event(
 
     message = (
         "Budget: this run has used $1.10 of $1.00."
-        " Raise budgets.run.dollars in the settings to go on (see pi help budgets)."
+        " Raise budgets.run.dollars in the settings to continue (see pi help budgets)."
     )
     assert answer is not None
     assert answer.error_message == message
@@ -198,7 +198,7 @@ async def test_requests_of_one_plugin_have_a_limit_of_their_own(
         None,
         (
             "Budget of summary: this session has used 1 of 1 requests. Raise budgets.by.summary.session.requests in"
-            " the settings to go on (see pi help budgets)."
+            " the settings to continue (see pi help budgets)."
         ),
     ]
     assert [line["plugin"] for line in ledger(pi_agent_dir)] == [None, "summary", None]
@@ -215,7 +215,7 @@ async def test_max_cost_ends_the_run(pi_session: AgentSession, script: ScriptedP
 
     assert answer is not None
     assert answer.error_message == (
-        "Budget: pi has used $0.60 of $0.50 since it was started. Raise --max-cost to go on (see pi help budgets)."
+        "Budget: pi has used $0.60 of $0.50 since it was started. Raise --max-cost to continue (see pi help budgets)."
     )
     assert pi_session.exit_code == 4
 
@@ -229,7 +229,7 @@ async def test_max_turns_counts_answers_of_the_conversation(pi_session: AgentSes
 
     assert answer is not None
     assert answer.error_message == (
-        "Budget: pi has used 2 of 2 turns since it was started. Raise --max-turns to go on (see pi help budgets)."
+        "Budget: pi has used 2 of 2 turns since it was started. Raise --max-turns to continue (see pi help budgets)."
     )
 
 

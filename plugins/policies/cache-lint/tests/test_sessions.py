@@ -145,17 +145,20 @@ async def test_a_culprit_is_reported_once(with_clock, pi_session, script, breaks
     assert len(fake_ui.notices) == 1
 
 
+@pytest.mark.parametrize("store", ["jsonl", "sqlite"])
 async def test_a_resumed_session_is_compared_with_what_was_stored(
-    with_clock, script, breaks, pi_host, tmp_path, fake_ui
+    with_clock, script, breaks, pi_host, tmp_path, fake_ui, store
 ):
     pi_host.add(pi_session_jsonl, "session-jsonl")
+    pi_host.add(pytest.importorskip("pi_session_sqlite"), "session-sqlite")
+    pi_host.settings.set("sessionStore", store)
     pi_host.add(script, "script")
     options = {"host": pi_host, "model": script.model, "ui": fake_ui, "cwd": tmp_path}
     script.turn(text("one"), CACHED).turn(text("two"), MISSED)
     manager = SessionManager.create(tmp_path, tmp_path / "sessions", host=pi_host)
     async with create_agent_session(session_manager=manager, **options) as session:
         await session.prompt("first")
-    manager = SessionManager.open(manager.file, host=pi_host)
+    manager = SessionManager.open(manager.reference, tmp_path / "sessions", host=pi_host)
     async with create_agent_session(session_manager=manager, **options) as resumed:
         await resumed.prompt("second")
 

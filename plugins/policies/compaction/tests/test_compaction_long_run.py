@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from pi_core import AgentSession
     from pi_testing import EventRecorder, FakeTool, Request, ScriptedProvider, Step
 
+pytestmark = pytest.mark.slow
+
 WINDOW = 16_000
 TURNS = 200
 GOAL = "Rename every module of the project and keep the tests green."

@@ -32,8 +32,8 @@ async def test_a_run_ends_at_its_limit_of_requests(
     assert answer is not None
     assert answer.stop_reason == "error"
     assert answer.error_message == (
-        "Guardrails: this run has used 2 of 2 requests. Raise guardrails.limits.run.requests in the settings to go on"
-        " (see pi help budgets)."
+        "Guardrails: this run has used 2 of 2 requests. Raise guardrails.limits.run.requests in the settings to"
+        " continue (see pi help budgets)."
     )
     assert len(script.requests) == 2
 

@@ -87,6 +87,7 @@ def test_what_is_no_key_stays(redactor, text):
     assert redactor.redact(text) is text
 
 
+@pytest.mark.slow
 def test_pythons_own_library_has_no_more_than_one_false_alarm_in_five_megabytes(redactor):
     root = Path(sysconfig.get_path("stdlib"))
     files = [file for file in root.rglob("*.py") if not {"test", "tests", "site-packages"} & {*file.parts}]

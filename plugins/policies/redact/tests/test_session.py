@@ -7,6 +7,7 @@ import json
 import pytest
 
 import pi_redact
+from pi_core import SessionManager, create_agent_session
 from pi_testing import text, tool_call
 
 pytestmark = pytest.mark.pi(plugins={"redact": pi_redact}, stored=True, tools=["lookup"])
@@ -113,7 +114,7 @@ async def test_own_patterns_count_and_those_that_cannot_be_used_are_named(pi_ses
     assert "TICKET-1234" not in stored(pi_session)
     notices = [notice.message for notice in fake_ui.notices]
     assert any("'(a+)+$' is not used: it takes more than 50 ms" in notice for notice in notices)
-    assert any("'(' is not used: it is no regular expression" in notice for notice in notices)
+    assert any("'(' is not used: it is not a regular expression" in notice for notice in notices)
     assert any("the repetition number is too large" in notice for notice in notices)
     assert any("its groups are nested too deeply" in notice for notice in notices)
 
@@ -162,6 +163,54 @@ def test_stored_files_are_scanned_and_cleaned_with_a_backup(run, tmp_path, capsy
     assert again == 0
     assert json.loads(file.read_text().splitlines()[0])["id"] == "1"
     assert (tmp_path / "s.jsonl.before-redact").read_text() == before
+
+
+def test_all_sessions_are_those_of_the_folder_that_was_chosen_too(run, pi_host, tmp_path, capsys, keys):
+    pi_host.settings.set("sessionDir", str(tmp_path / "chosen"))
+    files = [pi_host.settings.agent_dir / "sessions" / "work" / "a.jsonl", tmp_path / "chosen" / "b.jsonl"]
+    for file in files:
+        file.parent.mkdir(parents=True)
+        file.write_text(keys["github"] + "\n")
+
+    assert run("scan") == 1
+    output = capsys.readouterr().out
+    assert [line.partition(":")[0] for line in output.splitlines()[:2]] == sorted(map(str, files))
+    assert output.endswith("2 secrets found in 2 files\n")
+
+
+def test_lines_end_at_line_ends_only_and_keep_them(run, tmp_path, capsys, keys):
+    file = tmp_path / "s.jsonl"
+    file.write_bytes(f'{{"a":"\u2028"}}\r\n{{"b":"{keys["github"]}"}}\r\n'.encode())
+
+    assert run("clean", file) == 0
+    assert f"{file}:2: [secret:github:" in capsys.readouterr().out
+    assert file.read_bytes().startswith('{"a":"\u2028"}\r\n{"b":"[secret:'.encode())
+    assert file.read_bytes().endswith(b'"}\r\n')
+
+
+async def test_sessions_of_a_database_are_scanned_and_the_way_to_clean_them_is_told(
+    run, pi_host, script, tmp_path, capsys, keys
+):
+    pi_host.add(pytest.importorskip("pi_session_sqlite"), "session-sqlite")
+    pi_host.settings.set("sessionStore", "sqlite")
+    pi_host.settings.set("redact.enabled", value=False)
+    pi_host.add(script, "script")
+    script.turn(text("ok"))
+    manager = SessionManager.create(tmp_path, host=pi_host)
+    async with create_agent_session(
+        host=pi_host, settings=pi_host.settings, model=script.model, tools=[], cwd=tmp_path, session_manager=manager
+    ) as session:
+        await session.prompt(f"use {keys['github']}")
+    pi_host.settings.set("redact.enabled", value=True)
+
+    found = run("scan"), capsys.readouterr().out
+    assert found[0] == 1
+    assert f"{manager.reference}:" in found[1]
+    assert "1 secrets found in 0 files and 1 sessions without a file" in found[1]
+    assert run("scan", manager.reference[:8]) == 1
+    assert keys["github"] not in capsys.readouterr().out
+    assert run("clean", manager.reference) == 2
+    assert "pi sessions convert --to jsonl --remove SESSION" in capsys.readouterr().err
 
 
 def test_a_file_that_is_not_there_is_named(run, tmp_path, capsys):

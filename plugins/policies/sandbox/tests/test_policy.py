@@ -174,7 +174,7 @@ def test_build_tools_get_caches_of_their_own(policy_of, places):
         ("allow", " HTTP://EXAMPLE.org.:80/", None),
         ("allow", "https://example.org:8443/", "example.org:8443 is not in sandbox.allow"),
         ("allow", "https://example.org@evil.example/", "evil.example:443 is not in sandbox.allow"),
-        ("allow", "https://[bad/", "is no URL"),
+        ("allow", "https://[bad/", "is not a URL"),
         ("allow", "None", ":0 is not in sandbox.allow"),
     ],
 )

@@ -40,9 +40,9 @@ def register_flags() -> list[Flag]:
     from pi_hookspecs import Flag
 
     return [
-        Flag("max-cost", type="string", description="Stop at so many dollars, as 2.50"),
-        Flag("max-time", type="string", description="Stop after so much time, as 90s, 10m or 1h30m"),
-        Flag("max-turns", type="string", description="Stop after so many answers of the model"),
+        Flag("max-cost", type="string", description="Stop at this cost in dollars, such as 2.50"),
+        Flag("max-time", type="string", description="Stop after this time, such as 90s, 10m or 1h30m"),
+        Flag("max-turns", type="string", description="Stop after this many answers of the model"),
     ]
 
 
@@ -90,7 +90,7 @@ def child_session_end(event: ChildSessionEndEvent) -> None:
 
 @hookimpl
 def activate(pi: PiAPI) -> None:
-    """Watch for sessions with limits; others pay for a look at the settings and options."""
+    """Attach to sessions that have limits; other sessions only pay for reading settings and options."""
     hooks: Hooks | None = None
 
     @pi.on("session_start")
@@ -106,7 +106,7 @@ def activate(pi: PiAPI) -> None:
 
 
 def _is_limited(ctx: PiContext) -> bool:
-    """Return whether anything may be limited."""
+    """Return whether any limit may apply."""
     if any(ctx.get_flag(name) is not None for name in ("max-cost", "max-time", "max-turns")):
         return True
     settings = ctx.settings

@@ -1,4 +1,4 @@
-"""What a session has used, and its child sessions with it."""
+"""What a session and its child sessions have used."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ class Account:
 
     Attributes:
         project: The working directory.
-        start: What was used since pi was started, by name; other conversations of the same pi share it.
+        start: What was used since pi started, by name; all conversations of this pi process share it.
         spent: What was used in the run and in the session, by name in ``budgets.by`` (None: everything) and scope.
-        reserved: What the requests that are being made may use, by request.
-        noticed: The limits that the user was notified of.
+        reserved: The most that requests in flight may use, by request.
+        noticed: The limits about which the user was notified.
         extra: What the user allowed on top of a limit, by setting.
         lifted: Settings of the limits that the user switched off for this session.
         declined: Settings of the limits at which the user chose to stop, in this run.
@@ -58,13 +58,13 @@ class Account:
     _calls: dict[str | None, int] = field(factory=dict)
 
     def allowed(self, limit: Limit) -> float:
-        """Return what may be used, with what the user allowed in addition."""
+        """Return the allowed amount, including what the user has added."""
         if limit.setting in self.lifted:
             return float("inf")
         return limit.amount + self.extra.get(limit.setting, 0.0)
 
     def used(self, limit: Limit, shared: Amounts) -> float:
-        """Return what was used of a limit, time and tool calls since the last request included.
+        """Return how much of a limit is used, including time and tool calls since the last request.
 
         Args:
             limit: The limit.
@@ -79,7 +79,7 @@ class Account:
         return spent.get(limit.measure, 0.0) + self._unposted(limit)
 
     def reserved_for(self, limit: Limit) -> float:
-        """Return what the requests of this family that are being made may use of a limit."""
+        """Return how much of a limit this family's requests in flight may use."""
         reserved = tuple(self.reserved.values())  # other threads add to it
         return sum(each.amounts.get(limit.measure, 0.0) for each in reserved if limit.who in each.names)
 
@@ -89,7 +89,7 @@ class Account:
             self._clock = time.monotonic()
 
     def end_run(self) -> None:
-        """Begin to count anew for the next run."""
+        """Reset the run's counters for the next run."""
         if self._clock is not None:
             self._post((None,), {"seconds": time.monotonic() - self._clock})
         self._clock = self.stopped = None
@@ -104,10 +104,10 @@ class Account:
             self._calls[who] = self._calls.get(who, 0) + 1
 
     def take_unposted(self, seconds: float) -> tuple[float, int]:
-        """Return the seconds and the tool calls since the last request, which count with the one that has ended.
+        """Return the seconds and tool calls since the last request; they are booked with the request that has ended.
 
         Args:
-            seconds: What that request took, for where no run is in progress.
+            seconds: Duration of that request, for use when no run is in progress.
         """
         if self._clock is not None:
             now = time.monotonic()
@@ -119,12 +119,12 @@ class Account:
         return seconds, calls
 
     def settle(self, request: str, names: tuple[str | None, ...], used: Amounts) -> None:
-        """Count what a request used, and end its reservation."""
+        """Count what a request used, and release its reservation."""
         self.reserved.pop(request, None)
         self._post(names, used)
 
     def count_before(self, entries: Iterable[SessionEntry]) -> None:
-        """Count what a session used before: an answer that it has twice counts once."""
+        """Count what a session used earlier; an answer stored twice counts once."""
         seen: set[str] = set()
         total: Amounts = {}
         for entry in entries:
@@ -146,7 +146,7 @@ class Account:
 
 
 def _used_by(entry: SessionEntry, seen: set[str]) -> Amounts:
-    """Return what an entry says was used."""
+    """Return the usage that an entry records."""
     message: Any = getattr(entry, "message", None)
     if isinstance(message, ToolResultMessage):
         used = used_in(message.usage) if message.usage is not None else {}
@@ -168,7 +168,7 @@ def used_in(usage: Usage) -> Amounts:
 
 
 def account_of(member: Member, ctx: PiContext, start: dict[str | None, Amounts]) -> Account:
-    """Return the account of a session's family, which is made when it is first asked for.
+    """Return the account of a session's family; the first call creates it.
 
     Args:
         member: What the session is.

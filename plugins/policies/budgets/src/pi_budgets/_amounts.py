@@ -18,7 +18,7 @@ MEASURES = ("dollars", "tokens", "requests", "seconds", "toolCalls")
 """As the settings name them. The options add the scope ``start`` (since pi was started) and the measure ``turns``."""
 
 SHARED = frozenset({"day", "project", "total"})
-"""Scopes that all processes of a user share, by the ledger."""
+"""Scopes that all of a user's processes share through the ledger."""
 
 _UNITS = {"toolCalls": "tool calls"}
 
@@ -31,7 +31,7 @@ def add(total: Amounts, more: Mapping[str, float]) -> None:
 
 
 def tokens_of(usage: Usage) -> int:
-    """Return all tokens of a request, those of the cache included."""
+    """Return all tokens of a request, including cached ones."""
     return usage.input + usage.output + usage.cache_read + usage.cache_write
 
 

@@ -1,6 +1,6 @@
 """Which sessions belong together: a child session uses the budgets of the session that it works for.
 
-Its handlers are its own, and have to find the account of that session.
+A child session has its own handlers, which have to find its parent's account.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ class Member(NamedTuple):
     """What a session is in its family.
 
     Attributes:
-        root: The session that it works for, directly or through others; itself where it is no child session.
-        project: That session's working directory.
+        root: The topmost session that it works for; itself if it is not a child session.
+        project: The root session's working directory.
         agent: The name of the child session; None for others.
     """
 

@@ -1,4 +1,4 @@
-"""Decides whether a request may be made: reserves it, waits for others, asks the user, or refuses."""
+"""Decides whether a request may be sent: reserves its cost, waits for other requests, asks the user, or refuses."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _WAIT_SECONDS = 15.0
 """How long a request waits for others whose cost is not known yet. The hook's own deadline is longer."""
 
 _ASKING_SECONDS = 20.0
-"""How long a tool call waits for an answer to the question of another one; its hook's deadline is 30 seconds."""
+"""How long a tool call waits while the user is asked the same for another one; the hook's deadline is 30 seconds."""
 
 _PAUSE_SECONDS = 0.1
 _STATUS = "budgets"
@@ -60,10 +60,10 @@ class BudgetExceededEvent(ReprMixin):
         setting: The setting or option of the limit.
         scope: What it counts: a run, a session, a day ...
         measure: ``dollars``, ``tokens`` ...
-        who: The plugin or ``agent:NAME`` that it is for; None for everything.
+        who: The plugin or ``agent:NAME`` that the limit applies to; None for everything.
         used: What was used.
         limit: What is allowed.
-        message: All of it in words.
+        message: A sentence for the user with all of this.
     """
 
     type: ClassVar[Literal["budget_exceeded"]] = "budget_exceeded"
@@ -77,12 +77,12 @@ class BudgetExceededEvent(ReprMixin):
 
 
 class Reached(NamedTuple):
-    """A limit that is reached, or would be if the requests that are being made cost what they may.
+    """A limit that is reached, or would be if the requests in flight cost as much as they may.
 
     Attributes:
         limit: The limit.
         used: What was used of it.
-        may_pass: Whether the limit is not reached if these requests cost less.
+        may_pass: Whether the limit still holds if those requests cost less.
     """
 
     limit: Limit
@@ -109,7 +109,7 @@ class Gate:
     names: tuple[str | None, ...]
 
     async def request(self, new: Reservation) -> str | None:
-        """Reserve a request; return why it may not be made, None when it may.
+        """Reserve a request; return why it is refused, None if it is allowed.
 
         Raises:
             OSError: The ledger cannot be read, or nothing can be reserved.
@@ -130,7 +130,7 @@ class Gate:
         return None
 
     async def tool_call(self) -> str | None:
-        """Count a tool call; return why it may not be made, None when it may."""
+        """Count a tool call; return why it is refused, None if it is allowed."""
         while (reached := self._reached(("toolCalls", "seconds"), self.shared.ledger, ())) is not None:
             reason = await self._settled_with_user(reached, _ASKING_SECONDS)
             if reason is not None:
@@ -140,7 +140,7 @@ class Gate:
         return None
 
     async def end_in_time(self) -> None:
-        """Abort the run when its time is up, whatever is in progress; for sessions without a user to ask."""
+        """Abort the run when its time is up, whatever it is doing; used when there is no user to ask."""
         limits = [
             limit
             for limit in self.budgets.limits
@@ -175,7 +175,7 @@ class Gate:
     def _reached(
         self, measures: tuple[str, ...], ledger: Ledger, others: Sequence[Reservation], *, wait: bool = False
     ) -> Reached | None:
-        """Return the first limit that is reached, else the first that other requests may reach."""
+        """Return the first limit that is reached, or else the first that requests in flight may reach."""
         near = None
         for limit in self.budgets.limits:
             if limit.who not in self.names or limit.measure not in measures:
@@ -199,7 +199,7 @@ class Gate:
     # The user
 
     async def _settled_with_user(self, reached: Reached, patience: float | None = None) -> str | None:
-        """Ask the user to raise a limit; return why not to go on, None when it was raised.
+        """Ask the user to raise a limit; return the refusal, None if the limit was raised.
 
         Args:
             reached: The limit.
@@ -224,7 +224,7 @@ class Gate:
         return reason
 
     async def _is_raised(self, reached: Reached, reason: str) -> bool:
-        """Ask the user what to do about a limit; return whether to go on."""
+        """Ask the user what to do about a limit; return whether to continue."""
         limit, account = reached.limit, self.account
         choices = [_STOP, _SOME_MORE, _NO_LIMIT]
         choice = await self.ctx.ui.select(f"{reason} What now?", choices, signal=self.ctx.signal)
@@ -264,20 +264,20 @@ class Gate:
 
 
 def used_of(limit: Limit, account: Account, ledger: Ledger) -> float:
-    """Return what was used of a limit."""
+    """Return how much of a limit is used."""
     shared = ledger.used(limit.who, limit.scope, account.project, today()) if limit.is_shared else {}
     return account.used(limit, shared)
 
 
 def described(limit: Limit, used: float, allowed: float) -> str:
-    """Return what was used of a limit, in words."""
+    """Return how much of a limit is used, in words."""
     source = "Guardrails" if limit.setting.startswith("guardrails.") else "Budget"
     whose = f" of {limit.who}" if limit.who is not None else ""
     return f"{source}{whose}: {_SUBJECTS[limit.scope].format(formatted(limit.measure, used, allowed))}"
 
 
 def explained(reached: Reached, allowed: float) -> str:
-    """Return why nothing more may be used, and what to do."""
+    """Return the refusal: why the limit applies, and what the user can do."""
     limit = reached.limit
     where = "" if limit.setting.startswith("--") else " in the settings"
-    return f"{described(limit, reached.used, allowed)}. Raise {limit.setting}{where} to go on (see pi help budgets)."
+    return f"{described(limit, reached.used, allowed)}. Raise {limit.setting}{where} to continue (see pi help budgets)."

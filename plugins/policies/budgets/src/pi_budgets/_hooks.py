@@ -53,7 +53,7 @@ class Hooks:
     """One session's handlers.
 
     Args:
-        pi: Where they are added while anything is limited.
+        pi: Where the handlers are added while any limit applies.
     """
 
     def __init__(self, pi: PiAPI) -> None:
@@ -65,7 +65,7 @@ class Hooks:
         self._timer: asyncio.Task[None] | None = None
 
     def start(self, ctx: PiContext, *, wanted: bool) -> None:
-        """Add the handlers where a limit may be set; report what is wrong with it now, not at the first request."""
+        """Add the handlers if a limit may be set, and report invalid limits now rather than at the first request."""
         while self._off:
             self._off.pop()()
         if not wanted:
@@ -108,7 +108,7 @@ class Hooks:
         return None if reason is None else ToolCallResult(block=True, reason=reason)
 
     def message_end(self, event: MessageEndEvent, ctx: PiContext) -> None:
-        """Count what a tool says that it used; child sessions are counted by their own requests."""
+        """Count the usage that a tool reports; child sessions are counted by their own requests."""
         message = event.message
         if not isinstance(message, ToolResultMessage) or message.usage is None:
             return
@@ -118,7 +118,7 @@ class Hooks:
             account.settle("", names_of(None, member.agent), used_in(message.usage))
 
     def agent_start(self, _event: AgentStartEvent, ctx: PiContext) -> None:
-        """Start the clock of a run; that of a child session is its parent's."""
+        """Start a run's clock; a child session uses its parent's clock."""
         member, account = self._account(ctx)
         if member.root != ctx.session.id:
             return
@@ -128,7 +128,7 @@ class Hooks:
             self._timer = asyncio.create_task(self._gate(account, budgets, ctx, (None,)).end_in_time())
 
     def agent_settled(self, _event: AgentSettledEvent, ctx: PiContext) -> None:
-        """Release what was reserved for requests that were never made; begin to count anew for the next run."""
+        """Release reservations of requests that were never sent, and reset the run's counters."""
         self._stop_timer()
         member, account = self._account(ctx)
         left = [each.id for each in account.reserved.values() if each.session == ctx.session.id]
@@ -140,11 +140,11 @@ class Hooks:
             account.end_run()
 
     def child_session_start(self, _event: ChildSessionStartEvent, ctx: PiContext) -> None:
-        """Make sure that there is an account for the child session to use."""
+        """Create the account that the child session will use, if it does not exist."""
         self._account(ctx)
 
     def session_shutdown(self, event: SessionShutdownEvent, ctx: PiContext) -> None:
-        """Forget what the session used: its entries have it."""
+        """Discard the counters: the session's entries record the usage."""
         self._stop_timer()
         if event.reason != "reload":
             accounts().pop(ctx.session.id, None)
@@ -189,7 +189,7 @@ class Hooks:
             self._timer = None
 
     def _budgets(self, ctx: PiContext) -> Budgets:
-        """Return the limits; none where they are wrong, and every request is refused."""
+        """Return the limits; no limits if they are invalid, since then every request is refused anyway."""
         try:
             return read_budgets(ctx.settings, ctx.get_flag)
         except UserError:
@@ -203,7 +203,7 @@ class Hooks:
         return Gate(account, budgets, ctx, shared_in(str(ctx.settings.agent_dir)), names)
 
     async def _unknown_price(self, event: BeforeModelRequestEvent, budgets: Budgets, ctx: PiContext) -> str | None:
-        """Return why a model without prices may not be asked; give the notice where it may."""
+        """Return why a model without known prices is refused; notify the user if it is allowed."""
         limit = next((limit for limit in budgets.limits if limit.measure == "dollars"), None)
         if limit is None or budgets.unknown_price == "ignore" or has_prices(event.model):
             return None
@@ -216,7 +216,7 @@ class Hooks:
         return None
 
     async def _is_free(self, provider: str, ctx: PiContext) -> bool:
-        """Return whether a provider needs no key, as servers on this computer: nothing is paid there."""
+        """Return whether a provider needs no key, such as a local server, so that requests cost nothing."""
         if provider not in self._free:
             try:
                 self._free[provider] = await ctx.models.get_api_key(provider) is None

@@ -1,4 +1,4 @@
-"""Reads the ledger and adds it up."""
+"""Reads the ledger and sums it up."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class Line:
         plugin: The plugin that made it; None for the conversation and for programs.
         agent: The name of the child session; None for others.
         model: ``provider/id``.
-        seconds: What it took, and the tools before it, where that was measured.
-        toolCalls: Calls of tools since the request before it, where they were counted.
+        seconds: Duration of the request and of the tool calls before it, if measured.
+        toolCalls: Tool calls since the previous request, if counted.
     """
 
     id: str
@@ -55,7 +55,7 @@ class Line:
 
     @property
     def names(self) -> tuple[str | None, ...]:
-        """Whose budgets it counts for: everybody's, its plugin's, its agent's."""
+        """The budgets that it counts for: the overall one, its plugin's, its agent's."""
         return names_of(self.plugin, self.agent)
 
     @property
@@ -71,7 +71,7 @@ class Line:
 
 
 def names_of(plugin: str | None, agent: str | None) -> tuple[str | None, ...]:
-    """Return the names in ``budgets.by`` that a request belongs to; None is everything together."""
+    """Return the names in ``budgets.by`` that a request counts for; None stands for the overall budget."""
     return (None, *([plugin] if plugin else []), *([f"agent:{agent}"] if agent else []))
 
 
@@ -88,7 +88,7 @@ class Damage:
 
 @define(eq=False)
 class Ledger:
-    """Reads the ledger, each time what was appended, and adds it up.
+    """Reads the ledger incrementally and sums it up.
 
     Attributes:
         file: Its path.
@@ -106,7 +106,7 @@ class Ledger:
     _inode: int = 0
 
     def refresh(self) -> None:
-        """Read what was appended; all of it where the file was replaced or cut.
+        """Read the lines appended since the last call; everything if the file was replaced or truncated.
 
         Raises:
             OSError: It exists and cannot be read.
@@ -119,7 +119,7 @@ class Ledger:
                     add(self._sums.setdefault(key, {}), amounts)
 
     def new_lines(self) -> Iterator[Line]:
-        """Yield the lines that were appended, each request once."""
+        """Yield the appended lines, each request once."""
         if not os.path.exists(self.file):
             self._forget()
             return
@@ -144,7 +144,7 @@ class Ledger:
             who: A plugin, ``agent:NAME``, or None for everything.
             scope: ``day``, ``project`` or ``total``.
             project: The project that counts.
-            today: The present date; where the clock was set back, the ledger's latest day counts.
+            today: The current date; if the clock was set back, the ledger's latest day is used.
         """
         key = {"day": max(today, self.latest_day), "project": project}.get(scope, "")
         return self._sums.get((who, scope, key), {})
@@ -174,7 +174,7 @@ _NUMBERS = ("input", "output", "cacheRead", "cacheWrite", "dollars", "seconds", 
 
 
 def _line_of(value: Any) -> Line:
-    """Return a line; fields that it does not know are left out.
+    """Parse a line; unknown fields are ignored.
 
     Raises:
         ValueError: It is none.

@@ -1,7 +1,7 @@
-"""The limits of the settings and of the options, read strictly.
+"""The limits in settings and command line options, read strictly.
 
-A limit that is set and silently does not hold would be worse than none: what makes no sense is an error. The settings
-of a project can make a limit stricter, never looser: a folder that was cloned must not raise what its user allows.
+A limit that silently does not apply would be worse than none, so an invalid value is an error. A project's settings can
+tighten a limit but never loosen it: a cloned repository must not raise what its user allows.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from attrs import define, field, frozen
 
 from pi_budgets._amounts import MEASURES, SCOPES, SHARED
-from pi_hookspecs import UserError
+from pi_hookspecs import UserError, WrongUse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -24,15 +24,9 @@ if TYPE_CHECKING:
 __all__ = ["Budgets", "Limit", "read_budgets"]
 
 _UNKNOWN_PRICE = ("ignore", "tokens", "refuse")
-"""From the loosest on."""
+"""From loosest to strictest."""
 
 _TIME = re.compile(r"(?:(\d+(?:\.\d+)?)h)?(?:(\d+(?:\.\d+)?)m)?(?:(\d+(?:\.\d+)?)s?)?")
-
-
-class _WrongOption(UserError):
-    """An option's value cannot be used."""
-
-    exit_code = 2
 
 
 @frozen(kw_only=True)
@@ -43,8 +37,8 @@ class Limit:
         setting: The setting or option that it comes from.
         scope: One of ``SCOPES``, or ``start``: since pi was started.
         measure: One of ``MEASURES``, or ``turns``.
-        amount: What may be used.
-        who: The plugin that it is for, or ``agent:NAME``; None for everything together.
+        amount: The allowed amount.
+        who: The plugin or ``agent:NAME`` that it applies to; None for the total.
     """
 
     setting: str
@@ -55,7 +49,7 @@ class Limit:
 
     @property
     def is_shared(self) -> bool:
-        """Whether what other processes use counts."""
+        """Whether the usage of other processes counts, too."""
         return self.scope in SHARED
 
 
@@ -64,8 +58,8 @@ class Budgets:
     """All limits of a session.
 
     Attributes:
-        unknown_price: What becomes of a request to a model without known prices while dollars are limited.
-        ignored: Sentences about settings of a project that would have loosened a limit.
+        unknown_price: What to do with requests to models without known prices while dollars are limited.
+        ignored: Sentences about project settings that would have loosened a limit and were ignored.
     """
 
     limits: tuple[Limit, ...] = ()
@@ -74,7 +68,7 @@ class Budgets:
 
     @property
     def are_shared(self) -> bool:
-        """Whether a limit counts what other processes use."""
+        """Whether any limit counts the usage of other processes."""
         return any(limit.is_shared for limit in self.limits)
 
 
@@ -86,7 +80,7 @@ def read_budgets(settings: SettingsView, option: Callable[[str], bool | str | No
         option: Returns the value of a command line option.
 
     Raises:
-        UserError: One cannot be used; the message names place, setting and value.
+        UserError: A limit is invalid; the message names its place, setting and value.
     """
     if (why := settings.unread("budgets")) is not None:
         raise UserError(f"{why}, in a file that may set budgets")
@@ -101,14 +95,14 @@ def read_budgets(settings: SettingsView, option: Callable[[str], bool | str | No
 
 @define
 class _Merged:
-    """The budgets of all files, the weakest first: a project's count where they are stricter."""
+    """The merged budgets of all settings files; a project's value counts only if it is stricter."""
 
     limits: dict[tuple[str | None, str, str], Limit] = field(factory=dict)
     unknown_price: str = "tokens"
     ignored: list[str] = field(factory=list)
 
     def add(self, layer: _Layer, value: Any, *, is_project: bool) -> None:
-        """Add those of one file."""
+        """Merge one file's budgets."""
         for limit, amount in layer.limits(value):
             key = (limit.who, limit.scope, limit.measure)
             known = self.limits.get(key)
@@ -137,7 +131,7 @@ class _Layer:
     origin: str
 
     def limits(self, value: Any) -> Iterator[tuple[Limit, float | None]]:
-        """Yield each limit with its amount; None takes it away."""
+        """Yield each limit with its amount; None removes it."""
         for name, inside in self._object(("budgets",), value, ("by", "unknownPrice", *SCOPES)):
             if name == "by":
                 for who, scopes in self._object(("budgets", "by"), inside):
@@ -190,7 +184,7 @@ def _is_amount(value: object) -> bool:
 
 
 def _of_guardrails(settings: SettingsView) -> Iterator[Limit]:
-    """Yield ``guardrails.limits`` while the guard is on duty; where they are wrong, it refuses everything itself."""
+    """Yield ``guardrails.limits`` while the guard is enabled; if they are invalid, the guard refuses everything."""
     if settings.get("guardrails.enabled") is not True:
         return
     for scope in ("run", "session"):
@@ -202,7 +196,7 @@ def _of_guardrails(settings: SettingsView) -> Iterator[Limit]:
 
 
 def _of_options(option: Callable[[str], bool | str | None]) -> Iterator[Limit]:
-    """Yield the limits of the options, which count from the start of pi."""
+    """Yield the limits set by options, which count from the start of pi."""
     readers = {"max-cost": ("dollars", _dollars), "max-time": ("seconds", _seconds), "max-turns": ("turns", _turns)}
     for name, (measure, read) in readers.items():
         given = option(name)
@@ -216,19 +210,19 @@ def _dollars(text: str) -> float:
     except ValueError:
         dollars = math.nan
     if not _is_amount(dollars):
-        raise _WrongOption(f"--max-cost must be dollars, as 2.50, not {text!r:.60}")
+        raise WrongUse(f"--max-cost must be dollars, as 2.50, not {text!r:.60}")
     return dollars
 
 
 def _seconds(text: str) -> float:
     match = _TIME.fullmatch(text) if text else None
     if match is None:
-        raise _WrongOption(f"--max-time must be a time, as 90s, 10m or 1h30m, not {text!r:.60}")
+        raise WrongUse(f"--max-time must be a time, as 90s, 10m or 1h30m, not {text!r:.60}")
     hours, minutes, seconds = (float(each or 0) for each in match.groups())
     return 3600 * hours + 60 * minutes + seconds
 
 
 def _turns(text: str) -> int:
     if not (text.isascii() and text.isdecimal()) or not int(text):
-        raise _WrongOption(f"--max-turns must be a whole number of at least 1, not {text!r:.60}")
+        raise WrongUse(f"--max-turns must be a whole number of at least 1, not {text!r:.60}")
     return int(text)

@@ -1,8 +1,8 @@
 """Appends to the ledger: ``usage/ledger.jsonl`` in the agent directory, one line per request.
 
-All processes of a user write it. A line is one ``write`` to a file opened for appending, so that lines of several
-processes do not mix. It has numbers and names, nothing of what was asked or answered. Every session does this, most
-without any budget: what reads the ledger is in a module of its own.
+All of a user's processes write to it. Each line is one ``write`` to a file opened for appending, so that lines of
+several processes do not mix. A line contains numbers and names, never prompts or answers. Every session writes lines,
+most of them without any budget, so the code that reads the ledger is in a separate module.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ def ledger_file(agent_dir: str | os.PathLike[str]) -> str:
 
 
 def today() -> str:
-    """Return the user's own date, ISO 8601."""
+    """Return today's date in local time, ISO 8601."""
     return datetime.now().astimezone().date().isoformat()
 
 
 def append_line(file: str, line: Mapping[str, Any]) -> None:
-    """Append a line; one that a killed process left unfinished ends before it.
+    """Append a line, after terminating one that a killed process left unfinished.
 
     Args:
         file: The ledger.

@@ -1,4 +1,4 @@
-"""What a request may cost at most, by its model's prices."""
+"""The most that a request can cost, by its model's prices."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ def has_prices(model: Model) -> bool:
 
 
 def most(model: Model, input_tokens: int) -> dict[str, float]:
-    """Return the tokens and dollars of a request whose answer is as long as it may be.
+    """Return the tokens and dollars of a request whose answer has the maximum length.
 
     Args:
         model: The model that is asked.
-        input_tokens: The estimated tokens that are sent.
+        input_tokens: Estimated number of input tokens.
     """
     rates = [tier for tier in model.cost.tiers if input_tokens > tier.input_tokens_above]
     rate = max(rates, key=lambda tier: tier.input_tokens_above) if rates else model.cost

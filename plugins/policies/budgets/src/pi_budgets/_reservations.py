@@ -1,7 +1,7 @@
-"""What requests that are being made may still cost, visible to all processes of a user.
+"""What requests in flight may still cost, visible to all of a user's processes.
 
-They are rows of an SQLite file next to the ledger, because SQLite has what is needed on every system: a lock that ends
-with its process, and changes that are made as a whole or not at all. Nothing in it outlives its process.
+Reservations are rows of an SQLite file next to the ledger, because SQLite offers on every system what is needed: a lock
+that ends with its process, and atomic changes. No row outlives its process.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ __all__ = ["Reservation", "Reservations"]
 
 _WAIT_SECONDS = 10.0
 _RELEASE_SECONDS = 1.0
-"""How long the lock is waited for where the event loop waits, too."""
+"""How long to wait for the lock where the event loop is blocked meanwhile."""
 
 _LEASE_SECONDS = 3600.0
-"""A request that takes longer than that is not reserved any more, in case that its process hangs."""
+"""A reservation expires after this time, in case its process hangs."""
 
 _TABLE = (
     "CREATE TABLE IF NOT EXISTS reservations"
@@ -43,10 +43,10 @@ class Reservation:
     Attributes:
         id: The request's id.
         session: The session that makes it.
-        project: The project that it counts for.
-        names: Whose budgets it counts for; None is everybody's.
+        project: The project that the request counts for.
+        names: The budgets that it counts for; None stands for the overall budget.
         amounts: What it may use at most, by measure.
-        is_shared: Whether other processes have to know.
+        is_shared: Whether other processes must see it.
     """
 
     id: str
@@ -61,7 +61,7 @@ class Reservations:
     """The file of reservations.
 
     Args:
-        file: Its path; it is made when the first request is reserved.
+        file: Its path; the first reservation creates it.
     """
 
     def __init__(self, file: str) -> None:
@@ -117,7 +117,7 @@ class Reservations:
     def release(self, *, request: str | None = None, session: str | None = None) -> None:
         """Remove the reservation of a request, or all of a session.
 
-        One that cannot be removed now ends with the process, or after an hour.
+        A reservation that cannot be removed now ends with the process, or after an hour.
         """
         if not os.path.exists(self._file):
             return

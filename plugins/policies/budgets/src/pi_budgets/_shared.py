@@ -1,4 +1,4 @@
-"""What all processes of a user share: the ledger's sums and the reservations, read and changed under one lock."""
+"""What all of a user's processes share: the ledger's sums and the reservations, read and changed under one lock."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Shared:
         agent_dir: The agent directory.
 
     Attributes:
-        ledger: As it was when it was last read.
+        ledger: Its state when it was last read.
         reservations: The reservations of all processes.
     """
 
@@ -43,7 +43,7 @@ class Shared:
 
         Args:
             new: The reservation.
-            decide: Called with the ledger as it is now, and the reservations of other requests.
+            decide: Called with the current ledger and the reservations of other requests.
 
         Raises:
             OSError: The ledger or the reservations cannot be read or written.
@@ -58,7 +58,7 @@ class Shared:
             return answer
 
     def read(self) -> Ledger:
-        """Return the ledger as it is now.
+        """Return the current ledger.
 
         Raises:
             OSError: It cannot be read.

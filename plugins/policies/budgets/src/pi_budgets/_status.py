@@ -1,4 +1,4 @@
-"""``/budget``: what was used of which limit."""
+"""``/budget``: how much of each limit is used."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["show_budgets"]
 
 
 def show_budgets(_args: str, ctx: PiContext) -> None:
-    """Notify the user of what was used of each limit."""
+    """Show the user how much of each limit is used."""
     try:
         budgets = read_budgets(ctx.settings, ctx.get_flag)
         ledger = shared_in(str(ctx.settings.agent_dir)).read()
@@ -37,7 +37,7 @@ def show_budgets(_args: str, ctx: PiContext) -> None:
 
 
 def _line(limit: Limit, account: Account, ledger: Ledger) -> str:
-    """Return what was used of a limit: ``budgets.day.dollars: $0.80 of $1.00``."""
+    """Return how much of a limit is used: ``budgets.day.dollars: $0.80 of $1.00``."""
     from pi_budgets._gate import used_of
 
     used = formatted(limit.measure, used_of(limit, account, ledger), limit.amount)

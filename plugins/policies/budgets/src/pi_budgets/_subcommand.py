@@ -58,9 +58,9 @@ def run_subcommand(arguments: list[str], host: Any) -> int:
     """Run ``pi usage``; return the exit code."""
     parser = argparse.ArgumentParser(
         prog="pi usage",
-        description="Show what the requests of all sessions used, as usage/ledger.jsonl in the agent directory has it.",
+        description="Show what the requests of all sessions used, from usage/ledger.jsonl in the agent directory.",
     )
-    parser.add_argument("--by", choices=_KEYS, default="day", help="what the rows are (default: day)")
+    parser.add_argument("--by", choices=_KEYS, default="day", help="what each row is (default: day)")
     parser.add_argument("--json", action="store_true", help="write JSON")
     try:
         options = parser.parse_args(arguments)

@@ -1,4 +1,4 @@
-"""Writes what each request used into the ledger, and settles it with the budgets."""
+"""Records each request's usage in the ledger, and settles it with the budgets."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def write_left(account: Account, agent_dir: str) -> None:
     """Append the lines of an account that could not be appended before.
 
     Raises:
-        OSError: They cannot be appended now, either.
+        OSError: They still cannot be appended.
     """
     while account.unwritten:
         append_line(ledger_file(agent_dir), account.unwritten[0])
@@ -85,5 +85,5 @@ def _settle(account: Account, event: ModelUsageEvent, seconds: float, agent_dir:
 
 @cache
 def _reported() -> set[str]:
-    """Return the problems that the user was notified of."""
+    """Return the problems about which the user was already notified."""
     return set()

@@ -1,4 +1,4 @@
-"""Names what breaks the prompt cache of a provider: which plugin, by which hook, and what it cost. On by default."""
+"""Reports what breaks a provider's prompt cache: which plugin, through which hook, and at what cost. On by default."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def register_subcommands() -> list[Subcommand]:
 
 @hookimpl
 def activate(pi: PiAPI) -> None:
-    """Look at each request when its answer is complete; nothing is imported before the first one was sent."""
+    """Examine each request when its answer is complete; nothing is imported before the first request is sent."""
     observed: Observed | None = None
     watch: Watch | None = None
     first: tuple[ModelUsageEvent, Moment] | None = None

@@ -1,4 +1,4 @@
-"""The hash chain of a request: what a provider's cache compares, in the order in which it does.
+"""A request's hash chain: what a provider's cache compares, in the same order.
 
 First the parameters that key the cache, then the tools one by one, the system prompt, and the messages by block. Cache
 markers move from request to request and are a link of their own.
@@ -48,7 +48,7 @@ class Chain(ReprMixin):
         parameters: Hashes of the parameters that key the cache, by name.
         tools: Name and hash of each tool, in order.
         system: Hash of the system prompt.
-        messages: A hash for each block, in order; where a message ends makes no difference to a cache.
+        messages: A hash for each block, in order; boundaries between messages do not matter to a cache.
         markers: Where the request marks what to cache, and for how long.
         lifetime: Seconds for which the provider keeps a prompt that is not requested again.
     """
@@ -62,10 +62,10 @@ class Chain(ReprMixin):
 
 
 class Digests:
-    """Hashes values, each once: a request consists of the one before and little more.
+    """Hashes each value once: a request consists of the previous one and little more.
 
-    What is kept of a value is Python's own hash of 64 bits, which takes a tenth of the time, so that no text of a
-    conversation is kept. ``turn`` drops what the latest request did not have.
+    Values are looked up by Python's own 64-bit hash, which takes a tenth of the time, so that no text of a conversation
+    is kept. ``turn`` drops the values that the latest request did not contain.
     """
 
     def __init__(self) -> None:
@@ -101,7 +101,7 @@ def chain_of(payload: Any, digests: Digests, declaration: Callable[[str], Any]) 
     Args:
         payload: What was sent.
         digests: Hashes its parts.
-        declaration: Returns what is known of a tool whose payload says nothing but its name.
+        declaration: Returns the declaration of a tool of which the payload contains only the name.
     """
     body = _body(payload)
     if body is None:
@@ -138,7 +138,7 @@ def message_of_block(payload: Any, number: int) -> int:
 
 
 def _body(payload: Any) -> dict[str, Any] | None:
-    """Return the part of a payload that has the messages."""
+    """Return the part of a payload that contains the messages."""
     if not isinstance(payload, dict):
         return None
     if any(isinstance(payload.get(name), list) for name in _MESSAGES):
@@ -178,14 +178,14 @@ def _message_blocks(message: dict[str, Any]) -> Iterator[Any]:
 
 
 def _blocks(content: Any) -> list[Any]:
-    """Return the blocks of a content; a text is one block, in whichever form."""
+    """Return the blocks of a content; plain text is one block in every form."""
     if isinstance(content, dict):
         content = content.get("parts", [content])
     return [] if content is None else content if isinstance(content, list) else [content]
 
 
 def _unmarked(block: Any, place: str, marked: dict[str, Any]) -> Any:
-    """Return a block without its cache marker, which is noted; a block of nothing but text as that text."""
+    """Return a block without its cache marker, which is recorded; a block that is only text becomes that text."""
     if not isinstance(block, dict):
         return block
     if "cache_control" in block:
@@ -196,7 +196,7 @@ def _unmarked(block: Any, place: str, marked: dict[str, Any]) -> Any:
 
 
 def _is_marker(block: Any, place: str, marked: dict[str, Any]) -> bool:
-    """Whether a block is nothing but a cache marker, which is noted."""
+    """Return whether a block is only a cache marker, and record the marker."""
     if isinstance(block, dict) and "cachePoint" in block:
         marked[place] = block["cachePoint"]
         return True

@@ -28,7 +28,7 @@ _SYSTEM = (
     "payload.request.system",
 )
 _MESSAGES = ("payload.messages", "payload.input", "payload.contents", "payload.request.contents")
-"""Where a link is in the payloads of the providers, as beginnings of paths."""
+"""Where a link is found in the providers' payloads, as path prefixes."""
 
 _THINKING = frozenset({"thinking", "reasoning", "reasoning_effort"})
 
@@ -39,9 +39,9 @@ class Culprit(ReprMixin):
 
     Attributes:
         link: The broken link, for people: ``system[clock]``.
-        plugin: The plugin; None where it was pi or cannot be found out.
+        plugin: The plugin; None if it was pi itself or is unknown.
         hook: Its hook.
-        reason: Why the break is expected; empty for one that is avoidable.
+        reason: Why the break is expected; empty if it is avoidable.
     """
 
     link: str
@@ -53,8 +53,8 @@ class Culprit(ReprMixin):
 def find_culprit(found: Difference, before: Line, now: Line) -> Culprit:
     """Return who broke a link other than a message that compaction or navigation moved.
 
-    What a plugin changes alike in each request breaks nothing. So the stages of a request are compared, too: where the
-    prompt, the tools or the messages differ before they became a payload, no hook of payloads is at fault.
+    A change that a plugin makes identically in each request breaks nothing. So the stages of a request are compared,
+    too: if prompt, tools or messages already differ before the payload is built, no payload hook is at fault.
     """
     if found.area == "parameter":
         return _of_parameter(found.name, before, now)
@@ -98,7 +98,7 @@ def _of_system(before: Line, now: Line) -> Culprit:
 
 
 def _section_at_fault(before: Sequence[Section], now: Sequence[Section], number: int) -> Section:
-    """Return the section that is gone, or else the one that is new or has another text."""
+    """Return the section that was removed, or else the one that is new or has changed."""
     if number == len(now):
         return before[number]
     is_gone = number < len(before) and all(before[number].name != each.name for each in now)
@@ -118,15 +118,15 @@ def _of_message(found: Difference, before: Line, now: Line) -> Culprit:
 
 
 def _content(message: AgentMessage) -> tuple[str, object]:
-    """Return what a model reads of a message; one that a plugin makes for each request has another time each time."""
+    """Return the part of a message that a model reads; the timestamp of a generated message differs in each request."""
     return message.role, getattr(message, "content", message)
 
 
 def _blamed(link: str, hook: str, before: Line, now: Line, beginnings: tuple[str, ...]) -> Culprit:
-    """Return the plugin whose hook changed something there; no plugin where none did.
+    """Return the plugin whose hook changed this place; no plugin if none did.
 
-    Of several, those count that changed something else than in the request before, and of these the one that changed
-    what comes first.
+    Of several, prefer those that changed something else than in the previous request, and of these the one with the
+    earliest change.
     """
     then, latest = (
         [(plugin, path) for plugin, path in line.changes.get(hook, ()) if path.startswith(beginnings)]
@@ -142,17 +142,17 @@ def _blamed(link: str, hook: str, before: Line, now: Line, beginnings: tuple[str
 
 
 def _index(path: str) -> int:
-    """Return the first index in a path, 0 where it has none."""
+    """Return the first index in a path, 0 if it has none."""
     found = re.search(r"\[(\d+)", path)
     return int(found[1]) if found is not None else 0
 
 
 def reason_of_moved_messages(entries: Iterable[SessionEntry], leaf: str | None) -> str:
-    """Return why earlier messages are no longer there; empty where neither compaction nor navigation is the reason.
+    """Return why earlier messages are gone; empty if neither compaction nor navigation explains it.
 
     Args:
         entries: The branch.
-        leaf: The latest entry when the request before was made.
+        leaf: The latest entry when the previous request was sent.
     """
     branch = list(entries)
     ids = [each.id for each in branch]

@@ -1,4 +1,4 @@
-"""Where two chains differ first: from there on nothing is read from the cache."""
+"""Finds where two chains first differ: from there on, nothing is read from the cache."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Difference(ReprMixin):
         area: The kind of link.
         name: The parameter's or the tool's name; empty for others.
         number: The index of the tool or of the block.
-        message: The index of the message in the payload, where it is one.
+        message: The index of the message in the payload, if the link is part of one.
         what: What happened to a tool: ``added``, ``removed``, ``reordered``, ``other schema``; ``changed`` for others.
     """
 
@@ -38,12 +38,12 @@ class Difference(ReprMixin):
 
 
 def first_difference(old: Chain, new: Chain, *, messages: bool = True) -> Difference | None:
-    """Return where a request leaves the one before; None where it only continues it.
+    """Return where a request departs from the previous one; None if it only extends it.
 
     Args:
-        old: The request before.
+        old: The previous request.
         new: The request.
-        messages: Whether messages are compared: those of two compactions have nothing to do with each other.
+        messages: Whether to compare messages; the messages of two compactions are unrelated.
     """
     for name in dict.fromkeys((*old.parameters, *new.parameters)):
         if old.parameters.get(name) != new.parameters.get(name):
@@ -75,6 +75,6 @@ def _tool_difference(old: Chain, new: Chain) -> Difference:
 
 
 def first_change(old: Sequence[object], new: Sequence[object]) -> int:
-    """Return the first index at which two sequences differ; where one continues the other, the shorter length."""
+    """Return the first index at which two sequences differ, or the shorter length if one extends the other."""
     shorter = min(len(old), len(new))
     return next((number for number in range(shorter) if old[number] != new[number]), shorter)

@@ -1,6 +1,6 @@
-"""Keeps the first request of a session until a second one is to be compared with it.
+"""Keeps a session's first request until there is a second one to compare with it.
 
-Many processes make one request and end. They need neither its hashes nor the modules that compute and compare them.
+Many processes send one request and exit; they need neither its hashes nor the modules that compute them.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ ENTRY = "cache-lint"
 
 
 class Moment:
-    """The session as it was when a request was answered.
+    """The state of the session when a request was answered.
 
     Args:
         event: The request.
@@ -51,7 +51,7 @@ class Moment:
         changes: What plugins changed before the payload was made, by hook.
         payload_changes: What they changed in the payload.
         messages: The messages before they became a part of the payload; None where they are not known.
-        tools: All tools, and the names of the active ones; None where they are those of now.
+        tools: All tools, and the names of the active ones; None if they have not changed since.
     """
 
     def __init__(self, event: ModelUsageEvent, ctx: PiContext, observed: Observed) -> None:
@@ -68,7 +68,7 @@ class Moment:
 
 
 class Observed:
-    """Notes what plugins change in requests, from the second one on.
+    """Records what plugins change in requests, from the second request on.
 
     Args:
         pi: Observes the hooks that change requests.
@@ -94,17 +94,17 @@ class Observed:
 
 
 def tools_of(pi: PiAPI) -> Tools:
-    """Return the tools as they are now."""
+    """Return the current tools."""
     return pi.get_all_tools(), pi.get_active_tools()
 
 
 def can_wait(event: ModelUsageEvent, ctx: PiContext) -> bool:
-    """Return whether there is nothing to do about a first request before there is a second one.
+    """Return whether a first request can be left alone until there is a second one.
 
-    There is where the session has the chain of an earlier one to compare it with, or its own chain is worth storing.
+    It cannot if the session stores the chain of an earlier request, or if the chain of this one is worth storing.
     """
     if any(each.type == "custom" and getattr(each, "custom_type", None) == ENTRY for each in ctx.session.branch()):
         return False
     usage = event.usage
     sent = usage.input + usage.cache_read + usage.cache_write
-    return ctx.session.file is None or dollars_of(sent, event.model) < CENT
+    return ctx.session.reference is None or dollars_of(sent, event.model) < CENT

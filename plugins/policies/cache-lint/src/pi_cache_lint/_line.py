@@ -1,4 +1,4 @@
-"""What is kept of a request to compare the next one with."""
+"""What is kept of a request for comparison with the next one."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Line(ReprMixin):
     Attributes:
         chain: Its links.
         usage: Its tokens.
-        started: When it was made, in seconds since 1970.
+        started: When it was sent, in seconds since 1970.
         leaf: The session's latest entry then.
         level: The thinking level.
         prompt: Hash of the system prompt before it became a part of the payload; empty where it is not known.
@@ -45,7 +45,7 @@ class Line(ReprMixin):
         owners: The plugin of each tool.
         messages: The messages before they became a part of the payload; None where they are not known.
         changes: What plugins changed in it.
-        caches: Whether the provider ever reported cached tokens.
+        caches: Whether the provider has ever reported cached tokens.
     """
 
     chain: Chain

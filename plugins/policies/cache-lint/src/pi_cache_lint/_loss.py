@@ -1,4 +1,4 @@
-"""What a break costs: the tokens that the cache should have had, at the price of input less that of cached input."""
+"""What a break costs: the tokens that should have been cached, at the price of input minus that of cached input."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ CENT = 0.01
 """Dollars below which nothing is reported or stored."""
 
 NOTABLE_TOKENS = 1024
-"""Fewer missed tokens are no eviction: providers cache whole blocks, and nothing shorter than this."""
+"""Fewer missed tokens do not count as an eviction: providers cache whole blocks, and nothing shorter than this."""
 
 
 def missed_tokens(before: Usage, now: Usage, *, explicit: bool) -> int:
-    """Return how many tokens the cache should have had and had not.
+    """Return how many tokens should have been read from the cache but were not.
 
     Args:
-        before: Usage of the request before, whose prompt is what the cache should have.
+        before: Usage of the previous request, whose prompt should be cached.
         now: Usage of this request.
-        explicit: Whether only what was marked is cached, not the whole prompt.
+        explicit: Whether only marked parts are cached, not the whole prompt.
     """
     cached = before.cache_read + before.cache_write
     if not explicit or not cached:
@@ -32,6 +32,6 @@ def missed_tokens(before: Usage, now: Usage, *, explicit: bool) -> int:
 
 
 def dollars_of(tokens: int, model: Model) -> float:
-    """Return what missed tokens cost more than cached ones; 0.0 where the model has no price for cached input."""
+    """Return the extra cost of missed tokens; 0.0 if the model has no price for cached input."""
     price = model.cost
     return max(0.0, tokens * (price.input - price.cache_read) / 1e6) if price.cache_read > 0 else 0.0

@@ -1,4 +1,4 @@
-"""The chain as an entry of the session: each entry has what the one before has not."""
+"""The chain as session entries: each entry holds only what changed since the previous one."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ def to_record(line: Line) -> dict[str, Any]:
 
 
 def stored_line(entries: Iterable[SessionEntry]) -> tuple[Line | None, dict[str, Any]]:
-    """Return the last request that a branch's entries have, and its record; None where they have none.
+    """Return the last request recorded in a branch's entries, and its record; None if there is none.
 
-    A record that another version wrote, or that was edited by hand, counts as none.
+    A record that another version wrote, or that was edited by hand, is ignored.
     """
     record: dict[str, Any] = {}
     for each in entries:

@@ -35,7 +35,7 @@ def summary_of(entries: Iterable[SessionEntry]) -> dict[str, Any]:
 
 
 def lines_of(summary: Mapping[str, Any]) -> Sequence[str]:
-    """Return a summary for people: a line for the whole, one for each break, one for each plugin that cost money."""
+    """Return a readable summary: one line in total, one for each break, one for each plugin that cost money."""
     breaks = summary["breaks"]
     number = f"{len(breaks)} break{'' if len(breaks) == 1 else 's'}"
     lines = [

@@ -51,5 +51,5 @@ async def _entries(session: str, host: PluginHost) -> Sequence[SessionEntry]:
     from pi_core.plugin_api.stored_sessions import StoredSessions
     from pi_core.session.stores import resolve_store
 
-    opened = await StoredSessions(lambda: resolve_store(host=host).store, Path.cwd()).open(session)
+    opened = await StoredSessions(lambda: resolve_store(host=host), Path.cwd()).open(session)
     return opened.entries()

@@ -1,4 +1,4 @@
-"""Follows the requests of a session: each is compared with the last one of the same purpose when it is answered.
+"""Follows a session's requests: compares each, once answered, with the last one of the same purpose.
 
 A break becomes an entry of the session, so that it can be read again, and a notice when an avoidable one costs more
 than a cent. The chain is stored when a run settles, if its prompt is worth that much, for the first request after a
@@ -56,7 +56,7 @@ class Watch:
         Args:
             event: The request.
             moment: The session as it was when the request was answered.
-            ctx: The session as it is now.
+            ctx: The current session.
         """
         self._begin(ctx)
         purpose = event.purpose, event.plugin
@@ -70,7 +70,7 @@ class Watch:
             self._compare(before, line, event, ctx)
 
     def _begin(self, ctx: PiContext) -> None:
-        """Start anew for another session, from the chain that is stored in it."""
+        """Start over for another session, from the chain that it stores."""
         if ctx.session.id == self._session:
             return
         self._session = ctx.session.id
@@ -158,10 +158,10 @@ class Watch:
             )
 
     def _store(self, _event: object, ctx: PiContext) -> None:
-        """Store the conversation's chain, as far as it is new, where a break after a resume would cost a cent."""
+        """Store the new part of the conversation's chain if a break after a resume would cost a cent."""
         line = self._lines.get((_CONVERSATION, None))
         model = ctx.model
-        if line is None or model is None or ctx.session.id != self._session or ctx.session.file is None:
+        if line is None or model is None or ctx.session.id != self._session or ctx.session.reference is None:
             return
         usage = line.usage
         if dollars_of(usage.input + usage.cache_read + usage.cache_write, model) < CENT:
@@ -177,7 +177,7 @@ class Watch:
 
 
 def _declarations(tools: Tools | None, pi: PiAPI) -> Callable[[str], Any]:
-    """Return a function that returns description and parameters of a tool; it lists the tools once, if at all."""
+    """Return a function that looks up the description and parameters of a tool; it lists the tools at most once."""
     known: dict[str, Any] = {}
 
     def declaration(name: str) -> Any:

@@ -51,4 +51,4 @@ async def _run(args: str, ctx: PiContext) -> None:
             ctx.ui.notify(str(error), "error")
         else:
             behind = f" {later} later entries stay in the tree." if later else ""
-            ctx.ui.notify(f"The conversation goes on as it was before the compaction.{behind}")
+            ctx.ui.notify(f"The conversation continues as it was before the compaction.{behind}")

@@ -1,6 +1,6 @@
-"""Finds the cut of a conversation: kept messages begin at one that may come first, and calls keep their results.
+"""Finds where to cut a conversation: at a message that may come first, never between a call and its result.
 
-The rules are those of the original pi, so that both cut a conversation at the same entry.
+The rules are the same as in the original pi, so that both cut a conversation at the same entry.
 """
 
 from __future__ import annotations
@@ -69,11 +69,11 @@ def find_cut(entries: Sequence[SessionEntry], messages: Sequence[AgentMessage | 
 def find_helpful_cut(
     entries: Sequence[SessionEntry], messages: Sequence[AgentMessage | None], keep_tokens: int
 ) -> Cut | None:
-    """Return the cut of a conversation that is too long; as ``find_cut``, but it frees enough space.
+    """Return the cut of a conversation that is too long: like ``find_cut``, but guaranteed to free enough space.
 
-    At most half of it is kept: else with an estimate that is too low, or a small window, it would be as full as before.
-    Less is kept where that is a single large message. None when there is hardly anything to summarise: a question and
-    a result that fills the window.
+    At most half of it is kept; otherwise a low estimate or a small window would leave it as full as before.
+    Less is kept if that half is a single large message. None when there is hardly anything to summarise, such as a
+    question and one result that fills the window.
     """
     sizes = [estimate_tokens(message) if message is not None else 0 for message in messages]
     keep = min(keep_tokens, sum(sizes) // 2)
@@ -105,7 +105,7 @@ def _valid_places(messages: Sequence[AgentMessage | None]) -> list[int]:
 
 
 def _reached(messages: Sequence[AgentMessage | None], keep_tokens: int) -> int:
-    """Return the newest index from which on there are enough tokens; 0 when there are not."""
+    """Return the newest index from which on there are enough tokens; 0 if there are too few."""
     tokens = 0
     for place in range(len(messages) - 1, -1, -1):
         message = messages[place]
@@ -122,7 +122,7 @@ def _place(valid: Sequence[int], reached: int) -> int:
 
 
 def _start_of_turn(messages: Sequence[AgentMessage | None], place: int) -> int:
-    """Return the index at which a turn begins; the given index where its beginning is not in the list."""
+    """Return the index at which a turn begins; the given index if its beginning is not in the list."""
     return next((each for each in range(place - 1, -1, -1) if isinstance(messages[each], _BEGIN_A_TURN)), place)
 
 

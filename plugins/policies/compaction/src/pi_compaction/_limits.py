@@ -37,8 +37,8 @@ class Limits(NamedTuple):
 def limits_of(ctx: PiContext) -> Limits | None:
     """Return the limits for the session's model; None without one.
 
-    ``compaction.modelOverrides`` has other limits for models by ``provider/id`` or id alone. A reserve of more than
-    half of a small window would leave less for the conversation than for its summary: there it is half.
+    ``compaction.modelOverrides`` sets other limits for models, by ``provider/id`` or id alone. The reserve is at most
+    half of the window; otherwise a small window would leave less for the conversation than for its summary.
     """
     model, settings = ctx.model, ctx.settings
     if model is None:

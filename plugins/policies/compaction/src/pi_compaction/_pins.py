@@ -1,4 +1,4 @@
-"""Pinned texts, which compaction keeps verbatim: those of a setting, and entries labelled ``pin``."""
+"""Pinned texts, which compaction keeps verbatim: texts from a setting, and entries labelled ``pin``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Prompts of the summariser; the headings are those of the original pi, so that summaries of all versions match."""
+"""Prompts of the summariser; the headings match the original pi's, so that summaries of all versions look alike."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ __all__ = ["Branches", "Summaries"]
 
 
 class Summaries:
-    """A ``Compactor``: replaces everything but the newest messages by a summary of the session's model."""
+    """A ``Compactor``: replaces everything but the newest messages by a summary that the session's model writes."""
 
     def prepare(self, request: CompactionRequest, ctx: PiContext) -> CompactionPreparation | None:
         """Return the plan of a compaction; None when there is nothing to summarise."""

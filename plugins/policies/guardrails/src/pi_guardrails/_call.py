@@ -1,4 +1,4 @@
-"""One program as it would be started: its arguments taken apart, what it reads, and where."""
+"""One program call: its parsed arguments, its input, and the folders it may run in."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["Call", "Judgement", "flags", "has_words", "operands"]
 
 Judgement: TypeAlias = "tuple[Verdict, str, str]"
-"""Verdict, rule and reason: what a judge of a program yields."""
+"""Verdict, rule and reason, as yielded by the judge of a program."""
 
 _VARIABLE = re.compile(r"\$\{?!?(\w+)")
 _MOST_SOURCES = 20
@@ -30,11 +30,11 @@ class Call:
     """A program with its arguments.
 
     Attributes:
-        name: In small letters, without its folder.
+        name: The program's name in lower case, without its folder.
         arguments: What follows the name.
-        places: The folder it starts in, and those around it.
-        command: What it reads, and what is written into it.
-        values: What the script assigns, by variable, as it is written.
+        places: The folder it starts in, and the folders that paths are measured by.
+        command: The command in the script, with its redirections and what is piped into it.
+        values: What the script assigns to each variable, unexpanded.
     """
 
     name: str
@@ -59,7 +59,7 @@ class Call:
         return flags(self.arguments)[0]
 
     def has_long(self, *starts: str) -> bool:
-        """Whether a long option begins like one of these: ``--rec`` finds ``--recursive``."""
+        """Whether a long option is one of these or an abbreviation: ``--rec`` matches ``--recursive``."""
         return any(option.startswith(starts) for option in flags(self.arguments)[1])
 
     def has_letter(self, letters: str) -> bool:
@@ -67,7 +67,7 @@ class Call:
         return not self.letters.isdisjoint(letters)
 
     def sources(self, word: Word) -> list[str]:
-        """Return how an argument is written, and what the script assigns to the variables in it."""
+        """Return an argument as written, and with the values that the script assigns to its variables."""
         found = [word.source or word.text]
         for source in found:
             for name in _VARIABLE.findall(source):
@@ -105,7 +105,7 @@ def flags(arguments: Sequence[Word]) -> tuple[set[str], list[str]]:
 def has_words(arguments: Sequence[Word], needed: str) -> bool:
     """Whether the words are among the arguments, in this order.
 
-    What is known only when it runs may be any of them, at the place of a subcommand.
+    An argument that is known only at run time may be any subcommand.
     """
     first, *others = needed.split()
     wanted = [first, *others]

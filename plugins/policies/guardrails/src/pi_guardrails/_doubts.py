@@ -1,4 +1,4 @@
-"""Why a tree of the grammar may be another one than the shell's: where both are known to differ, nothing is certain."""
+"""Finds places where the grammar's tree may differ from the shell's own parse; there, nothing is certain."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _DEEPEST = 100
 _MOST_NODES = 6_000
 _MOST_COMMANDS = 500
 _LONGEST_PIPELINE = 100
-"""Of commands and of the signs between them."""
+"""Counts commands and the operators between them."""
 
 
 _KNOWN = frozenset(
@@ -34,12 +34,12 @@ _KNOWN = frozenset(
 )
 _LITERAL = frozenset({"raw_string", "ansi_c_string", "comment", "heredoc_start", "heredoc_body", "heredoc_end"})
 _LOOSE = frozenset({"string", "heredoc_body", "translated_string", "regex", "extglob_pattern"})
-"""What may hold text between its parts."""
+"""Nodes that may hold text between their parts."""
 
 _ONE_LINE = frozenset(
     {"command", "declaration_command", "redirected_statement", "file_redirect", "herestring_redirect", "concatenation"}
 )
-"""What a new line ends."""
+"""Nodes that a newline ends."""
 
 _WORDS_ONLY = frozenset({"command", "declaration_command", "unset_command"})
 _STATEMENTS = frozenset({"variable_assignments", "program", "do_group", "file_redirect", "herestring_redirect"})
@@ -63,7 +63,7 @@ def nodes(root: Node) -> Iterator[Node]:
 
 
 def is_too_large(root: Node) -> bool:
-    """Whether a tree has more parts than can be looked at while the agent waits."""
+    """Whether a tree has more nodes than can be examined while the agent waits."""
     if root.descendant_count > _MOST_NODES:
         return True
     waiting, commands = [(root, 0)], 0
@@ -96,7 +96,7 @@ def doubts(root: Node) -> Iterator[str]:
 
 
 def _gaps(node: Node, whole: bytes, start: int) -> Iterator[str]:
-    """Between two words must be white space: the grammar parts words that a shell joins, at the end of a line."""
+    """Two words must be separated by white space: at the end of a line, the grammar splits words that a shell joins."""
     if node.type in _LOOSE:
         return
     for before, after in zip(node.children, node.children[1:], strict=False):
@@ -112,14 +112,14 @@ def _gaps(node: Node, whole: bytes, start: int) -> Iterator[str]:
 
 
 def _never_touch(node: Node, before: Node, after: Node) -> bool:
-    """Whether a shell would take two parts for one where nothing is between them."""
+    """Whether a shell would read two adjacent parts as one word."""
     if after.type in _REDIRECTS:
         return False
     return node.type in _WORDS_ONLY or (node.type in _STATEMENTS and before.is_named and after.is_named)
 
 
 def _spilled(node: Node) -> Iterator[str]:
-    """Words behind a redirection are arguments, or the command itself, which the grammar then loses."""
+    """Words after a redirection are arguments, or the command itself, which the grammar then loses."""
     several = node.type == "file_redirect" and sum(child.type != "file_descriptor" for child in node.named_children) > 1
     if not several or node.parent is None:
         return
@@ -132,7 +132,7 @@ def _spilled(node: Node) -> Iterator[str]:
 
 
 def _leaf(node: Node) -> Iterator[str]:
-    """Find substitutions that the grammar took for text, and parts that are none."""
+    """Find substitutions that the grammar took for text, and nodes whose kind cannot be right."""
     parent = node.parent
     if node.type in ("regex", "extglob_pattern") and parent is not None and parent.type == "command":
         yield f"{source(node)[:20]!r} is in a place where it is not understood"
@@ -150,7 +150,7 @@ def _leaf(node: Node) -> Iterator[str]:
 
 
 def _here_document(node: Node) -> Iterator[str]:
-    """See that the grammar and a shell agree on where a here-document ends, and what in it is run."""
+    """Check that the grammar and a shell agree on where a here-document ends, and on what is executed in it."""
     parts = {child.type: child for child in node.children}
     start, body, end = (parts.get(f"heredoc_{name}") for name in ("start", "body", "end"))
     given = _DELIMITER.fullmatch(source(start)) if start is not None else None

@@ -1,4 +1,4 @@
-"""Which files a program writes: its operands, values of its options, and the folders that it unpacks into."""
+"""Which files a program writes: operands, option values, and the folders that it unpacks into."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["READERS", "TARS", "How", "extracts_into", "files_of", "is_option", "written_files"]
 
 How: TypeAlias = Literal["named", "changed", "overwritten"]
-"""A file that is ``named`` may be written, for all that is known; ``changed`` may mean that it is made."""
+"""A file that is ``named`` may or may not be written; ``changed`` includes creating it."""
 
 READERS = frozenset(
     ". [ [[ alias basename cat cd cksum cmp comm cut diff dirname du echo egrep export false fgrep file grep head jq "
@@ -35,7 +35,7 @@ _CHANGED = frozenset("chgrp chmod chown mkdir rm rmdir shred touch unlink".split
 _PACKERS = frozenset("bunzip2 bzip2 gunzip gzip lz4 unlz4 unxz unzstd xz zstd".split())
 _IN_PLACE = re.compile(r"-[a-zA-Z0]*i.*|--in-?place(=.*)?")
 _PLACE = re.compile(r"[\w.-]+(@[\w.-]+)?:(?!/?/?\w:)")
-"""A folder of another computer: ``host:folder``."""
+"""A folder on another computer: ``host:folder``."""
 
 _WRITES = {
     "7z": "-o",
@@ -90,10 +90,10 @@ def files_of(call: Call) -> Iterator[tuple[Word, How]]:
 
 
 def written_files(name: str, arguments: Sequence[Word]) -> Iterator[Word]:
-    """Yield the files that options of a program let it write.
+    """Yield the files that a program's options make it write.
 
     Args:
-        name: The program, with its subcommand where it has some.
+        name: The program, with its subcommand if it has subcommands.
         arguments: What follows the name.
     """
     options = _WRITES.get(name, "").split()
@@ -111,7 +111,7 @@ def written_files(name: str, arguments: Sequence[Word]) -> Iterator[Word]:
 
 
 def extracts_into(call: Call) -> list[Word]:
-    """Return the folders that a program unpacks an archive into; none where it unpacks nothing."""
+    """Return the folders into which a program unpacks an archive; empty if it unpacks nothing."""
     name, letters = call.name, call.letters
     first = call.arguments[0].text if call.arguments else ""
     if name in TARS:
@@ -131,7 +131,7 @@ def extracts_into(call: Call) -> list[Word]:
 
 
 def _extracts_by_letters(letters: str, arguments: Sequence[Word]) -> list[Word]:
-    """The same for ``tar xCf FOLDER FILE``: the letters have no dash, and their values come in their order."""
+    """The same for ``tar xCf FOLDER FILE``, where letters have no dash and their values follow in the same order."""
     if "x" not in letters:
         return []
     with_value = [letter for letter in letters if letter in "bCfFgHIKLNTVX"]
@@ -140,11 +140,11 @@ def _extracts_by_letters(letters: str, arguments: Sequence[Word]) -> list[Word]:
 
 
 def is_option(option: str, text: str) -> bool:
-    """Whether an argument is an option of a table, written in any of the ways that programs take.
+    """Whether an argument is an option of a table, in any of the notations that programs accept.
 
     Args:
         option: ``-c`` also among other letters, ``--rsh`` also shortened; ``+``, ``--on-`` and what has a ``=`` are
-            the beginning of an argument; ``*`` is whatever there is.
+            the beginning of an argument; ``*`` matches every argument.
         text: The argument.
     """
     name = text.partition("=")[0]

@@ -1,4 +1,4 @@
-"""What was found in a call: a verdict, the rule it comes from, and the reason in words."""
+"""A finding about a call: a verdict, the rule behind it, and the reason in words."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class Finding:
     Attributes:
         rule: Its name, one word.
         why: A sentence without its full stop.
-        command: The simple command it was found in, with which ``command`` of the user's rules is compared.
-        path: The file, with which ``path`` of the user's rules is compared.
+        command: The simple command it was found in, matched against ``command`` of the user's rules.
+        path: The file, matched against ``path`` of the user's rules.
     """
 
     verdict: Verdict
@@ -32,6 +32,6 @@ class Finding:
 
 
 def worst(findings: list[Finding]) -> Finding | None:
-    """Return the first of the gravest findings; None where there is nothing but what is allowed."""
+    """Return the first of the most severe findings; None if everything is allowed."""
     grave = [each for each in findings if each.verdict != "allow"]
     return max(grave, key=lambda each: SEVERITY[each.verdict], default=None)

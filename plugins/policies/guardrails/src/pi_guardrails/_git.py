@@ -1,4 +1,4 @@
-"""What git can lose: work that is not committed, commits that others have, and settings that run programs."""
+"""Dangers of git: losing uncommitted work or published commits, and settings that run programs."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def git(call: Call) -> Iterator[Judgement]:
 
 
 def without_options(arguments: Sequence[Word]) -> tuple[Word, ...]:
-    """Return the subcommand and what follows it."""
+    """Return the subcommand and its arguments."""
     rest = list(arguments)
     while rest and rest[0].text.startswith("-"):
         del rest[: 2 if rest[0].text in _WITH_VALUE else 1]
@@ -60,7 +60,7 @@ def without_options(arguments: Sequence[Word]) -> tuple[Word, ...]:
 
 
 def reads_only(arguments: Sequence[Word]) -> bool:
-    """Whether a call of git leaves the files that it names as they are."""
+    """Whether a call of git does not change the files that it names."""
     rest = without_options(arguments)
     return bool(rest) and rest[0].text in _READERS
 

@@ -1,4 +1,4 @@
-"""The folders that a text of commands may run in, and what was found about it: each file is judged in all of them."""
+"""The folders in which a script may run, and the findings so far: each file is judged in all of these folders."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ _MOST_FILES = 2000
 
 
 class Ground:
-    """Where commands run; which command runs in which folder is not kept apart.
+    """Where commands run; which command runs in which folder is not tracked.
 
     Attributes:
-        bases: The folders that relative paths may be relative to: where the text starts, and wherever it goes.
-        lost: Whether it goes to a folder that is not known.
-        findings: What was found up to now.
+        bases: The folders that relative paths may refer to: where the script starts, and every folder it changes to.
+        lost: Whether it changes to an unknown folder.
+        findings: The findings so far.
     """
 
     def __init__(self, places: Places) -> None:
@@ -42,11 +42,11 @@ class Ground:
         self._matched = 0
 
     def add(self, verdict: str, rule: str, why: str, command: str | None = None, path: str | None = None) -> None:
-        """Remember something that was found."""
+        """Add a finding."""
         self.findings.append(Finding(verdict, rule, why, command, path))  # type: ignore[arg-type]
 
     def follow(self, script: Script) -> None:
-        """Find the folders that a script goes to."""
+        """Find the folders that a script changes to."""
         for command in script.commands:
             words = [word for word in command.words if word.text not in ("builtin", "command", "--")]
             if not words or words[0].text not in ("cd", "pushd") or (words[1:] and words[1].text == "-"):
@@ -55,7 +55,7 @@ class Ground:
             self._enter(target or (Word(self.bases[0].home) if words[0].text == "cd" else None))
 
     def follow_options(self, arguments: Sequence[Word]) -> None:
-        """Find the folder that ``env`` and ``sudo`` go to before they start a program."""
+        """Find the folder that ``env`` or ``sudo`` changes to before it starts a program."""
         for word, after in zip_longest(arguments, arguments[1:]):
             if word.text in ("-C", "-D", "--chdir"):
                 self._enter(after)
@@ -63,7 +63,7 @@ class Ground:
                 self._enter(Word(word.text.partition("=")[2], word.source))
 
     def redirect(self, redirect: Redirect) -> None:
-        """Judge where something is written."""
+        """Judge the target of a redirection."""
         word = redirect.target
         if not word.known:
             self.add("ask", "writes", f"where it writes is known only when it runs: {redirect.source}")

@@ -20,7 +20,7 @@ _LONGEST_SHOWN = 2000
 
 
 async def refusal(tool: str, arguments: Mapping[str, Any], ctx: PiContext) -> str | None:
-    """Return why a call may not be made, in words for the caller, model or user; None when it may.
+    """Return why a call is refused, in words for the model or the user; None if it is allowed.
 
     A call that needs the user's consent asks for it; without a user interface it is refused.
     """
@@ -39,7 +39,7 @@ async def refusal(tool: str, arguments: Mapping[str, Any], ctx: PiContext) -> st
 
 
 def until_mended(what: str, error: UserError) -> str:
-    """Return the message about invalid settings of the guard."""
+    """Return the refusal of every call while the guard's settings are invalid."""
     return f"Guardrails refuse {what} until the settings are fixed: {error}. Edit the file (see pi help guardrails)."
 
 

@@ -1,4 +1,4 @@
-"""Judges a shell command by what it would run, through wrappers, inner shells and text that becomes a script."""
+"""Judges a shell command by what it would run, including wrappers, nested shells and text that becomes a script."""
 
 from __future__ import annotations
 
@@ -44,18 +44,18 @@ _STARTED = frozenset(
         "wipefs xargs".split()
     )
 )
-"""Programs that are looked for behind the names of programs which may start others, though it is not known here."""
+"""Programs that are searched for among the arguments of programs that may start others."""
 
 _ASSIGNS = frozenset("env sudo doas make gmake export declare typeset readonly local cross-env".split())
 _MODULES = {name: name for name in ("pip", "pipx", "uv", "http.server", "twine")} | {"pi_cli": "pi"}
-"""Modules behind Python's ``-m`` that are judged as the program of that name."""
+"""Modules after Python's ``-m`` that are judged like the program of that name."""
 
 _CODE_MODULES = {"timeit": "", "pdb": "-c", "IPython": "-c", "code": ""}
-"""Modules that run a text among their arguments: always, or behind an option."""
+"""Modules that execute one of their arguments as code: always, or after an option."""
 
 
 def judge_command(text: str, places: Places) -> list[Finding]:
-    """Return everything that was found in a shell command; empty for a text without a command. Never raises for it."""
+    """Return all findings about a shell command; empty for text without a command. Never raises because of the text."""
     judge = Judge(places)
     judge.script(text, 0)
     judge.finish()
@@ -63,11 +63,11 @@ def judge_command(text: str, places: Places) -> list[Finding]:
 
 
 class Judge:
-    """What is known while the commands of a text are gone through.
+    """The state while the commands of a script are judged.
 
     Attributes:
-        ground: Where they run, and what was found.
-        steps: How much has been looked at.
+        ground: Where the commands run, and the findings.
+        steps: How much has been examined.
     """
 
     def __init__(self, places: Places) -> None:
@@ -79,7 +79,7 @@ class Judge:
         self._trail = Trail()
 
     def script(self, text: str, depth: int, shell: Command | None = None) -> None:
-        """Judge a text that a shell runs, ``depth`` scripts inside the first one; its commands read what that reads."""
+        """Judge a script that is nested ``depth`` levels inside the first one and inherits its input."""
         if depth > _DEEPEST:
             self._add("ask", "unparsed", "commands are nested too deeply to follow")
             return
@@ -100,7 +100,7 @@ class Judge:
                 self._statements(read_script(text, self._variables, guess), depth, shell)
 
     def _assigned(self, script: Script, depth: int) -> None:
-        """Judge the variables that a script gives a value, and remember what they get."""
+        """Judge the variables that a script assigns, and remember their values."""
         for name, value in script.assignments:
             self._values.setdefault(name, []).append(value.source)
             self._variable(name, value, depth)
@@ -148,7 +148,7 @@ class Judge:
         self._code(name, command, depth, text)
 
     def finish(self) -> None:
-        """Judge what is known only when everything was looked at: files that the text brings in, and runs."""
+        """Judge what is known only at the end: files that the script both creates and runs."""
         for text in self._trail.unseen():
             self._add("ask", "remote-code", "it runs what was downloaded and has not been looked at", text)
         for text in self._trail.rules():
@@ -165,7 +165,7 @@ class Judge:
             self._add("ask", "exfiltration", "it sends the history to an address that the same line sets")
 
     def _spend(self, steps: int) -> bool:
-        """Whether so much more may be analysed while the agent waits; if not, the user is asked."""
+        """Whether this much more may be analysed while the agent waits; if not, the user is asked."""
         if self.steps + steps < MOST_STEPS:
             self.steps += steps
             return True
@@ -205,7 +205,7 @@ class Judge:
             self.ground.file(word, "overwritten")
 
     def _variable(self, name: str, value: Word, depth: int) -> None:
-        """Judge a variable that is given a value."""
+        """Judge an assignment."""
         effect = effect_of(name, value, self.ground.bases[0])
         if effect == "code":
             self._add("ask", "environment", f"it sets {name}, which changes what later commands do")
@@ -213,7 +213,7 @@ class Judge:
             self._text(value.text, depth, f"{name}={value.source}")
 
     def _evaluated(self, script: Script) -> None:
-        """Judge texts that arithmetic, or an expansion, takes for commands."""
+        """Judge texts that arithmetic or an expansion executes as commands."""
         for prompt in script.prompts:
             self._add("ask", "dynamic-command", f"{prompt} runs the text in the variable")
         texts = [value.text for _, value in script.assignments]
@@ -243,7 +243,7 @@ class Judge:
                 self._started(command, depth)
 
     def _sourced(self, file: Word, command: Command, depth: int, text: str) -> None:
-        """Judge a file that the shell reads in its own place."""
+        """Judge a file that the shell sources."""
         if self._is_stdin(file):
             self._reads_script(".", command, depth, text)
         if not file.known or file.text.startswith("/dev/") or self._is_stdin(file):
@@ -252,7 +252,7 @@ class Judge:
             self._runs_file(file, text, "shell")
 
     def _started(self, command: Command, depth: int) -> None:
-        """Judge what a program may start that is not known as one that does: ``uv run rm -rf /``."""
+        """Judge what may be started by a program that is not known as a wrapper: ``uv run rm -rf /``."""
         places = [
             place
             for place, word in enumerate(command.words)
@@ -284,7 +284,7 @@ class Judge:
             self.command(evolve(command, words=words, piped=piped), depth + 1)
 
     def _shell(self, name: str, command: Command, depth: int, text: str) -> None:
-        """A shell runs the text after ``-c``, a file, or else what it reads."""
+        """Judge what a shell runs: the text after ``-c``, a file, or else its standard input."""
         rest, takes_text = after_shell_options(name, list(command.words[1:]))
         if takes_text or (rest and not rest[0].known and not self._is_stdin(rest[0])):
             self._text(rest[0].text if rest else UNKNOWN, depth, text, command)
@@ -313,7 +313,7 @@ class Judge:
             self._add("ask", "dynamic-command", f"{name} runs what another command writes", text)
 
     def _printed(self, feeds: tuple[str, ...]) -> list[str]:
-        """Return the text that is piped into a command, where the writing command contains it literally."""
+        """Return the text that is piped into a command, if the writing command contains it literally."""
         if len(feeds) != 1 or not self._spend(len(feeds[0]) // 50):
             return []
         commands = read_script(feeds[0], self._variables).commands

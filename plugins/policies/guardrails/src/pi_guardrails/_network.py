@@ -1,4 +1,4 @@
-"""What leaves this computer: files, variables and outputs of commands that a program sends to another one."""
+"""What leaves this computer: files, variables and command output that a program sends elsewhere."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ _VALUE_BEFORE = {
         r"-[a-zA-Z]*[OPoaTwtQUADRIXe]|--(post|body|method|header|user|timeout|tries|output|directory-p).*"
     ),
 }
-"""Options of programs for the web whose next argument is not an address."""
+"""Options of web clients whose next argument is not an address."""
 
 _SAYS_NOTHING = frozenset(
     "arch basename date dirname dpkg echo expr mktemp node nproc printf python python3 seq sw_vers tr uname "
     "lsb_release".split()
 )
-"""Programs whose output in an address is a version, a number or a name."""
+"""Programs whose output is harmless in an address: a version, a number or a name."""
 
 _GIT_SAYS_NOTHING = ("rev-parse", "describe", "symbolic-ref", "branch --show-current")
 _NEVER = re.compile("(?!)")
@@ -108,12 +108,12 @@ def addresses(call: Call) -> Iterator[Judgement]:
 
 
 def _worth_a_look(call: Call) -> list[Word]:
-    """Return the arguments that are not known, as many of them as can be looked at while the agent waits."""
+    """Return the unknown arguments, as many as can be examined while the agent waits."""
     return [word for word in call.arguments if not word.known or "$" in word.source][:_MOST_LOOKS]
 
 
 def _is_local(call: Call) -> bool:
-    """Whether every address among the arguments is one of this computer."""
+    """Whether every address among the arguments belongs to this computer."""
     addresses = []
     takes_value = _VALUE_BEFORE.get(call.name, _NEVER)
     for before, word in zip(("", *call.texts), call.arguments, strict=False):
@@ -133,7 +133,7 @@ def _is_local_host(text: str) -> bool:
 
 
 def _carried(call: Call, word: Word) -> str | None:
-    """Return what of this computer an argument holds, in words; None where it is nothing that needs a question."""
+    """Describe what an argument reveals of this computer; None if it needs no question."""
     if UNKNOWN in word.text and word.text.strip(UNKNOWN) and not re.search(r"[$`<>]", word.source):  # inserted by xargs
         return "what it reads"
     return next((carried for source in call.sources(word) if (carried := _carried_in(source)) is not None), None)
@@ -168,7 +168,7 @@ def _says_nothing(source: str) -> bool:
 
 
 def _standard_input(call: Call) -> Iterator[Judgement]:
-    """What a program reads is sent, unless the text is part of the command."""
+    """Judge the standard input: it is sent, unless the text is part of the command."""
     command = call.command
     files = [word for word in command.reads if word.text != "/dev/null"]
     if files:
@@ -180,7 +180,7 @@ def _standard_input(call: Call) -> Iterator[Judgement]:
 
 
 def _is_plain(feed: str) -> bool:
-    """Whether the output of a command is known from its own words."""
+    """Whether the output of a command follows from its own words."""
     if len(feed) > _LONGEST:
         return False
     script = read_script(feed, {})
@@ -189,7 +189,7 @@ def _is_plain(feed: str) -> bool:
 
 
 def _files(call: Call, pattern: str | re.Pattern[str]) -> Iterator[str]:
-    """Yield the files that a program's options name, ``-`` for what it reads."""
+    """Yield the files that a program's options name, ``-`` for standard input."""
     pairs = [word.text for word in call.arguments]
     pairs += [f"{first}={second}" for first, second in pairwise(pairs) if first in _WITH_VALUE]
     for text in pairs:
@@ -224,14 +224,14 @@ def _socat(call: Call) -> Iterator[Judgement]:
 
 
 def _copies(call: Call) -> Iterator[Judgement]:
-    """Copying programs send when the last place is that of another computer."""
+    """Judge copying programs: they send if the destination is on another computer."""
     places = [word for word in call.operands if word.known]
     if len(places) > 1 and _PLACE.match(places[-1].text):
         yield "ask", _RULE, f"it sends files {_TO}: {places[-1].text!r}"
 
 
 def _cloud(call: Call) -> Iterator[Judgement]:
-    """Clients of storage services: from here to there, and not the other way round."""
+    """Judge clients of storage services: uploads, not downloads."""
     texts = [word.text for word in call.operands]
     if call.name == "rclone":
         there = [bool(_PLACE.match(text)) for text in texts[1:]]
@@ -266,7 +266,7 @@ def _shares(_call: Call) -> Iterator[Judgement]:
 
 
 _READING = frozenset("nc ncat netcat telnet mail mailx sendmail mutt msmtp http https xh socat".split())
-"""Programs that send whatever they read."""
+"""Programs that send their standard input."""
 
 SENDERS: dict[str, Callable[[Call], Iterator[Judgement]] | None] = {
     **dict.fromkeys(("curl", "curlie"), _options(_CURL_FILES)),
@@ -284,4 +284,4 @@ SENDERS: dict[str, Callable[[Call], Iterator[Judgement]] | None] = {
     "openssl": _openssl,
     "socat": _socat,
 }
-"""Programs that reach other computers, and what each of them does in its own way."""
+"""Programs that connect to other computers, with the judge of each."""

@@ -1,4 +1,4 @@
-"""Which options of programs start other programs; all of it data."""
+"""Tables of the options with which programs start other programs."""
 
 from __future__ import annotations
 
@@ -84,17 +84,17 @@ _STARTS_PROGRAMS = {
 """``is_option`` defines the syntax of options. A program's subcommand is part of its name."""
 
 _HARMLESS = re.compile(r"\+(\d*|F|G|/[^\n|]*)")
-"""Places in a file, which pagers and editors take as a command behind ``+``."""
+"""Positions in a file, which pagers and editors accept after ``+`` like a command."""
 
 _BARE_LETTERS = frozenset({"tar", "gtar", "bsdtar"})
-"""Their first argument is letters of options, also without a dash."""
+"""Programs whose first argument is option letters, even without a dash."""
 
 
 def starts_program(name: str, arguments: Sequence[Word]) -> str | None:
-    """Return what speaks of another program among a program's arguments, as it is written; None where nothing does.
+    """Return the argument with which a program starts another one; None if there is none.
 
     Args:
-        name: The program, with its subcommand where it has some: ``git clone``.
+        name: The program, with its subcommand if it has subcommands: ``git clone``.
         arguments: What follows the name.
     """
     options = _STARTS_PROGRAMS.get(name, "").split()

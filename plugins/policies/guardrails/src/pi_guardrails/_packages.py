@@ -1,4 +1,4 @@
-"""Package managers: what they install is code that has not been looked at, and what they remove may be the guard."""
+"""Package managers: they install unreviewed code, and may remove the guard itself."""
 
 from __future__ import annotations
 
@@ -48,10 +48,10 @@ _INSTALLS: dict[str, str] = {
     "uv": "add pip_install tool_install tool_run",
     "yarn": "add dlx create global",
 }
-"""Subcommands that bring in what their operands name."""
+"""Subcommands that install what their operands name."""
 
 _SYSTEM_WIDE = frozenset("apt apt-get aptitude dnf yum zypper pkg apk pacman brew port snap flatpak".split())
-"""Also files are installed for the whole computer by these."""
+"""Managers that install for the whole computer, files included."""
 
 _ALWAYS_BRING = frozenset("npx pnpx bunx uvx".split())
 _LOCAL_RUNNERS = frozenset({("npm", "exec"), ("npm", "x")})
@@ -108,7 +108,7 @@ def installs(call: Call) -> Iterator[Judgement]:
 
 
 def _after(words: str, arguments: Sequence[Word]) -> Sequence[Word] | None:
-    """Return the arguments after a subcommand, ``pip_install`` for two words; None where it is another one."""
+    """Return the arguments after a subcommand, ``pip_install`` for two words; None for another subcommand."""
     wanted = words.split("_")
     for place, word in enumerate(arguments):
         if not wanted:
@@ -142,7 +142,7 @@ def _brought(name: str, words: str, rest: Sequence[Word]) -> Iterator[Judgement]
 
 
 def _named(rest: Sequence[Word]) -> list[Word]:
-    """Return the operands: packages, and not the values of options."""
+    """Return the operands, which are packages, without the values of options."""
     named = []
     for place, word in enumerate(rest):
         before = rest[place - 1].text if place else ""
@@ -168,4 +168,4 @@ def _shown(word: Word) -> str:
 
 
 MANAGERS = frozenset({*_INSTALLS, *_REMOVES, *_ALWAYS_BRING})
-"""The programs that ``installs`` knows."""
+"""The programs that ``installs`` handles."""

@@ -1,4 +1,4 @@
-"""Which files are guarded, and what a path really leads to: links and ``..`` do not get around a guard."""
+"""Which files are guarded, and where a path really leads: links and ``..`` do not bypass the guard."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _TEMPORARY = ("/tmp", "/var/tmp")  # noqa: S108 - to be compared with
 _HARMLESS = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/zero"})
 _MOST_FILES = 1000
 _LONGEST = 4096
-"""No longer path leads anywhere."""
+"""Maximum length of a path; a longer one cannot exist."""
 
 
 @frozen(kw_only=True)
@@ -40,8 +40,8 @@ class Places:
         cwd: What relative paths are relative to, absolute.
         project: The session's working directory, absolute; ``cwd`` when None.
         home: The user's folder.
-        agent_dir: pi's own folder: what is in it decides over this guard.
-        patterns: Names that are guarded, see ``GUARDED``; those of the user come after ours.
+        agent_dir: pi's own folder, whose files configure this guard.
+        patterns: Names that are guarded, see ``GUARDED``; the user's patterns come after the defaults.
     """
 
     cwd: str
@@ -50,19 +50,19 @@ class Places:
     project: str | None = None
     patterns: tuple[str, ...] = field(default=GUARDED)
     _meanings: dict[str, tuple[str, str]] = field(factory=dict, init=False, eq=False, repr=False)
-    """What was looked up: a judgement takes a moment, and asks for each path several times."""
+    """Cache of resolved paths: one judgement asks for each path several times."""
 
     @property
     def root(self) -> str:
-        """The folder that is there to be worked in."""
+        """The folder that the agent may work in."""
         return self.project or self.cwd
 
     def protection(self, path: str, *, written: bool = True) -> str | None:
-        """Return the pattern that guards a path, as it is written or as it really is; None where none does.
+        """Return the pattern that guards a path as written or as resolved; None if none does.
 
         Args:
             path: A file or folder.
-            written: Whether it is certain to be written. What runs later is guarded only then.
+            written: Whether it is certain to be written; files that run later are guarded only then.
         """
         for each in self.meanings(path):
             if self._inside(each, self.agent_dir):
@@ -74,11 +74,11 @@ class Places:
 
     @staticmethod
     def runs_later(pattern: str) -> bool:
-        """Whether a pattern that ``protection`` returned is that of a file which other programs run."""
+        """Whether a pattern that ``protection`` returned is for files that other programs run later."""
         return pattern in _LATER
 
     def system(self, path: str) -> str | None:
-        """Return the folder of the operating system that a path lies in; the working directory is never part of it."""
+        """Return the operating system folder that contains a path; the working directory is never part of one."""
         for each in self.meanings(path):
             if self._is_harmless(each) or self._inside(each, self.root):
                 continue
@@ -88,15 +88,15 @@ class Places:
         return None
 
     def is_device(self, path: str) -> bool:
-        """Whether writing there reaches a device: a disk, and not ``/dev/null``."""
+        """Whether writing there reaches a device such as a disk, not ``/dev/null``."""
         return any(self._inside(each, "/dev") and not self._is_harmless(each) for each in self.meanings(path))
 
     def is_precious(self, path: str) -> bool:
-        """Whether a path is a whole system, home, or folder around the working directory, or everything in one."""
+        """Whether a path is the root, the home folder, a parent of the working directory, or everything in one."""
         return any(self._is_precious(each.removesuffix("/*") or "/") for each in self.meanings(path))
 
     def is_outside(self, path: str) -> bool:
-        """Whether a path leads out of the working directory, and not to a folder for temporary files."""
+        """Whether a path is outside the working directory and not in a folder for temporary files."""
         if not self.leaves_project(path):
             return False
         real, home = self.meanings(path)[1], os.path.realpath(self.home)
@@ -104,14 +104,14 @@ class Places:
         return not folders or any(self._inside(home, folder) and self._inside(real, home) for folder in folders)
 
     def leaves_project(self, path: str) -> bool:
-        """Whether a path leads out of the working directory, to a folder for temporary files or elsewhere."""
+        """Whether a path is outside the working directory, temporary folders included."""
         written, real = self.meanings(path)
         if self._is_harmless(written) or self._is_harmless(real):
             return False
         return not self._inside(real, os.path.realpath(self.root))
 
     def size(self, path: str) -> int | None:
-        """Return the bytes of a file; None where there is none."""
+        """Return the size of a file in bytes; None if it does not exist."""
         try:
             return os.stat(self.meanings(path)[1]).st_size
         except (OSError, ValueError):
@@ -137,7 +137,7 @@ class Places:
             return
 
     def fits(self, path: str, pattern: str) -> bool:
-        """Whether an absolute path, or a folder that it is in, is meant by a pattern."""
+        """Whether a pattern matches an absolute path or one of its parent folders."""
         return fits(path, pattern, self.home)
 
     def _is_precious(self, path: str) -> bool:
@@ -150,7 +150,7 @@ class Places:
         return path in _HARMLESS or path.startswith(("/dev/fd/", "/dev/pts/"))
 
     def _pattern(self, path: str) -> str | None:
-        """Of the patterns that fit, the last counts, as in an ignore file."""
+        """Return the last matching pattern, which counts, as in an ignore file."""
         last = patterns_of(self.patterns, self.home).last(path)
         if last is None or self.patterns[last].startswith("!"):
             return None

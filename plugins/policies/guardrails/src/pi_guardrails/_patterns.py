@@ -1,4 +1,4 @@
-"""Names of guarded files, and the fast way to find the last of many patterns that fits a path."""
+"""Names of guarded files, and a fast search for the last of many patterns that matches a path."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ PROTECTED = (
     "site-packages/pi_*",
     "site-packages/pluggypi*",
 )
-"""Guarded wherever they lie, with all that is below them. ``!`` takes a name out again."""
+"""Guarded in every folder, with everything below them. ``!`` excludes a name again."""
 
 RUN_LATER = (
     ".bash_aliases",
@@ -124,12 +124,12 @@ RUN_LATER = (
     "usercustomize.py",
     "site-packages/*.pth",
 )
-"""Files that other programs read as commands, or start, when they are started themselves: guarded when written."""
+"""Files that other programs read as commands or execute when they start; guarded against writing."""
 
 
 @frozen(eq=False)
 class Patterns:
-    """Patterns of names, parted by the first name that they ask for.
+    """Patterns, indexed by the first name that they require.
 
     Attributes:
         plain: The places of the patterns whose first name is a plain one, by that name.
@@ -144,7 +144,7 @@ class Patterns:
     wanted: list[tuple[list[str], bool]]
 
     def last(self, path: str) -> int | None:
-        """Return the place of the last pattern that fits an absolute path, or a folder that it is in."""
+        """Return the index of the last pattern that matches an absolute path or one of its parent folders."""
         parts = path.casefold().strip("/").split("/")
         found = -1
         for start, part in enumerate(parts):
@@ -159,7 +159,7 @@ class Patterns:
 
 @lru_cache(maxsize=64)
 def patterns_of(names: tuple[str, ...], home: str) -> Patterns:
-    """Return patterns made ready to be compared.
+    """Compile patterns for matching.
 
     Args:
         names: As in ``guardrails.protectedPaths``, ``!`` and ``~/`` included.
@@ -181,5 +181,5 @@ def patterns_of(names: tuple[str, ...], home: str) -> Patterns:
 
 
 def fits(path: str, pattern: str, home: str) -> bool:
-    """Whether an absolute path, or a folder that it is in, has a name like the pattern."""
+    """Whether a pattern matches the name of an absolute path or of one of its parent folders."""
     return patterns_of((pattern,), home).last(path) is not None

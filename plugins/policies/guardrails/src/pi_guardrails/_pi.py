@@ -1,4 +1,4 @@
-"""pi itself: a run inside the run has its own guard, or none, and its settings decide about this one."""
+"""pi itself: a nested pi has its own guard or none, and its commands can change the settings of this guard."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _READS = frozenset(
         "trust --list",
     }
 )
-"""Subcommands that print something and change nothing."""
+"""Read-only subcommands."""
 
 _ABOUT = frozenset({"--version", "-v", "--help", "-h", "--list-models"})
 _HARMLESS = frozenset({"--json", "--all", "--time", "--tokens", "--plain", "--offline", "-h", "--help"})

@@ -1,4 +1,4 @@
-"""The user's own rules: what the settings allow, ask about or deny beyond what this plugin knows."""
+"""The user's own rules: what the settings allow, ask about or deny beyond the built-in rules."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ class Rule:
     """One of ``guardrails.rules``.
 
     Attributes:
-        action: What to do where everything else fits.
+        action: What to do if all patterns match.
         tool: Pattern of the tool's name.
-        command: Pattern of one simple command, its words parted by a space.
+        command: Pattern of one simple command, its words separated by single spaces.
         path: Pattern of a file, as in ``guardrails.protectedPaths``.
         reason: Why, in the user's words.
-        number: Its place in the list.
+        number: Its position in the list.
     """
 
     action: Verdict
@@ -59,8 +59,8 @@ class Policy:
     """The guard's settings.
 
     Attributes:
-        rules: The first that fits counts.
-        places: The folders, and what in them is protected.
+        rules: The first match counts.
+        places: The folders, and the protected files in them.
     """
 
     rules: tuple[Rule, ...]
@@ -71,7 +71,7 @@ class Policy:
         """Read the settings.
 
         Raises:
-            UserError: They are wrong. A guard that guesses what was meant would be none.
+            UserError: They are invalid. A guard that guesses the intention would be useless.
         """
         given = list_of(ctx.settings, "rules")
         extra = list_of(ctx.settings, "protectedPaths")
@@ -87,7 +87,7 @@ class Policy:
         return cls(rules=tuple(_rule(ctx.settings, number, each) for number, each in enumerate(given)), places=places)
 
     def settle(self, findings: list[Finding], tool: str) -> list[Finding]:
-        """Return the findings as the user's rules leave them."""
+        """Return the findings after applying the user's rules."""
         return [self._settled(finding, tool) for finding in findings]
 
     def _settled(self, finding: Finding, tool: str) -> Finding:
@@ -99,7 +99,7 @@ class Policy:
 
 
 def how_to_allow(finding: Finding, tool: str) -> str:
-    """Return what the user may add to the settings so that this is allowed from now on."""
+    """Return what the user can add to the settings to allow this from now on."""
     rule: dict[str, str] = {"tool": tool}
     if finding.command is not None:
         rule["command"] = escape(finding.command)

@@ -1,4 +1,4 @@
-"""Which processes a command ends: one that it started itself, one that it names, or more than were meant."""
+"""Which processes a command kills: one that it started, one that it names, or more than intended."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _IMPORTANT = (
     "/usr/bin/python3 /usr/local/bin/pi",
     "python3 -m pi_cli",
 )
-"""Programs that run what is needed, this agent among it: names, and command lines as ``-f`` looks at them."""
+"""Programs that run important processes, including this agent: by name, and by command line for ``-f``."""
 
 
 def kill(call: Call) -> Iterator[Judgement]:

@@ -1,4 +1,4 @@
-"""What programs do with their arguments that may be regretted: deleting, moving away, disks, permissions, processes.
+"""Destructive things that programs do with their arguments: deleting, moving, disks, permissions, processes.
 
 Each judge gets the call of a program of its family and yields ``(verdict, rule, reason)``.
 """
@@ -76,7 +76,7 @@ def judge_program(call: Call) -> Iterator[Judgement]:
 
 
 def sql_danger(text: str) -> str | None:
-    """Return what a text would do to a database that cannot be undone; None where it does no such thing."""
+    """Describe what SQL would irreversibly do to a database; None if it is harmless."""
     return next((why for pattern, why in _SQL if pattern.search(text)), None)
 
 
@@ -103,7 +103,7 @@ def _remove(call: Call) -> Iterator[Judgement]:
 
 
 def _move(call: Call) -> Iterator[Judgement]:
-    """What is moved out of the working directory, or from elsewhere, is missing there as if it were deleted."""
+    """Moving a file out of the working directory, or from elsewhere, is like deleting it there."""
     places, sources = call.places, call.operands
     if not sources:
         return

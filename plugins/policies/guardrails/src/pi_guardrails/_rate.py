@@ -31,10 +31,10 @@ class Rate:
     """Counts the tool calls of a session.
 
     Args:
-        settings: With ``guardrails.limits.run`` and ``guardrails.limits.session``; a limit that is not set is none.
+        settings: Read for ``guardrails.limits.run`` and ``guardrails.limits.session``; an unset limit does not apply.
 
     Raises:
-        UserError: A limit is set and cannot hold.
+        UserError: A limit is set to an invalid value.
     """
 
     def __init__(self, settings: SettingsView) -> None:
@@ -45,7 +45,7 @@ class Rate:
 
     @property
     def needs_budgets(self) -> bool:
-        """Whether there are limits that the plugin ``budgets`` keeps."""
+        """Whether there are limits that the plugin ``budgets`` enforces."""
         return self._needs_budgets
 
     @property
@@ -59,7 +59,7 @@ class Rate:
             self._calls["run"] = _Calls()
 
     def tool_call(self, ctx: PiContext) -> str | None:
-        """Return why no tool may be called now; None when it may, and the call counts."""
+        """Count a tool call; return why it is refused, None if it is allowed."""
         now = time.monotonic()
         for scope, limit in self._limits.items():
             times = self._calls[scope].times
@@ -76,7 +76,7 @@ class Rate:
         number = len(calls.times)
         used = f"{number} of {limit:g} tool calls in the last minute"
         if number >= limit:
-            return f"Guardrails: this {scope} has used {used}. Raise {setting} in the settings to go on."
+            return f"Guardrails: this {scope} has used {used}. Raise {setting} in the settings to continue."
         if number >= _NOTICE_AT * limit and not calls.noticed:
             calls.noticed = True
             ctx.ui.notify(f"Guardrails: this {scope} has used {used} ({setting}).", "warning")

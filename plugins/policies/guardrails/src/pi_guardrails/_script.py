@@ -1,7 +1,7 @@
-"""From a text to the commands that a shell would run: all of them, wherever they are, or why that is not certain.
+"""Parses a script into all commands that a shell would run, or says why that is uncertain.
 
-The tree comes from tree-sitter's grammar of bash. Where grammar and shell are known to differ, and wherever the tree
-holds something that this module does not know, the script has a problem, and may not be called understood.
+The tree comes from tree-sitter's grammar of bash. Where grammar and shell are known to differ, and where the tree
+contains something unknown to this module, the script has a problem and does not count as understood.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["Command", "Redirect", "Script", "read_script"]
 
 LONGEST = 100_000
-"""Longer scripts are not read: the person who is asked could not read them either."""
+"""Longer scripts are not parsed: the user who is asked could not read them either."""
 
 _TEXTS = frozenset({"raw_string", "ansi_c_string", "string"})
 _WORDS = _TEXTS | {"word", "concatenation"}
@@ -35,7 +35,7 @@ _OF_HERE_DOCUMENTS = frozenset(
     "file_descriptor heredoc_body heredoc_end heredoc_start herestring_redirect pipeline list ERROR command".split()
 )
 _OUTSIDE = frozenset({"program", "ERROR", "command_substitution", "process_substitution"})
-"""What reads nothing for the commands inside it."""
+"""Nodes that redirect no input for the commands inside them."""
 
 _READS = ("<", "<<<", "<&", "<&-", ">&-")
 _CALCULATES = frozenset({"arithmetic_expansion", "c_style_for_statement", "subscript", "test_command", "(("})
@@ -47,12 +47,12 @@ class Command:
     """A program and its arguments, as the shell would start it.
 
     Attributes:
-        words: Name first.
+        words: The name, then the arguments.
         stdin: Texts of here-documents and here-strings that it reads.
-        piped: Whether it reads what another command writes.
+        piped: Whether another command's output is piped into it.
         feeds: Words of the commands before it in its pipeline.
         reads: Files that it reads as its standard input.
-        is_called: Whether it is part of a function, and reads what the function reads.
+        is_called: Whether it is part of a function, and so reads the function's input.
     """
 
     words: tuple[Word, ...]
@@ -64,11 +64,11 @@ class Command:
 
     @property
     def has_input(self) -> bool:
-        """Whether it is known to read something other than its caller does."""
+        """Whether its input is known to differ from its caller's."""
         return bool(self.piped or self.stdin or self.reads)
 
     def reading_like(self, caller: Command) -> Command:
-        """Return the same command, with the standard input of the one that starts it unless it has its own."""
+        """Return the same command with its caller's standard input, unless it has its own."""
         if self.has_input or not caller.has_input:
             return self
         return evolve(self, stdin=caller.stdin, piped=caller.piped, feeds=caller.feeds, reads=caller.reads)
@@ -76,13 +76,13 @@ class Command:
 
 @frozen(eq=False)
 class Redirect:
-    """Where something is written to.
+    """A redirection that writes.
 
     Attributes:
         target: The file.
-        source: The redirection as it is written.
-        statement: All that writes there, as it is written.
-        writer: The command that writes there, where it is a single one.
+        source: The source text of the redirection.
+        statement: The source text of the statement that writes there.
+        writer: The command that writes there, if it is a single one.
     """
 
     target: Word
@@ -93,18 +93,18 @@ class Redirect:
 
 @define(eq=False)
 class Script:
-    """What is in a text.
+    """The contents of a script.
 
     Attributes:
-        commands: In the order in which they are written, those of substitutions and functions included.
-        redirects: Every file that something is written to.
-        origins: Variables that get what is known only when it runs, and from where, as a loop over a command's output.
-        assigned: Names of the variables that are given a value, with the number of places.
-        assignments: The same with the values.
-        named: Words that may be the name of a variable that is set: ``read HOME``.
-        words: All words without their quotes and all names, where there are assignments.
-        calculates: Whether it has arithmetic, where a shell runs commands in the index of a variable.
-        guesses: Plain values that variables get somewhere, of those whose value is not certain.
+        commands: In source order, including commands in substitutions and functions.
+        redirects: All redirections that write to a file.
+        origins: Variables whose values are known only at run time, and where they come from: a loop over output.
+        assigned: Names of assigned variables, with the number of assignments.
+        assignments: The assignments with their values.
+        named: Words that may name a variable that is set: ``read HOME``.
+        words: All unquoted words and all names, if there are assignments.
+        calculates: Whether it contains arithmetic, in which a shell runs commands in array indexes.
+        guesses: Plain values assigned to variables whose value is uncertain.
         functions: Names of functions.
         bombs: Functions that multiply themselves.
         prompts: Expansions that run the text of a variable.
@@ -127,12 +127,12 @@ class Script:
 
 
 def read_script(text: str, variables: Mapping[str, str], guess: Mapping[str, str] | None = None) -> Script:
-    """Parse a text as a shell would. Never raises for any text.
+    """Parse a text as a shell would. Never raises because of the text.
 
     Args:
         text: The script.
-        variables: Those whose values are known before it runs, unless it sets them itself.
-        guess: Values of variables that it does set, taken as if they counted everywhere.
+        variables: Variables with known values, unless the script sets them itself.
+        guess: Values to assume everywhere for variables that the script sets.
     """
     script = Script()
     if len(text) > LONGEST:
@@ -160,7 +160,7 @@ def _parser() -> Parser:
 
 
 def _name(root: Node, script: Script) -> None:
-    """Find the names of variables that are set, and whether there is arithmetic."""
+    """Record the names of variables that are set, and whether there is arithmetic."""
     for node in nodes(root):
         if node.type == "variable_assignment" and node.children:
             script.assigned[source(node.children[0]).partition("[")[0]] += 1
@@ -204,7 +204,7 @@ def _collect(root: Node, script: Script, known: dict[str, str]) -> None:
 
 
 def _note(node: Node, script: Script, variables: Mapping[str, str]) -> None:
-    """Remember what else of a script counts."""
+    """Record other relevant parts of a script."""
     if node.type == "for_statement":
         name, *values = (child for child in node.named_children if child.type not in ("do_group", "compound_statement"))
         script.origins.append((source(name), " ".join(source(child) for child in values)))
@@ -256,7 +256,7 @@ def _inputs(node: Node) -> Iterator[Node]:
 
 
 def _spilled(node: Node) -> Iterator[Node]:
-    """Yield the arguments that the grammar gives to a redirection before them: ``rm > log -rf x``."""
+    """Yield arguments that the grammar wrongly attaches to the redirection before them: ``rm > log -rf x``."""
     at, parent = node, node.parent
     while parent is not None:
         if parent.type == "redirected_statement" and parent.children[0] == at:
@@ -289,7 +289,7 @@ def _here_document(node: Node, variables: Mapping[str, str]) -> str:
 
 
 def _feeds(node: Node) -> tuple[str, ...] | None:
-    """Return the sources of what is piped into a command, or into a group that it is part of; None for nothing."""
+    """Return the source of what is piped into a command or its enclosing group; None for nothing."""
     at, parent = node, node.parent
     while parent is not None and at.type not in _OUTSIDE:
         if parent.type == "pipeline":
@@ -345,7 +345,7 @@ def _assignment(node: Node, variables: Mapping[str, str]) -> Iterator[tuple[str,
 
 
 def _declared(node: Node, variables: Mapping[str, str]) -> Word:
-    """Return a word of ``export`` and its like, without quotes."""
+    """Return an unquoted word of ``export`` or a similar builtin."""
     written = source(node)
     if node.type == "variable_assignment" and node.children:
         return next((Word(f"{name}={value.text}", written) for name, value in _assignment(node, variables)))
@@ -355,7 +355,7 @@ def _declared(node: Node, variables: Mapping[str, str]) -> Word:
 
 
 def _function(node: Node, script: Script) -> None:
-    """A function that starts itself twice, or in the background, never ends starting."""
+    """Record a function; one that starts itself twice, or in the background, is a fork bomb."""
     name = next((source(child) for child in node.named_children if child.type == "word"), "")
     script.functions.add(name)
     calls = [each for each in nodes(node) if each.type == "command_name" and source(each) == name]

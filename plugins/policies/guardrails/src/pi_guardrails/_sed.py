@@ -1,4 +1,4 @@
-"""Reads the language of sed, as far as is needed to know whether a program of it runs commands or writes files."""
+"""Parses sed programs as far as needed to know whether they run commands or write files."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 __all__ = ["LONGEST", "sed_is_harmless", "sed_operands", "sed_programs"]
 
 LONGEST = 2000
-"""Longer programs are not read: that takes time with the square of their length."""
+"""Longer programs are not parsed: the time grows with the square of their length."""
 
 _BRACKETS = r"\[\^?\]?(?>\[:[a-z]+:\]|[^]])*\]"
 _ADDRESS = re.compile(
@@ -36,7 +36,7 @@ _FILE = re.compile(r"-[nErszu]*f|--fi")
 
 
 def sed_programs(arguments: Sequence[Word]) -> list[str]:
-    """Return the programs among the arguments: those after ``-e``, else the first that is not an option."""
+    """Return the sed programs among the arguments: after each ``-e``, or else the first operand."""
     return _taken_apart(arguments)[0]
 
 
@@ -63,7 +63,7 @@ def _taken_apart(arguments: Sequence[Word]) -> tuple[list[str], list[Word]]:
 
 
 def sed_is_harmless(program: str) -> bool:
-    """Whether a program only prints and changes what it reads; False for one that is not understood."""
+    """Whether a program only prints and edits its input; False if it is not understood."""
     if len(program) > LONGEST:
         return False
     at = 0

@@ -1,7 +1,7 @@
-"""Reads the settings of the guard strictly: one that is set and cannot hold is an error, never a default.
+"""Reads the guard's settings strictly: an invalid value is an error, never replaced by a default.
 
-Elsewhere a wrong value, or a file that is no JSON, costs a notice, as if it were not set. A limit or a rule that
-is set and silently does not hold would be worse than none.
+Elsewhere an invalid value, or a file that is not JSON, causes a notice and is ignored. A limit or a rule that silently
+does not apply would be worse than none.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ _KEYS = frozenset({"enabled", "rules", "protectedPaths", "limits"})
 
 
 def is_enabled(settings: SettingsView) -> bool:
-    """Return whether the guard is on duty.
+    """Return whether the guard is enabled.
 
     Raises:
-        UserError: The settings are ambiguous or invalid, for example with a name that does not exist.
+        UserError: The settings are ambiguous or invalid, for example because of an unknown name.
     """
     switch = (*_TOP, "enabled")
     enabled = settings.get(switch)
@@ -45,10 +45,10 @@ def is_enabled(settings: SettingsView) -> bool:
 
 
 def limits_of(settings: SettingsView) -> dict[tuple[str, str], float]:
-    """Return the limits by scope and measure; what is not there is not limited.
+    """Return the limits by scope and measure; a missing one does not apply.
 
     Raises:
-        UserError: One is no number, or there is no such limit.
+        UserError: A limit is not a number, or is unknown.
     """
     scopes = _object(settings, _LIMITS)
     _check_names(settings, _LIMITS, scopes, SCOPES)
@@ -66,10 +66,10 @@ def limits_of(settings: SettingsView) -> dict[tuple[str, str], float]:
 
 
 def list_of(settings: SettingsView, name: str) -> list[Any]:
-    """Return a list of the guard's settings, empty where none is set.
+    """Return a setting of the guard that is a list, empty if it is not set.
 
     Raises:
-        UserError: It is no list.
+        UserError: It is not a list.
     """
     given = _read(settings, (*_TOP, name), [])
     if not isinstance(given, list):
@@ -78,13 +78,13 @@ def list_of(settings: SettingsView, name: str) -> list[Any]:
 
 
 def mistake(settings: SettingsView, steps: Sequence[str], what: str, inside: str = "") -> UserError:
-    """Return the error that a setting cannot be used, with the place where it was set.
+    """Return the error for an invalid setting, with the place where it was set.
 
     Args:
-        settings: Where it comes from.
-        steps: Its name.
-        what: What is wrong with it, from the verb on.
-        inside: The part of it that is meant: ``[0].path``.
+        settings: The settings that contain it.
+        steps: The parts of its name.
+        what: What is wrong with it, starting with the verb.
+        inside: The invalid part of it: ``[0].path``.
     """
     place = settings.place(steps)
     return UserError(f"setting {'.'.join(steps)}{inside} {what}{f' ({place})' if place else ''}")

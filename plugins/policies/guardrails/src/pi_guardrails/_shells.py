@@ -1,4 +1,4 @@
-"""How shells and interpreters are started: with a text of their language, with a file, or with what they read."""
+"""How shells and interpreters are started: with inline code, with a file, or with their standard input."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ INTERPRETERS = {
     "perl": "eE",
     "php": "rBE",
 }
-"""Letters of the options that take a text of the language; the words of ``_INLINE`` do with all of them."""
+"""Letters of the options that take inline code; the words in ``_INLINE`` work with all interpreters."""
 
 _INLINE = re.compile(r"(--eval|--print|--execute)(=.*)?|-Command|-EncodedCommand|-eval|eval|/[cCkK]", re.DOTALL)
 _VERSIONED = re.compile(r"(python|pypy|perl|ruby|lua|php|node|ipython)[\d.]+")
@@ -43,10 +43,10 @@ _VALUES = {
     "python": "-W -X --check-hash-based-pycs",
     "ruby": "-C -E -I -K -r",
 }
-"""Options whose value is the next argument, of the programs whose own options end at the file that they run."""
+"""Options that take the next argument, for programs whose own options end at the file that they run."""
 
 _ALWAYS_READS = frozenset({"ed"})
-"""Their commands come from their standard input, whatever file they are given."""
+"""Programs that read commands from standard input even if a file is given."""
 
 _FILE_OPTIONS = {"make": "-f --file --makefile", "gmake": "-f --file --makefile"}
 
@@ -56,7 +56,7 @@ class Start:
     """How an interpreter is started.
 
     Attributes:
-        inline: Whether an option holds a text of the language.
+        inline: Whether an option contains code.
         file: What it runs.
         module: The name after Python's ``-m``.
         rest: The arguments after file or module.
@@ -71,7 +71,7 @@ class Start:
 
 
 def interpreter(name: str) -> str | None:
-    """Return the interpreter that a program is, without its version; None when it is none."""
+    """Return the interpreter that a program is, without its version; None for other programs."""
     plain = "node" if name == "nodejs" else _VERSIONED.sub(r"\1", name)
     return plain if plain in INTERPRETERS else None
 
@@ -93,7 +93,7 @@ def started(name: str, arguments: Sequence[Word]) -> Start:
 
 
 def _up_to_file(name: str, rest: list[Word]) -> Start:
-    """Take the options apart of a program that ends them at the file it runs."""
+    """Parse the options of a program that end at the file it runs."""
     values = _VALUES[name].split()
     while rest:
         word = rest.pop(0)
@@ -111,7 +111,7 @@ def _up_to_file(name: str, rest: list[Word]) -> Start:
 
 
 def after_shell_options(name: str, rest: list[Word]) -> tuple[list[Word], bool]:
-    """Return what follows a shell's options, and whether it begins with a script as text; ``su`` takes a user first."""
+    """Return the arguments after a shell's options, and whether they begin with a script; ``su`` takes a user first."""
     takes_text = False
     while rest and (rest[0].text[:1] in "-+" or name == "su") and rest[0].known:
         option = rest.pop(0).text

@@ -40,7 +40,7 @@ class Switch:
         self._mistake: str | None = None
 
     async def session_start(self, _event: SessionStartEvent, ctx: PiContext) -> None:
-        """Go on duty, or off; where the settings are wrong, refuse everything."""
+        """Enable or disable the guard; refuse everything while its settings are invalid."""
         self._go_off()
         if ctx.settings.get("guardrails") is None and ctx.settings.unread("guardrails") is None:
             return
@@ -67,7 +67,7 @@ class Switch:
             self._off.append(self._pi.on("agent_settled", self.agent_settled))
 
     async def _check_budgets(self, rate: Rate) -> None:
-        """Check that the plugin is loaded that keeps all limits but that of the rate of tool calls.
+        """Check that the plugin ``budgets`` is loaded if needed: it enforces all limits but the tool call rate.
 
         Raises:
             UserError: It is needed and is not loaded.
@@ -101,12 +101,12 @@ class Switch:
         return UserBashResult(result=refused)
 
     def context(self, _event: ContextEvent, _ctx: PiContext) -> ContextResult:
-        """Refuse the request, as the settings are wrong."""
+        """Refuse the request, because the settings are invalid."""
         from pi_hookspecs import ContextResult
 
         return ContextResult(block=True, reason=self._mistake)
 
     def agent_settled(self, _event: AgentSettledEvent) -> None:
-        """Begin to count anew for the next run."""
+        """Reset the run's counters for the next run."""
         if self._rate is not None:
             self._rate.end_run()

@@ -1,4 +1,4 @@
-"""Findings by a program's name and arguments alone, as data."""
+"""Tables of findings that follow from a program's name and arguments alone."""
 
 from __future__ import annotations
 
@@ -206,7 +206,7 @@ _NO_VERBS = READERS | frozenset(
     "npm npx pip pip3 pnpm podman pytest python python3 rake rg rsync ruby rustc sed select sort tldr tox tr uv vitest "
     "whatis xargs yarn".split()
 )
-"""Programs whose arguments may be any words; subcommands of all others speak for themselves."""
+"""Programs whose arguments may be any words; for all others, subcommands are meaningful."""
 
 
 def by_name(call: Call) -> Iterator[Judgement]:
@@ -230,6 +230,6 @@ def by_name(call: Call) -> Iterator[Judgement]:
 
 
 def _aws_action(call: Call) -> str:
-    """Return service and operation, which options of all services may precede."""
+    """Return service and operation, skipping global options before them."""
     pairs = zip(("", *call.texts), call.texts, strict=False)
     return " ".join([text for before, text in pairs if not text.startswith("-") and before not in _AWS_OPTIONS][:2])

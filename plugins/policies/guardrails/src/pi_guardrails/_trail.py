@@ -34,7 +34,7 @@ _BUILDERS = frozenset(
     "ant bazel bundle cargo cmake composer deno dotnet go gradle grunt gulp just lein make gmake meson mix mvn ninja "
     "nox npm pip pip3 pnpm poetry pytest rake sbt scons stack swift task tox uv yarn".split()
 )
-"""Programs that run what files of their folder define."""
+"""Programs that run what files in their folder define."""
 
 _RULES = (
     "Makefile",
@@ -61,7 +61,7 @@ class Run:
 
     Attributes:
         path: Absolute.
-        command: The simple command that runs it, as rules of the user see it.
+        command: The simple command that runs it, as matched by the user's rules.
         reader: The interpreter; None where the file itself names it.
     """
 
@@ -72,11 +72,11 @@ class Run:
 
 @define(eq=False)
 class Trail:
-    """What is known of the files of one line, whatever the order in which its commands run.
+    """What is known about the files of one command line, regardless of execution order.
 
     Attributes:
         fetched: Files and folders that were downloaded or unpacked from a download, absolute.
-        written: Texts of the files that the line writes, absolute; None for a text that is not known.
+        written: Contents of the files that the line writes, by absolute path; None if unknown.
         runs: The files that it runs.
         builds: The folders whose files define what is run, and the command that reads them.
         remotes: Whether the line sets the address of one of git's remotes.
@@ -92,7 +92,7 @@ class Trail:
 
     @property
     def pushes_elsewhere(self) -> bool:
-        """Whether git sends something to an address that the line itself brings."""
+        """Whether git pushes to an address that the line itself sets."""
         return self.remotes and self.pushes
 
     def follow(self, call: Call, text: str) -> None:
@@ -100,7 +100,7 @@ class Trail:
 
         Args:
             call: The program.
-            text: The command, as rules of the user see it.
+            text: The command, as matched by the user's rules.
         """
         places = call.places
         self.fetched |= {_absolute(places, path) for path in _fetched(call)}
@@ -122,7 +122,7 @@ class Trail:
             self.builds += [(_absolute(places, each), text) for each in (".", *given, *operands)]
 
     def _written_by(self, call: Call) -> None:
-        """Remember the files that ``tee`` and ``dd`` write."""
+        """Record the files that ``tee`` and ``dd`` write."""
         command = call.command
         text = "\n".join(command.stdin) if command.stdin and call.name == "tee" and not command.piped else None
         for word in call.arguments:
@@ -131,18 +131,18 @@ class Trail:
                 self.write(call.places, path, text, " ".join(command.feeds))
 
     def redirect(self, redirect: Redirect, places: Places) -> None:
-        """Remember what is written into a file."""
+        """Record what is written into a file."""
         if redirect.target.known:
             text = printed(redirect.writer) if redirect.writer is not None else None
             self.write(places, redirect.target.text, text, redirect.statement)
 
     def write(self, places: Places, path: str, text: str | None, statement: str) -> None:
-        """Remember that a file gets a text.
+        """Record the contents of a file.
 
         Args:
             places: What the path is relative to.
             path: The file.
-            text: What it gets; None where that is not known.
+            text: Its contents; None if unknown.
             statement: The commands that write it.
         """
         whole = _absolute(places, path)
@@ -152,7 +152,7 @@ class Trail:
         self.written[whole] = None if text is None or known is None else f"{known}{text}\n"
 
     def run(self, places: Places, word: Word, command: str, reader: Reader | None) -> None:
-        """Remember that a file is run."""
+        """Record that a file is run."""
         if word.known and not is_stdin(word):
             self.runs.append(Run(_absolute(places, word.text), command, reader))
 
@@ -172,7 +172,7 @@ class Trail:
                 yield command
 
     def scripts(self) -> Iterator[tuple[Run, str | None]]:
-        """Yield what is run of the files that the line writes, with their texts; None for a text that is not known."""
+        """Yield the runs of files that the line writes, with their contents; None if unknown."""
         seen: set[str] = set()
         for run in self.runs:  # which grows, as a script may run the next one
             if run.path in self.written and run.path not in seen and not self._is_fetched(run.path):
@@ -187,7 +187,7 @@ class Trail:
         return any(path == each or path.startswith(each.rstrip("/") + "/") for each in self.fetched)
 
     def _carry(self, paths: list[str], name: str) -> None:
-        """A copy of what was downloaded is downloaded; a packed file gets its name without the ending."""
+        """A copy of a downloaded file counts as downloaded; an unpacked file loses its suffix."""
         *sources, target = paths
         if name in ("gunzip", "unxz", "unzstd"):
             self.fetched |= {os.path.splitext(each)[0] for each in paths if self._is_fetched(each)}
@@ -199,9 +199,9 @@ class Trail:
 
 
 def printed(command: Command) -> str | None:
-    """Return what a command writes where its arguments, or a here-document, contain it; else None.
+    """Return what a command prints, if its arguments or a here-document contain it literally; else None.
 
-    Nor do they where a text has escapes: shells disagree about what ``echo`` makes of them.
+    Also None if the text has escapes, about which the ``echo`` of shells disagree.
     """
     if not command.words or not command.words[0].known:
         return None
@@ -220,7 +220,7 @@ def printed(command: Command) -> str | None:
 
 
 def _formatted(pattern: str, values: list[str]) -> str | None:
-    """Return what ``printf`` makes of a pattern, of which only new lines and plain texts are read."""
+    """Return the output of ``printf`` for a format of plain text and newlines."""
     pattern = pattern.replace("\\n", "\n")
     parts = pattern.split("%s")
     if "\\" in pattern or "%" in "".join(parts):

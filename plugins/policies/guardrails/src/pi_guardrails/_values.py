@@ -1,4 +1,4 @@
-"""Which values variables of a script have: one for certain, where it is set in one place, or perhaps one of several."""
+"""The values of a script's variables: certain if set in one place, or else several possible ones."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ _SETS_OTHERS = frozenset(
     ". alias builtin declare enable eval export getopts let local mapfile read readarray readonly source trap typeset "
     "unset wait".split()
 )
-"""Words with which a script may set a variable in another way than ``NAME=value``, also under a name made of parts."""
+"""Words with which a script may set a variable without ``NAME=value``, or under a computed name."""
 
 _OF_THE_SHELL = re.compile(
     r"BASH.*|COMP.*|DIRSTACK|EUID|FUNCNAME|GROUPS|HIST.*|HOME|IFS|LINENO|MAPFILE|OLDPWD|OPT.*|PATH|PIPESTATUS|PPID|PWD"
     r"|RANDOM|REPLY|SECONDS|SHELL.*|SRANDOM|TMPDIR|UID|_"
 )
-"""Such names get another value from the shell, or make one of it that is not looked at here."""
+"""Variables whose value the shell changes or interprets in ways not covered here."""
 
 _PLAIN = re.compile(r"[\w./:@%+,=-]{1,1000}", re.ASCII)
-"""What the shell leaves as it is, with quotes and without; short, as it may be put in many places."""
+"""Text that the shell does not change, quoted or not; short, because it may be inserted in many places."""
 
 _MOST_GUESSES = 4
 
@@ -40,11 +40,11 @@ _MKTEMP = re.compile(
 
 
 def settled_value(node: Node, variables: Mapping[str, str], assigned: Mapping[str, int], words: set[str]) -> str | None:
-    """Return what a variable is from an assignment on, to the end of the script; None where that is not certain.
+    """Return the value of a variable from an assignment to the end of the script; None if uncertain.
 
     Args:
         node: The assignment.
-        variables: Those whose values are known at this place.
+        variables: Variables with known values at this place.
         assigned: How often the script assigns each variable.
         words: All words of the script, without their quotes.
     """
@@ -64,7 +64,7 @@ def settled_value(node: Node, variables: Mapping[str, str], assigned: Mapping[st
 
 
 def plain_values(values: Iterable[Node], variables: Mapping[str, str]) -> Iterator[str]:
-    """Yield the values that are known, and that the shell leaves as they are, without quotes too."""
+    """Yield the known values that the shell does not change, even unquoted."""
     for value in values:
         found = fields(value, variables)
         if len(found) == 1 and _PLAIN.fullmatch(found[0].text) is not None:
@@ -72,9 +72,9 @@ def plain_values(values: Iterable[Node], variables: Mapping[str, str]) -> Iterat
 
 
 def combined(guesses: Mapping[str, Sequence[str]]) -> list[dict[str, str]]:
-    """Return sets of values for variables that may have one of several, so that each value is in one of the sets.
+    """Return sets of values for variables with several possible ones, so that each value is in some set.
 
-    What one of them would do is worth a question. Only the first few values are looked at.
+    A danger in any one of them is worth a question. Only the first few values are examined.
     """
     count = min(max(map(len, guesses.values()), default=0), _MOST_GUESSES)
     return [
@@ -84,7 +84,7 @@ def combined(guesses: Mapping[str, Sequence[str]]) -> list[dict[str, str]]:
 
 
 def _always_runs(node: Node) -> bool:
-    """Whether a script comes past a place in any case, in the shell itself and not in one that it starts."""
+    """Whether a script always executes a place, and in the shell itself rather than a subshell."""
     at, parent = node, node.parent
     while parent is not None and parent.type in ("list", "redirected_statement", "variable_assignments"):
         if parent.type == "list" and parent.children[0] != at:

@@ -1,4 +1,4 @@
-"""Environment variables with which a command becomes another one."""
+"""Environment variables that change what a command does."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _COMMANDS = frozenset(
     "GIT_ASKPASS SSH_ASKPASS SUDO_ASKPASS GIT_PROXY_COMMAND LESSOPEN LESSCLOSE RSYNC_RSH CVS_RSH SVN_SSH HGMERGE "
     "PROMPT_COMMAND RUSTC RUSTC_WRAPPER CC CXX AR LD SHELL".split()
 )
-"""Their value is run."""
+"""Variables whose value is executed."""
 
 _CODE = {
     "BASH_ENV|ENV|PS[0-4]|SHELLOPTS|BASHOPTS|BASH_CMDS|BASH_ALIASES|ZDOTDIR|INPUTRC|CDPATH": ".",
@@ -47,10 +47,10 @@ _CODE = {
     "(?i:npm_config_(script_shell|registry|prefix|globalconfig|userconfig))": ".",
     "PIP_(EXTRA_)?INDEX_URL|PIP_CONFIG_FILE|UV_(DEFAULT_)?INDEX.*|UV_EXTRA_INDEX_URL": ".",
 }
-"""Patterns of names, and what in the value changes what later commands do."""
+"""Patterns of variable names, and of values that change what later commands do."""
 
 _SEARCHED = frozenset("PYTHONPATH NODE_PATH PERL5LIB RUBYLIB CLASSPATH".split())
-"""Folders that modules come from: harmless below the working directory, where a program finds its modules anyway."""
+"""Module search paths: harmless below the working directory, where programs find their modules anyway."""
 
 _SYSTEM = re.compile(
     r"(/usr)?(/local)?/s?bin|/(usr/local|opt|usr/lib|nix)/[\w./+-]+/bin|/opt/homebrew/s?bin"
@@ -62,12 +62,12 @@ _SYSTEM = re.compile(
 
 
 def effect_of(name: str, value: Word, places: Places) -> Effect | None:
-    """Return what giving a variable a value does: it is run as a ``command``, or changes ``code``; else None.
+    """Return the effect of an assignment: ``command`` if the value is executed, ``code`` if it changes code; else None.
 
     Args:
         name: The variable.
-        value: What it gets; its source is the value alone.
-        places: The folder in which that happens.
+        value: Its value; the source is the value alone.
+        places: The folder in which the assignment happens.
     """
     if name in _COMMANDS:
         return "command" if value.text else None
@@ -86,7 +86,7 @@ def _entries(value: Word) -> list[str]:
 
 
 def _hides_programs(value: Word) -> bool:
-    """Whether programs are looked for in a folder of the script's choice before the usual ones."""
+    """Whether a folder chosen by the script precedes the usual ones in the search path."""
     for entry in _entries(value):
         if entry in ("$PATH", "${PATH}"):
             return False
@@ -106,7 +106,7 @@ def _brings_modules(name: str, value: Word, places: Places) -> bool:
 
 
 def filled_by_builtins(commands: Sequence[Command]) -> Iterator[tuple[str, str]]:
-    """Yield the variables that ``read`` and its like fill, and the commands or files these read, as substitutions."""
+    """Yield the variables that ``read`` and similar builtins fill, and their sources, as substitutions."""
     for command in commands:
         name = command.words[0].text if command.words else ""
         texts = [word.text for word in command.words[1:]]

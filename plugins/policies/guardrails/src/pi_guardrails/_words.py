@@ -1,4 +1,4 @@
-"""What the shell makes of a word, as far as that is known before it runs: quotes, escapes, ``$IFS``, ``~``."""
+"""Expands a word like the shell, as far as possible before run time: quotes, escapes, ``$IFS``, ``~``."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 UNKNOWN = "\0"
-"""Stands in a text for what is known only when the command runs; no command line can hold this character."""
+"""Placeholder for text that is known only at run time; no command line can contain this character."""
 
 _BEYOND_ASCII = re.compile(r"[^\x00-\x7f]")
 _AFTER_COLON = re.compile(r"(\$\w+|\}):\$([A-Za-z_]\w*)/")
@@ -46,7 +46,7 @@ _LARGEST_CODE_POINT = 0x10FFFF
 _ASSIGNED_HOME = re.compile(r"([A-Za-z_]\w*=)~(?=/|$)", re.ASCII)
 _INDEX = re.compile(r"\w\[|\]|\$\(|`|\x00")
 _WITH_DEFAULT = re.compile(r"(?<=\w):?[-?=].*", re.DOTALL)
-"""What counts where a variable has no value: ``${HOME:?}``."""
+"""The part of an expansion for variables without a value: ``${HOME:?}``."""
 
 _STDIN = re.compile(r"-|/dev/stdin|/dev/fd/\d+|/proc/(self|thread-self|\d+)(/task/\d+)?/fd/\d+")
 
@@ -56,7 +56,7 @@ class Word:
     """One argument.
 
     Attributes:
-        text: As the program will get it; ``UNKNOWN`` replaces what is decided at run time.
+        text: As the program receives it; ``UNKNOWN`` replaces what is decided at run time.
         source: As it was written.
         globs: Whether the shell may expand it to file names.
         splits: Whether it may become several arguments, or none.
@@ -80,7 +80,7 @@ class _Piece:
 
 
 def for_parser(text: str) -> bytes:
-    """Return a text as the parser gets it: each character beyond ASCII as a run of control characters.
+    """Encode a text for the parser: each non-ASCII character becomes a run of control characters.
 
     The grammar's scanner looks such characters up in C's tables for ASCII, beyond their end: a brace before one can end
     the process. To a shell they are parts of words and of no variable's name, and so are the control characters, which
@@ -92,7 +92,7 @@ def for_parser(text: str) -> bytes:
 
 
 def as_written(raw: bytes) -> str:
-    """Return a part of what ``for_parser`` returned, as it was written."""
+    """Decode a part of what ``for_parser`` returned."""
     return _RUN.sub(lambda match: chr(int(match[1].translate(_HEX), 16)), raw.decode(errors="replace"))
 
 
@@ -117,7 +117,7 @@ def is_stdin(word: Word) -> bool:
 
 
 def has_index_that_runs(text: str) -> bool:
-    """Whether a text holds the index of a variable with a command in it, which arithmetic would run."""
+    """Whether a text contains an array index with a command, which arithmetic would run."""
     is_open = False
     for found in _INDEX.findall(text):
         if found in ("$(", "`", UNKNOWN) and is_open:
@@ -127,11 +127,11 @@ def has_index_that_runs(text: str) -> bool:
 
 
 def fields(node: Node, variables: Mapping[str, str]) -> list[Word]:
-    """Return the arguments that a node becomes: one, or several where it holds an unquoted ``$IFS``.
+    """Return the arguments that a node expands to: several if it contains an unquoted ``$IFS``.
 
     Args:
         node: A word of any kind.
-        variables: Those whose values are known.
+        variables: Variables with known values.
     """
     groups: list[list[_Piece]] = [[]]
     for piece in _pieces(node, variables):
@@ -144,7 +144,7 @@ def fields(node: Node, variables: Mapping[str, str]) -> list[Word]:
 
 
 def text_between(node: Node, variables: Mapping[str, str], start: int, end: int, *, quotes: str = "") -> str:
-    """Return the text of a string or here-document between two bytes of the source, expansions in their places."""
+    """Return the text of a string or here-document between two bytes of the source, with expansions in place."""
     whole, base = node.text or b"", node.start_byte
     parts, at = [], start
     for child in node.named_children:
@@ -189,7 +189,7 @@ def _pieces(node: Node, variables: Mapping[str, str]) -> list[_Piece]:
 
 
 def _bare(written: str) -> list[_Piece]:
-    """Part an unquoted text at its escapes: what is escaped counts as quoted."""
+    """Split an unquoted text at its escapes: escaped characters count as quoted."""
     pieces, at = [], 0
     for match in _ESCAPED.finditer(written):
         if match.start() > at:
@@ -222,7 +222,7 @@ def _word(pieces: list[_Piece], written: str, variables: Mapping[str, str]) -> W
 
 
 def _home(user: str, variables: Mapping[str, str]) -> str:
-    """Return the folder of ``~user``, assumed to be next to that of this user."""
+    """Return the folder of ``~user``, assumed to be next to this user's folder."""
     home = variables.get("HOME", UNKNOWN)
     if not user or UNKNOWN in home:
         return home + user

@@ -1,4 +1,4 @@
-"""Programs that start the program named in their arguments: ``sudo``, ``env``, ``xargs``, ``uv run`` and their like."""
+"""Programs that start the program named in their arguments, such as ``sudo``, ``env``, ``xargs`` and ``uv run``."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ class Wrapper:
     Attributes:
         flags: Letters of its options without a value.
         values: Letters of its options with one.
-        long: Long options that are followed by a value; all others are taken for flags if ``closed``.
-        closed: Whether every long option that it knows is a flag, or is named in ``long``.
+        long: Long options that are followed by a value; if ``closed``, all others are flags.
+        closed: Whether every long option is a flag or named in ``long``.
         subcommand: The word, or the words, that come before its own options: ``run`` of ``uv run``.
         operands: How many arguments come before the command.
         assigns: Whether ``NAME=value`` may come before it.
-        adds: Whether it adds arguments that are not known yet.
-        text: Whether the rest is one text for a shell.
-        dashes: Whether the command comes after ``--`` alone.
+        adds: Whether it appends unknown arguments.
+        text: Whether the remaining arguments form a script for a shell.
+        dashes: Whether the command follows only after ``--``.
     """
 
     flags: str = ""
@@ -141,18 +141,18 @@ _SUBCOMMANDS: dict[str, tuple[Wrapper, ...]] = {
         (Wrapper(flags="yq", values="pw", long="--package --workspace --prefix", closed=True),),
     ),
 }
-"""Programs that start others with a certain subcommand."""
+"""Programs that start others through a subcommand."""
 
 _TEXTS = {
     "concurrently": "-n --names -c --prefix-colors -p --prefix -m --max-processes --restart-tries --restart-after",
     "hyperfine": "-w --warmup -m --min-runs -M --max-runs -r --runs -S --shell -u --time-unit -P -L -D --style -N"
     " --export-json --export-markdown --export-csv --parameter-list --parameter-scan --command-name -n",
 }
-"""Programs whose operands are texts for a shell, and their options that are followed by something else."""
+"""Programs whose operands are shell scripts, and their options that take a value."""
 
 
 def wrapper_of(name: str, arguments: Sequence[Word]) -> tuple[Wrapper, tuple[Word, ...]] | None:
-    """Return how a program starts another one, and the arguments from its own options on; None when it does not."""
+    """Return how a program starts another one, and its arguments after the subcommand; None if it does not."""
     plain = _WRAPPERS.get(name)
     if plain is not None:
         return plain, tuple(arguments)
@@ -164,9 +164,9 @@ def wrapper_of(name: str, arguments: Sequence[Word]) -> tuple[Wrapper, tuple[Wor
 
 
 def inner_commands(wrapper: Wrapper, arguments: Sequence[Word]) -> Iterator[tuple[Word, ...]]:
-    """Yield the commands that a wrapper may start: one, or after an option that is not known here, every later word.
+    """Yield the commands that a wrapper may start: one, or every word after an unknown option.
 
-    What comes out is words, name first; the name may be ``UNKNOWN``.
+    Each command is a list of words, name first; the name may be ``UNKNOWN``.
     """
     rest, certain = _after_options(wrapper, list(arguments))
     added: tuple[Word, ...] = (Word(UNKNOWN, "what it reads", splits=True),) if wrapper.adds else ()
@@ -188,7 +188,7 @@ def inner_commands(wrapper: Wrapper, arguments: Sequence[Word]) -> Iterator[tupl
 
 
 def texts_of(name: str, arguments: Sequence[Word]) -> list[str]:
-    """Return what among a program's arguments is given to a shell, now or later, each as a script."""
+    """Return the arguments that a program passes to a shell, now or later, each as a script."""
     texts = [word.text for word in arguments]
     if name == "npm" and texts[:2] == ["pkg", "set"]:
         return [text.partition("=")[2] for text in texts[2:] if text.startswith("scripts.")]
@@ -200,7 +200,7 @@ def texts_of(name: str, arguments: Sequence[Word]) -> list[str]:
 
 
 def commands_of_find(arguments: Sequence[Word]) -> Iterator[tuple[Word, ...]]:
-    """Yield the commands that ``find`` starts for what it finds; the names of the files are not known."""
+    """Yield the commands that ``find`` starts for its matches; the file names are unknown."""
     rest = list(arguments)
     while rest:
         if rest.pop(0).text not in ("-exec", "-execdir", "-ok", "-okdir"):
@@ -212,7 +212,7 @@ def commands_of_find(arguments: Sequence[Word]) -> Iterator[tuple[Word, ...]]:
 
 
 def commands_of_fd(arguments: Sequence[Word]) -> Iterator[tuple[Word, ...]]:
-    """Yield the commands that ``fd`` starts for what it finds, appended at the end without a placeholder."""
+    """Yield the commands that ``fd`` starts for its matches, which are appended if there is no placeholder."""
     rest = list(arguments)
     while rest:
         option, equals, value = rest.pop(0).text.partition("=")
@@ -227,7 +227,7 @@ def commands_of_fd(arguments: Sequence[Word]) -> Iterator[tuple[Word, ...]]:
 
 
 def _after_subcommand(wrapper: Wrapper, arguments: Sequence[Word]) -> tuple[Word, ...] | None:
-    """Return what follows a wrapper's subcommand, which options with and without a value may come before."""
+    """Return the arguments after a wrapper's subcommand, skipping options before it."""
     wanted = wrapper.subcommand.split()
     for place, word in enumerate(arguments):
         if not wanted:
@@ -240,7 +240,7 @@ def _after_subcommand(wrapper: Wrapper, arguments: Sequence[Word]) -> tuple[Word
 
 
 def _replaced(options: Sequence[Word]) -> str | None:
-    """Return the placeholder that ``xargs`` replaces by its input; None where that is appended."""
+    """Return the placeholder that ``xargs`` replaces with its input; None if the input is appended."""
     found = None
     for place, word in enumerate(options):
         match = re.fullmatch(r"-[0rtpxo]*([IJi])(.*)|--replace(=(.*))?", word.text, re.DOTALL)
@@ -253,14 +253,14 @@ def _replaced(options: Sequence[Word]) -> str | None:
 
 
 def _without(replaced: str, word: Word) -> Word:
-    """Return a word in which a text is replaced by something that is known only when it runs."""
+    """Return a word in which a text is replaced by ``UNKNOWN``."""
     if UNKNOWN in replaced:
         return Word(UNKNOWN, word.source)
     return Word(word.text.replace(replaced, UNKNOWN), word.source) if replaced in word.text else word
 
 
 def _after_options(wrapper: Wrapper, rest: list[Word]) -> tuple[list[Word], bool]:
-    """Return the arguments from the command on, and whether all options before it are known."""
+    """Return the arguments from the inner command on, and whether all options before it are known."""
     certain = True
     while rest:
         text = rest[0].text
@@ -278,7 +278,7 @@ def _after_options(wrapper: Wrapper, rest: list[Word]) -> tuple[list[Word], bool
 
 
 def _option(wrapper: Wrapper, text: str) -> tuple[int, bool]:
-    """Return how many arguments an option is, its value included, and whether that is certain."""
+    """Return how many arguments an option takes up, including its value, and whether that is certain."""
     long = wrapper.long.split()
     if text.startswith("--"):
         takes = any(option.startswith(text) for option in long)  # a beginning will do

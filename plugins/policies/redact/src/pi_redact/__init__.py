@@ -1,4 +1,4 @@
-"""Takes keys and passwords out of what pi stores. On by default."""
+"""Removes keys and passwords from everything that pi stores. On by default."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def register_commands() -> list[Command]:
 
 @hookimpl
 def register_services() -> list[Service]:
-    """Take secrets out of texts that pi and plugins write."""
+    """Redact texts that pi and plugins write."""
     from pi_redact._service import Funnel
 
     return [Funnel()]

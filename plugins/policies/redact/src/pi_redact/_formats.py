@@ -1,6 +1,6 @@
-"""Formats of keys: what each begins with, what it looks like, and how chance matches are recognised.
+"""Formats of keys: their prefixes, their patterns, and checks against chance matches.
 
-The long words of a text are searched for the beginnings first; a pattern is tried only where its beginning occurs.
+Long words of a text are first searched for prefixes; a pattern is tried only where its prefix occurs.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ class Format:
     """A format.
 
     Attributes:
-        name: What it is a key of; part of the mark.
-        starts: Texts of which one occurs in every key of the format.
-        pattern: The key; its group ``key``, where it has one, is what is secret.
-        check: Whether a match is a key, given what the pattern found.
+        name: The service that issues such keys; part of the mark.
+        starts: Texts; each key of the format contains one of them.
+        pattern: Matches the key; if it has a group ``key``, only that part is secret.
+        check: Decides whether a match really is a key.
     """
 
     name: str
@@ -35,7 +35,7 @@ class Format:
 
 
 def _mixed(key: str) -> bool:
-    """Whether a key has a digit, and letters of both cases: a word or a slug has not."""
+    """Whether a key has a digit and letters of both cases, unlike a word or a slug."""
     return any(c.isdigit() for c in key) and any(c.islower() for c in key) and any(c.isupper() for c in key)
 
 
@@ -109,11 +109,11 @@ FORMATS = (
         _is_password,
     ),
 )
-"""From the special to the general: the first that fits names a key."""
+"""From specific to general: the first match names a key."""
 
 
 _SHORTEST = 14
-"""Characters of the shortest word that can hold a key: a password in an address, ``a://b:123456@c``."""
+"""Characters of the shortest word that can contain a key: a password in an address, ``a://b:123456@c``."""
 
 
 @cache
@@ -123,7 +123,7 @@ def _compiled(number: int) -> re.Pattern[str]:
 
 
 def matches(text: str) -> Iterator[tuple[int, int, str]]:
-    """Yield begin, end and name of what looks like a key; they may overlap."""
+    """Yield start, end and name of everything that looks like a key; matches may overlap."""
     long_words = " ".join([word for word in text.split() if len(word) >= _SHORTEST])  # most words of a text are short
     for number, each in enumerate(FORMATS):
         if not any(start in (text if " " in start else long_words) for start in each.starts):
@@ -142,14 +142,14 @@ def _named() -> re.Pattern[str]:
 
 
 def named_values(text: str) -> Iterator[tuple[int, int, str]]:
-    """Yield begin, end and ``value`` of what is assigned to a key-like name and looks like chance."""
+    """Yield start, end and ``value`` of random-looking values that are assigned to a key-like name."""
     for match in _named().finditer(text):
         if _entropy(match["key"]) > _CHANCE:
             yield (*match.span("key"), "value")
 
 
 _CHANCE = 3.7
-"""Bits per character above which a value is no word: random letters and digits of 16 characters have 3.8 or so."""
+"""Bits per character above which a value is not a word: 16 random letters and digits have about 3.8."""
 
 
 def _entropy(text: str) -> float:

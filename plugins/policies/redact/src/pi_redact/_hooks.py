@@ -1,4 +1,4 @@
-"""What redaction does in a session: in what is stored always, in what the provider reads where the user asks for it."""
+"""Redaction in a session: always of what is stored, and of provider requests if the user wants it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Hooks:
     """One session's handlers.
 
     Args:
-        redactor: What they replace secrets by.
+        redactor: Replaces the secrets.
         provider: Whether the provider gets marks instead of secrets.
     """
 
@@ -35,7 +35,7 @@ class Hooks:
     def session_before_append(
         self, event: SessionBeforeAppendEvent, ctx: PiContext
     ) -> SessionBeforeAppendResult | None:
-        """Take secrets out of what is stored."""
+        """Redact what is stored."""
         from pi_hookspecs import SessionBeforeAppendResult
 
         self.learn(ctx)
@@ -43,7 +43,7 @@ class Hooks:
         return None if entries is event.entries else SessionBeforeAppendResult(entries=entries)
 
     def before_provider_request(self, event: BeforeProviderRequestEvent, ctx: PiContext) -> Any:
-        """Take secrets out of what the provider gets."""
+        """Redact what the provider receives."""
         if not self._provider:
             return None
         self.learn(ctx)
@@ -51,7 +51,7 @@ class Hooks:
         return None if payload is event.payload else payload
 
     def tool_call(self, event: ToolCallEvent, _ctx: PiContext) -> ToolCallResult | None:
-        """Put the secrets back that the model knows by their marks only."""
+        """Restore the secrets that the model knows only by their marks."""
         from pi_hookspecs import ToolCallResult
 
         if not self._provider:
@@ -60,5 +60,5 @@ class Hooks:
         return None if arguments is event.input else ToolCallResult(input=arguments)
 
     def learn(self, ctx: PiContext) -> None:
-        """Learn the secrets that pi knows by now."""
+        """Learn the secrets that pi currently knows."""
         self._redactor.know((each.source, each.value) for each in ctx.secrets.known())

@@ -1,4 +1,4 @@
-"""The key of the marks: made once, kept in pi's directory, readable by the user alone."""
+"""The key of the marks: generated once, stored in pi's directory, readable only by the user."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _BYTES = 32
 
 
 def mark_key(agent_dir: Path) -> bytes:
-    """Return the key; a new one for this process alone where it cannot be kept."""
+    """Return the key; a new one for this process alone if it cannot be stored."""
     file = Path(agent_dir, "redact.key")
     with suppress(OSError):
         key = file.read_bytes()

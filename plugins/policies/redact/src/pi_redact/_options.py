@@ -1,4 +1,4 @@
-"""The settings of redaction, and the user's own patterns, which are tried before they are used."""
+"""The settings of redaction, and the user's own patterns, which are tested before use."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _PROBE_SECONDS = 0.05
 
 @frozen(kw_only=True)
 class Options:
-    """What was asked for.
+    """The settings in force.
 
     Attributes:
         provider: Whether the provider gets marks, too.
-        strict: Whether values of key-like names are replaced, and wrong patterns refuse the start.
-        patterns: The user's own, by name.
+        strict: Whether values of key-like names are replaced, and invalid patterns prevent the start.
+        patterns: The user's own patterns, by name.
         problems: Patterns that are not used, and why.
     """
 
@@ -37,7 +37,7 @@ class Options:
 
 
 def read_options(settings: SettingsView) -> Options | None:
-    """Return what the settings ask for; None where redaction is off.
+    """Return the settings in force; None if redaction is off.
 
     Raises:
         UserError: A pattern cannot be used, and ``redact.strict`` is set.
@@ -58,7 +58,7 @@ def read_options(settings: SettingsView) -> Options | None:
 
 
 def _tried(text: str) -> re.Pattern[str]:
-    """Return a pattern that works and is fast enough.
+    """Compile a pattern and check that it is fast enough.
 
     Raises:
         ValueError: It is not.
@@ -66,7 +66,7 @@ def _tried(text: str) -> re.Pattern[str]:
     try:
         pattern = re.compile(text)
     except (re.error, OverflowError) as error:
-        raise ValueError(f"it is no regular expression: {error}") from error
+        raise ValueError(f"it is not a regular expression: {error}") from error
     except RecursionError as error:
         raise ValueError("its groups are nested too deeply") from error
     if pattern.match(""):

@@ -1,4 +1,4 @@
-"""Replaces secrets in texts by marks: ``[secret:github:3f9a]``, the same mark for the same secret."""
+"""Replaces secrets in texts with marks: ``[secret:github:3f9a]``, always the same mark for the same secret."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ if TYPE_CHECKING:
 __all__ = ["LEAST", "MARK", "Redactor"]
 
 LEAST = 8
-"""Characters of the shortest known value that is replaced: a shorter one occurs by chance."""
+"""Minimum length of a known value that is replaced: shorter ones occur by chance."""
 MARK = re.compile(r"\[secret:[a-z0-9_.-]+:[0-9a-f]{6}\]")
 _NAME = re.compile(r"[^a-z0-9_.-]+")
 
 
 class Redactor:
-    """Knows secrets, and replaces them.
+    """Replaces known secrets, and everything that looks like a key.
 
     Args:
-        key: Of the hashes in the marks, so that a secret cannot be found by trying which one fits a mark.
-        patterns: Further patterns, with the name of what they find.
-        strict: Whether values of key-like names are replaced if they look like chance.
+        key: Key of the hashes in the marks, so that a secret cannot be found by trying candidates against a mark.
+        patterns: Further patterns, each with its name.
+        strict: Whether random-looking values of key-like names are replaced.
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class Redactor:
         self._secrets: dict[str, str] = {}
 
     def know(self, values: Iterable[tuple[str, str]]) -> None:
-        """Add secrets: where each is from, and its value."""
+        """Add secrets: the source and value of each."""
         fresh = {value: source for source, value in values if len(value) >= LEAST and value not in self._known}
         if fresh:
             self._known |= fresh
@@ -49,7 +49,7 @@ class Redactor:
             self._pattern = re.compile("|".join(map(re.escape, longest_first)))
 
     def redact(self, text: str) -> str:
-        """Return the text with marks for secrets; the same object where it has none."""
+        """Return the text with marks for secrets; the same object if it has none."""
         spans = self._spans(text)
         if not spans:
             return text
@@ -61,7 +61,7 @@ class Redactor:
         return "".join((*parts, text[at:]))
 
     def restore(self, text: str) -> str:
-        """Return the text with the secrets of marks that this redactor made."""
+        """Return the text with the secrets in place of the marks that this redactor made."""
         return MARK.sub(lambda match: self._secrets.get(match[0], match[0]), text) if "[secret:" in text else text
 
     def mark(self, name: str, secret: str) -> str:
@@ -75,7 +75,7 @@ class Redactor:
         return mark
 
     def _spans(self, text: str) -> Sequence[tuple[int, int, str]]:
-        """Return the secrets in order; those that overlap become one, named by what is known or begins first."""
+        """Return the secrets in order; overlapping ones are merged, and a known or else the first one names them."""
         known = self._pattern.finditer(text) if self._pattern is not None else ()
         found = [(match.start(), 0, match.end(), self._source(match[0])) for match in known]
         found += [(begin, rank, end, name) for rank, (begin, end, name) in enumerate(self._guesses(text), 1)]
@@ -100,7 +100,7 @@ class Redactor:
 
 
 def _forms(value: str) -> Iterator[str]:
-    """Yield how a value is written in JSON and HTML, where that is different."""
+    """Yield the forms of a value in JSON and HTML, where they differ."""
     forms = (json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1], _in_html(value))
     yield from (form for form in forms if form != value)
 

@@ -1,4 +1,4 @@
-"""The one place that all other texts go through: ``TextRedactor``, for files, exports, telemetry, logs and indexes."""
+"""``TextRedactor``, through which all other texts pass: files, exports, telemetry, logs and indexes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SETTINGS = ("redact.strict", "redact.patterns")
 
 
 class Funnel:
-    """Implements ``TextRedactor``; keeps what it made of the settings until they change."""
+    """Implements ``TextRedactor``; caches the parsed settings until they change."""
 
     kind = "TextRedactor"
 
@@ -23,7 +23,7 @@ class Funnel:
         self._made: tuple[Any, Redactor] | None = None
 
     def redact(self, text: str, settings: SettingsView, secrets: SecretValues) -> str:
-        """Return the text with marks for secrets; the same object where it has none, or redaction is off."""
+        """Return the text with marks for secrets; the same object if it has none, or redaction is off."""
         if not text or settings.get_bool("redact.enabled", default=True) is False:
             return text
         redactor = self._redactor(settings)

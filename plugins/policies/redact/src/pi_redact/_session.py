@@ -1,4 +1,4 @@
-"""The handlers of a session, as few as its settings need."""
+"""A session's handlers, only those that its settings need."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["handlers"]
 
 
 def handlers(ctx: PiContext) -> dict[str, Callable[..., Any]]:
-    """Return the handlers by hook: that of stored entries, and two more where the provider gets marks."""
+    """Return the handlers by hook: one for stored entries, and two more if the provider receives marks."""
 
     @cache
     def hooks() -> Hooks:
@@ -44,7 +44,7 @@ def handlers(ctx: PiContext) -> dict[str, Callable[..., Any]]:
 
 
 def _refuse_wrong_patterns(_event: Any, ctx: PiContext) -> Any:
-    """Refuse requests while a pattern cannot be used."""
+    """Refuse requests while a pattern is invalid."""
     from pi_hookspecs import BeforeModelRequestResult
     from pi_redact._options import read_options
 

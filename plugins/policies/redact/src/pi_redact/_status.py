@@ -11,7 +11,7 @@ __all__ = ["show_status"]
 
 
 def show_status(_args: str, ctx: PiContext) -> None:
-    """Notify the user of what is replaced where."""
+    """Show the user what is replaced, and where."""
     from pi_redact._formats import FORMATS
     from pi_redact._options import read_options
 

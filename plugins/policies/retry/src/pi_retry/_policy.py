@@ -24,7 +24,7 @@ _ANOTHER_MODEL_HELPS = WORTH_WAITING | {"quota", "auth"}
 
 
 class Backoff:
-    """Waits ``retry.baseDelayMs``, doubled each time up to ``retry.maxDelayMs``, or longer where the server asks so.
+    """Waits ``retry.baseDelayMs``, doubled each time up to ``retry.maxDelayMs``, or longer if the server asks for it.
 
     After ``retry.maxRetries`` attempts, and where waiting does not help, the models of ``retry.failover`` are next.
     """
@@ -44,7 +44,7 @@ class Backoff:
 
 
 def _delay_ms(message: AssistantMessage, attempt: int, settings: SettingsView) -> int | None:
-    """Return the delay: what the server asks for, and at least that of the backoff.
+    """Return the delay: the server's, but at least the backoff's.
 
     A server may say 0, but if that is wrong all attempts are used up within milliseconds. None is returned when it asks
     for more than ``retry.provider.maxRetryDelayMs``: the user would wait without knowing why.
@@ -83,7 +83,7 @@ def _usable(names: Sequence[str], ctx: PiContext) -> list[str]:
         try:
             models[ctx.find_model(name).reference] = None
         except PiError as error:
-            ctx.ui.notify(f"Model {name!r} of the setting retry.failover is left out: {error}", "warning")
+            ctx.ui.notify(f"Model {name!r} of the setting retry.failover is not used: {error}", "warning")
     return list(models)
 
 

@@ -57,7 +57,7 @@ class Change:
 
 @frozen
 class Checkpoint:
-    """A tree, and what it does not hold.
+    """A tree, and which files it does not contain.
 
     Attributes:
         tree: The name of the tree.
@@ -69,19 +69,19 @@ class Checkpoint:
 
 
 class Checkpoints:
-    """The checkpoints of one work tree, made by one session.
+    """The checkpoints of one work tree in one session.
 
     Args:
-        folder: Where the stores of all work trees are.
+        folder: The parent folder of the stores of all work trees.
         cwd: A folder in the work tree.
         session: The session's id.
-        include: Patterns of ignored files that are stored all the same.
-        is_too_large: Says of a folder that is no repository whether only the paths that pi writes are stored.
+        include: Patterns of ignored files that are stored nevertheless.
+        is_too_large: Decides for a folder outside a repository whether to store only the paths that pi writes.
 
     Attributes:
         root: The work tree; the folder itself outside a repository.
-        in_repository: Whether it is one of git.
-        touched: The paths that are stored where the folder is too large to be; else None.
+        in_repository: Whether it is a git work tree.
+        touched: The paths that are stored if the folder is too large to store whole; else None.
     """
 
     def __init__(
@@ -106,14 +106,14 @@ class Checkpoints:
         self.touched = Touched(self.git, session) if self._is_limited(is_too_large) else None
 
     def make(self, paths: Sequence[str] | None = None) -> Checkpoint:
-        """Store the work tree as it is now.
+        """Store the current work tree.
 
         Args:
             paths: The only ones that can have changed since the last time, relative to the root; None where any can.
-                It saves a look at every file.
+                Saves examining every file.
 
         Raises:
-            GitFailed: git is not there or failed.
+            GitFailed: git is missing or failed.
         """
         if self._last is None:
             self._open()
@@ -137,13 +137,13 @@ class Checkpoints:
         return self._last
 
     def relative(self, path: str) -> str | None:
-        """Return an absolute path relative to the root; None outside of it."""
+        """Return an absolute path relative to the root; None if it is outside."""
         folder, name = os.path.split(path)
         found = os.path.relpath(os.path.join(os.path.realpath(folder), name), self.root)
         return None if found == os.pardir or found.startswith(os.pardir + os.sep) else found.replace(os.sep, "/")
 
     def keep(self, path: str) -> None:
-        """Store what a path of a folder that is too large is now, before pi writes it for the first time.
+        """In a folder that is too large to store whole, store a path before pi writes it for the first time.
 
         Raises:
             GitFailed: git failed.
@@ -164,7 +164,7 @@ class Checkpoints:
         """Return how the second tree differs from the first; repositories within the work tree are left out.
 
         Raises:
-            GitFailed: One of them is not stored any more.
+            GitFailed: One of them is no longer stored.
         """
         trees = (self._complete(old), self._complete(new))
         fields = self.git("diff-tree", "-r", "-z", "--raw", "--no-renames", *trees).split(b"\0")
@@ -184,7 +184,7 @@ class Checkpoints:
         return found
 
     def has(self, tree: str) -> bool:
-        """Whether a tree is stored, with everything that it holds."""
+        """Whether a tree is stored with all of its contents."""
         try:
             self.git("ls-tree", "-r", "--name-only", "-z", self._complete(tree))
         except GitFailed:
@@ -192,9 +192,9 @@ class Checkpoints:
         return True
 
     def note_ignored(self) -> str | None:
-        """Store which ignored files there are, with size and time of change, and return the name of the list.
+        """Store a list of the ignored files with size and modification time, and return its name.
 
-        Folders that are ignored as a whole are one row. None where there are none, or too many files.
+        Folders that are ignored as a whole are one row. None if there are no such files, or too many.
 
         Raises:
             GitFailed: git failed.
@@ -227,7 +227,7 @@ class Checkpoints:
         return name, found.st_size, found.st_mtime
 
     def _name(self, thing: str) -> None:
-        """Keep an object from being pruned, as long as checkpoints are kept."""
+        """Protect an object from pruning for as long as checkpoints are kept."""
         self.git("update-ref", f"refs/rewind/{self._session}/{int(time.time())}-{thing[:12]}", thing)
 
     def _open(self) -> None:
@@ -262,7 +262,7 @@ class Checkpoints:
         return tree if self.touched is None else self.touched.complete(tree)
 
     def _is_limited(self, is_too_large: Callable[[Path], bool]) -> bool:
-        """Whether only the paths that pi writes are stored: as the session began, however large the folder is now."""
+        """Whether only the paths that pi writes are stored; decided when the session began, not by the current size."""
         if self.in_repository:
             return False
         if touched_file(self.git.store, self._session).exists():
@@ -270,7 +270,7 @@ class Checkpoints:
         return not self.git.index.exists() and is_too_large(self.root)
 
     def _changed(self, paths: Sequence[str] | None) -> _Changed:
-        """Return what differs from the index, of all paths or of some."""
+        """Return what differs from the index, in all paths or in the given ones."""
         if self.touched is not None:
             listed = [*self.touched]
         elif paths is not None:
@@ -300,7 +300,7 @@ class Checkpoints:
 
 @frozen
 class _Changed:
-    """Paths that differ from the index: those that are gone, those to store, and those that cannot be stored."""
+    """Paths that differ from the index: deleted ones, ones to store, and ones that cannot be stored."""
 
     gone: list[str] = field(factory=list)
     there: list[str] = field(factory=list)
@@ -308,7 +308,7 @@ class _Changed:
 
 
 class _Links:
-    """Knows which folders of a work tree are links: what is behind them is not in the work tree."""
+    """Knows which folders of a work tree are links; their targets are not part of the work tree."""
 
     def __init__(self, root: Path) -> None:
         self._root = root

@@ -1,4 +1,4 @@
-"""``/rewind``: a list of prompts, a preview, and the way back."""
+"""``/rewind``: lists prompts, previews the changes, and restores."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ _USAGE = "Use /rewind [ENTRY] [files|conversation|both] [--force], or /rewind un
 
 
 async def rewind(args: str, ctx: PiContext) -> dict[str, Any] | None:
-    """Run the command, and return the data of the entry about it; None where nothing was brought back.
+    """Run the command; return the data for its session entry, None if nothing was restored.
 
     Raises:
-        UserError: It is used in a wrong way, or what is asked for is not there.
-        PiError: The files cannot be brought back; they are as they were.
+        UserError: The arguments are wrong, or the requested point does not exist.
+        PiError: The files cannot be restored; none was changed.
     """
     words = args.split()
     force = "--force" in words
@@ -104,7 +104,7 @@ async def _go(
 
 
 def _preview(checkpoints: Checkpoints, last: str | None, tree: str) -> tuple[str, str]:
-    """Return what would be changed, and the tree of the files as they are; what is refused is not asked about.
+    """Return what would change, and the tree of the current files; raises before the user is asked.
 
     Raises:
         UserError: The user has changed files since the last tree.

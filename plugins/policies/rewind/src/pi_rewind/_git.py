@@ -1,7 +1,7 @@
-"""git with a store of its own: an object database and an index that no other program uses.
+"""Runs git with a separate store: an object database and an index that no other program uses.
 
-The user's configuration, hooks, filters and attributes do not count: what a checkpoint holds is byte for byte what was
-on the disk.
+The user's configuration, hooks, filters and attributes are ignored: a checkpoint holds the exact bytes that were on
+disk.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _OPTIONS = {
     "gc.auto": "0",
 }
 _RAW = "* -text -filter -ident -eol -working-tree-encoding\n"
-"""Attributes that win over those of the work tree."""
+"""Attributes that override the work tree's own."""
 
 
 class GitFailed(UserError):
@@ -36,7 +36,7 @@ class GitFailed(UserError):
 
 
 def workspace_of(cwd: Path) -> tuple[Path, Path, Path] | None:
-    """Return the work tree that a folder is in, its git directory, and the one that holds the objects; None if none."""
+    """Return the work tree of a folder, its git directory, and the one with the objects; None outside a repository."""
     asked = ("rev-parse", "--path-format=absolute", "--show-toplevel", "--git-dir", "--git-common-dir")
     done = _run("git", "-C", os.fspath(cwd), *asked, env=_environment())
     lines = os.fsdecode(done.stdout).splitlines()
@@ -75,12 +75,12 @@ class Git:
         return Git(self.store, self.root, name, self._excludes)
 
     def create(self, objects: Path | None, ignored: Path | None, *, sha256: bool = False) -> None:
-        """Create the store, unless it is there.
+        """Create the store if it does not exist.
 
         Args:
-            objects: The objects of the user's repository, which need not be stored again.
-            ignored: Its own list of ignored names.
-            sha256: Whether its objects have the newer kind of names.
+            objects: The object folder of the user's repository; its objects are not stored again.
+            ignored: The repository's own file of ignored names.
+            sha256: Whether its objects are named by SHA-256.
         """
         if not (self.store / "HEAD").exists():
             self.store.mkdir(parents=True, exist_ok=True)
@@ -99,7 +99,7 @@ class Git:
             alternates.write_text(f"{objects}\n")
 
     def __call__(self, *arguments: str, data: bytes = b"") -> bytes:
-        """Run a command, and return what it prints.
+        """Run a command, and return its output.
 
         Raises:
             GitFailed: It ended with an error; the message is git's own.
@@ -110,7 +110,7 @@ class Git:
         return done.stdout
 
     def paths(self, *arguments: str) -> list[str]:
-        """Return the names that a command prints, each ended by NUL."""
+        """Return the NUL-terminated names that a command prints."""
         return [os.fsdecode(name) for name in self(*arguments).split(b"\0") if name]
 
     def contents(self, names: Iterable[str]) -> dict[str, bytes]:

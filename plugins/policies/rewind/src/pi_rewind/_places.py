@@ -1,4 +1,4 @@
-"""Where checkpoints are made and kept: in repositories of git, elsewhere only where a setting asks for it."""
+"""Where checkpoints are made and kept: in git repositories, elsewhere only if a setting asks for it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SETTINGS = (_ENABLED, _INCLUDE)
 
 MOST_FILES = 20_000
 MOST_BYTES = 500_000_000
-"""Limits of a folder that is no repository, above which only what pi writes is stored."""
+"""Limits for a folder outside a repository; above them, only what pi writes is stored."""
 LIMITED = (
     f"This folder is in no git repository, and has more than {MOST_FILES:,} files or {MOST_BYTES // 1_000_000:,} MB:"
     " /rewind brings back only what the tools write and edit have changed."
@@ -37,7 +37,7 @@ LIMITED = (
 
 
 def why_none(settings: SettingsView, cwd: Path) -> str | None:
-    """Return why no checkpoints are made in a folder, for the user; None where they are."""
+    """Return, for the user, why no checkpoints are made in a folder; None if they are."""
     enabled = settings.get_bool(_ENABLED.name, None)
     if enabled is False:
         return "Checkpoints are off (rewind.enabled)."
@@ -49,7 +49,7 @@ def why_none(settings: SettingsView, cwd: Path) -> str | None:
 
 
 def checkpoints_of(settings: SettingsView, cwd: Path, session: str) -> Checkpoints:
-    """Return the checkpoints of a folder; call it where blocking is allowed.
+    """Return the checkpoints of a folder. Blocks.
 
     Raises:
         GitFailed: git is not installed.

@@ -1,4 +1,4 @@
-"""The checkpoints that a session's entries name, and what was changed between them."""
+"""The checkpoints that a session's entries name, and the changes between them."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ class Point:
     Attributes:
         entry: The id of the prompt's entry.
         tree: The tree of the files before it.
-        text: The first words of the prompt.
-        timestamp: When it was asked.
-        ignored: The list of the ignored files that were there; None without any.
+        text: The beginning of the prompt.
+        timestamp: When it was sent.
+        ignored: The list of ignored files that existed; None without any.
     """
 
     entry: str
@@ -58,7 +58,7 @@ class Point:
 
 @frozen
 class Points:
-    """What the entries of a session say.
+    """What a session's entries record.
 
     Attributes:
         points: One for each prompt with a checkpoint, oldest first.
@@ -76,7 +76,7 @@ class Points:
 
         Args:
             entries: All of the session; restores are found on every branch.
-            branch: Those of the branch whose prompts can be gone back to.
+            branch: The entries of the branch to whose prompts one can return.
         """
         last, restored = None, None
         for data in filter(None, map(_data, entries)):
@@ -95,7 +95,7 @@ class Points:
         return cls(tuple(points), last, restored)
 
     def find(self, entry: str) -> Point:
-        """Return the point of a prompt by its id, or the beginning of it.
+        """Return the point of a prompt by its id or a prefix of it.
 
         Raises:
             UserError: There is none, or several.
@@ -109,10 +109,10 @@ class Points:
 
 
 def rows_of(points: Points, checkpoints: Checkpoints, now: datetime) -> list[str]:
-    """Return a line for each point, oldest first: id, age, how many files were changed after it, the prompt's words.
+    """Return a line for each point, oldest first: id, age, number of files changed since, start of the prompt.
 
     Raises:
-        GitFailed: git is not there.
+        GitFailed: git is missing.
     """
     trees = [*(each.tree for each in points.points[1:]), points.last or ""]
     cells = []
@@ -133,14 +133,14 @@ def _age(now: datetime, timestamp: str) -> str:
 def restore_files(
     checkpoints: Checkpoints, points: Points, point: Point, *, force: bool = False, now: str | None = None
 ) -> Restored:
-    """Bring the files back to a point.
+    """Restore the files to a point.
 
     Args:
-        checkpoints: Those of the work tree.
-        points: What the session knows.
-        point: Where to go.
-        force: Also over the user's own changes.
-        now: The tree of the files as they are, if it was just made.
+        checkpoints: The work tree's checkpoints.
+        points: The session's points.
+        point: The target.
+        force: Whether to overwrite the user's own changes.
+        now: The tree of the current files, if it was just made.
 
     Raises:
         UserError: The user has changed files since the last checkpoint that would be overwritten, without ``force``.
@@ -150,7 +150,7 @@ def restore_files(
 
 
 def undo_files(checkpoints: Checkpoints, points: Points, *, force: bool = False) -> Restored:
-    """Bring the files back to before the last restore.
+    """Undo the last restore.
 
     Raises:
         UserError: Nothing was restored; or as above.
@@ -163,7 +163,7 @@ def undo_files(checkpoints: Checkpoints, points: Points, *, force: bool = False)
 
 
 def _restore(checkpoints: Checkpoints, last: str | None, wanted: str, now: str | None) -> Restored:
-    """Restore a tree; what was changed since the last one must not be lost, unless that is None."""
+    """Restore a tree; changes since the last tree must not be lost, unless that is None."""
     from pi_rewind._restore import restore
 
     now = now or checkpoints.make().tree
@@ -185,12 +185,12 @@ def refuse_own_changes(checkpoints: Checkpoints, last: str, wanted: str, now: st
     if lost:
         raise UserError(
             f"Changed since the last checkpoint, and not by pi: {_named(lost)}. These changes would"
-            " be lost (undo brings them back). Add --force to go on."
+            " be lost (undo brings them back). Add --force to continue."
         )
 
 
 def missing_ignored(checkpoints: Checkpoints, point: Point) -> str | None:
-    """Return which ignored files were deleted since a point, for the user; None without any."""
+    """Describe for the user which ignored files were deleted since a point; None without any."""
     lost = checkpoints.lost_ignored(point.ignored)
     if not lost:
         return None

@@ -1,4 +1,4 @@
-"""Forgets checkpoints after 14 days, and the oldest of a store that is too large; once a day and store."""
+"""Deletes checkpoints after 14 days, and the oldest ones of a store that is too large; once a day for each store."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _GRACE = "1.hour.ago"
 
 
 def prune(git: Git, now: float | None = None) -> None:
-    """Remove what is too old or too much, unless that was done within a day.
+    """Remove checkpoints that are too old or too many, at most once a day.
 
     Raises:
         GitFailed: git failed.

@@ -1,4 +1,4 @@
-"""Makes the checkpoints of a session in a thread, while the model thinks; the next tool that may write waits."""
+"""Makes a session's checkpoints in a thread while the model works; the next tool that may write waits."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["Recording"]
 _ENTRY = "rewind"  # as in ``_points``, which is not imported for it
 
 FILES_CHANGED = "files_changed"
-"""Channel of ``pi.events`` on which plugins report that a command of theirs has changed files of the work tree."""
+"""Channel of ``pi.events`` on which plugins report that one of their commands changed files of the work tree."""
 _PATIENCE = 5.0
 """Seconds for which a tool waits for a checkpoint."""
 
@@ -56,16 +56,16 @@ class Recording:
         self._pi.events.on(FILES_CHANGED, self._files_changed)
 
     def session_start(self) -> None:
-        """Forget what was known of another conversation."""
+        """Discard the state of the previous conversation."""
         self._off, self._checkpoints, self._tree, self._ctx = False, None, "", None
 
     def _files_changed(self, _data: object) -> None:
-        """Begin a checkpoint after a command of a plugin that has changed files: they are not the user's own."""
+        """Start a checkpoint after a plugin's command changed files, so that they do not count as the user's."""
         if self._ctx is not None and not self._off:
             self._begin(self._ctx, "after")
 
     def before_agent_start(self, _event: BeforeAgentStartEvent, ctx: PiContext) -> None:
-        """Begin the checkpoint before a prompt."""
+        """Start the checkpoint before a prompt."""
         from pathlib import Path
 
         from pi_rewind._places import why_none
@@ -78,12 +78,12 @@ class Recording:
             self._begin(ctx, "before", self._prompted)
 
     def message_start(self, event: MessageStartEvent, ctx: PiContext) -> None:
-        """Learn which entry the prompt has become, when its answer begins."""
+        """Record the prompt's entry id when its answer begins."""
         if event.message.role == "assistant" and self._prompted is not None and not self._prompted.done():
             self._answer_prompt(_last_prompt(ctx))
 
     async def tool_call(self, event: ToolCallEvent, ctx: PiContext) -> None:
-        """Wait for the checkpoint before something is written."""
+        """Wait for the checkpoint before a tool writes."""
         read_only = event.tool is not None and event.tool.annotations.read_only
         if self._off or read_only:
             return
@@ -98,25 +98,27 @@ class Recording:
             await asyncio.wait({making}, timeout=_PATIENCE)
             if not making.done():  # the thread goes on, but its tree is not that of any moment
                 making.cancel()
-                ctx.ui.notify("The checkpoint of this turn takes too long: /rewind does not cover the turn.", "warning")
+                ctx.ui.notify(
+                    "The checkpoint of this turn takes too long, so /rewind does not cover the turn.", "warning"
+                )
                 return
         if path is not None and self._checkpoints is not None and self._checkpoints.touched is not None:
             await asyncio.to_thread(self._keep, path)
 
     def _keep(self, path: str) -> None:
-        """Store a file of a folder that is too large to be stored, before it is written."""
+        """In a folder that is too large to store whole, store a file before it is written."""
         checkpoints = self._checkpoints
         if checkpoints is not None and (name := checkpoints.relative(path)) is not None:
             checkpoints.keep(name)
 
     def turn_end(self, _event: TurnEndEvent, ctx: PiContext) -> None:
-        """Begin the checkpoint after a turn that may have written."""
+        """Start the checkpoint after a turn that may have written files."""
         if self._wrote and not self._off:
             self._begin(ctx, "after", paths=self._paths)
         self._wrote, self._paths = False, set()
 
     async def session_shutdown(self) -> None:
-        """Let the last checkpoint be finished."""
+        """Wait for the last checkpoint."""
         self._answer_prompt(None)
         if self._making is not None:
             await asyncio.wait({self._making}, timeout=_PATIENCE)
@@ -180,7 +182,7 @@ class Recording:
         self._pi.append_entry(_ENTRY, data)
 
     def _stored(self, ctx: PiContext, kind: str, paths: set[str] | None) -> tuple[Checkpoint, str | None]:
-        """Make a checkpoint; return it, and before a prompt the list of the ignored files."""
+        """Make a checkpoint; return it, and before a prompt also the list of ignored files."""
         from pathlib import Path
 
         from pi_rewind._places import checkpoints_of
@@ -204,7 +206,7 @@ def _complete(text: str) -> list[str]:
 
 
 def _written_path(event: ToolCallEvent, ctx: PiContext) -> str | None:
-    """Return the one file that a call writes; None where it may write others, or the path needs more than joining."""
+    """Return the one file that a call writes; None if it may write others, or if the path is not a plain one."""
     path = event.input.get("path")
     if event.tool is None or event.tool.plugin != "tools" or event.tool_name not in ("write", "edit"):
         return None
@@ -215,7 +217,7 @@ def _written_path(event: ToolCallEvent, ctx: PiContext) -> str | None:
 
 
 def _is_odd(character: str) -> bool:
-    """Whether the tools may read a character of a path as another one, as spaces of Unicode."""
+    """Whether the tools may normalise a character of the path, such as a Unicode space."""
     return character == "\0" or (character.isspace() and character != " ")
 
 

@@ -1,6 +1,6 @@
-"""Brings a work tree back to a checkpoint: writes what differs, removes only what the checkpoint before holds in full.
+"""Restores a work tree to a checkpoint: writes what differs, removes only what the previous checkpoint fully contains.
 
-It is done under a journal: after a kill the next start finishes it. Nothing is removed that the store does not have.
+A journal protects the restore: after a kill, the next start finishes it. Only files that are stored are removed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _TEMPORARY = ".pi-rewind-"
 
 
 class NotRestored(UserError):
-    """The files stay as they are; the message says why."""
+    """No file was changed; the message says why."""
 
 
 @frozen
@@ -35,8 +35,8 @@ class Restored:
     """What a restore did.
 
     Attributes:
-        before: The tree of the files as they were, to undo it.
-        tree: The tree of the files as they are now.
+        before: The tree of the previous files, for undo.
+        tree: The tree of the current files.
         changes: The paths that were written or removed.
     """
 
@@ -46,15 +46,15 @@ class Restored:
 
 
 def restore(checkpoints: Checkpoints, tree: str, before: str | None = None) -> Restored:
-    """Bring the files back to a tree.
+    """Restore the files to a tree.
 
     Args:
-        checkpoints: Those of the work tree.
+        checkpoints: The work tree's checkpoints.
         tree: The tree.
-        before: The tree of the files as they are now, if it was just made.
+        before: The tree of the current files, if it was just made.
 
     Raises:
-        NotRestored: The tree is not stored any more, or something is in the way. Nothing was changed.
+        NotRestored: The tree is no longer stored, or something is in the way. Nothing was changed.
         GitFailed: git failed.
     """
     before = before or checkpoints.make().tree
@@ -65,7 +65,7 @@ def restore(checkpoints: Checkpoints, tree: str, before: str | None = None) -> R
 
 
 def finish(checkpoints: Checkpoints) -> Restored | None:
-    """Finish a restore that was killed; None where there was none.
+    """Finish a restore that was killed; return None if there was none.
 
     Raises:
         GitFailed: git failed.
@@ -83,7 +83,7 @@ def finish(checkpoints: Checkpoints) -> Restored | None:
 
 
 def _bring_back(checkpoints: Checkpoints, before: str, tree: str) -> Restored:
-    """Write and remove what differs, under the journal."""
+    """Write and remove what differs, protected by the journal."""
     changes = tuple(checkpoints.changes(before, tree))
     contents = checkpoints.git.contents(each.blob for each in changes if each.mode is not None)
     journal = _journal(checkpoints)
@@ -98,7 +98,7 @@ def _journal(checkpoints: Checkpoints) -> Path:
 
 
 def _check(root: Path, changes: tuple[Change, ...]) -> None:
-    """Refuse where a folder with files of no checkpoint, or a link, is in the way of what is to be written."""
+    """Refuse if a link, or a folder with files that no checkpoint holds, is in the way."""
     removed = {each.path for each in changes if each.mode is None}
     for change in changes:
         if change.mode is None:
@@ -153,7 +153,7 @@ def _remove(root: Path, change: Change, checkpoints: Checkpoints) -> None:
 
 
 def _is_stored(path: Path, mode: int, change: Change, checkpoints: Checkpoints) -> bool:
-    """Whether the store has the content that a file has now."""
+    """Whether the store contains the current content of a file."""
     if stat.S_ISLNK(mode):
         content = os.fsencode(os.readlink(path))
     elif stat.S_ISREG(mode):
@@ -179,7 +179,7 @@ def _write(path: Path, change: Change, content: bytes) -> None:
 
 
 def _mode(path: Path, *, executable: bool) -> int:
-    """Return the permissions of a file: those that it has, executable or not as the checkpoint says."""
+    """Return the permissions for a file: its current ones, executable or not as in the checkpoint."""
     try:
         found = os.lstat(path)
     except OSError:

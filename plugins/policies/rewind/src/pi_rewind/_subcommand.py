@@ -20,17 +20,13 @@ __all__ = ["run_subcommand"]
 
 
 def run_subcommand(arguments: list[str], host: PluginHost) -> int:
-    """Run ``pi rewind``; return the exit code: 2 for wrong use.
+    """Run ``pi rewind``; return the exit code.
 
     Raises:
-        PiError: There is no such session or checkpoint, or the files cannot be brought back.
+        PiError: There is no such session or checkpoint, or the files cannot be restored.
+        click.UsageError: The arguments are wrong.
     """
-    try:
-        result = _command(host).main(arguments, prog_name="pi rewind", standalone_mode=False)
-    except click.ClickException as error:
-        error.show()
-        return 2
-    return int(result or 0)
+    return int(_command(host).main(arguments, prog_name="pi rewind", standalone_mode=False) or 0)
 
 
 def _command(host: PluginHost) -> click.Command:
@@ -45,11 +41,11 @@ def _command(host: PluginHost) -> click.Command:
             click.Argument(["session"]),
             click.Option(["--list", "listed"], is_flag=True, help="List the prompts that have a checkpoint"),
             click.Option(["--to", "entry"], metavar="ENTRY", help="The prompt to go back to, by its id"),
-            click.Option(["--undo"], is_flag=True, help="Bring back what the last rewind has taken"),
-            click.Option(["--files"], is_flag=True, help="Only the files"),
-            click.Option(["--conversation"], is_flag=True, help="Only the conversation"),
-            click.Option(["--force"], is_flag=True, help="Also over changes that are not pi's"),
-            click.Option(["-y", "--yes"], is_flag=True, help="Ask nothing"),
+            click.Option(["--undo"], is_flag=True, help="Undo the last rewind"),
+            click.Option(["--files"], is_flag=True, help="Restore only the files"),
+            click.Option(["--conversation"], is_flag=True, help="Restore only the conversation"),
+            click.Option(["--force"], is_flag=True, help="Overwrite changes that pi did not make"),
+            click.Option(["-y", "--yes"], is_flag=True, help="Do not ask"),
         ],
     )
 

@@ -1,7 +1,7 @@
-"""What pi writes in a folder that is too large to be stored: each path with what it was before it was first written.
+"""The paths that pi writes in a folder that is too large to store whole, each with its original content.
 
-A tree of such a folder holds only the paths that were known when it was made. Its name is git's, followed by ``+`` and
-their number: the paths that came later are as they were before, so that a tree can be completed.
+A tree of such a folder holds only the paths known when it was made. Its name is git's, followed by ``+`` and the number
+of paths; paths added later still had their original content then, so that a tree can be completed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["Touched", "touched_file"]
 
 @frozen
 class _Path:
-    """A path, with git's mode and name of its first content; without them where it was not there."""
+    """A path, with git's mode and the blob name of its original content; both are missing if it did not exist."""
 
     name: str
     mode: str | None = None
@@ -53,11 +53,11 @@ class Touched:
         return name in self._paths
 
     def begin(self) -> None:
-        """Mark the session as one that knows its paths; the store is there."""
+        """Mark the session as one that records its paths; the store must exist."""
         self._file.touch()
 
     def add(self, name: str) -> str | None:
-        """Add a path as it is in the index of the store; return the name of its content, None where it is absent."""
+        """Add a path with its state in the store's index; return the name of its content, None if it is absent."""
         found = self._git("--literal-pathspecs", "ls-files", "-s", "-z", "--", name)
         mode, blob = (found.decode("utf-8", "surrogateescape").split(" ")[:2]) if found else (None, None)
         with self._file.open("a", encoding="utf-8") as file:
@@ -66,14 +66,14 @@ class Touched:
         return blob
 
     def named(self, tree: str) -> str:
-        """Return the name of a tree of now."""
+        """Return the name of a tree made now."""
         return f"{tree}+{len(self._paths)}"
 
     def complete(self, name: str) -> str:
-        """Return git's name of a tree in which the paths that came later are as they were before.
+        """Return git's name of a tree completed with the original state of paths added later.
 
         Raises:
-            GitFailed: The tree is not stored any more.
+            GitFailed: The tree is no longer stored.
         """
         tree, _, known = name.partition("+")
         later = [each for each in [*self._paths.values()][int(known or 0) :] if each.mode is not None]

@@ -58,7 +58,7 @@ def register_subcommands() -> list[Subcommand]:
 
 @hookimpl
 def activate(pi: PiAPI) -> None:
-    """Watch for sessions that ask for a sandbox."""
+    """Attach to sessions that ask for a sandbox."""
     hooks: Hooks | None = None
 
     @pi.on("session_start")

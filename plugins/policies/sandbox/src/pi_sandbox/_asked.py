@@ -1,4 +1,4 @@
-"""Whether a sandbox was asked for; most sessions pay for these three looks and nothing else."""
+"""Whether a sandbox was requested; most sessions pay only for these three lookups."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["is_asked_for"]
 
 
 def is_asked_for(ctx: PiContext) -> bool:
-    """Return whether ``--sandbox`` was given or the settings have something about it, readable or not."""
+    """Return whether ``--sandbox`` was given or any settings file, readable or not, mentions the sandbox."""
     settings = ctx.settings
     asked = ctx.get_flag("sandbox"), settings.get("sandbox"), settings.unread("sandbox")
     return asked != (None, None, None)

@@ -1,4 +1,4 @@
-"""bubblewrap: namespaces in which the disk is read-only but for some folders, and the network is empty."""
+"""bubblewrap: namespaces with a read-only disk except for some folders, and without a network."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def bwrap_argv(program: str, argv: Sequence[str], policy: Policy, cwd: str, prox
         argv: The program and its arguments.
         policy: What it may do.
         cwd: Where it runs.
-        proxy: The way to the proxy, for the network ``allow``; the network is empty but for that.
+        proxy: The way to the proxy, for the network ``allow``; nothing else is reachable.
     """
     open_network = ["--share-net"] if policy.network == "open" else []
     command = [
@@ -66,8 +66,8 @@ def _hidden(policy: Policy) -> Iterator[str]:
 def _protected(policy: Policy) -> Iterator[str]:
     """Yield the options that make existing protected paths read-only.
 
-    Each folder between the writable one and the path is bound on itself first: it is a mount then, and can be neither
-    renamed nor removed with what lies in it. Links are compared after the command: a mount would be about their target.
+    Each folder between the writable one and the path is first bound onto itself: as a mount it can be neither renamed
+    nor removed. Links are compared after the command instead, because a mount would apply to their target.
     """
     bound: set[str] = set()
     for path in policy.protected:

@@ -1,4 +1,4 @@
-"""Engines: which of them works on this machine, found out by trying what it has to refuse."""
+"""Finds the engine that works on this machine, by trying what it must refuse."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["ORDER", "Engine", "choose_engine", "find_engine", "try_engine"]
 
 ORDER = ("bwrap", "landlock", "seatbelt")
-"""``auto`` takes the first that works."""
+"""``auto`` uses the first one that works."""
 _PROBE = """
 echo x > "$1/outside"
 cat "$1/secret" > read
@@ -69,7 +69,7 @@ class Engine:
 
 
 def choose_engine(mode: str) -> Engine:
-    """Return the engine for a mode; it was tried.
+    """Return the engine for a mode, after testing it.
 
     Raises:
         PiError: It does not work here; the message says why, and what to do.
@@ -82,12 +82,12 @@ def choose_engine(mode: str) -> Engine:
         problems.append(f"{name}: {problem}")
     raise PiError(
         f"The sandbox {mode!r} does not work on this machine, so nothing is started ({'; '.join(problems)})."
-        " Install bubblewrap, or switch the sandbox off with --sandbox off (see pi help sandbox)."
+        " Install bubblewrap, or turn the sandbox off with --sandbox off (see pi help sandbox)."
     )
 
 
 def try_engine(name: str) -> str | None:
-    """Try what an engine has to refuse; return what is wrong, None if it works."""
+    """Test what an engine must refuse; return what is wrong, None if it works."""
     engine = find_engine(name)
     if name == "landlock" and not confinement_abi():
         return "the kernel has no Landlock of version 3 or later" if sys.platform == "linux" else "it needs Linux"
@@ -102,7 +102,7 @@ def find_engine(name: str) -> Engine:
 
 
 def _probe(engine: Engine) -> str | None:
-    """Try what an engine has to refuse, and look from outside at what became of it; None if all is well."""
+    """Test what an engine must refuse, and check the effects from outside; None if it works."""
     import socket
 
     with (

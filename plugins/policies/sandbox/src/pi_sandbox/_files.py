@@ -1,7 +1,7 @@
-"""Files that the tools read and write in pi's own process, by the sandbox's policy.
+"""File access of tools that run in pi's own process, under the sandbox's policy.
 
-A path is resolved and judged once, and then opened folder by folder without following a link: where a command of the
-model replaces a folder by a link in between, the tool gets an error.
+A path is resolved and checked once, and then opened folder by folder without following links: if one of the model's
+commands replaces a folder with a link in between, the tool gets an error.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = ["SandboxedFiles"]
 _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 _FILE = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
 _EDIT_LIMIT = 64 * 1024 * 1024
-"""Bytes of the largest file that is read whole, as ``edit`` needs it."""
+"""Maximum size in bytes of a file that is read whole, as ``edit`` does."""
 
 
 class SandboxedFiles:
@@ -101,7 +101,7 @@ class SandboxedFiles:
 
 
 def _allowed(refused: Callable[[str], str | None], path: str) -> str:
-    """Return the path without links.
+    """Return the path with all links resolved.
 
     Raises:
         PermissionError: The policy refuses it; the message says why.

@@ -40,14 +40,14 @@ _REFUSED = re.compile(
 )
 
 _STORED_LINES = 20
-"""Of a command's output that look like refusals; a build may print the same one for each file."""
+"""Maximum number of a command's output lines that look like refusals; a build may print one for each file."""
 
 
 class Hooks:
     """One session's handlers.
 
     Args:
-        pi: Where they are added when the sandbox is on.
+        pi: Where the handlers are added if the sandbox is on.
     """
 
     def __init__(self, pi: PiAPI) -> None:
@@ -55,7 +55,7 @@ class Hooks:
         self._off: list[Callable[[], None]] = []
 
     def start(self, ctx: PiContext) -> None:
-        """Add the handlers, and report what cannot work or does not count."""
+        """Add the handlers, and report what cannot work and which settings are ignored."""
         while self._off:
             self._off.pop()()
         for name in ("before_model_request", "system_prompt", "tool_call", "tool_result", "session_shutdown"):
@@ -76,7 +76,7 @@ class Hooks:
         close_sandbox(ctx.session.id)
 
     def before_model_request(self, _event: BeforeModelRequestEvent, ctx: PiContext) -> BeforeModelRequestResult | None:
-        """Refuse every request where the sandbox cannot work: nothing would run, and the answer would cost money."""
+        """Refuse every request if the sandbox cannot work: no tool could run, and the answer would still cost money."""
         from pi_hookspecs import BeforeModelRequestResult
 
         try:
@@ -86,7 +86,7 @@ class Hooks:
         return None
 
     def system_prompt(self, _event: SystemPromptEvent, ctx: PiContext) -> SystemPromptResult | None:
-        """Tell the model its limits, so that it does not have to find them out."""
+        """Tell the model its limits, so that it need not discover them."""
         from pi_hookspecs import PromptSection, SystemPromptResult
 
         try:
@@ -125,11 +125,11 @@ class Hooks:
         return ToolCallResult(block=True, reason=reason)
 
     def _store(self, event: ToolCallEvent | ToolResultEvent, notes: list[str]) -> None:
-        """Keep in the session what the sandbox refused or undid, next to the call."""
+        """Record in the session, next to the call, what the sandbox refused or undid."""
         self._pi.append_entry("sandbox", {"toolCallId": event.tool_call_id, "tool": event.tool_name, "refused": notes})
 
     def tool_result(self, event: ToolResultEvent, ctx: PiContext) -> ToolResultResult | None:
-        """Undo changes of protected files, and say what the sandbox refused."""
+        """Undo changes to protected files, and report what the sandbox refused."""
         from pi_hookspecs import TextContent, ToolResultResult
 
         sandbox = _sandbox(ctx)
@@ -193,7 +193,7 @@ def _limits(policy: Policy) -> str:
 
 
 async def _granted(path: str, sandbox: Sandbox, ctx: PiContext) -> bool:
-    """Ask the user to let files in the folder of a path be changed; False where nobody can be asked."""
+    """Ask the user to allow changes in a path's folder; return False if nobody can be asked."""
     folder = os.path.dirname(path)
     if not ctx.has_ui or any(path == each or path.startswith(each + "/") for each in sandbox.policy.protected):
         return False

@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 __all__ = ["Kept", "Undone", "keep"]
 
 _LIMIT = 1 << 24
-"""Bytes of a protected file that are remembered; a larger one is not restored, and stays."""
+"""Maximum size in bytes of a protected file that is kept in memory; larger ones are not restored."""
 _PLAIN_CONFIG = re.compile(
     rb"\s*|\[core\]|\[user\]|\s*(repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode"
     rb"|symlinks|name|email) = [^\\\"]*"
 )
 """Lines that ``git init`` and ``git config user.*`` write."""
 _MOST = 2000
-"""Protected files that are remembered."""
+"""Maximum number of protected files that are kept in memory."""
 
 
 @frozen
@@ -41,9 +41,9 @@ class Undone:
     """A change that was undone.
 
     Attributes:
-        path: What had been changed.
-        evidence: Where the changed version is now; None when it had been removed.
-        restored: Whether the path is as before; False for a file that is too large to be remembered.
+        path: The path that was changed.
+        evidence: Where the changed version was moved; None if the path had been removed.
+        restored: Whether the path was restored; False for a file that was too large to keep.
     """
 
     path: str
@@ -52,11 +52,11 @@ class Undone:
 
 
 class Kept:
-    """The protected paths as they were.
+    """The earlier state of the protected paths.
 
     Args:
-        paths: What is protected.
-        items: What was found there, by path.
+        paths: The protected paths.
+        items: Their state, by path.
     """
 
     def __init__(self, paths: Sequence[str], items: dict[str, _Item]) -> None:
@@ -64,7 +64,7 @@ class Kept:
         self._items = items
 
     def undo(self, evidence: str) -> list[Undone]:
-        """Undo what was changed since; changed versions are moved below the folder ``evidence``."""
+        """Undo all changes since; changed versions are moved into the folder ``evidence``."""
         now = _items(self._paths)
         changed = [
             path
@@ -86,7 +86,7 @@ class Kept:
 
 
 def keep(paths: Sequence[str]) -> Kept:
-    """Remember what the paths are now."""
+    """Record the current state of the paths."""
     return Kept(paths, _items(paths))
 
 
@@ -149,7 +149,7 @@ def _is_harmless(path: str, before: dict[str, _Item], now: dict[str, _Item]) -> 
 
 
 def _set_aside(path: str, evidence: str) -> str | None:
-    """Move what is at a path out of the way, and return where to; None where nothing is."""
+    """Move a path out of the way, and return its new place; None if it does not exist."""
     if not os.path.lexists(path):
         return None
     os.makedirs(evidence, mode=0o700, exist_ok=True)

@@ -1,7 +1,7 @@
-"""Landlock and seccomp: the kernel refuses; a command costs less than a millisecond more.
+"""Landlock and seccomp: the kernel refuses access; the cost is less than a millisecond a command.
 
-It cannot refuse a path inside of a folder that it allows: protected files are compared after each command instead, and
-of what cannot be read the siblings are allowed.
+It cannot refuse a path inside an allowed folder: protected files are compared after each command instead, and to hide a
+path, only its siblings are allowed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["DEVICES", "landlock_argv"]
 
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/shm")  # noqa: S108
-"""What every program may write to."""
+"""Devices that every program may write to."""
 
 
 def landlock_argv(argv: Sequence[str], policy: Policy, proxy: Way | None = None) -> tuple[str, ...]:
@@ -43,7 +43,7 @@ def landlock_argv(argv: Sequence[str], policy: Policy, proxy: Way | None = None)
 
 
 def _readable(folder: str, denied: Sequence[str]) -> Iterator[str]:
-    """Yield the paths below which nothing is denied; links are left out, because a rule would be about their target."""
+    """Yield the paths below which nothing is denied; links are left out, because a rule would apply to their target."""
     inside = [place for place in denied if place.startswith(folder.rstrip("/") + "/")]
     if folder in denied:
         return

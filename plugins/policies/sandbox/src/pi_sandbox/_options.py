@@ -1,6 +1,6 @@
-"""The settings of the sandbox: the user's own decide, a project's can only make them stricter.
+"""The sandbox's settings: the user's own decide, a project's can only tighten them.
 
-A setting that cannot be used is an error, never a default: the sandbox would be weaker than was asked for.
+An invalid setting is an error, never replaced by a default, which might be weaker than requested.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["ENGINES", "NETWORKS", "Options", "read_options"]
 
 ENGINES = ("off", "auto", "bwrap", "landlock", "seatbelt")
 NETWORKS = ("off", "allow", "open")
-"""From the strictest on."""
+"""From strictest to loosest."""
 
 _LISTS = ("allow", "write", "denyRead", "env")
 _LAST_PORT = 65_535
@@ -29,15 +29,15 @@ _HOST = re.compile(r"(\*\.)?[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?(:[0-9]{1,5})?", re
 
 @frozen(kw_only=True)
 class Options:
-    """What was asked for.
+    """The settings in force.
 
     Attributes:
         mode: The engine; ``auto`` takes the best one that works, ``off`` means no sandbox.
         network: ``off``, ``allow`` (the hosts of ``allow``) or ``open``.
         allow: Hosts, ``host:port`` or ``*.domain``.
-        write: Folders and files that may be changed besides the working directory, as they were written.
-        deny_read: Paths that cannot be read, besides those that the sandbox knows.
-        env: Variables that are kept although they look like keys.
+        write: Folders and files that may be changed besides the working directory, as written in the settings.
+        deny_read: Paths that cannot be read, in addition to the built-in ones.
+        env: Variables that are passed on although they look like keys.
         ignored: Sentences about a project's settings that would have loosened the sandbox.
     """
 
@@ -51,10 +51,10 @@ class Options:
 
 
 def read_options(settings: SettingsView, engine: str | None = None) -> Options:
-    """Return what the settings ask for; ``engine`` is the value of ``--sandbox``, which counts more.
+    """Return the settings in force; ``engine`` is the value of ``--sandbox``, which takes precedence.
 
     Raises:
-        UserError: One cannot be used; the message names the file and the setting.
+        UserError: A setting is invalid; the message names the file and the setting.
     """
     unread = settings.unread("sandbox")
     if unread is not None:
@@ -81,7 +81,7 @@ def _layer(value: Any, origin: str) -> dict[str, Any]:
     """Return the settings of one file, checked.
 
     Raises:
-        UserError: One cannot be used.
+        UserError: A setting is invalid.
     """
     if not isinstance(value, dict):
         raise UserError(f"setting sandbox must be an object, not {value!r:.60} ({origin})")
@@ -121,10 +121,10 @@ def _check_hosts(hosts: list[str], origin: str) -> None:
 
 
 def _check_paths(paths: list[str], setting: str, origin: str) -> None:
-    """Check that each path means what its author reads in it: one that never matches would hide nothing.
+    """Check that each path can match: one that never matches would hide nothing.
 
     Raises:
-        UserError: One cannot be used.
+        UserError: A setting is invalid.
     """
     for path in paths:
         problem = _path_problem(path)
@@ -145,7 +145,7 @@ def _path_problem(path: str) -> str | None:
 
 
 def _replaced(options: Options, layer: dict[str, Any]) -> Options:
-    """Return the options with those of a layer of the user's own."""
+    """Return the options with a layer of the user's own settings applied."""
     names = {"denyRead": "deny_read"}
     given = {names.get(name, name): value for name, value in layer.items()}
     values: Any = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
@@ -153,7 +153,7 @@ def _replaced(options: Options, layer: dict[str, Any]) -> Options:
 
 
 def _tightened(options: Options, layer: dict[str, Any], origin: str) -> Options:
-    """Return the options with those of a project's layer that make them stricter."""
+    """Return the options with those settings of a project's layer applied that tighten them."""
     ignored = []
     mode = layer.get("mode", options.mode)
     if options.mode not in (mode, "off"):

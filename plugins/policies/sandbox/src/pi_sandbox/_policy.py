@@ -58,9 +58,9 @@ PROTECTED = (
     ".zshenv",
     ".gitconfig",
 )
-"""Below a writable folder: what later runs outside the sandbox, or is read as instructions, by its mere presence."""
+"""Names below a writable folder that run later outside the sandbox, or are read as instructions, merely by existing."""
 _GIT_PROTECTED = ("hooks", "config", "config.worktree", "commondir", "info/attributes")
-"""Below a repository's own folder: what git runs, or where it finds what it runs."""
+"""Names in a repository's git folder that git runs, or that tell it what to run."""
 _SOCKETS = (
     "SSH_AUTH_SOCK",
     "DOCKER_HOST",
@@ -79,8 +79,8 @@ class Way:
     """The way to the proxy.
 
     Attributes:
-        port: Of the loopback interface.
-        socket: The Unix socket that programs in a network of their own reach it by; None where they share pi's.
+        port: Its port on the loopback interface.
+        socket: The Unix socket for programs in a separate network; None if they share pi's network.
     """
 
     port: int
@@ -94,13 +94,13 @@ class Policy:
     Attributes:
         cwd: The working directory.
         temp: The session's own folder for temporary files; ``TMPDIR`` names it.
-        write: Folders and files that may be changed: the working directory and ``temp`` among them.
+        write: Folders and files that may be changed, including the working directory and ``temp``.
         deny_read: What cannot be read.
-        protected: What cannot be changed although it lies in a writable folder; it need not exist.
+        protected: Paths in writable folders that cannot be changed; they need not exist.
         network: ``off``, ``allow`` or ``open``.
         allow: Hosts that may be reached with ``allow``.
         env: Names of variables that are kept although they look like keys.
-        programs: Folders of programs on the ``PATH``, which stay readable where an engine hides their surroundings.
+        programs: Folders of programs on the ``PATH``, readable even if an engine hides the folders around them.
     """
 
     cwd: str
@@ -128,7 +128,7 @@ class Policy:
         return None if place is None else f"the sandbox hides {place}"
 
     def refused_url(self, url: str) -> str | None:
-        """Return why a URL must not be fetched; None if it may, or is none."""
+        """Return why a URL must not be fetched; None if it may be fetched or is not a URL."""
         if self.network == "open":
             return None
         if self.network == "off":
@@ -137,14 +137,14 @@ class Policy:
             parts = urlsplit(url.strip())
             host, port = parts.hostname or "", parts.port or _WEB_PORTS.get(parts.scheme, 0)
         except ValueError:
-            return f"{url!r} is no URL"
+            return f"{url!r} is not a URL"
         return None if allowed_host(host, port, self.allow) else f"{host}:{port} is not in sandbox.allow"
 
     def environment(self, env: Mapping[str, str], proxy: Way | None = None) -> dict[str, str]:
-        """Return the variables for a program: without keys, and with the way to the proxy instead of the user's.
+        """Return a program's environment: without keys, and with this proxy instead of the user's.
 
-        Build tools get caches among the temporary files: they fail without one, and nothing may be put into the user's,
-        which are used outside.
+        Build tools get caches among the temporary files: they fail without one, and must not write into the user's
+        caches, which are used outside the sandbox.
         """
         kept = {name: value for name, value in env.items() if name in self.env or not is_key_like(name)}
         kept |= {"TMPDIR": self.temp, "TMP": self.temp, "TEMP": self.temp}
@@ -160,20 +160,20 @@ class Policy:
 
 
 def is_key_like(name: str) -> bool:
-    """Whether a variable's name says that it holds a key, or leads to a helper that has one."""
+    """Whether a variable's name suggests that it holds a key, or leads to a helper that does."""
     return name in _SOCKETS or name.startswith("AWS_") or is_secret_name(name)
 
 
 def make_policy(options: Options, *, cwd: str, temp: str, home: str, agent_dir: str, env: Mapping[str, str]) -> Policy:
-    """Return the policy of a session, for what is on the disk now.
+    """Return a session's policy for the current contents of the disk.
 
     Args:
         options: What was asked for.
         cwd: The working directory.
         temp: The session's own folder for temporary files.
         home: The home directory.
-        agent_dir: pi's own directory, which nothing in the sandbox changes.
-        env: The environment, for the sockets of helpers that it names.
+        agent_dir: pi's own directory, which nothing in the sandbox may change.
+        env: The environment, which names the sockets of helpers.
     """
     here = os.path.realpath(cwd)
     secrets = (
@@ -202,7 +202,7 @@ def make_policy(options: Options, *, cwd: str, temp: str, home: str, agent_dir: 
 
 
 def _own_files(agent_dir: str, cwd: str) -> set[str]:
-    """Return what is protected of pi's own directory: all of it, but for the worktree that the session works in."""
+    """Return the protected part of pi's own directory: all of it except the worktree that the session works in."""
     worktrees = os.path.join(agent_dir, "worktrees")
     if not _is_below(cwd, worktrees):
         return {agent_dir}
@@ -212,13 +212,13 @@ def _own_files(agent_dir: str, cwd: str) -> set[str]:
 
 
 def _program_folders(env: Mapping[str, str]) -> list[str]:
-    """Return the folders of the ``PATH``, with their parents where they are called ``bin``: a program's own files."""
+    """Return the folders on the ``PATH``, and the parents of those named ``bin``, which hold programs' own files."""
     folders = [folder for folder in env.get("PATH", "").split(os.pathsep) if os.path.isabs(folder)]
     return [os.path.dirname(folder) if os.path.basename(folder) == "bin" else folder for folder in folders]
 
 
 def _git_folders(cwd: str) -> tuple[str, ...]:
-    """Return the folders of the repository that a folder lies in: its own, and that which its worktrees share."""
+    """Return the git folders of a folder's repository: its own, and the one that its worktrees share."""
     folder = cwd
     while not os.path.lexists(os.path.join(folder, ".git")):
         if folder == os.path.dirname(folder):
@@ -231,7 +231,7 @@ def _git_folders(cwd: str) -> tuple[str, ...]:
 
 
 def _is_git_folder(path: str) -> bool:
-    """Whether it is git's own: a file that names another folder must not open that to changes."""
+    """Whether a folder really is a git folder: a file that merely names one must not make it writable."""
     return os.path.isfile(os.path.join(path, "HEAD")) and os.path.realpath(path).count("/") > 1
 
 
@@ -242,7 +242,7 @@ def _first_line(path: str) -> str:
 
 
 def _resolved(paths: Iterable[str], cwd: str, home: str) -> tuple[str, ...]:
-    """Return the paths, absolute and without links, each once."""
+    """Return the paths, absolute and resolved, each once."""
     whole = (home + path[1:] if path == "~" or path.startswith("~/") else path for path in paths)
     return tuple(dict.fromkeys(os.path.realpath(os.path.join(cwd, path)) for path in whole))
 

@@ -1,6 +1,6 @@
 """The one way to the network with ``sandbox.network`` ``allow``: a proxy in pi that connects to the listed hosts alone.
 
-It speaks HTTP (``CONNECT``, and requests with an absolute address) and SOCKS5. Names are resolved here, outside of the
+It speaks HTTP (``CONNECT``, and requests with an absolute address) and SOCKS5. Names are resolved here, outside the
 sandbox; addresses instead of names, and names of private addresses, are refused.
 """
 
@@ -46,7 +46,7 @@ class Proxy:
         allow: The rules, as in ``sandbox.allow``.
 
     Attributes:
-        port: Its port on the loopback interface; 0 where it listens on a Unix socket.
+        port: Its port on the loopback interface; 0 if it listens on a Unix socket.
         refused: What was refused, oldest first, each once: ``host:port``.
     """
 
@@ -133,7 +133,7 @@ class Proxy:
 
 
 async def _http_target(first: bytes, reader: asyncio.StreamReader) -> tuple[str, int, bytes | None]:
-    """Return host, port and what is to be sent there first; None for a tunnel."""
+    """Return host, port and the bytes to send there first; None for a tunnel."""
     from urllib.parse import urlsplit
 
     head = first + await reader.readuntil(b"\r\n\r\n")

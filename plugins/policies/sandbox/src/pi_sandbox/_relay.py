@@ -1,4 +1,4 @@
-"""Runs inside an empty network: passes a port of its loopback interface on to a Unix socket, then runs the program.
+"""Runs inside an empty network: forwards a port of its loopback interface to a Unix socket, then runs the program.
 
 ``python -I -S _relay.py SOCKET PORT PROGRAM ARGUMENT...``; the standard library alone. It ends with the namespace.
 """

@@ -1,4 +1,4 @@
-"""Seatbelt, macOS' ``sandbox-exec``. Written by its documentation and not proven on a machine: the probe decides."""
+"""Seatbelt, macOS' ``sandbox-exec``. Written from its documentation, untested: the probe decides about its use."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _DEVICES = ("/dev/null", "/dev/zero", "/dev/tty", "/dev/dtracehelper")
 
 
 def seatbelt_argv(program: str, argv: Sequence[str], policy: Policy, proxy: Way | None = None) -> list[str]:
-    """Return the command that runs a program by a profile; of two rules that fit the later counts.
+    """Return the command that runs a program under a profile, in which the last matching rule counts.
 
     Args:
         program: Path of ``sandbox-exec``.

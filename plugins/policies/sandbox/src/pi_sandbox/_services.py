@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 __all__ = ["SandboxLauncher", "SandboxOperations"]
 
 _OUTSIDE = frozenset({"key"})
-"""Purposes of programs that stay outside: those that print pi's own keys, which the user configured."""
+"""Purposes of programs that run outside the sandbox: the commands that the user configured to print pi's own keys."""
 
 
 class SandboxLauncher:
     """Implements ``Launcher``."""
 
     async def prepare(self, request: SpawnRequest, ctx: PiContext) -> SpawnRequest:
-        """Return the program inside the sandbox; the request unchanged where the sandbox is off."""
+        """Return the program inside the sandbox; the unchanged request if the sandbox is off."""
         sandbox = None if request.purpose in _OUTSIDE else _sandbox(ctx)
         if sandbox is None:
             return request
@@ -56,7 +56,7 @@ class SandboxOperations:
 
 
 def _sandbox(ctx: PiContext) -> Sandbox | None:
-    """Return the sandbox of a session; None where it is off, and then nothing of it is imported."""
+    """Return the sandbox of a session; None if it is off, in which case none of it is imported."""
     if not is_asked_for(ctx):
         return None
     from pi_sandbox._state import sandbox_of

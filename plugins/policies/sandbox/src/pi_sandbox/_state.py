@@ -31,14 +31,14 @@ __all__ = ["Sandbox", "close_sandbox", "sandbox_of"]
 
 
 _RELAY_PORT = 3128
-"""Port of the relay to the proxy in a network of its own, where all ports are free."""
+"""Port of the relay to the proxy in a separate network, where all ports are free."""
 
 
 class Sandbox:
     """The sandbox of one session.
 
     Args:
-        options: What was asked for.
+        options: The settings in force.
         cwd: The working directory.
         agent_dir: pi's own directory; changed versions of protected files go to ``sandbox-evidence`` in it.
         env: pi's environment.
@@ -63,7 +63,7 @@ class Sandbox:
 
     @property
     def policy(self) -> Policy:
-        """What is allowed, for what is on the disk now."""
+        """The policy for the current contents of the disk."""
         options = evolve(self.options, write=(*self.options.write, *self._granted))
         return make_policy(options, temp=self._temp.name, env=self._env, **self._places)
 
@@ -89,11 +89,11 @@ class Sandbox:
         return hosts
 
     def grant(self, folder: str) -> None:
-        """Let files below a folder be changed until the session ends."""
+        """Allow changes below a folder until the session ends."""
         self._granted = (*self._granted, folder)
 
     def before(self, call_id: str, policy: Policy) -> None:
-        """Remember the protected files that the engine cannot keep from being changed."""
+        """Record the protected files that the engine cannot protect."""
         if call_id not in self._kept:
             refused = self.engine.name != "landlock"
             paths = [
@@ -102,7 +102,7 @@ class Sandbox:
             self._kept[call_id] = keep(paths)
 
     def after(self, call_id: str) -> Sequence[Undone]:
-        """Undo what a call changed of protected files."""
+        """Undo a call's changes to protected files."""
         kept = self._kept.pop(call_id, None)
         return kept.undo(self._evidence) if kept is not None else ()
 
@@ -118,7 +118,7 @@ def sandbox_of(ctx: PiContext) -> Sandbox | None:
     """Return the sandbox of a session; None where it is off.
 
     Raises:
-        PiError: It was asked for and cannot be: the settings are wrong, or no engine works.
+        PiError: It was requested but cannot work: the settings are invalid, or no engine works.
     """
     if not is_asked_for(ctx):
         return None
@@ -135,7 +135,7 @@ def sandbox_of(ctx: PiContext) -> Sandbox | None:
 
 
 def close_sandbox(session_id: str) -> None:
-    """Forget the sandbox of a session."""
+    """Discard a session's sandbox."""
     known = _sandboxes().pop(session_id, None)
     if known is not None:
         known.close()

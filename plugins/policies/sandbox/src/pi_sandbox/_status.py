@@ -14,7 +14,7 @@ __all__ = ["describe", "show_status"]
 
 
 def show_status(_args: str, ctx: PiContext) -> None:
-    """Notify the user of the engine and what it allows."""
+    """Show the user the engine and what it allows."""
     from pi_sandbox._state import sandbox_of
 
     try:
