@@ -10,6 +10,8 @@ import pytest
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.slow  # each starts programs that take seconds
+
 
 async def error_of(editor, method: str, **params) -> tuple[int, str]:
     from acp.exceptions import RequestError
@@ -34,6 +36,7 @@ BROKEN = {
 }
 
 
+@pytest.mark.slow
 async def test_a_broken_line_is_answered_and_the_next_one_served(run_acp):
     async with run_acp() as editor:
         for line in BROKEN:

@@ -5,6 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 
+import pytest
+
+pytestmark = pytest.mark.slow  # each starts programs that take seconds
+
 
 def call(tool: str, **arguments) -> str:
     return f"call {tool} {json.dumps(arguments)}"
@@ -13,6 +17,7 @@ def call(tool: str, **arguments) -> str:
 EDIT = call("edit", path="tide.py", edits=[{"oldText": "return 0", "newText": "return hour % 12"}])
 
 
+@pytest.mark.slow
 async def test_an_edit_is_asked_about_and_displayed_as_a_diff(run_acp, work):
     async with run_acp() as editor:
         await editor.start()

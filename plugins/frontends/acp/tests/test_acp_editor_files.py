@@ -5,6 +5,10 @@ from __future__ import annotations
 import json
 import os
 
+import pytest
+
+pytestmark = pytest.mark.slow  # each starts programs that take seconds
+
 FILES = {"readTextFile": True, "writeTextFile": True}
 
 

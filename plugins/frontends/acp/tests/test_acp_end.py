@@ -154,5 +154,5 @@ def _is_running(pid: int) -> bool:
     try:
         os.kill(pid, 0)
         return not Path(f"/proc/{pid}/stat").exists() or Path(f"/proc/{pid}/stat").read_text().split()[2] != "Z"
-    except ProcessLookupError:
+    except (ProcessLookupError, FileNotFoundError):  # it may end at any time
         return False

@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("pi_mcp", reason="needs pluggypi[mcp]")
 
 SERVER = """

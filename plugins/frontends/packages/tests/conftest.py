@@ -86,7 +86,7 @@ class Bench:
         return write_wheel(self.wheels, "pluggypi-tides", version, files=files, plugins={"tides": "pi_tides"})
 
     def library(self, name, version="1.0", requires=()):
-        """Write the wheel of a distribution that is no plugin."""
+        """Write the wheel of a distribution that is not a plugin."""
         files = {f"{name}.py": f"version = {version!r}\n"}
         return write_wheel(self.wheels, name, version, files=files, requires=requires)
 

@@ -12,6 +12,8 @@ import pytest
 from pi_hookspecs import UserError
 from pi_packages._attested import check_attested
 
+pytestmark = pytest.mark.slow  # each starts programs that take seconds
+
 RECORDED = Path(__file__).parent / "attested"
 SDIST = "pypi_attestations-0.0.19.tar.gz"
 SDIST_HASH = "9bb1add04b1b4e182be6b0b80931593f7a291eb49d69b4fd728a5d4cbcdc4bd3"

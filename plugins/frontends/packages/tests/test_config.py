@@ -10,7 +10,7 @@ import pytest
 from pi_core.host.package_resources import package_resources
 from pi_core.settings import Settings
 
-pytestmark = pytest.mark.usefixtures("trusting")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("trusting")]
 
 SKILL = "---\nname: x\ndescription: x\n---\n"
 
@@ -46,7 +46,6 @@ def test_a_part_of_a_package_is_switched_off_and_on(bench, moon):
     assert bench.settings["packages"] == [str(moon)]
 
 
-@pytest.mark.slow
 def test_a_plugin_is_switched_off_and_on(bench):
     bench.pi("config", "off", "memory")
     assert bench.settings["plugins"]["disabled"] == ["memory"]

@@ -64,7 +64,7 @@ def environment(kind, folder, wheels, env):
         env |= {"UV_TOOL_DIR": str(folder / "tools"), "UV_TOOL_BIN_DIR": str(folder / "bin")}
         run("uv", "tool", "install", "-q", "--python", sys.executable, "--find-links", wheels, "pluggypi", env=env)
         return folder / "bin" / "pi", folder / "tools" / "pluggypi" / "bin" / "python"
-    if kind == "user":  # where pip install --user puts it, seen by an interpreter that is no virtual environment
+    if kind == "user":  # where pip install --user puts it, seen by an interpreter that is not a virtual environment
         python, base = Path(sys.base_prefix) / "bin" / "python3", folder / "user"
         into = ["--python", python, "--prefix", base, "--break-system-packages"]
         run("uv", "pip", "install", "-q", *into, "--find-links", wheels, "pluggypi", env=env)

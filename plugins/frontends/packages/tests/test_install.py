@@ -7,6 +7,8 @@ import json
 
 import pytest
 
+pytestmark = pytest.mark.slow  # each starts programs that take seconds
+
 quick = pytest.mark.usefixtures("trusting")
 
 
@@ -52,7 +54,7 @@ def test_a_name_never_means_a_distribution_without_the_prefix(bench):
 def test_a_distribution_that_is_no_plugin_is_refused(bench):
     bench.library("zztide")
 
-    assert "zztide 1.0 is no plugin" in bench.fails("install", "pypi:zztide")
+    assert "zztide 1.0 is not a plugin" in bench.fails("install", "pypi:zztide")
 
 
 @quick
@@ -119,8 +121,8 @@ def test_a_module_that_the_environment_has_already_is_refused(bench):
     bench.plugin("tides", **{"attrs.py": "x = 1\n"})
     bench.plugin("waves", **{"attrs/__init__.py": "x = 1\n"})
 
-    assert "brings the module 'attrs', which pi's environment has already" in bench.fails("install", "waves")
-    assert "brings the module 'attrs'" in bench.fails("install", "tides")
+    assert "contains the module 'attrs', which pi's environment has already" in bench.fails("install", "waves")
+    assert "contains the module 'attrs'" in bench.fails("install", "tides")
 
 
 @quick
@@ -249,7 +251,7 @@ def test_a_rollback_brings_back_versions_lock_and_settings_without_a_solver(benc
 
 @quick
 def test_there_is_nothing_to_go_back_to_at_first(bench):
-    assert "nothing to go back to" in bench.fails("update", "--rollback")
+    assert "nothing to restore" in bench.fails("update", "--rollback")
 
 
 @quick

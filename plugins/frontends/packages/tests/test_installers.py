@@ -37,5 +37,5 @@ def test_without_any_installer_the_error_says_what_to_install(tmp_path, monkeypa
     monkeypatch.setattr(_installers, "_bundled_pip", lambda: None)
     monkeypatch.setattr(_installers.sys, "executable", "/bin/false")
 
-    with pytest.raises(UserError, match=r"no uv and no pip .* Install uv"):
+    with pytest.raises(UserError, match=r"Neither uv nor pip .* Install uv"):
         find_installer([], tmp_path, {})

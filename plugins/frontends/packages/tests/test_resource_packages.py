@@ -15,7 +15,7 @@ from pi_core.host.package_resources import package_resources
 from pi_core.settings import Settings
 from pi_packages._trees import MAX_FILES
 
-pytestmark = pytest.mark.usefixtures("trusting")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("trusting")]
 
 SKILL = "---\nname: tide-tables\ndescription: Read tide tables\n---\nLook at the moon.\n"
 EXTENSION = "def activate(pi):\n    pi.register_command('ebb', handler=lambda *_: None, description='x')\n"
@@ -73,7 +73,6 @@ def found(bench, kind="skills"):
     }
 
 
-@pytest.mark.slow
 def test_a_folder_of_skills_is_used_where_it_lies(bench, skills):
     output = bench.ok("install", skills)
 
@@ -103,7 +102,6 @@ def test_filters_of_an_entry_choose_what_counts(bench, skills):
     assert "ebb" not in found(bench, "prompts")
 
 
-@pytest.mark.slow
 def test_one_python_file_is_an_extension(bench, tmp_path):
     file = tmp_path / "ebb.py"
     file.write_text("from pi_hookspecs import Subcommand\n\ndef activate(pi): pass\n")
@@ -202,7 +200,6 @@ def build_editable(folder, *_):
 """
 
 
-@pytest.mark.slow
 def test_a_project_in_a_folder_is_installed_editable(bench, tmp_path):
     source = "from pi_hookspecs import hookimpl\n@hookimpl\ndef turn_end(): pass\n"
     project = write(tmp_path / "project", pyproject_dot_toml=PROJECT, backend_dot_py=BACKEND, pi_reef_dot_py=source)
@@ -277,7 +274,7 @@ def test_npm_is_run_with_no_scripts_and_away_from_the_project(bench, tmp_path):
 def test_without_npm_the_error_says_what_to_install(bench, monkeypatch):
     monkeypatch.setenv("PATH", "/nowhere")
 
-    assert "needs npm, which is not there. Install Node.js" in bench.fails("install", "npm:moon")
+    assert "needs npm, which is not installed. Install Node.js" in bench.fails("install", "npm:moon")
 
 
 @pytest.mark.parametrize(

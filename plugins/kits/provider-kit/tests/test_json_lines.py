@@ -35,9 +35,9 @@ class LinesReader:
         try:
             parsed = parse_json(line)
         except ValueError as error:
-            raise HttpFailed(f"the line is no JSON ({error})", kind="event") from error
+            raise HttpFailed(f"the line is not JSON ({error})", kind="event") from error
         if not isinstance(parsed, dict):
-            raise HttpFailed("the line is no object", kind="event")
+            raise HttpFailed("the line is not an object", kind="event")
         if "error" in parsed:
             raise HttpFailed(str(parsed["error"]), kind="event")
         if not self._opened:

@@ -87,9 +87,9 @@ async def test_a_large_clock_difference_is_reported_with_a_refusal(http, server,
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
-        (json_answer(200, ["odd"]), "no JSON object"),
+        (json_answer(200, ["odd"]), "not a JSON object"),
         (html_page(200, "Sign in to the network"), "no sign-in page of the network"),
-        (Answer(headers={"content-type": "text/plain"}, pieces=(b"access_token=gho_secret",)), "no JSON object"),
+        (Answer(headers={"content-type": "text/plain"}, pieces=(b"access_token=gho_secret",)), "not a JSON object"),
         (redirect("https://elsewhere.test/"), "redirects to"),
     ],
     ids=["list", "captive-portal", "form", "redirect"],

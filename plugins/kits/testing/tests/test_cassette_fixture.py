@@ -8,6 +8,8 @@ import pytest
 
 from pi_testing.fake_servers import FakeServer, json_answer
 
+pytestmark = pytest.mark.slow
+
 TEST = """
 import json
 import os

@@ -1,4 +1,4 @@
-"""A whole session on a cassette: what a request says of this run and this folder is no difference."""
+"""A whole session on a cassette: what a request says of this run and this folder is not a difference."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ async def test_the_first_difference_is_reported_with_its_path(tape):
         "  at body.messages[0].content[0].text\n"
         '    recorded: "Hi"\n'
         '    actual:   "Ho"\n'
-        "If that is meant, record it anew, with a key: pytest test_it.py --pi-record=all"
+        "If that is meant, record it again, with a key: pytest test_it.py --pi-record=all"
     )
     assert "body.messages[0].content[0].text" in reply
 
@@ -338,7 +338,7 @@ def test_a_file_that_is_no_cassette_is_named(tape, text):
     file.parent.mkdir()
     file.write_text(text)
 
-    with pytest.raises(UserError, match=r"tape.json (is no cassette|has version 2)"):
+    with pytest.raises(UserError, match=r"tape.json (is not a cassette|has version 2)"):
         tape()
 
 
@@ -349,5 +349,5 @@ def test_a_key_is_asked_for_only_to_record(tape):
 
 
 async def test_a_url_is_one_of_a_server(tape):
-    with pytest.raises(UserError, match="'acme' is no URL of a server"):
+    with pytest.raises(UserError, match="'acme' is not a URL of a server"):
         await tape("all").url("acme")

@@ -31,6 +31,7 @@ ARGUMENTS = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["auto", "strict"])
 def test_the_example_passes_and_says_what_it_does_not_support(pytester, mode):
     pytester.makepyfile(test_my_provider=EXAMPLE)
@@ -88,7 +89,7 @@ class Sayer:
     ("step", "words"),
     [
         (no_end(), "ended without done or error"),
-        (unknown_event(), "'mystery' is no event"),
+        (unknown_event(), "'mystery' is not an event"),
         (raises(ValueError("boom")), "the stream raised ValueError"),
     ],
 )

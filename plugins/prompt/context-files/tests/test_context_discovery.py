@@ -136,7 +136,7 @@ async def test_a_file_that_is_no_text_is_refused(agent, project):
     (project / "AGENTS.md").write_bytes(b"\x7fELF\0\0")
 
     assert [each.message for each in (await load(project, agent)).problems] == [
-        "is no text, and not used: it holds NUL characters"
+        "is not text, and not used: it holds NUL characters"
     ]
 
 

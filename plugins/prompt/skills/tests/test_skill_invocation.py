@@ -63,7 +63,7 @@ async def test_an_unknown_skill_is_reported_and_the_text_is_sent(pi_session, scr
 
     assert await expanded(pi_session, script, "/skill:reveiw it") == "/skill:reveiw it"
     assert [notice.message for notice in fake_ui.notices] == [
-        "Unknown skill: reveiw. Did you mean review? (The text is sent as it is.)"
+        "Unknown skill: reveiw. Did you mean review? (The text is sent unchanged.)"
     ]
 
 

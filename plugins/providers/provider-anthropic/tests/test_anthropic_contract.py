@@ -67,7 +67,7 @@ def on_the_wire(block):
 
 
 class TestAnthropic(ProviderContract):
-    @pytest.fixture(params=["http", "sdk"])
+    @pytest.fixture(params=["http", pytest.param("sdk", marks=pytest.mark.slow)])
     async def case(self, request):
         if request.param == "sdk" and find_spec("anthropic") is None:
             pytest.skip("the SDK is not installed")

@@ -69,7 +69,7 @@ def cut(data, places):
     return [data[begin:end] for begin, end in pairwise(ends)]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=8 * settings().max_examples, deadline=None)
 @given(frames=FRAMES, places=st.lists(st.integers(0, 10_000), max_size=8))
 def test_decoder_reads_what_botocore_reads(frames, places):
     data = b"".join(encoded(headers, payload) for headers, payload in frames)
@@ -78,7 +78,7 @@ def test_decoder_reads_what_botocore_reads(frames, places):
     assert ours(cut(data, places)) == theirs(data) == (expected, False)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=8 * settings().max_examples, deadline=None)
 @given(at=st.integers(0, len(RECORDED) - 1), flip=st.integers(1, 255), places=st.lists(st.integers(0, 10_000)))
 def test_decoder_refuses_what_botocore_refuses(at, flip, places):
     damaged = bytearray(RECORDED)

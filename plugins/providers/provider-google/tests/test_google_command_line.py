@@ -11,6 +11,8 @@ import pytest
 
 from pi_testing.fake_servers.google import FakeGoogle, answer, call, text
 
+pytestmark = pytest.mark.slow
+
 HEAVY = "google.genai google.auth google.oauth2 requests httpx2 pydantic"
 
 RUN = f"""

@@ -79,7 +79,7 @@ def on_the_wire(block):
 
 
 class GoogleContract(ProviderContract):
-    @pytest.fixture(params=["http", "sdk"])
+    @pytest.fixture(params=["http", pytest.param("sdk", marks=pytest.mark.slow)])
     async def case(self, request):
         if request.param == "sdk" and find_spec("google.genai") is None:
             pytest.skip("the SDK is not installed")
@@ -94,6 +94,7 @@ class TestGenerativeAI(GoogleContract):
         return GoogleCase(server, GenerativeAI(http), transport)
 
 
+@pytest.mark.slow  # the same as the class before, over another address
 class TestVertex(GoogleContract):
     def made(self, server, http, transport):
         return GoogleCase(server, Vertex(http), transport)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -52,12 +53,13 @@ class TestGemini(ReaderContract):
         return [OUR_ID.sub(r"_\1'", repr(block)) for block in message.content]  # our own ids have the time
 
 
+@pytest.mark.slow
 class TestCodeAssist(TestGemini):
     def to_wire(self, events):
         return super().to_wire([{"response": each, "traceId": "trace_1"} for each in events])
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=6 * settings().max_examples, deadline=None)
 @given(parts=st.lists(PART, max_size=8), end=st.sampled_from(["STOP", "MAX_TOKENS", "SAFETY", None]))
 def test_any_order_of_parts(parts, end):
     chunks = [{"candidates": [{"content": {"parts": [part]}}]} for part in parts]

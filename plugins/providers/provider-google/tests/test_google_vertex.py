@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 
 import pytest
 from cryptography.hazmat.primitives import serialization
@@ -135,6 +136,33 @@ async def test_a_user_signed_in_with_gcloud(server, tokens, signed_in, model, ch
 
     assert server.request.headers["authorization"] == "Bearer ya29.user"
     assert server.request.headers["x-goog-user-project"] == "proj-3"
+
+
+async def test_a_project_that_is_named_keeps_gcloud_from_being_run(
+    server, tokens, signed_in, model, chat, reply, place, tmp_path, monkeypatch
+):
+    signed_in()
+    gcloud = tmp_path / "bin" / "gcloud"
+    gcloud.parent.mkdir()
+    gcloud.write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\n", "utf-8")
+    gcloud.chmod(0o755)
+    monkeypatch.setenv("PATH", str(gcloud.parent), prepend=os.pathsep)
+    tokens.answers(granted())
+    server.answers(answer(text("Hello")))
+    message = await reply(model, chat.user("Hi"), api_key=AMBIENT)
+
+    assert message.text == "Hello"
+    assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize("written", ["{", '{"type": "authorized_user"}', '{"type": "alien"}'])
+async def test_a_broken_sign_in_is_told(model, chat, reply, place, tmp_path, written):
+    (tmp_path / "gcloud").mkdir()
+    (tmp_path / "gcloud" / "application_default_credentials.json").write_text(written, "utf-8")
+    message = await reply(model, chat.user("Hi"), api_key=AMBIENT)
+
+    assert message.error_message.startswith("No credentials of Google Cloud: ")
+    assert "gcloud auth application-default login" in message.error_message
 
 
 async def test_a_sign_in_that_has_expired_names_the_command(server, tokens, signed_in, model, chat, reply, place):

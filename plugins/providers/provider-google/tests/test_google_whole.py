@@ -11,7 +11,7 @@ EVENTS = answer_events(thought("Hm."), text("Grüße,\n", "\N{WAVING HAND SIGN}"
 
 
 def in_one(events):
-    """All parts of the chunks in the last one, as an answer that is no stream has them."""
+    """All parts of the chunks in the last one, as an answer that is not a stream has them."""
     parts = [part for event in events for part in event["candidates"][0]["content"]["parts"]]
     last = events[-1]
     return {**last, "candidates": [{**last["candidates"][0], "content": {"role": "model", "parts": parts}}]}

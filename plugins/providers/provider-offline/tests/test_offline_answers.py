@@ -145,7 +145,7 @@ async def test_long_file_is_shown_in_part_and_counted_whole(bench):
 
     answer = await bench.ask("read long.txt and count the words in it")
 
-    assert "The file goes on at line 2001." in answer
+    assert "The file continues at line 2001." in answer
     assert "long.txt has 5000 words." in answer
 
 

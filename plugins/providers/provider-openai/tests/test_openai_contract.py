@@ -118,7 +118,7 @@ def numbered(blocks):
 
 
 class OpenAIContract(ProviderContract):
-    @pytest.fixture(params=["http", "sdk"])
+    @pytest.fixture(params=["http", pytest.param("sdk", marks=pytest.mark.slow)])
     async def case(self, request):
         if request.param == "sdk" and find_spec("openai") is None:
             pytest.skip("the SDK is not installed")
@@ -138,11 +138,13 @@ class TestResponses(OpenAIContract):
         return ResponsesCase(server, Responses(http), transport)
 
 
+@pytest.mark.slow  # the same as the class before, over another address
 class TestAzure(OpenAIContract):
     def made(self, server, http, transport):
         return AzureCase(server, AzureResponses(http), transport)
 
 
+@pytest.mark.slow
 class TestCodex(OpenAIContract):
     def made(self, server, http, transport):
         return CodexCase(server, CodexResponses(http), transport)

@@ -145,7 +145,8 @@ async def test_secret_headers_are_never_shown(api, transport, make_model, chat, 
         )  # fmt: skip
 
     assert "not with [secret] and [secret]" in message.error_message
-    assert "0123" not in repr(message)
+    assert "gw-0123" not in repr(message)
+    assert "c00k1e" not in repr(message)
 
 
 async def test_nothing_answers(api, transport, make_model, chat, reply):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from pi_provider_kit import SseDecoder
 from pi_provider_openai._completions_events import CompletionsFeeder
 from pi_provider_openai._responses_events import ResponsesFeeder
@@ -28,6 +30,7 @@ class TestCompletions(ReaderContract):
         return CompletionsFeeder(model)
 
 
+@pytest.mark.slow
 class TestResponses(ReaderContract):
     events = response_events(*BLOCKS)
     decoder = SseDecoder

@@ -14,12 +14,15 @@ from pi_core import SessionManager, create_agent_session
 from pi_hookspecs import CustomEntry
 from pi_testing import stall, text, tool_call
 
-pytestmark = pytest.mark.pi(
-    plugins={"agents": pi_agents},
-    entry_points=["session-jsonl", "tools"],
-    stored=True,
-    settings={"agents": {"enabled": True}},
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.pi(
+        plugins={"agents": pi_agents},
+        entry_points=["session-jsonl", "tools"],
+        stored=True,
+        settings={"agents": {"enabled": True}},
+    ),
+]
 
 
 def git(folder, *arguments):
@@ -163,7 +166,7 @@ async def test_work_that_was_applied_is_not_applied_twice(repository, pi_session
     await pi_session.prompt(f"/agents apply {member_id}")
     await pi_session.prompt(f"/agents apply {member_id}")
 
-    assert fake_ui.notices[-1].message.startswith(f"Your files have the work of {member_id} already")
+    assert fake_ui.notices[-1].message.startswith(f"Your files have the changes of {member_id} already")
 
 
 async def test_a_refused_preview_changes_nothing(repository, pi_session, script, fake_ui):
@@ -246,7 +249,7 @@ async def test_the_worktree_of_an_agent_that_works_is_left_alone(repository, pi_
     await pi_session.abort()
     await prompt
 
-    assert f"The agent {member_id} still works. /agents stop {member_id} stops it" in recorder.events[0].error
+    assert f"The agent {member_id} is still working. /agents stop {member_id} stops it" in recorder.events[0].error
 
 
 @pytest.mark.parametrize("background", [False, True])

@@ -9,7 +9,7 @@ import pytest
 
 from pi_diagnostics._delta import Finding
 
-pytestmark = pytest.mark.pi(trusted=True)
+pytestmark = [pytest.mark.slow, pytest.mark.pi(trusted=True)]
 
 ERROR = "1:1 a bad line (fake E1)"
 

@@ -19,7 +19,7 @@ from pi_tools import BashOptions, create_bash_tool
 from pi_tools._commands.background import running
 from pi_tools._commands.local import LocalBashOperations
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the supervisor is Linux's")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform != "linux", reason="the supervisor is Linux's")]
 
 # A child, a grandchild in a session of its own, two whose parent has gone, one of no environment, one that ignores
 # signals.

@@ -100,7 +100,7 @@ GLOBS = st.lists(st.sampled_from(["a", "b", "*", "**/", "/**", "/", "?", "[ab]",
 PATHS = st.lists(st.text("ab", min_size=1, max_size=4), min_size=1, max_size=4).map("/".join)
 
 
-@settings(max_examples=400)
+@settings(max_examples=8 * settings().max_examples)
 @given(GLOBS, st.lists(PATHS, max_size=8))
 def test_stars_that_give_nothing_back_match_what_those_that_do_match(glob, paths):
     quick = re.compile(globs.ignore_regex(glob), re.DOTALL)

@@ -12,6 +12,8 @@ from pi_process_kit._grouped import GroupStarter
 from pi_tools import LocalBashOperations
 from pi_tools._commands.background import end_session, running
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def execute(tmp_path):

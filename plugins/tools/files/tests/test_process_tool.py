@@ -10,6 +10,8 @@ import pi_tools
 from pi_hookspecs import AbortController, UserError
 from pi_testing import FakeUI
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def pi_plugins():
@@ -105,7 +107,7 @@ async def test_a_pattern_that_backtracks_for_ever_ends_the_wait_and_not_pi(call,
     text, failed = await call("process", action="wait", id=process, pattern=r"(a|aa)+$")
 
     assert failed
-    assert "The pattern '(a|aa)+$' takes too long to compare with the output; the process goes on." in text
+    assert "The pattern '(a|aa)+$' takes too long to compare with the output; the process keeps running." in text
 
 
 async def test_waiting_without_a_pattern_waits_for_the_end(call, start):
@@ -126,7 +128,7 @@ async def test_aborting_a_wait_leaves_the_process_running(call, pi_session, star
     text, failed = await call("process", action="wait", id=process, signal=abort.signal)
 
     assert failed
-    assert text == "Waiting was aborted; the process goes on."
+    assert text == "Waiting was aborted; the process keeps running."
     assert pi_session.ctx.processes.get(process).status == "running"
 
 
@@ -182,7 +184,7 @@ async def test_a_process_that_is_not_there_is_explained(call, arguments, message
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"pattern": "("}, "The pattern '(' is no regular expression"),
+        ({"pattern": "("}, "The pattern '(' is not a regular expression"),
         ({"timeout": 0}, "Invalid timeout 0"),
         ({"timeout": 1e9}, "Invalid timeout 1000000000"),
     ],

@@ -1,4 +1,4 @@
-"""``read`` on what is no readable file: an answer, never a hang."""
+"""``read`` on what is not a readable file: an answer, never a hang."""
 
 from __future__ import annotations
 
@@ -88,6 +88,7 @@ async def test_a_working_directory_that_vanished(failure, ctx, tmp_path):
     assert (await failure("read", path="a")).startswith("ENOENT: no such file or directory, access")
 
 
+@pytest.mark.slow
 async def test_ten_thousand_reads_at_once(text, tmp_path):
     (tmp_path / "a").write_text("x\n" * 100)
 

@@ -99,7 +99,7 @@ def freeze(run: Runs, known: dict) -> None:
 BROKEN = {
     "its program is gone": lambda folder: (folder / "plugin.py").unlink(),
     "its command is gone": lambda folder: change(folder, command=["/no/such/program"]),
-    "its manifest is no JSON": lambda folder: (folder / "pi_plugin.json").write_text("{"),
+    "its manifest is not JSON": lambda folder: (folder / "pi_plugin.json").write_text("{"),
     "its manifest has no contract": lambda folder: change(folder, contract=None),
     "it is for the next contract": lambda folder: change(folder, contract="2.0"),
     "it is for a later contract": lambda folder: change(folder, contract="1.999"),

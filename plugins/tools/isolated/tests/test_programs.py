@@ -8,7 +8,7 @@ import pi_isolated
 from pi_hookspecs import InputResult, hookimpl
 from pi_testing import FakeLauncher, steps
 
-pytestmark = pytest.mark.pi(entry_points=["isolated"])
+pytestmark = [pytest.mark.slow, pytest.mark.pi(entry_points=["isolated"])]
 
 BLOCK_RM = """
 ready(hooks={"tool_call": {"tools": ["bash"]}})

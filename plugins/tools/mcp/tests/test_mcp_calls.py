@@ -15,7 +15,7 @@ import pytest
 import pi_mcp
 from pi_testing import text, tool_call
 
-pytestmark = pytest.mark.pi(plugins={"mcp": pi_mcp})
+pytestmark = [pytest.mark.pi(plugins={"mcp": pi_mcp}), pytest.mark.slow]  # each starts programs that take seconds
 
 
 async def test_the_model_is_offered_a_servers_tools_and_calls_one(started, script, fault, result_of, offered) -> None:

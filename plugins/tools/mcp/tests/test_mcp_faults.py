@@ -17,7 +17,7 @@ import pi_mcp
 from pi_mcp._link import link_of
 from pi_testing import text
 
-pytestmark = pytest.mark.pi(plugins={"mcp": pi_mcp})
+pytestmark = [pytest.mark.pi(plugins={"mcp": pi_mcp}), pytest.mark.slow]  # each starts programs that take seconds
 
 
 async def test_a_server_that_dies_is_named_with_what_it_printed_and_comes_back(
@@ -127,8 +127,10 @@ async def test_everything_that_a_server_started_ends_with_the_session(
 
 
 def _runs(pid: str) -> bool:
-    file = Path(f"/proc/{pid}/stat")
-    return file.exists() and file.read_text().rpartition(")")[2].split()[0] != "Z"
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:  # it may end at any time
+        return False
 
 
 async def gone(file: Path) -> None:
@@ -150,6 +152,7 @@ async def test_what_a_server_left_in_another_session_ends_with_its_connection(
     assert len(pids.read_text().split()) == 2
 
 
+@pytest.mark.slow
 async def test_servers_end_when_the_sidecar_is_killed(own_sidecar, started, script, fault, tmp_path, result_of) -> None:
     pids = tmp_path / "pids"
     session = await started({"fault": fault("daemon", env={"PID_FILE": str(pids)})})
@@ -179,6 +182,7 @@ ENDINGS = {"end of input": None, **{each: getattr(signal, each) for each in ("SI
 SLOW = [pytest.param(each, marks=pytest.mark.slow) for each in ENDINGS if each != "SIGKILL"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", [*SLOW, "SIGKILL"])
 async def test_a_deaf_server_and_its_daemon_end_with_pi(fault, tmp_path, ending) -> None:
     pids = tmp_path / "pids"
@@ -222,6 +226,7 @@ asyncio.run(main())
 """
 
 
+@pytest.mark.slow
 def test_a_server_that_never_answers_is_reported_as_such_and_not_by_its_end(fault) -> None:
     server = fault("silent")
     command = [sys.executable, "-c", IMPATIENT, server["command"], *server["args"]]

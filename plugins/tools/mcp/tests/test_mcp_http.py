@@ -27,7 +27,7 @@ _MODULE = importlib.util.module_from_spec(_SPEC)
 _SPEC.loader.exec_module(_MODULE)
 http_server = _MODULE.http_server
 
-pytestmark = pytest.mark.pi(plugins={"mcp": pi_mcp})
+pytestmark = [pytest.mark.pi(plugins={"mcp": pi_mcp}), pytest.mark.slow]  # each starts programs that take seconds
 
 
 async def test_a_busy_server_is_asked_again_until_it_is_connected_and_a_call_never(
@@ -141,6 +141,7 @@ def keep_expired_sign_in(agent_dir: Path, url: str) -> Path:
     return file
 
 
+@pytest.mark.slow
 async def test_a_refresh_at_the_end_of_the_session_is_not_lost(own_sidecar, started, script, pi_host) -> None:
     with http_server("auth", "slow") as server:
         file = keep_expired_sign_in(pi_host.settings.agent_dir, server.url)

@@ -26,7 +26,7 @@ def double(number: int) -> int:
 server.run(show_banner=False)
 """
 
-pytestmark = pytest.mark.pi(plugins={"mcp": pi_mcp})
+pytestmark = [pytest.mark.pi(plugins={"mcp": pi_mcp}), pytest.mark.slow]  # each starts programs that take seconds
 
 
 def program(file: Path) -> str:

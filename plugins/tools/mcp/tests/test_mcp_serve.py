@@ -37,6 +37,7 @@ async def call(client: Client, tool: str, **arguments: Any) -> tuple[str, bool]:
     return result.content[0].text, bool(result.is_error)
 
 
+@pytest.mark.slow
 async def test_another_agent_asks_pi_and_goes_on_with_the_conversation(tmp_path: Path) -> None:
     (tmp_path / "tide.txt").write_text("high at noon")
     steps: list[Any] = []
@@ -69,6 +70,7 @@ async def test_another_agent_asks_pi_and_goes_on_with_the_conversation(tmp_path:
     assert "cwd is 'here', it must be an absolute path" in relative[0]
 
 
+@pytest.mark.slow
 async def test_an_agent_that_only_reads_changes_nothing(tmp_path: Path) -> None:
     async with served(tmp_path, "--read-only") as client:
         tools = {each.name: each for each in (await client.list_tools()).tools}
@@ -81,6 +83,7 @@ async def test_an_agent_that_only_reads_changes_nothing(tmp_path: Path) -> None:
 CANCEL = b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}\n'
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cancelled", [False, True])
 async def test_a_signal_or_a_cancelled_call_ends_what_an_agent_started(tmp_path: Path, cancelled: bool) -> None:
     server = await asyncio.create_subprocess_exec(

@@ -14,7 +14,7 @@ import pi_mcp
 from pi_mcp._link import link_of
 from pi_testing import text, tool_call
 
-pytestmark = pytest.mark.pi(plugins={"mcp": pi_mcp})
+pytestmark = [pytest.mark.pi(plugins={"mcp": pi_mcp}), pytest.mark.slow]  # each starts programs that take seconds
 trusted = pytest.mark.pi(plugins={"mcp": pi_mcp}, trusted=True)
 
 
@@ -36,6 +36,7 @@ async def test_known_tools_are_offered_without_a_process_and_the_first_call_star
     assert result.text == "now"
 
 
+@pytest.mark.slow
 async def test_a_sidecar_that_was_killed_is_started_again_once(
     own_sidecar, started, script, fake_ui, fault, result_of
 ) -> None:
@@ -239,4 +240,4 @@ async def test_a_server_that_never_answers_holds_the_first_prompt_only_for_a_whi
     await session.prompt("go")
 
     assert len(script.requests) == 1
-    assert [each.message for each in fake_ui.notices] == ["MCP: silent did not answer within 0.2 s; going on without"]
+    assert [each.message for each in fake_ui.notices] == ["MCP: silent did not answer within 0.2 s; continuing without"]

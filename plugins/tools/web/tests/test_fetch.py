@@ -160,7 +160,7 @@ async def test_a_long_page_is_read_in_pieces_with_one_request(text, server):
 
 
 async def test_an_offset_behind_the_end_is_explained(fetch, server):
-    with pytest.raises(UserError, match="offset 900,000 is behind its end"):
+    with pytest.raises(UserError, match="offset 900,000 is beyond its end"):
         await fetch(f"{server.url}/", offset=900_000)
 
 
@@ -245,8 +245,8 @@ async def test_a_certificate_is_compared_with_the_name(text, fetch, server, sett
         ("file:///etc/passwd", "fetch reads http and https URLs"),
         ("http://", "fetch reads http and https URLs"),
         ("http://user:secret@example.com/", "no URL with a user name or a password"),
-        ("http://[::1", "is no URL"),
-        ("http://localhost:99999/", "is no URL"),
+        ("http://[::1", "is not a URL"),
+        ("http://localhost:99999/", "is not a URL"),
         ("http://no-such-host.invalid/", "is not known"),
     ],
 )

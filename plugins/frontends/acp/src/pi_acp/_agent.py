@@ -1,4 +1,4 @@
-"""The agent: its sessions, and what is done at each request of an editor."""
+"""The agent: its sessions, and the handlers of an editor's requests."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ class Agent:
     """Serves one editor.
 
     Args:
-        peer: The editor's end of the connection.
+        peer: The connection to the editor.
         host: The plugins of the folder that pi was started in; each session has its own.
-        greeted: What the editor was sent already.
+        greeted: What was already exchanged with the editor.
 
     Attributes:
-        requests: What is done at requests, by method.
-        notifications: What is done at notifications, by method.
+        requests: Handlers of requests, by method.
+        notifications: Handlers of notifications, by method.
     """
 
     def __init__(self, peer: Peer, host: PluginHost, greeted: Greeted) -> None:
@@ -80,7 +80,7 @@ class Agent:
         return {}
 
     async def _logout(self, _params: dict[str, Any]) -> dict[str, Any]:
-        """Remove the stored logins of the providers that the sessions use; without sessions, of the default one."""
+        """Remove the stored logins of the providers that the sessions use, or of the default one without sessions."""
         from pi_core.models.registry import ModelRegistry
 
         models = ModelRegistry(self._host, self._host.settings)
@@ -157,7 +157,7 @@ class Agent:
         *,
         replay: bool = False,
     ) -> dict[str, Any]:
-        """Make a session and return what the editor gets of it."""
+        """Open a session and return its state for the editor."""
         from pi_acp._opening import open_session
 
         cwd, more, servers = absolute_folder(params), folders(params), mcp_servers(params)

@@ -1,4 +1,4 @@
-"""Merges what the model writes into few updates: at most thirty a second, in order, and nothing is lost."""
+"""Merges the model's output into fewer updates: at most thirty a second, in order and complete."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Chunks:
             self._timer = self._loop.call_at(self._sent + _INTERVAL, self.flush)
 
     def flush(self) -> None:
-        """Send what waits, before something else is sent."""
+        """Send pending text before anything else is sent."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

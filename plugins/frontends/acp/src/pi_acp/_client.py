@@ -1,4 +1,4 @@
-"""What the editor at the other end can do, and one session's requests to it."""
+"""The editor's capabilities, and a session's requests to it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["Abilities", "Client"]
 
 @frozen
 class Abilities:
-    """What the editor offers."""
+    """Capabilities of the editor."""
 
     reads_files: bool = False
     writes_files: bool = False
@@ -31,7 +31,7 @@ class Abilities:
 
     @classmethod
     def of(cls, given: Any) -> Abilities:
-        """Return those of ``clientCapabilities``; what is not understood is not offered."""
+        """Return the client's capabilities; one that is not understood counts as missing."""
         files, session = _dict(given, "fs"), _dict(_dict(given, "session"), "configOptions")
         asks = _dict(given, "elicitation")
         return cls(
@@ -46,7 +46,7 @@ class Abilities:
 
 @define
 class Client:
-    """The editor, as one session has it.
+    """The editor from the view of one session.
 
     Attributes:
         session_id: The session's id for the editor.
@@ -81,13 +81,13 @@ class Client:
         signal: AbortSignal | None = None,
         seconds: float | None = None,
     ) -> dict[str, Any] | None:
-        """Send a request of the session; None once it is aborted or has taken too long, or when it fails.
+        """Send a request of the session and return its result; None if it is aborted, times out or fails.
 
         Args:
             method: Its name.
             params: Its parameters, without the session's id.
-            signal: Ends the waiting.
-            seconds: End it, too.
+            signal: Aborts the wait.
+            seconds: Timeout of the wait.
         """
         if signal is not None and signal.aborted:
             return None

@@ -1,4 +1,4 @@
-"""``pi acp`` on the command line: its arguments, and what is done before anything heavy is imported."""
+"""``pi acp`` on the command line: parses arguments, and greets the editor before heavy imports."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pi_acp._greeting import greet
 from pi_core.base.process.streams import own_streams
-from pi_hookspecs import UserError
+from pi_hookspecs import UserError, WrongUse
 
 if TYPE_CHECKING:
     from pi_core.host import PluginHost
@@ -29,7 +29,7 @@ def run(arguments: list[str], host: PluginHost) -> int:
     """Serve until stdin ends; returns the exit code.
 
     Raises:
-        UserError: The arguments are not known.
+        UserError: The arguments are unknown.
     """
     if arguments and arguments[0] in ("-h", "--help"):
         sys.stdout.write(_HELP)
@@ -40,9 +40,7 @@ def run(arguments: list[str], host: PluginHost) -> int:
             raise UserError("'pi acp auth' needs the plugin of the command line, which is disabled")
         return int(found.thing.run(arguments[1:], host))
     if arguments:
-        error = UserError(f"'pi acp' takes no arguments, not {arguments[0]!r}. See pi acp --help")
-        error.exit_code = 2
-        raise error
+        raise WrongUse(f"'pi acp' takes no arguments, not {arguments[0]!r}. See pi acp --help")
     with own_streams() as (stdin, stdout):
         greeted = greet(stdin, stdout, _version(host))
         from pi_acp._serving import serve  # after the answer: an editor waits for it
@@ -51,6 +49,6 @@ def run(arguments: list[str], host: PluginHost) -> int:
 
 
 def _version(host: PluginHost) -> str:
-    """Return this plugin's version, from the index: the metadata of distributions take long to import."""
+    """Return this plugin's version from the index, because distribution metadata is slow to read."""
     record = host.records.get("acp")
     return record.version if record is not None else "0"

@@ -1,4 +1,4 @@
-"""Files and terminals of the editor: its unsaved text is what tools read, and their edits arrive in its windows."""
+"""Files and terminals of the editor: tools read its unsaved text, and their edits appear in its windows."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
 __all__ = ["EditorFiles", "EditorTerminals", "is_for_editor"]
 
 _LARGEST = 1024 * 1024
-"""Bytes of a file that an editor is asked for."""
+"""Maximum size in bytes of a file that is requested from an editor."""
 
 _POLL = 0.2
-"""Seconds between two looks at the output of a terminal."""
+"""Seconds between two polls of a terminal's output."""
 
 _OUTPUT = 1024 * 1024
 """Bytes of a terminal's output that the editor keeps."""
 
 
 def is_for_editor(path: Path, folders: Sequence[Path]) -> bool:
-    """Return whether a file is one that an editor has as text: in one of the folders, not large, not binary."""
+    """Return whether an editor can provide a file as text: in one of the folders, not large, not binary."""
     try:
         real = path.resolve()
         if not any(real.is_relative_to(folder.resolve()) for folder in folders):
@@ -50,7 +50,7 @@ def is_for_editor(path: Path, folders: Sequence[Path]) -> bool:
 class EditorFiles:
     """Implements ``FileOperations`` for ``read``, ``edit`` and ``write`` of a file that the editor may have open.
 
-    Where the editor fails, the file on disk is used. ``grep``, ``find`` and ``ls`` are not redirected.
+    If the editor fails, the file on disk is used. ``grep``, ``find`` and ``ls`` are not redirected.
 
     Args:
         client: The editor.
@@ -66,7 +66,7 @@ class EditorFiles:
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
 
     async def unsaved(self, path: str) -> str | None:
-        """Return the text in the editor, which may not be saved; None where it has none."""
+        """Return the possibly unsaved text in the editor; None if it does not have the file."""
         try:
             content = (await self._client.request("fs/read_text_file", path=path)).get("content")
         except RpcError:
@@ -74,7 +74,7 @@ class EditorFiles:
         return content if isinstance(content, str) else None
 
     async def read_file(self, path: str) -> bytes:
-        """Return the text in the editor, else in the file."""
+        """Return the text in the editor, or else in the file."""
         text = await self.unsaved(path)
         if text is not None:
             return text.encode(errors="surrogatepass")
@@ -121,7 +121,7 @@ class EditorTerminals:
 
     Args:
         client: The editor.
-        display: Called with the id of each terminal that was made.
+        display: Called with the id of each new terminal.
     """
 
     def __init__(self, client: Client, display: Callable[[str], object]) -> None:

@@ -1,6 +1,6 @@
-"""The answer to ``initialize``, which needs nothing of pi: it is sent before the rest of the program is imported.
+"""The answer to ``initialize``, which needs nothing else of pi: it is sent before the rest is imported.
 
-Only modules of the standard library that every start has imported already are imported here.
+This module imports only standard library modules that every start has already imported.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _VERSION = 1
 """Version of the protocol."""
 
 _MOST = 64 * 1024
-"""Bytes of a first line that is answered early; a longer one is left to the event loop."""
+"""Maximum bytes of a first line that is answered early; a longer one is left to the event loop."""
 
 SIGN_IN = {
     "type": "terminal",
@@ -38,12 +38,12 @@ KEYS = {
 
 
 class Greeted(NamedTuple):
-    """What happened before the event loop.
+    """What was exchanged before the event loop started.
 
     Attributes:
-        version: That of the agent.
-        params: Those of the request for ``initialize`` that was answered; empty where none was.
-        rest: What was read of stdin and is still to be dealt with.
+        version: The agent's version.
+        params: The parameters of the answered ``initialize`` request; empty if there was none.
+        rest: Input that was read but not yet handled.
     """
 
     version: str
@@ -71,7 +71,7 @@ def greeting(params: Mapping[str, Any], version: str) -> dict[str, Any]:
 
 
 def greet(stdin: int, stdout: int, version: str) -> Greeted:
-    """Wait for the first line on a descriptor, and answer it on the other if it is a request for ``initialize``."""
+    """Wait for the first line on one descriptor; if it is an ``initialize`` request, answer it on the other."""
     read = _first_bytes(stdin)
     line, newline, rest = read.partition(b"\n")
     request = _request(line) if newline else None
@@ -80,8 +80,8 @@ def greet(stdin: int, stdout: int, version: str) -> Greeted:
     params = request.get("params", {})
     answer = {"jsonrpc": "2.0", "id": request["id"], "result": greeting(params, version)}
     try:
-        os.write(stdout, json.dumps(answer).encode() + b"\n")  # fits into any pipe, and is the first that is in it
-    except OSError:  # closed already: who writes next notices
+        os.write(stdout, json.dumps(answer).encode() + b"\n")  # fits into the pipe, which is still empty
+    except OSError:  # already closed: the next write notices it
         return Greeted(version, {}, read)
     return Greeted(version, params, rest)
 
@@ -100,7 +100,7 @@ def _first_bytes(stdin: int) -> bytes:
 
 
 def _request(line: bytes) -> dict[str, Any] | None:
-    """Return a valid request for ``initialize``; None for every other line."""
+    """Return a valid ``initialize`` request; None for every other line."""
     try:
         message = json.loads(line)
     except (ValueError, RecursionError):

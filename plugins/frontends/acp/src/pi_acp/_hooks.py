@@ -1,4 +1,4 @@
-"""The plugin that each session of an editor gets: permissions, the editor's files and terminals, its MCP servers."""
+"""The plugin in each of an editor's sessions: permissions, the editor's files and terminals, its MCP servers."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class SessionHooks:
 
     @hookimpl(trylast=True)
     async def tool_call(self, event: ToolCallEvent, ctx: PiContext) -> ToolCallResult | None:
-        """Ask the user, according to the session's mode, about the call as all other plugins leave it."""
+        """Ask the user, according to the session's mode, about a call after all other plugins have handled it."""
         ui: Any = ctx.ui  # that of this front end, which has more than the contract's
         reason = await ui.permit_call(event, ctx.signal)
         return None if reason is None else ToolCallResult(block=True, reason=reason)

@@ -1,4 +1,4 @@
-"""Makes the session of pi for a session of an editor: plugins, settings and trust are those of its folder."""
+"""Opens pi's session for an editor's session, with the plugins, settings and trust of its folder."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ async def open_session(
     open_manager: Callable[[Path, PluginHost], SessionManager],
     started_with: PluginHost,
 ) -> EditorSession:
-    """Return a session that is started.
+    """Return a started session.
 
     Args:
         client: The editor.
@@ -43,8 +43,8 @@ async def open_session(
         folders: Further folders of the session.
         servers: The editor's MCP servers.
         open_manager: Returns the conversation, new or stored.
-        started_with: The plugins of the folder that pi was started in: what was disabled or added on the command line
-            holds for all sessions.
+        started_with: The plugins of the folder that pi was started in: plugins disabled or added on the command line
+            apply to all sessions.
 
     Raises:
         NoModel: No model can be used.

@@ -18,7 +18,7 @@ def config_options(session: AgentSession, *, switches: bool) -> list[dict[str, A
 
     Args:
         session: The session.
-        switches: Whether the editor has options that are on or off.
+        switches: Whether the editor supports boolean options.
     """
     level, levels = session.thinking_level, session.get_available_thinking_levels()
     options = [
@@ -41,7 +41,7 @@ async def change_option(session: AgentSession, name: str, value: Any) -> None:
     """Change an option.
 
     Raises:
-        RpcError: There is no such option, or it cannot have this value.
+        RpcError: The option does not exist, or the value is invalid.
     """
     try:
         if name == "model" and isinstance(value, str):

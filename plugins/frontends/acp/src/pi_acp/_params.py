@@ -1,4 +1,4 @@
-"""Reads the parameters of requests; what is missing or has the wrong type is refused with its name."""
+"""Reads request parameters; missing or mistyped ones are rejected by name."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def text(params: Mapping[str, Any], name: str) -> str:
     """Return a text.
 
     Raises:
-        RpcError: It is missing or no text.
+        RpcError: It is missing or not a string.
     """
     value = params.get(name)
     if not isinstance(value, str) or not value:
@@ -28,10 +28,10 @@ def text(params: Mapping[str, Any], name: str) -> str:
 
 
 def optional_text(params: Mapping[str, Any], name: str) -> str | None:
-    """Return a text, None where it is missing or null.
+    """Return a text; None if it is missing or null.
 
     Raises:
-        RpcError: It is no text.
+        RpcError: It is not a string.
     """
     return None if params.get(name) is None else text(params, name)
 
@@ -40,7 +40,7 @@ def absolute_folder(params: Mapping[str, Any], name: str = "cwd") -> Path:
     """Return a folder that exists.
 
     Raises:
-        RpcError: The path is relative, or no folder.
+        RpcError: The path is relative, or not a folder.
     """
     return _folder(text(params, name), name)
 
@@ -49,7 +49,7 @@ def folders(params: Mapping[str, Any]) -> tuple[Path, ...]:
     """Return the additional folders of a session.
 
     Raises:
-        RpcError: One is relative, or no folder.
+        RpcError: One is relative, or not a folder.
     """
     given = params.get("additionalDirectories") or []
     if not isinstance(given, list) or not all(isinstance(each, str) for each in given):
@@ -61,7 +61,7 @@ def mcp_servers(params: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """Return the client's MCP servers, by name, as entries of ``mcpServers`` in ``mcp.json``.
 
     Raises:
-        RpcError: One has no name, or the list is none.
+        RpcError: One has no name, or the value is not a list.
     """
     given = params.get("mcpServers") or []
     if not isinstance(given, list) or not all(isinstance(each, dict) for each in given):
@@ -76,7 +76,7 @@ def mcp_servers(params: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def trace_context(params: Mapping[str, Any]) -> dict[str, str]:
-    """Return ``traceparent`` and ``tracestate`` of the client's own span; empty where ``_meta`` has none."""
+    """Return ``traceparent`` and ``tracestate`` of the client's own span; empty if ``_meta`` has none."""
     meta = params.get("_meta")
     given = meta if isinstance(meta, dict) else {}
     return {name: given[name] for name in ("traceparent", "tracestate") if isinstance(given.get(name), str)}

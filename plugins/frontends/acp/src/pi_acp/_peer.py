@@ -1,6 +1,6 @@
-"""JSON-RPC 2.0 as lines, in both directions: answers the client's requests, and makes requests of its own.
+"""JSON-RPC 2.0 over lines, in both directions: answers the client's requests, and sends requests.
 
-Requests are carried out concurrently, begun in the order in which they arrive.
+Requests run concurrently and start in order of arrival.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ _CANCELLED = -32800
 _CANCEL = "$/cancel_request"
 
 Handlers: TypeAlias = "Mapping[str, Callable[[dict[str, Any]], Awaitable[Any]]]"
-"""By method: gets the parameters, returns the result."""
+"""Handlers by method: each gets the parameters and returns the result."""
 
 
 class RpcError(Exception):
-    """An error of JSON-RPC: one that is answered, or the client's answer."""
+    """A JSON-RPC error, sent to or received from the client."""
 
     def __init__(self, code: int, message: str) -> None:
         super().__init__(message)
@@ -48,7 +48,7 @@ class Peer:
     """The other end of a connection.
 
     Args:
-        writer: Where messages go.
+        writer: The output for messages.
     """
 
     def __init__(self, writer: LineWriter) -> None:
@@ -61,7 +61,7 @@ class Peer:
         self._stopped = False
 
     def serve(self, requests: Handlers, notifications: Handlers) -> None:
-        """Set what is done at which method."""
+        """Set the handlers."""
         self._requests, self._notifications = requests, notifications
 
     # Out
@@ -78,7 +78,7 @@ class Peer:
         """Send a request and return its result; cancelling the waiting task cancels the request, too.
 
         Raises:
-            RpcError: The client answered with an error, or the connection ends.
+            RpcError: The client answered with an error, or the connection ended.
         """
         if self._stopped:
             raise RpcError(_INTERNAL_ERROR, "The connection has ended")
@@ -95,7 +95,7 @@ class Peer:
             del self._asked[request_id]
 
     async def stop(self) -> None:
-        """Answer nothing any more: requests of both sides fail."""
+        """Stop answering: pending requests of both sides fail."""
         self._stopped = True
         for answer in self._asked.values():
             if not answer.done():
@@ -114,7 +114,7 @@ class Peer:
     # In
 
     def on_lines(self, lines: Sequence[bytes | None]) -> None:
-        """Take lines of the client; None is one that was too long."""
+        """Handle lines from the client; None stands for one that was too long."""
         for line in lines:
             if line is None:
                 self._refuse(None, _PARSE_ERROR, f"Parse error: the line is longer than {MAX_LINE} bytes")
@@ -195,5 +195,5 @@ class Peer:
 
 
 def text_of(error: BaseException) -> str:
-    """Return an error as a sentence: the text of one of pi's own, else its class, too."""
+    """Return an error as a sentence; errors that are not pi's own include their class."""
     return str(error) if isinstance(error, PiError) and str(error) else f"{type(error).__name__}: {error}"

@@ -1,4 +1,4 @@
-"""Decides which tool calls the user is asked about, and remembers what was always allowed or rejected."""
+"""Decides about which tool calls to ask the user, and remembers permanent decisions."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MODES: dict[PermissionMode, tuple[str, str]] = {
 }
 
 _COMPOUND = re.compile(r"[;&|<>`$(){}\n\\]")
-"""What makes a shell command more than one program with its arguments."""
+"""Characters that make a shell command more than a single program with arguments."""
 
 _REJECTED = "The user rejected this call. Do not try it in another way; if it is not clear what to do instead, ask."
 _NOT_ANSWERED = "The user was asked about this call and did not answer. Nothing was done."
@@ -38,7 +38,7 @@ class Permissions:
     """The permissions of one session.
 
     Attributes:
-        mode: What is asked about.
+        mode: Which calls need permission.
     """
 
     client: Client
@@ -50,7 +50,7 @@ class Permissions:
     async def refusal(
         self, event: ToolCallEvent, diffs: list[dict[str, Any]], signal: AbortSignal | None
     ) -> str | None:
-        """Return why a call must not run, for the model; None if it may. Asks the user where nothing decides it."""
+        """Return, for the model, why a call must not run; None if it may. Asks the user if undecided."""
         if not self._is_asked(event):
             return None
         key = self._key(event)
@@ -67,7 +67,7 @@ class Permissions:
     def _is_asked(self, event: ToolCallEvent) -> bool:
         if self.mode == "auto":
             return False
-        if event.tool is not None and event.tool.annotations.read_only is True:  # what a stranger says is not in it
+        if event.tool is not None and event.tool.annotations.read_only is True:  # no third-party text in it
             return False
         return not (self.mode == "accept-edits" and event.tool_name in ("edit", "write") and self._is_inside(event))
 
@@ -79,7 +79,7 @@ class Permissions:
         return any(real.is_relative_to(folder.resolve()) for folder in (self.cwd, *self.folders))
 
     def _key(self, event: ToolCallEvent) -> tuple[str, str]:
-        """Return what a permission for always is about: the tool, and its file or the beginning of its command."""
+        """Return the scope of a permanent decision: the tool, and its file or the beginning of its command."""
         command = event.input.get("command")
         if isinstance(command, str):
             words = command.split()
@@ -121,6 +121,6 @@ def chosen_option(answer: dict[str, Any] | None, offered: set[str]) -> str | Non
 
 
 def mode_state(mode: PermissionMode) -> dict[str, Any]:
-    """Return the modes as the editor lists them."""
+    """Return the modes in the form that the editor lists."""
     modes = [{"id": each, "name": MODES[each][0], "description": MODES[each][1]} for each in MODES]
     return {"currentModeId": mode, "availableModes": modes}

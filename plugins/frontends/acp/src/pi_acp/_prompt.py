@@ -1,4 +1,4 @@
-"""Makes a prompt of content blocks, and content blocks of a message."""
+"""Converts content blocks to a prompt, and messages to content blocks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["blocks_of", "read_prompt"]
 
 _FENCE = 3
-"""Backticks of a fence around a text that has none."""
+"""Minimum number of backticks in a fence."""
 
 
 def read_prompt(blocks: Any, cwd: Path) -> tuple[str, tuple[ImageContent, ...]]:
@@ -24,7 +24,7 @@ def read_prompt(blocks: Any, cwd: Path) -> tuple[str, tuple[ImageContent, ...]]:
     Embedded files follow the text, fenced and with their URI; a link to a file becomes ``@path``.
 
     Raises:
-        RpcError: The blocks are no list of blocks, or one is of a kind that was not offered.
+        RpcError: The blocks are not a list of blocks, or one has a kind that was not offered.
     """
     if not isinstance(blocks, list) or not all(isinstance(each, dict) for each in blocks):
         raise RpcError(INVALID_PARAMS, "Invalid params: 'prompt' must be a list of content blocks")
@@ -77,4 +77,4 @@ def _embed(resource: dict[str, Any], files: list[str], images: list[ImageContent
     elif kind.startswith("image/"):
         images.append(ImageContent(str(resource.get("blob", "")), kind))
     else:
-        files.append(f"{uri} (its content, {kind or 'of an unknown type'}, is no text and was left out)")
+        files.append(f"{uri} (its content, {kind or 'of an unknown type'}, is not text and was left out)")

@@ -26,7 +26,7 @@ __all__ = ["replayed"]
 
 
 def replayed(manager: SessionManager, cwd: Path) -> Iterator[dict[str, Any]]:
-    """Yield the updates that display the branch: all of it, also what was summarised since."""
+    """Yield the updates that display the whole branch, including messages summarised since."""
     open_calls: dict[str, ToolCall] = {}
     for entry in manager.get_branch():
         message = getattr(entry, "message", None)

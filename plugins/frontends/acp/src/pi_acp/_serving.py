@@ -1,4 +1,4 @@
-"""Serves an editor from its first request to the end of stdin, or a signal, and ends in time."""
+"""Serves an editor from its first request until stdin ends or a signal arrives, and exits in time."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ def serve(host: PluginHost, stdin: int, stdout: int, greeted: Greeted) -> int:
 
     Args:
         host: The plugins of the folder that pi was started in.
-        stdin: A descriptor.
-        stdout: Another.
-        greeted: What was read and written already.
+        stdin: The input descriptor.
+        stdout: The output descriptor.
+        greeted: What was already exchanged.
     """
     gc.freeze()
-    gc.enable()  # it was off while pi started
+    gc.enable()  # it was disabled while pi started
     return asyncio.run(_serve(host, stdin, stdout, greeted))
 
 
@@ -66,7 +66,7 @@ async def _serve(host: PluginHost, stdin: int, stdout: int, greeted: Greeted) ->
 
 
 def _end_in_time(code: int) -> None:
-    """End the process after a while, whatever a plugin or a tool still does; its programs end with it."""
+    """End the process after a grace period, even if a plugin or tool is still running; its programs end with it."""
     timer = threading.Timer(_LAST_SECONDS, os._exit, [code])
     timer.daemon = True
     timer.start()

@@ -1,4 +1,4 @@
-"""One session of an editor: its prompts in turn, their end when they are cancelled, its permissions and its files."""
+"""One of an editor's sessions: runs its prompts in order and cancels them; holds its permissions and files."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _CANCELLED = {"stopReason": "cancelled"}
 
 
 class EditorSession:
-    """A conversation of pi with an editor.
+    """A conversation with an editor.
 
     Args:
         client: The editor.
@@ -61,12 +61,12 @@ class EditorSession:
 
     @property
     def session(self) -> AgentSession:
-        """The session of pi; it is there once ``start`` was called."""
+        """The underlying session; available after ``start``."""
         assert self._session is not None  # noqa: S101 - the agent makes and starts it before the editor knows its id
         return self._session
 
     async def start(self, session: AgentSession) -> None:
-        """Start the session of pi.
+        """Start pi's session.
 
         Raises:
             PiError: It could not start.
@@ -86,14 +86,14 @@ class EditorSession:
             warn(problem)
 
     def state(self) -> dict[str, Any]:
-        """Return what the editor displays of the session: modes and options."""
+        """Return the state that the editor displays: modes and options."""
         return {
             "modes": mode_state(self.permissions.mode),
             "configOptions": config_options(self.session, switches=self.client.can.has_switches),
         }
 
     def announce(self) -> None:
-        """Send what the editor gets after the answer that names the session: commands, usage."""
+        """Send what follows the answer that names the session: commands and usage."""
         self._in_background(self._announce())
 
     async def _announce(self) -> None:
@@ -109,11 +109,11 @@ class EditorSession:
     # Prompts
 
     async def prompt(self, blocks: Any, trace_context: Mapping[str, str]) -> dict[str, Any]:
-        """Answer a prompt, after those before it.
+        """Answer a prompt after all earlier ones.
 
         Args:
             blocks: Its content.
-            trace_context: ``traceparent`` and ``tracestate`` of the span in which the editor asks.
+            trace_context: ``traceparent`` and ``tracestate`` of the editor's span.
 
         Raises:
             RpcError: The blocks cannot be read, there is no key, or the provider failed.
@@ -171,7 +171,7 @@ class EditorSession:
             return {**ended, **_used(before, after)}
 
     def cancel(self) -> None:
-        """Abort the prompt that is being answered, and those that wait."""
+        """Abort the current prompt and all waiting ones."""
         for stop in self._stops:
             self._stop(stop)
         self.session.request_abort("Cancelled in the editor")
@@ -213,7 +213,7 @@ class EditorSession:
         return reason
 
     def files_of(self, call_id: str, tool: str) -> EditorFiles | None:
-        """Return the editor's files if a call is to work on them; else it works on the disk."""
+        """Return the editor's files for a call; None if it should work on disk."""
         return self._files_for(tool) if call_id in self._for_editor else None
 
     def _files_for(self, tool: str) -> EditorFiles | None:
@@ -246,7 +246,7 @@ def _outcome(answer: AssistantMessage | None) -> dict[str, Any]:
 
 
 def _used(before: tuple[str, TokenTotals], after: tuple[str, TokenTotals]) -> dict[str, Any]:
-    """Return what a prompt has used; nothing for one that asked no model, or that opened another conversation."""
+    """Return a prompt's usage; empty if it made no request, or opened another conversation."""
     (session, start), (session_now, end) = before, after
     if session_now != session or end.total == start.total:
         return {}

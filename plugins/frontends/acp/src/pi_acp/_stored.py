@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 __all__ = ["delete", "list_page"]
 
 _PAGE = 50
-"""Sessions of one answer."""
+"""Maximum sessions in one answer."""
 
 _TITLE = 120
-"""Characters of a title."""
+"""Maximum characters of a title."""
 
 
 async def list_page(host: PluginHost, cwd: Path | None, cursor: str | None) -> dict[str, Any]:
     """Return a page of the sessions of a folder, or of all, the most recently modified first.
 
     Raises:
-        RpcError: The cursor is not one that was given.
+        RpcError: The cursor is invalid.
     """
     if cursor is not None and not cursor.isdecimal():
         raise RpcError(INVALID_PARAMS, f"Invalid params: the cursor {cursor!r:.200} is none of a list of sessions")
@@ -42,14 +42,21 @@ async def list_page(host: PluginHost, cwd: Path | None, cursor: str | None) -> d
 
 
 async def delete(host: PluginHost, session_id: str) -> bool:
-    """Delete a stored session; returns whether there was one.
+    """Delete a stored session; return whether it existed.
 
     Raises:
         RpcError: Another process uses it, or it is not kept in a file.
     """
+    from pi_core.session.stores import resolve_store
+    from pi_hookspecs import DeletingStore
+
     stored = await asyncio.to_thread(SessionManager.find_by_id, session_id, host=host)
     if stored is None:
         return False
+    store = resolve_store(host=host).store
+    if isinstance(store, DeletingStore):
+        await asyncio.to_thread(store.delete, stored.path)
+        return True
     await asyncio.to_thread(_delete_file, session_id, Path(stored.path))
     return True
 
@@ -63,7 +70,7 @@ def _delete_file(session_id: str, file: Path) -> None:
 
 
 def _is_used(file: Path) -> bool:
-    """Return whether another process has the lock of a session's file; False where files cannot be locked."""
+    """Return whether another process holds the lock of a session's file; False if files cannot be locked."""
     try:
         import fcntl
     except ImportError:  # Windows

@@ -43,10 +43,10 @@ _TITLE = 200
 """Characters of a title."""
 
 _RAW = 64 * 1024
-"""Bytes of ``rawOutput``."""
+"""Maximum bytes of ``rawOutput``."""
 
 _DIFF = 1024 * 1024
-"""The largest file, in bytes, that differences are displayed of."""
+"""Maximum size in bytes of a file whose differences are displayed."""
 
 
 def kind_of(tool: str) -> str:
@@ -55,7 +55,7 @@ def kind_of(tool: str) -> str:
 
 
 def path_of(arguments: Mapping[str, Any], cwd: Path) -> Path | None:
-    """Return the file or folder that a call is about, absolute, as pi's tools read it; None where there is none.
+    """Return the absolute path of the file or folder that a call is about, read like pi's tools do; None without one.
 
     A permission is about the file that is changed, so ``~``, ``@``, ``file://`` and Unicode spaces mean the same here.
     """
@@ -94,7 +94,7 @@ def call_fields(tool: str, arguments: Mapping[str, Any], cwd: Path) -> dict[str,
 def output_fields(
     content: Iterable[Any], details: Any = None, instead: Iterable[dict[str, Any]] = ()
 ) -> dict[str, Any]:
-    """Return the fields of a result; ``instead`` of its text, differences or terminals may be displayed."""
+    """Return the fields of a result; ``instead`` holds differences or terminals that replace its text."""
     displayed = [*instead] or [{"type": "content", "content": block} for block in blocks_of(content)]
     fields: dict[str, Any] = {"content": displayed}
     if details is not None:
@@ -107,13 +107,13 @@ def output_fields(
 def diffs_of(tool: str, arguments: Mapping[str, Any], cwd: Path, unsaved: str | None = None) -> list[dict[str, Any]]:
     """Return what a call of ``edit`` or ``write`` is going to change.
 
-    Where the whole new text cannot be known, each replacement is a difference of its own.
+    If the whole new text is unknown, each replacement becomes a separate difference.
 
     Args:
         tool: Its name.
-        arguments: Those of the call.
-        cwd: Where relative paths begin.
-        unsaved: The present text of the file; the file is read when None.
+        arguments: The call's arguments.
+        cwd: The folder for relative paths.
+        unsaved: The current text of the file; None to read the file.
     """
     path = path_of(arguments, cwd)
     if path is None or tool not in ("edit", "write"):
@@ -124,7 +124,7 @@ def diffs_of(tool: str, arguments: Mapping[str, Any], cwd: Path, unsaved: str | 
 
 
 def stored_diffs(tool: str, arguments: Mapping[str, Any], cwd: Path) -> list[dict[str, Any]]:
-    """Return what a call of a stored conversation has changed, by its arguments: the file may have changed since."""
+    """Return the changes of a call in a stored conversation, from its arguments: the file may have changed since."""
     path = path_of(arguments, cwd)
     return [] if path is None else _diffs_without_file(tool, arguments, path, None)
 
@@ -162,7 +162,7 @@ def _text_of(path: Path) -> str | None:
 
 
 def _replaced(text: str, edits: list[tuple[str, str]]) -> str | None:
-    """Return a text after replacements; None where one does not occur exactly once, or two overlap."""
+    """Return a text after replacements; None if one does not occur exactly once, or two overlap."""
     places = []
     for old, new in edits:
         if not old or text.count(old) != 1:

@@ -1,4 +1,4 @@
-"""The user at the editor: choices are permission requests, texts and forms are elicitations, notices are messages."""
+"""The user interface in the editor: choices become permission requests, forms elicitations, notices messages."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _TYPES = {"text": "string", "choice": "string", "choices": "array"}
 
 
 class AcpUI:
-    """Implements ``UserInterface``; what only a terminal has does nothing.
+    """Implements ``UserInterface``; features that only terminals have do nothing.
 
     Args:
         client: The editor.
@@ -113,12 +113,12 @@ class AcpUI:
         signal: AbortSignal | None = None,
         timeout: float | None = None,  # noqa: ASYNC109 - the contract's
     ) -> str | None:
-        """Ask for a line of text; dismissed where the editor has no forms."""
+        """Ask for a line of text; dismissed if the editor has no forms."""
         asked = FormField("text", title=title, description=placeholder or "", default=None)
         return await self._ask_text(asked, title, signal, timeout)
 
     async def editor(self, title: str, prefill: str = "") -> str | None:
-        """Let the user edit a longer text; dismissed where the editor has no forms."""
+        """Let the user edit a longer text; dismissed if the editor has no forms."""
         return await self._ask_text(FormField("text", title=title, default=prefill or None), title, None, None)
 
     async def form(
@@ -130,7 +130,7 @@ class AcpUI:
         signal: AbortSignal | None = None,
         timeout: float | None = None,  # noqa: ASYNC109 - the contract's
     ) -> dict[str, Any] | None:
-        """Let the user fill in a form; field by field where the editor has none."""
+        """Let the user fill in a form; field by field if the editor has no forms."""
         if not self._client.can.has_forms:
             return await ask_fields(self, fields, title=title, message=message, signal=signal, timeout=timeout)
         content = await self._elicit(fields, "\n\n".join(filter(None, [title, message])) or "pi asks", signal, timeout)
@@ -171,7 +171,7 @@ class AcpUI:
         return content if isinstance(content, dict) else {}
 
     def open_url(self, url: str) -> bool:
-        """Let the editor open a page; returns whether it can."""
+        """Let the editor open a page; return whether it can."""
         if not self._client.can.opens_urls:
             return False
         page = {"mode": "url", "elicitationId": f"page-{next(self._ids)}", "url": url, "message": "pi opens a page"}
@@ -183,7 +183,7 @@ class AcpUI:
     # Notices
 
     def notify(self, message: str, level: NoticeLevel = "info") -> None:
-        """Display a notice in the conversation, the one place that an editor has for it."""
+        """Display a notice in the conversation, the only place for it in an editor."""
         self._say(f"{_LEVELS.get(level, '')}{message}\n\n")
 
     def set_status(self, key: str, text: str | None = None) -> None:

@@ -1,4 +1,4 @@
-"""Makes updates of the editor of a session's events."""
+"""Converts a session's events to updates for the editor."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["Updates"]
 
 _INTERVAL = 0.1
-"""Seconds between two updates with a call's output so far."""
+"""Minimum seconds between two updates with a call's partial output."""
 
 _PRIORITIES = ("high", "medium", "low")
 _STATES = ("pending", "in_progress", "completed")
@@ -33,7 +33,7 @@ class Updates:
 
     Args:
         client: The editor.
-        cwd: The session's folder, which paths of tools are relative to.
+        cwd: The session's folder, to which tool paths are relative.
 
     """
 
@@ -54,11 +54,11 @@ class Updates:
         session.bus.add("acp-session", "plan", self._on_plan)
 
     def say(self, text: str) -> None:
-        """Display a text as one of the agent."""
+        """Display a text as a message of the agent."""
         self._chunks.add("agent_message_chunk", text)
 
     def flush(self) -> None:
-        """Send all text that waits."""
+        """Send all pending text."""
         self._chunks.flush()
 
     def send(self, kind: str, /, **fields: Any) -> None:
@@ -67,7 +67,7 @@ class Updates:
         self._client.update(kind, **fields)
 
     async def commands(self) -> None:
-        """Send the commands if they are not those that the editor has."""
+        """Send the commands if they have changed."""
         commands = []
         for each in await self._session.get_commands():
             hint = {"input": {"hint": each.argument_hint}} if each.argument_hint else {}
@@ -82,7 +82,7 @@ class Updates:
         self.send("config_option_update", configOptions=config_options(self._session, switches=switches))
 
     def usage(self) -> None:
-        """Send how full the context window is, and what the session has cost."""
+        """Send the context usage and the cost of the session."""
         used = self._session.get_context_usage()
         if used is not None and used.tokens is not None:
             cost = self._session.get_session_stats().cost
@@ -90,7 +90,7 @@ class Updates:
             self.send("usage_update", used=used.tokens, size=used.context_window, **money)
 
     def begun(self, call_id: str, diffs: list[dict[str, Any]]) -> None:
-        """Display that a call is carried out now, and keep what it changes; not for a call of a subagent."""
+        """Display that a call is running, and record what it changes; calls of subagents are ignored."""
         if call_id in self._running:
             self._running[call_id] = diffs
             self.send("tool_call_update", toolCallId=call_id, status="in_progress")

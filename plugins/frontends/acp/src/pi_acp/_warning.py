@@ -1,4 +1,4 @@
-"""Lines for people, on stderr: stdout is the protocol's."""
+"""Log lines on stderr, because stdout belongs to the protocol."""
 
 from __future__ import annotations
 
@@ -8,6 +8,6 @@ __all__ = ["warn"]
 
 
 def warn(message: str) -> None:
-    """Print a line for people; editors keep it in a log."""
+    """Print a line to stderr, which editors log."""
     if sys.stderr is not None:
         print(f"Warning: {' '.join(message.split())}", file=sys.stderr, flush=True)  # noqa: T201 - stdout is the protocol's

@@ -1,4 +1,4 @@
-"""``pi help [TOPIC]`` lists the pages, or shows one: as it is written into a pipe, formatted at a terminal."""
+"""``pi help [TOPIC]`` lists the pages, or shows one: its Markdown in a pipe, formatted at a terminal."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ def sections(pages: Path) -> dict[str, list[Topic]]:
 
 
 def topics(pages: Path) -> dict[str, Topic]:
-    """Return all topics by name, those of the index first."""
+    """Return all topics by name, first the ones in the index."""
     indexed = {topic.name: topic for entries in sections(pages).values() for topic in entries}
     files = [*sorted(pages.glob("*.md")), *sorted(pages.glob("reference/*.md"))]
     return indexed | {file.stem: Topic(file.stem, file) for file in files if file.stem not in {*indexed, "README"}}

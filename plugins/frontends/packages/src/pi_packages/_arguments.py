@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import SUPPRESS, ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from pi_hookspecs import UserError
+from pi_hookspecs import WrongUse
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,21 +23,21 @@ Sources:
 """
 
 _UPDATE = """\
-Without arguments update pi itself. With sources, --extensions or --all move packages
-within the ranges that they were installed with; what is pinned stays."""
+Without arguments, update pi itself. With sources, --extensions or --all, update packages
+within the ranges with which they were installed; pinned packages stay."""
 
 _DESCRIPTIONS = {
-    "install": ("Install packages, into a folder of pi's own: pi's environment stays as it is.", _SOURCES),
-    "remove": ("Remove packages, and what only they needed.", ""),
-    "uninstall": ("Remove packages, and what only they needed.", ""),
+    "install": ("Install packages into a folder of pi's own; pi's environment is not changed.", _SOURCES),
+    "remove": ("Remove packages, and the dependencies that only they needed.", ""),
+    "uninstall": ("Remove packages, and the dependencies that only they needed.", ""),
     "update": (_UPDATE, ""),
     "list": ("List what is installed: the user's, this folder's, and the plugins of pi's environment.", ""),
     "sync": ("Install exactly what the lock file says.", ""),
     "doctor": (
-        "Check installers, lock file, installed packages and their needs. The exit code is 1 with an error.",
+        "Check installers, lock file and installed packages. The exit code is 1 if there is an error.",
         "",
     ),
-    "search": ("Search the catalogue. It is a reviewed list: indexes cannot be searched by what a package is for.", ""),
+    "search": ("Search the catalogue, which is a reviewed list: package indexes cannot be searched by purpose.", ""),
     "info": ("Describe a package: installed, or in the catalogue.", ""),
 }
 
@@ -49,16 +49,14 @@ class _Formatter(RawDescriptionHelpFormatter):
 
 class _Parser(ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        error = UserError(f"{message}. See {self.prog} --help")
-        error.exit_code = 2
-        raise error
+        raise WrongUse(f"{message}. See {self.prog} --help")
 
 
 def parse_arguments(name: str, arguments: Sequence[str]) -> Namespace | None:
-    """Return the options of a subcommand; None after its help was printed.
+    """Return the options of a subcommand; None if its help was printed.
 
     Raises:
-        UserError: They are wrong; its exit code is 2.
+        UserError: They are invalid; the exit code is 2.
     """
     description, epilog = _DESCRIPTIONS[name]
     parser = _Parser(
@@ -79,14 +77,16 @@ def parse_arguments(name: str, arguments: Sequence[str]) -> Namespace | None:
 
 
 def _scope(parser: ArgumentParser) -> None:
-    parser.add_argument("-l", "--local", action="store_true", help="of this folder, declared in .pi/settings.json")
+    parser.add_argument(
+        "-l", "--local", action="store_true", help="packages of this folder, declared in .pi/settings.json"
+    )
 
 
 def _change(parser: ArgumentParser) -> None:
     _scope(parser)
     parser.add_argument("-y", "--yes", action="store_true", help="do not ask")
     parser.add_argument("--dry-run", action="store_true", help="print what would be done")
-    parser.add_argument("--offline", action="store_true", help="fetch nothing")
+    parser.add_argument("--offline", action="store_true", help="make no network requests")
     parser.add_argument(
         "--find-links",
         action="append",
@@ -123,14 +123,14 @@ def _update(parser: ArgumentParser) -> None:
     parser.add_argument("--all", action="store_true", help="pi, and all packages")
     parser.add_argument("--extensions", action="store_true", help="all packages")
     parser.add_argument("--models", action="store_true", help="the catalogues of packages")
-    parser.add_argument("--check", action="store_true", help="say what is newer, and change nothing")
-    parser.add_argument("--rollback", action="store_true", help="go back to what was installed before")
+    parser.add_argument("--check", action="store_true", help="report newer versions, and change nothing")
+    parser.add_argument("--rollback", action="store_true", help="restore what was installed before")
     _change(parser)
 
 
 def _list(parser: ArgumentParser) -> None:
     _scope(parser)
-    parser.add_argument("--history", action="store_true", help="list the generations that can be gone back to")
+    parser.add_argument("--history", action="store_true", help="list the earlier generations that can be restored")
 
 
 def _sync(parser: ArgumentParser) -> None:

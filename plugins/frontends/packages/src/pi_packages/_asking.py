@@ -1,4 +1,4 @@
-"""The question before a change."""
+"""Asks the user before a change."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _WARNING = (
 def agree(plan: Plan, *, yes: bool, quiet: bool) -> str | None:
     """Return who agrees to a plan; None if the user does not.
 
-    Without a terminal, what was named is done. More rights or another publisher need a person, or ``-y``.
+    Without a terminal, there is no question; only new rights or another publisher need a person, or ``-y``.
 
     Raises:
         UserError: A person is needed, and there is no terminal.

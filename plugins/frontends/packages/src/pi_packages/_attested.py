@@ -29,7 +29,7 @@ def wants_proof(settings: Settings) -> bool:
     """Whether only attested packages may be installed: a project can ask for it, too.
 
     Raises:
-        UserError: The setting has a value that means nothing.
+        UserError: The value of the setting is invalid.
     """
     values = [(origin, value) for origin, value in settings.each("packages.verify") if value is not None]
     for origin, value in values:
@@ -42,7 +42,7 @@ def check_source(material: Material) -> None:
     """Refuse sources whose files nobody attests; the user's own folders and files need no proof.
 
     Raises:
-        UserError: It is such a source.
+        UserError: The source has no attestations.
     """
     kind = material.source.kind
     if kind not in ("index", *_LOCAL):
@@ -53,20 +53,20 @@ def check_source(material: Material) -> None:
 
 
 def check_attested(table: Mapping[str, Any], find_index: Callable[[], str | None]) -> str:
-    """Verify every file of a locked distribution; return what is known now, for the plan.
+    """Verify every file of a locked distribution; return the result for the plan.
 
     Args:
         table: Its table of the lock file; the hashes in it bind what is installed.
         find_index: Returns the address of the index that it comes from.
 
     Raises:
-        UserError: A file has no attestation, or one that proves nothing.
+        UserError: A file has no valid attestation.
     """
     try:
         from pypi_attestations import AttestationError, Distribution, Provenance
     except ImportError as error:
         raise UserError(
-            "packages.verify is 'attested', and what verifies is not installed. Install pi with its extra:"
+            "packages.verify is 'attested', and the verifier is not installed. Install pi with its extra:"
             " pip install 'pluggypi[verify]', or remove the setting"
         ) from error
     name = f"{table['name']} {table.get('version', '')}".rstrip()

@@ -1,7 +1,7 @@
-"""Base: the environment that pi runs in. Nothing here changes it; solvers are given all of it, pinned.
+"""Base: the environment that pi runs in. It is never changed; solvers get all of it as pinned constraints.
 
-A solver must neither replace what base has nor fetch it: pi's own distributions may come from a place that no index
-knows. So for each distribution of base there is a stub, a wheel of its metadata alone, in a folder that solvers search.
+A solver must neither replace nor fetch the distributions of base: pi's own may come from a place that no index knows.
+So for each of them there is a stub, a wheel with metadata only, in a folder that solvers search.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Base:
 
     @cached_property
     def distributions(self) -> dict[str, Distribution]:
-        """The distributions by canonical name; of two with one name the first on the path."""
+        """The distributions by canonical name; of two with the same name, the first on the path."""
         found: dict[str, Distribution] = {}
         for each in distributions(path=self.paths):
             name, version = each.metadata["Name"], each.version
@@ -60,7 +60,7 @@ class Base:
         return {name: each.version for name, each in sorted(self.distributions.items())}
 
     def origin_of(self, module: str) -> str | None:
-        """Return where base has a top-level module, which is imported in place of any other; None if it has none."""
+        """Return the location of a top-level module in base, which precedes all others; None if it is not there."""
         spec = PathFinder.find_spec(module, self.paths)
         return None if spec is None else spec.origin or next(iter(spec.submodule_search_locations or ()), module)
 

@@ -21,7 +21,7 @@ _SECONDS = 20.0
 
 
 def catalogue(settings: Settings) -> list[dict[str, Any]]:
-    """Return all entries: ``name``, ``source``, ``description``, ``keywords``; those of the user's catalogues win."""
+    """Return all entries: ``name``, ``source``, ``description``, ``keywords``; the user's catalogues win."""
     found: dict[str, dict[str, Any]] = {}
     for file in _files(settings):
         for entry in _read(file):
@@ -30,7 +30,7 @@ def catalogue(settings: Settings) -> list[dict[str, Any]]:
 
 
 def find(words: Sequence[str], entries: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the entries that have all words, those with most of them in the name first."""
+    """Return the entries that contain all words, best matches by name first."""
     lowered = [word.lower() for word in words]
 
     def text(entry: dict[str, Any]) -> str:
@@ -90,10 +90,10 @@ def _read(file: Path) -> list[dict[str, Any]]:
 
 
 def _checked(value: Any, origin: str) -> list[dict[str, Any]]:
-    """Return the entries that can be used.
+    """Return the valid entries.
 
     Raises:
-        ValueError: It is no catalogue.
+        ValueError: It is not a catalogue.
     """
     entries = value.get("packages") if isinstance(value, dict) else value
     if not isinstance(entries, list):

@@ -1,4 +1,4 @@
-"""From the packages that are wanted to a new generation: solved, installed apart, tried, and put in force."""
+"""Turns wanted packages into a new generation: solved, installed separately, tested, and activated."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ __all__ = ["Change", "Context", "apply", "finish_pending"]
 
 @frozen(kw_only=True, eq=False, repr=False)
 class Context(Value):
-    """What all commands need.
+    """The context that all commands share.
 
     Attributes:
-        settings: The user's settings, and those of a trusted project.
+        settings: The user's settings, and the project's if it is trusted.
         environ: The environment.
         options: Where distributions come from.
-        say: Called with a line about what takes a while.
-        agree: Called with a plan; returns who agreed to it, or None. It may raise ``UserError``.
+        say: Called with a progress line.
+        agree: Called with a plan; returns who agreed, or None. May raise ``UserError``.
     """
 
     settings: Settings
@@ -64,7 +64,7 @@ class Context(Value):
         return self.settings.agent_dir.absolute()
 
     def installer(self) -> Installer:
-        """Return the program that installs."""
+        """Return the installer."""
         folder = self.agent_dir / "packages" / "work"
         folder.mkdir(parents=True, exist_ok=True)
         return find_installer(self.settings.get_str_list("packages.installer"), folder, self.environ)
@@ -78,9 +78,9 @@ class Change(Value):
         command: What the user typed, for the log.
         put: Entries to add or replace.
         drop: Identities to remove.
-        upgrade: Identities whose locked versions do not count; ``*`` for all.
-        lock: A lock whose versions are installed without solving.
-        dry_run: Plan, and change nothing.
+        upgrade: Identities whose locked versions are ignored; ``*`` for all.
+        lock: A lock file whose versions are installed without solving.
+        dry_run: Whether only to plan.
     """
 
     command: str
@@ -92,7 +92,7 @@ class Change(Value):
 
 
 def finish_pending(scope: Scope) -> Callable[[Mapping[str, Any]], None]:
-    """Return what writes the lock and the settings of a generation that is in force."""
+    """Return the function that writes the lock file and the settings of the active generation."""
 
     def finish(pending: Mapping[str, Any]) -> None:
         write_lock(scope.lock_file, pending["lock"])
@@ -106,10 +106,10 @@ def finish_pending(scope: Scope) -> Callable[[Mapping[str, Any]], None]:
 
 
 def apply(context: Context, scope: Scope, change: Change) -> Plan:
-    """Make a change, and return what it was; nothing is changed if it fails or is declined.
+    """Make a change, and return its plan; nothing is changed if it fails or is declined.
 
     Raises:
-        UserError: It cannot be made.
+        UserError: The change failed.
     """
     store = Store(scope.root)
     with store.locked(context.say):
@@ -133,7 +133,7 @@ def apply(context: Context, scope: Scope, change: Change) -> Plan:
 
 
 def _with_options(entry: Entry, before: Entry | None) -> Entry:
-    """Return an entry with the options that the settings have of it."""
+    """Return an entry with its options from the settings."""
     if before is None or not before.options:
         return entry
     written = {"source": entry.written} if isinstance(entry.written, str) else entry.written
@@ -195,7 +195,7 @@ class _Attempt:
     # Steps
 
     def _known(self, identity: str) -> Mapping[str, Any] | None:
-        """Return what the generation in force has of a package that is not to be upgraded."""
+        """Return what the active generation stores about a package that is not upgraded."""
         if "*" in self._change.upgrade or identity in self._change.upgrade:
             return None
         packages = self._before.get("packages", ())
@@ -204,7 +204,7 @@ class _Attempt:
         return next((each for each in packages if each["identity"] == identity), None)
 
     def _solve_isolated(self, material: Material) -> list[dict[str, Any]]:
-        """Return what a package with a process of its own needs; what is locked for this pi stays."""
+        """Return the requirements of a package with a separate process; versions locked for this pi are kept."""
         lock = self._change.lock if self._change.lock is not None else read_lock(self._scope.lock_file)
         locked = lock.get("tool", {}).get("pi", {}).get("isolated", {}).get(material.name)
         is_kept = self._before.get("base") == self._base.versions and self._known(material.source.identity) is not None
@@ -234,7 +234,7 @@ class _Attempt:
             raise UserError(self._explain(str(error), materials)) from error
 
     def _explain(self, reason: str, materials: Sequence[Material]) -> str:
-        """Return why nothing fits in terms of pi, with a way out."""
+        """Explain in terms of pi why no solution exists, and how to proceed."""
         changed = {each.source.identity for each in self._change.put}
         solved = [each.source for each in materials if each.requirement is not None]
         named = ", ".join(each.label for each in solved if not changed or each.identity in changed)
@@ -260,7 +260,7 @@ class _Attempt:
         return f"{text} (see pi help packages)"
 
     def _verify(self, materials: Sequence[Material], tables: Sequence[Mapping[str, Any]]) -> None:
-        """Verify the packages that are named, if the settings want that."""
+        """Verify the named packages, if the settings require it."""
         if not wants_proof(self._context.settings):
             return
         for material in materials:
@@ -273,7 +273,7 @@ class _Attempt:
         packages = self._before.get("packages", ())
         known = next((each.get("attested") for each in packages if each["identity"] == identity), None)
         if known is not None and known["sha256"] == hashes_of(table):
-            return dict(known)  # what is in force was verified before
+            return dict(known)  # active packages were verified before
         self._context.say(f"Verifying {table['name']}")
         index = partial(self._context.installer().index_of, table["name"], table["version"], self._context.options)
         return {"by": check_attested(table, index), "sha256": hashes_of(table)}
@@ -311,8 +311,8 @@ class _Attempt:
                 package["resources"] = resources_of(distribution)
                 if not package["plugins"] and not package["resources"]:
                     raise UserError(
-                        f"{material.name} {distribution.version} is no plugin: it has neither an entry point in group"
-                        " 'pi' nor skills, prompts or themes"
+                        f"{material.name} {distribution.version} is not a plugin: it has neither an entry point in"
+                        " group 'pi' nor skills, prompts or themes"
                     )
             if material.name in self._proofs:
                 package["attested"] = self._proofs[material.name]
@@ -338,7 +338,7 @@ class _Attempt:
         }
 
     def _publisher(self, package: Mapping[str, Any], table: Mapping[str, Any]) -> str | None:
-        """Return who published what is to be installed; what is installed already was looked up before."""
+        """Return the publisher of what will be installed; installed packages were looked up before."""
         packages = self._before.get("packages", ())
         known: dict[str, Any] = next((each for each in packages if each["identity"] == package["identity"]), {})
         if known.get("version") == package["version"] or self._context.options.offline:

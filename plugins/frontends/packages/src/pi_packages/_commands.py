@@ -1,4 +1,4 @@
-"""The subcommands, from their arguments to an exit code."""
+"""Runs the subcommands."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pi_core.base.paths import home_dir
 from pi_core.host.installers import is_offline
-from pi_hookspecs import UserError
+from pi_hookspecs import UserError, WrongUse
 from pi_packages._arguments import parse_arguments
 from pi_packages._asking import agree
 from pi_packages._change import Change, Context, apply
@@ -54,10 +54,10 @@ def run(name: str, arguments: list[str], host: PluginHost) -> int:
 
 
 def open_scope(given: Namespace, host: PluginHost, environ: Mapping[str, str] = os.environ) -> Scope:
-    """Return the scope that the options name.
+    """Return the selected scope.
 
     Raises:
-        UserError: It is this folder's, which is not trusted.
+        UserError: It is the project's, which is not trusted.
     """
     agent_dir, home = host.settings.agent_dir.absolute(), home_dir(environ)
     if not given.local:
@@ -70,7 +70,7 @@ def open_scope(given: Namespace, host: PluginHost, environ: Mapping[str, str] = 
 
 
 def open_context(given: Namespace, host: PluginHost, environ: Mapping[str, str] = os.environ) -> Context:
-    """Return the settings, and how to ask."""
+    """Return the context of a change."""
     settings = host.settings
     offline = bool(getattr(given, "offline", False)) or is_offline(environ)
     links = [*settings.get_str_list("packages.findLinks"), *getattr(given, "find_links", [])]
@@ -111,9 +111,7 @@ def _install(given: Namespace, host: PluginHost, command: str) -> int:
 
 
 def _nothing_named(name: str, usage: str) -> int:
-    error = UserError(f"pi {name} needs the name of a package: {usage}. See pi {name} --help")
-    error.exit_code = 2
-    raise error
+    raise WrongUse(f"pi {name} needs the name of a package: {usage}. See pi {name} --help")
 
 
 def _entry(text: str, scope: Scope, *, isolated: bool) -> Entry:
@@ -123,7 +121,7 @@ def _entry(text: str, scope: Scope, *, isolated: bool) -> Entry:
 
 
 def _pin(context: Context, scope: Scope, entries: list[Entry], command: str) -> Plan | None:
-    """Replace the sources that were just installed by their exact versions."""
+    """Pin the sources that were just installed to their exact versions."""
     from pi_packages._store import Store
 
     known = {each["identity"]: each for each in Store(scope.root).current().get("packages", ())}
@@ -152,7 +150,7 @@ def _remove(given: Namespace, host: PluginHost, command: str) -> int:
 
 
 def _identity_of(text: str, known: Mapping[str, Entry], scope: Scope) -> str:
-    """Return the identity of an installed source; a path need not be there any more.
+    """Return the identity of an installed source; a path need not exist any more.
 
     Raises:
         UserError: It is not installed.

@@ -1,4 +1,4 @@
-"""What an installed folder brings: distributions, plugins, resources, and what its plugins say they need."""
+"""The contents of an installed folder: distributions, plugins, resources, and the grants that its plugins request."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["KINDS", "check_modules", "find_distributions", "folder_name", "grants_of", "plugins_of", "resources_of"]
 
 KINDS = ("extensions", "skills", "prompts", "themes")
-"""Kinds of resources, which are also the names of their folders."""
+"""Kinds of resources, also the names of their folders."""
 _SHARED = PurePosixPath("share", "pi")
 
 
@@ -36,7 +36,7 @@ def plugins_of(found: Distribution) -> dict[str, str]:
 
 
 def check_modules(folder: Path, found: dict[str, Distribution], base: Base) -> None:
-    """Refuse a folder with a module that base has already: base's would be imported in its place.
+    """Refuse a folder with a module that base already has: base's would be imported instead.
 
     Raises:
         UserError: There is one.
@@ -46,7 +46,7 @@ def check_modules(folder: Path, found: dict[str, Distribution], base: Base) -> N
             origin = base.origin_of(module)
             if origin is not None and not origin.startswith(str(folder)):
                 raise UserError(
-                    f"{name} brings the module {module!r}, which pi's environment has already ({origin}) and would"
+                    f"{name} contains the module {module!r}, which pi's environment has already ({origin}) and would"
                     f" import instead. Ask its author for a version with another module name"
                 )
 
@@ -61,7 +61,7 @@ def _top_modules(found: Distribution, folder: Path) -> Iterator[str]:
 
 
 def resources_of(found: Distribution) -> dict[str, list[str]]:
-    """Return the folders of resources in a distribution, relative to the folder that it is installed in."""
+    """Return the resource folders of a distribution, relative to its installation folder."""
     kinds: dict[str, list[str]] = {}
     for file in found.files or ():
         parts = PurePosixPath(os.path.normpath(file)).parts
@@ -75,7 +75,7 @@ def resources_of(found: Distribution) -> dict[str, list[str]]:
 
 
 def grants_of(found: Distribution, folder: Path) -> dict[str, Any] | None:
-    """Return what ``pi_plugin.json`` of a distribution says that its plugins need; None without such a file.
+    """Return the grants that a distribution's ``pi_plugin.json`` requests; None without such a file.
 
     Raises:
         UserError: The file is not valid.
@@ -99,7 +99,7 @@ def _manifests(found: Distribution, folder: Path) -> Iterator[Path]:
 
 
 def folder_name(folder: Path) -> str | None:
-    """Return the name of the Python project in a folder; None if it is none.
+    """Return the name of the Python project in a folder; None if there is none.
 
     Raises:
         UserError: Its ``pyproject.toml`` cannot be read.

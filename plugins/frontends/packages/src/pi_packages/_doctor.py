@@ -113,7 +113,7 @@ def _plugins(host: PluginHost) -> Iterator[Row]:
             f"plugin {problem.name}",
             "error",
             reasons,
-            f"Repair it, or run pi remove; --disable {problem.name} goes on without",
+            f"Repair it, or run pi remove; --disable {problem.name} runs pi without it",
         )
     for name in host.settings.get_str_list("plugins.required"):
         if name not in host.records:

@@ -1,4 +1,4 @@
-"""The list ``packages`` in the settings, which the TypeScript pi reads, too; and the scopes that have one."""
+"""The list ``packages`` in the settings, which the TypeScript pi also reads, and the scopes that contain one."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Scope(Value):
 
     Attributes:
         name: ``user``, ``project``, or ``run`` for what ``-e`` installs.
-        agent_dir: The agent directory; what is installed is there for both scopes.
+        agent_dir: The agent directory, which contains the installed packages of both scopes.
         root: The folder of generations.
         settings_file: The file with the list.
         lock_file: The lock.
@@ -55,7 +55,7 @@ class Scope(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class Entry(Value):
-    """An entry of the list: a source, and as it is written, a text or an object with filters."""
+    """An entry of the list: its source, and its JSON form, a string or an object with filters."""
 
     source: Source
     written: str | dict[str, Any]
@@ -94,7 +94,7 @@ def project_scope(agent_dir: Path, project: Path, home: Path) -> Scope:
 
 
 def run_scope(agent_dir: Path, source: str, home: Path) -> Scope:
-    """Return the scope of a source that is installed for single runs; its list and lock are with what is installed."""
+    """Return the scope of a source that is installed for single runs; its list and lock are installed with it."""
     root = run_root(agent_dir, source)
     return evolve(
         user_scope(agent_dir, home),
@@ -106,7 +106,7 @@ def run_scope(agent_dir: Path, source: str, home: Path) -> Scope:
 
 
 def written_sources(scope: Scope) -> list[str]:
-    """Return the sources in the list of a scope, as they are written, also those that cannot be used.
+    """Return the sources in a scope's list as written, including invalid ones.
 
     Raises:
         UserError: The file cannot be read.
@@ -117,7 +117,7 @@ def written_sources(scope: Scope) -> list[str]:
 
 
 def read_entries(scope: Scope) -> tuple[list[Entry], list[str]]:
-    """Return the entries of a scope, and the problems of those that cannot be used.
+    """Return the valid entries of a scope, and the problems of the others.
 
     Raises:
         UserError: The file cannot be read.
@@ -138,7 +138,7 @@ def read_entries(scope: Scope) -> tuple[list[Entry], list[str]]:
 
 
 def stored_text(source: Source, written: str, scope: Scope) -> str:
-    """Return a source as settings keep it: a path that was written relative stays so, to the settings file."""
+    """Return the form of a source that settings store; a relative path stays relative, to the settings file."""
     if source.kind not in ("folder", "file", "wheel") or source.text.startswith(("https://", "http://")):
         return source.text
     if Path(written).is_absolute() or written.startswith("~"):
@@ -147,7 +147,7 @@ def stored_text(source: Source, written: str, scope: Scope) -> str:
 
 
 def change_entries(scope: Scope, put: Sequence[str | dict[str, Any]], drop: Sequence[str]) -> None:
-    """Add or replace entries in the settings file, and remove others, by identity; what else is in it stays.
+    """Add, replace and remove entries in the settings file, by identity; the rest of the file is kept.
 
     Raises:
         UserError: The file cannot be read or written.
@@ -182,7 +182,7 @@ def change_entries(scope: Scope, put: Sequence[str | dict[str, Any]], drop: Sequ
 
 
 def _merged(before: Any, after: Any) -> Any:
-    """Return an entry with a new source and the filters that it had."""
+    """Return an entry with a new source and its previous filters."""
     if not isinstance(before, dict):
         return after
     return {**before, **(after if isinstance(after, dict) else {"source": after})}

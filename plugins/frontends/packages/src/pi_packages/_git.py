@@ -1,4 +1,4 @@
-"""Git repositories: one commit of each, without hooks, submodules and history."""
+"""Fetches git repositories: a single commit, without hooks, submodules and history."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ def fetch_git(source: Source, context: Context, known: Mapping[str, Any] | None)
     Args:
         source: The repository.
         context: The environment.
-        known: What is installed or locked of it: its ``revision`` and ``tree`` are taken again.
+        known: The installed or locked state, whose ``revision`` and ``tree`` are used again.
 
     Raises:
-        UserError: It cannot be fetched, or has other files than those that were locked.
+        UserError: It cannot be fetched, or its files differ from the locked ones.
     """
     revision = str((known or {}).get("revision") or "")
     folder = folder_for(context.agent_dir, source.identity, revision) if revision else None
@@ -44,14 +44,14 @@ def fetch_git(source: Source, context: Context, known: Mapping[str, Any] | None)
         folder, revision = _fetch(source, context, revision)
     tree = tree_hash(folder)
     if known is not None and known.get("tree") not in (None, tree):
-        raise UserError(f"{source.text} at {revision[:12]} has other files than those that were locked")
+        raise UserError(f"{source.text} at {revision[:12]} has files other than those that were locked")
     return folder / source.subdirectory, {"revision": revision, "tree": tree}
 
 
 def _fetch(source: Source, context: Context, revision: str) -> tuple[Path, str]:
     git = find_program("git", context.environ)
     if git is None:
-        raise UserError(f"{source.text} needs git, which is not there. Install git")
+        raise UserError(f"{source.text} needs git, which is not installed. Install git")
     context.say(f"Fetching {source.text}")
     work = context.agent_dir / "packages" / "work"
     work.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""The programs that solve and install: uv, pip, and the pip in ``ensurepip``; all three answer in one form.
+"""The programs that solve and install: uv, pip, and the pip in ``ensurepip``, behind a common interface.
 
 Where distributions come from is the user's configuration of these programs, and the settings ``packages.index`` and
 ``packages.findLinks``: no address of an index is written here.
@@ -35,7 +35,7 @@ Locked = dict[str, Any]
 
 
 class SolveFailed(UserError):
-    """There is no set of versions that fits; the message has the installer's reason."""
+    """No set of versions is compatible; the message contains the installer's reason."""
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -64,13 +64,13 @@ class Options(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class Wanted(Value):
-    """What is to be solved.
+    """The input of a solve.
 
     Attributes:
         requirements: Lines as pip takes them; ``-e`` before a folder.
         locked: The tables of the lock in force, whose versions are preferred.
         upgrade: Canonical names whose locked versions do not count.
-        universal: Whether the solution must do for other machines, too.
+        universal: Whether the solution must also work on other machines.
     """
 
     requirements: tuple[str, ...]
@@ -85,19 +85,19 @@ class Installer(Protocol):
     name: str
 
     def solve(self, wanted: Wanted, base: Base, options: Options) -> list[Locked]:
-        """Return what is to be installed in addition to base.
+        """Return the distributions to install in addition to base.
 
         Raises:
-            SolveFailed: Nothing fits.
+            SolveFailed: There is no solution.
         """
         ...
 
     def index_of(self, name: str, version: str, options: Options) -> str | None:
-        """Return the address of the index that has a distribution; None if it is not known."""
+        """Return the address of the index that provides a distribution; None if unknown."""
         ...
 
     def install(self, packages: Sequence[Locked], target: Path, options: Options) -> None:
-        """Install exactly these into a new folder, with their hashes checked.
+        """Install exactly these distributions into a new folder, checking their hashes.
 
         Raises:
             UserError: It failed.
@@ -106,11 +106,11 @@ class Installer(Protocol):
 
 
 def find_installer(words: Sequence[str], folder: Path, environ: Mapping[str, str]) -> Installer:
-    """Return the best installer there is.
+    """Return the best available installer.
 
     Args:
         words: The setting ``packages.installer``: the command of uv or pip.
-        folder: Where it runs, a folder of pi's own.
+        folder: Its working directory, one of pi's own folders.
         environ: The environment.
 
     Raises:
@@ -127,18 +127,18 @@ def find_installer(words: Sequence[str], folder: Path, environ: Mapping[str, str
     bundled = _bundled_pip()
     if bundled is not None:
         return Pip([sys.executable, bundled], folder, environ)
-    raise UserError("There is no uv and no pip to install packages with. Install uv, or Python's module ensurepip")
+    raise UserError("Neither uv nor pip is available to install packages. Install uv, or Python's module ensurepip")
 
 
 def _bundled_pip() -> str | None:
-    """Return the pip in the wheel that Python brings for ``ensurepip``, as a path that Python runs."""
+    """Return a path with which Python runs the pip in the wheel of ``ensurepip``."""
     from importlib.util import find_spec
 
     spec = find_spec("ensurepip")
     folders = [Path(spec.origin).parent / "_bundled"] if spec is not None and spec.origin else []
     from sysconfig import get_config_var
 
-    if get_config_var("WHEEL_PKG_DIR"):  # some systems keep the wheel elsewhere
+    if get_config_var("WHEEL_PKG_DIR"):  # some systems store the wheel elsewhere
         folders.append(Path(get_config_var("WHEEL_PKG_DIR")))
     wheels = sorted(wheel for folder in folders for wheel in folder.glob("pip-*.whl"))
     return str(wheels[-1] / "pip") if wheels else None
@@ -154,7 +154,7 @@ class Uv:
         self._environ = clean_environment(environ)
 
     def solve(self, wanted: Wanted, base: Base, options: Options) -> list[Locked]:
-        """Return what is to be installed in addition to base."""
+        """Return the distributions to install in addition to base."""
         with TemporaryDirectory(prefix="solve-", dir=self._folder) as name:
             folder = Path(name)
             files = _write_inputs(folder, wanted, base)
@@ -198,7 +198,7 @@ class Uv:
         return found[1] if found is not None else None
 
     def install(self, packages: Sequence[Locked], target: Path, options: Options) -> None:
-        """Install exactly these into a new folder, with their hashes checked."""
+        """Install exactly these distributions into a new folder, checking their hashes."""
         for lines, hashed in _lines(packages):
             if lines:
                 command = ["pip", "install", "--python", sys.executable, "--no-deps", "--target", str(target)]
@@ -218,7 +218,7 @@ class Uv:
 
 
 class Pip:
-    """pip: of pi's environment, or out of ``ensurepip``."""
+    """pip, from pi's environment or from ``ensurepip``."""
 
     name = "pip"
 
@@ -227,7 +227,7 @@ class Pip:
         self._environ = clean_environment(environ)
 
     def solve(self, wanted: Wanted, base: Base, options: Options) -> list[Locked]:
-        """Return what is to be installed in addition to base."""
+        """Return the distributions to install in addition to base."""
         kept = {each["name"]: each["version"] for each in wanted.locked if _has_version(each)}
         pins = "".join(f"{name}=={version}\n" for name, version in kept.items() if name not in wanted.upgrade)
         done, report = self._solve(wanted, base, options, pins)
@@ -251,11 +251,11 @@ class Pip:
             return done, json.loads(report.read_text(encoding="utf-8")) if done.code == 0 else {}
 
     def index_of(self, name: str, version: str, options: Options) -> str | None:
-        """Return the index of the settings; pip does not report which one of its own it has used."""
+        """Return the index from the settings; pip does not report which index it used."""
         return options.index
 
     def install(self, packages: Sequence[Locked], target: Path, options: Options) -> None:
-        """Install exactly these into a new folder, with their hashes checked."""
+        """Install exactly these distributions into a new folder, checking their hashes."""
         for lines, hashed in _lines(packages):
             if lines:
                 with TemporaryDirectory(prefix="install-", dir=self._folder) as folder:
@@ -293,7 +293,7 @@ def _write_lock(file: Path, packages: Sequence[Locked]) -> None:
 
 
 def _lines(packages: Sequence[Locked]) -> tuple[tuple[list[str], bool], tuple[list[str], bool]]:
-    """Return the requirements that hashes bind, and those of folders, which have none."""
+    """Return the requirements with hashes, and the requirements for folders, which have none."""
     hashed: list[str] = []
     folders: list[str] = []
     for each in packages:
@@ -313,7 +313,7 @@ def _lines(packages: Sequence[Locked]) -> tuple[tuple[list[str], bool], tuple[li
 
 
 def _near(packages: Sequence[Locked]) -> list[str]:
-    """Return options that let a solver find what was installed from folders of wheels."""
+    """Return options with which a solver finds distributions that were installed from folders of wheels."""
     urls = [file.get("url", "") for each in packages for file in each.get("wheels", ())]
     folders = dict.fromkeys(unquote(urlsplit(url).path.rpartition("/")[0]) for url in urls if url.startswith("file://"))
     return [part for folder in folders if Path(folder).is_dir() for part in ("--find-links", folder)]
@@ -328,7 +328,7 @@ def _has_version(each: Locked) -> bool:
 
 
 def _absolute(each: Locked, folder: Path) -> Locked:
-    """Return a table with an absolute path in place of one that is relative to the solver's folder."""
+    """Return a table with absolute paths instead of paths relative to the solver's folder."""
     for kind in ("archive", "directory"):
         if "path" in each.get(kind, {}):
             each[kind]["path"] = str((folder / each[kind]["path"]).resolve())

@@ -1,7 +1,7 @@
-"""Packages with ``"isolated": true``: solved and installed apart, each for a process of its own.
+"""Packages with ``"isolated": true``: solved and installed separately, each for its own process.
 
-Such a package may need other versions than pi has. Its process imports what is installed for it, and behind that pi's
-own environment, which so has to fit: the solver is given what the part of pi in that process needs.
+Such a package may need other versions than pi. Its process imports what is installed for it, followed by pi's own
+environment, so both have to be compatible: the solver gets the requirements of the part of pi in that process.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["describe_isolated", "install_isolated", "is_isolated", "solve_isolated"]
 
 FOLDER = ".isolated"
-"""The folder in a generation; what is below is not on pi's import path."""
+"""Their folder in a generation, which is not on pi's import path."""
 _RUNNER = "pluggypi-isolated"
 _CONTRACT = "1.1"
 _OURS = "pluggypi-"
@@ -48,7 +48,7 @@ main({name!r}, {value!r})
 
 
 class _PartOfBase(Base):
-    """Base as far as it must not be replaced: pi's own distributions."""
+    """The part of base that must not be replaced: pi's own distributions."""
 
     @property
     def versions(self) -> dict[str, str]:
@@ -57,15 +57,15 @@ class _PartOfBase(Base):
 
 
 def is_isolated(entry: Entry, material: Material) -> bool:
-    """Whether a package is a Python distribution that gets a process of its own."""
+    """Whether a package is a Python distribution that gets its own process."""
     return entry.options.get("isolated") is True and material.name is not None
 
 
 def solve_isolated(material: Material, context: Context, base: Base) -> list[dict[str, Any]]:
-    """Return what is to be installed for a package: as little as fits what pi has, else versions of its own.
+    """Return the distributions to install for a package: as few as possible beside pi's, or else separate versions.
 
     Raises:
-        UserError: Nothing fits, or what runs it is not installed.
+        UserError: There is no solution, or the package that runs it is not installed.
     """
     if _RUNNER not in base.versions:
         raise UserError(f"isolated packages need {_RUNNER}, which is not installed. Install it next to pi")
@@ -78,7 +78,7 @@ def solve_isolated(material: Material, context: Context, base: Base) -> list[dic
             found = context.installer().solve(wanted, part, context.options)
         except SolveFailed as error:
             raise UserError(
-                f"{material.source.label} cannot be installed, not even in a process of its own: {error}"
+                f"{material.source.label} cannot be installed, not even in a separate process: {error}"
             ) from error
     return [each for each in found if base.versions.get(each["name"]) != each.get("version", "")]
 
@@ -86,10 +86,10 @@ def solve_isolated(material: Material, context: Context, base: Base) -> list[dic
 def install_isolated(
     material: Material, tables: Sequence[Mapping[str, Any]], draft: Path, context: Context
 ) -> dict[str, Any]:
-    """Install a package below a draft, try its plugins, and return what it is.
+    """Install a package in a draft, test its plugins, and return its description.
 
     Raises:
-        UserError: It cannot be installed, is no plugin, or cannot be run.
+        UserError: It cannot be installed, is not a plugin, or cannot be run.
     """
     name = str(material.name)
     folder = draft / FOLDER / name
@@ -100,7 +100,7 @@ def install_isolated(
         raise UserError(f"{material.source.label} was not installed: pi has it already, or its markers leave it out")
     plugins = plugins_of(distribution)
     if not plugins:
-        raise UserError(f"{name} {distribution.version} is no plugin: it has no entry point in group 'pi'")
+        raise UserError(f"{name} {distribution.version} is not a plugin: it has no entry point in group 'pi'")
     described = describe_isolated(distribution, folder / "lib")
     paths = read_pth(str(folder / "lib"))[0]
     for plugin, value in plugins.items():
@@ -112,7 +112,7 @@ def install_isolated(
 
 
 def describe_isolated(distribution: Distribution, folder: Path) -> dict[str, Any]:
-    """Return what is stored of a package."""
+    """Return the stored description of a package."""
     inside = f"{FOLDER}/{folder.parent.name}/{folder.name}"
     resources = {kind: [f"{inside}/{each}" for each in paths] for kind, paths in resources_of(distribution).items()}
     return {
@@ -139,14 +139,14 @@ def _write_program(program: Path, name: str, value: str, paths: Sequence[str], d
 
 
 def _try_program(program: Path, name: str, context: Context) -> None:
-    """Start a plugin, which ends as soon as it has said what it implements: there are no requests.
+    """Start a plugin without requests, so that it ends after announcing what it implements.
 
     Raises:
-        UserError: It says something else.
+        UserError: The announcement is invalid.
     """
     seconds = context.settings.get_number("hooks.timeout", LOAD_SECONDS, minimum=0.001)
     done = run_program([sys.executable, "-P", "run.py"], program, context.environ, seconds)
     if done.code == 0 and done.output.startswith('{"type":"ready"'):
         return
     why = done.last_lines(1)
-    raise UserError(f"nothing was changed: the plugin {name!r} cannot be run in a process of its own: {why}")
+    raise UserError(f"nothing was changed: the plugin {name!r} cannot be run in a separate process: {why}")

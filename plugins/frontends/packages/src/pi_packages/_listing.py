@@ -1,4 +1,4 @@
-"""``pi list``, ``doctor``, ``search`` and ``info``: they read, and change nothing."""
+"""The read-only commands ``pi list``, ``doctor``, ``search`` and ``info``."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["run_doctor", "run_info", "run_list", "run_search", "scopes_of"]
 
 
 def scopes_of(host: PluginHost, *, local_only: bool = False) -> list[Scope]:
-    """Return the user's scope, and that of the current folder if it is trusted."""
+    """Return the user's scope, and the current project's if it is trusted."""
     agent_dir, home, cwd = host.settings.agent_dir.absolute(), home_dir(os.environ), Path.cwd()
     scopes = [] if local_only else [user_scope(agent_dir, home)]
     if host.settings.trust_of(cwd).is_trusted:
@@ -196,7 +196,7 @@ def _details(row: dict[str, Any], host: PluginHost) -> dict[str, Any]:
 
 
 def run_doctor(given: Namespace, host: PluginHost) -> int:
-    """Print what is wrong, each with its remedy; return 1 with an error."""
+    """Print problems with their remedies; return 1 if one is an error."""
     from pi_packages._doctor import checks
 
     rows = list(checks(host))

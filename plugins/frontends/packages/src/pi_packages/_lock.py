@@ -1,7 +1,7 @@
-"""``pylock.pi.toml``: a lock file as PEP 751 describes it, with what only pi knows below ``[tool.pi]``.
+"""``pylock.pi.toml``: a lock file according to PEP 751, with pi's own data in ``[tool.pi]``.
 
-Paths in it are relative to it where they are below the project, and repositories are named by address and commit: it
-is committed, and others read it.
+It is meant to be committed and shared: paths inside the project are relative to it, and repositories are named by
+address and commit.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def read_lock(file: Path) -> dict[str, Any]:
     """Return a lock; empty if there is none.
 
     Raises:
-        UserError: It cannot be read, or a newer format was written.
+        UserError: It cannot be read, or has a newer format.
     """
     return parse_lock(read_text(file), str(file))
 
@@ -37,14 +37,14 @@ def parse_lock(text: str | None, origin: str) -> dict[str, Any]:
     """Return the lock in a text; empty without one.
 
     Raises:
-        UserError: It is no lock, or one of a newer format.
+        UserError: It is not a lock file, or has a newer format.
     """
     if not text:
         return {}
     try:
         lock = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise UserError(f"{origin} is no TOML: {error}. Repair it, or remove it and run pi sync --upgrade") from error
+        raise UserError(f"{origin} is not TOML: {error}. Repair it, or remove it and run pi sync --upgrade") from error
     version = str(lock.get("lock-version", ""))
     if version.partition(".")[0] != LOCK_VERSION.partition(".")[0]:
         raise UserError(f"{origin} has lock-version {version!r}, and this pi reads {LOCK_VERSION}. Update pi")
@@ -53,7 +53,7 @@ def parse_lock(text: str | None, origin: str) -> dict[str, Any]:
     try:
         Pylock.from_dict(lock)
     except PylockValidationError as error:
-        raise UserError(f"{origin} is no valid lock file: {error}") from error
+        raise UserError(f"{origin} is not a valid lock file: {error}") from error
     return lock
 
 
@@ -77,11 +77,11 @@ def write_lock(file: Path, text: str) -> None:
 
 
 def to_lock(tables: Sequence[Mapping[str, Any]], materials: Sequence[Material], folder: Path) -> list[dict[str, Any]]:
-    """Return the tables of a solution as a lock has them.
+    """Return a solution's tables in the form of a lock file.
 
     Args:
         tables: With absolute paths.
-        materials: Says which of them are repositories.
+        materials: Identify the repositories among them.
         folder: The folder of the lock file.
     """
     repositories = {each.name: each for each in materials if each.source.kind == "git" and each.name is not None}
@@ -105,7 +105,7 @@ def to_lock(tables: Sequence[Mapping[str, Any]], materials: Sequence[Material], 
 
 
 def from_lock(lock: Mapping[str, Any], materials: Sequence[Material], folder: Path) -> list[dict[str, Any]]:
-    """Return the tables of a lock with absolute paths, and with the fetched files of repositories."""
+    """Return the tables of a lock file with absolute paths, and with the fetched files of repositories."""
     folders = {each.name: each for each in materials if each.source.kind == "git" and each.name is not None}
     found = []
     for table in lock.get("packages", ()):

@@ -18,7 +18,7 @@ def now() -> str:
 
 
 def append_log(agent_dir: Path, rows: list[dict[str, Any]]) -> None:
-    """Append a line for each row; a log that cannot be written does not undo what was done."""
+    """Append a line for each row; a log that cannot be written does not undo the change."""
     try:
         with (agent_dir / "packages" / "log.jsonl").open("a", encoding="utf-8") as file:
             file.write("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))

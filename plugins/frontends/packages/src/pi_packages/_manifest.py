@@ -1,6 +1,6 @@
-"""Packages of resources: what a folder offers, by its manifest or by the names of its folders; or a plugin's program.
+"""Packages of resources: what a folder provides, by its manifest or its folder names; or a plugin's program.
 
-A package is foreign: nothing outside of its folder is reached, neither by ``..`` nor by links.
+A package is not trusted: it cannot reach anything outside its folder, neither by ``..`` nor by links.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def read_manifest(folder: Path, name: str) -> dict[str, Any]:
 
     Args:
         folder: The package's files.
-        name: What messages call the package.
+        name: The package's name in messages.
 
     Raises:
         UserError: The manifest cannot be read, a path leaves the folder, or there is nothing that pi can use.

@@ -1,4 +1,4 @@
-"""What a source is made of once it was looked at: a requirement to solve, or a folder of resources."""
+"""The result of examining a source: a requirement to solve, or a folder of resources."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Material(Value):
         requirement: A line for the solver; None for a package of resources.
         name: The canonical name of the distribution; None for a package of resources.
         folder: The files of a folder or a repository.
-        facts: What else is stored of it: revision, tree, resources, notes.
+        facts: Other stored data: revision, tree, resources, notes.
     """
 
     source: Source
@@ -47,12 +47,12 @@ class Material(Value):
 
 
 def fetch(source: Source, context: Context, known: Mapping[str, Any] | None) -> Material:
-    """Return what a source is made of; repositories and npm packages are fetched, unless they are known.
+    """Examine a source; repositories and npm packages are fetched, unless they are known.
 
     Args:
         source: The source.
         context: The settings and the environment.
-        known: What the generation in force has of it; None to look for something newer.
+        known: What the active generation stores about it; None to look for a newer version.
 
     Raises:
         UserError: It cannot be fetched, or has nothing that pi can use.
@@ -78,7 +78,7 @@ def fetch(source: Source, context: Context, known: Mapping[str, Any] | None) -> 
 
 
 def of_folder(source: Source, folder: Path, facts: Mapping[str, Any] | None = None, *, editable: bool) -> Material:
-    """Return what a folder is: a plugin's program, a Python project, or a package of resources.
+    """Classify a folder: a plugin's program, a Python project, or a package of resources.
 
     Raises:
         UserError: It is neither.

@@ -1,4 +1,4 @@
-"""npm packages: the files of the tarball alone, neither scripts nor dependencies."""
+"""Fetches npm packages: only the files of the tarball, without scripts and dependencies."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ def fetch_npm(source: Source, context: Context, known: Mapping[str, Any] | None)
     Args:
         source: The package.
         context: The environment, and the setting ``npmCommand``.
-        known: What is installed or locked of it: its ``version`` and ``integrity`` are taken again.
+        known: The installed or locked state, whose ``version`` and ``integrity`` are used again.
 
     Raises:
-        UserError: It cannot be fetched, or has other files than those that were locked.
+        UserError: It cannot be fetched, or its files differ from the locked ones.
     """
     version = str((known or {}).get("version") or "")
     integrity = str((known or {}).get("integrity") or "")
@@ -43,7 +43,7 @@ def fetch_npm(source: Source, context: Context, known: Mapping[str, Any] | None)
             tarball = _tarball(source, context, Path(name), version)
             found = _integrity(tarball)
             if integrity not in ("", found):
-                raise UserError(f"{source.text} {version} has another content than the one that was locked")
+                raise UserError(f"{source.text} {version} has content other than that which was locked")
             integrity = found
             folder = folder_for(context.agent_dir, source.identity, _key(integrity))
             if not folder.is_dir():
@@ -78,7 +78,7 @@ def _tarball(source: Source, context: Context, folder: Path, version: str) -> Pa
     npm = find_program("npm", context.environ)
     command = words or ([npm] if npm is not None else [])
     if not command:
-        raise UserError(f"{source.text} needs npm, which is not there. Install Node.js, or set npmCommand")
+        raise UserError(f"{source.text} needs npm, which is not installed. Install Node.js, or set npmCommand")
     context.say(f"Fetching {source.text}")
     wanted = f"{source.location}@{version or source.reference or 'latest'}"
     pack = ["pack", wanted, "--ignore-scripts", "--json", "--pack-destination", str(folder)]
@@ -92,10 +92,10 @@ def _tarball(source: Source, context: Context, folder: Path, version: str) -> Pa
 
 
 def _unpack(tarball: Path, folder: Path, name: str) -> None:
-    """Unpack a tarball, whose files are below one folder.
+    """Unpack a tarball whose files are in one folder.
 
     Raises:
-        UserError: It is none, or has more than pi takes, or something that leads out of its folder.
+        UserError: It is not a tarball, is too large, or contains paths outside its folder.
     """
     try:
         with tarfile.open(tarball, "r:gz") as archive:

@@ -1,4 +1,4 @@
-"""``pi update --check``: what is newer, and which plugins would not fit the newest pi."""
+"""``pi update --check``: lists newer versions, and plugins that are incompatible with the newest pi."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def check(scope: Scope, context: Context, given: Namespace) -> int:
 
 
 def _newest_pi(context: Context) -> dict[str, str]:
-    """Return the versions of pi's packages that the index has; none if it does not know pi."""
+    """Return the versions of pi's packages in the index; empty if it does not contain pi."""
     base = _NoBase(context.agent_dir)
     try:
         found = context.installer().solve(Wanted(requirements=("pluggypi",)), base, context.options)
@@ -68,7 +68,7 @@ def _newest_pi(context: Context) -> dict[str, str]:
 
 
 def misfits(folder: Path, versions: Mapping[str, str]) -> Iterator[dict[str, str]]:
-    """Yield the distributions in a folder whose requirements these versions of pi's packages would not meet."""
+    """Yield the distributions in a folder that are incompatible with these versions of pi's packages."""
     for name, found in find_distributions(folder).items():
         for text in found.requires or ():
             wanted = Requirement(text)

@@ -1,4 +1,4 @@
-"""Output: results on stdout, progress on stderr, foreign texts without control characters."""
+"""Output: results to stdout, progress to stderr, without control characters."""
 
 from __future__ import annotations
 

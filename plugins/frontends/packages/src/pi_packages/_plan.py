@@ -1,4 +1,4 @@
-"""What a change would do, as the user reads it before being asked, and as ``--json`` prints it."""
+"""The plan of a change, as shown to the user before the question, and as printed by ``--json``."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ class Row(Value):
     """One package, or one distribution that a package needs.
 
     Attributes:
-        action: What happens to it.
+        action: What the change does with it.
         name: Its name, or the source of a package of resources.
-        source: The source; None for what only others need.
+        source: The source; None for dependencies.
         before: The version, revision or None.
         after: The version, revision or None.
         sha256: Hashes of the files of a distribution.
-        publisher: Who published it, as the index says.
-        former_publisher: Who published what is installed.
-        grants: What its plugins say they need; None without a statement.
-        asks: What they ask for and did not before.
-        notes: What else is worth knowing.
+        publisher: Its publisher, according to the index.
+        former_publisher: The publisher of the installed version.
+        grants: The grants that its plugins request; None without a statement.
+        asks: The newly requested grants.
+        notes: Further remarks.
     """
 
     action: Action
@@ -104,7 +104,7 @@ class Plan(Value):
 
     @property
     def more_rights(self) -> list[str]:
-        """What installed packages ask for that they did not have, and publishers that changed."""
+        """New grants that installed packages request, and changed publishers."""
         found = [
             f"{row.name} asks for {', '.join(row.asks)}" for row in self.rows if row.asks and row.before is not None
         ]
@@ -115,11 +115,11 @@ class Plan(Value):
         ]
 
     def declined(self) -> Plan:
-        """Return the plan as one that was not carried out."""
+        """Return the plan marked as not carried out."""
         return evolve(self, is_done=False)
 
     def lines(self) -> Iterator[str]:
-        """Yield the plan for a person."""
+        """Yield the plan as readable lines."""
         for row in self.rows:
             yield row.line()
             if row.grants is not None and row.action != "remove":
@@ -176,12 +176,12 @@ def _row(new: Mapping[str, Any] | None, old: Mapping[str, Any] | None, after: Ma
 
 
 def _more(grants: Mapping[str, Any] | None, before: set[str]) -> list[str]:
-    """Return what a package states to use and did not before; without a statement it may use everything."""
+    """Return the grants that a package newly requests; without a statement it may use everything."""
     return ["everything"] if grants is None else [each for each in _names(grants) if each not in before]
 
 
 def _stated_before(old: Mapping[str, Any] | None) -> bool:
-    """Whether a package was held to a statement so far: without one, all was allowed."""
+    """Whether a package had a statement so far; without one, everything was allowed."""
     return old is not None and old.get("grants") is not None
 
 

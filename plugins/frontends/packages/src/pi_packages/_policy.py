@@ -1,4 +1,4 @@
-"""What the settings permit to be installed: ``plugins.allow`` and ``packages.deny``."""
+"""The settings that restrict what may be installed: ``plugins.allow`` and ``packages.deny``."""
 
 from __future__ import annotations
 

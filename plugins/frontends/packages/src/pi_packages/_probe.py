@@ -1,4 +1,4 @@
-"""Whether the plugins of a draft can be imported: tried in a child process, which may hang, crash or print."""
+"""Tests whether the plugins of a draft can be imported, in a child process that may hang, crash or print."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def probe(
         paths: The import path: base, then the draft.
         scratch: A folder for temporary files.
         seconds: The deadline of each plugin.
-        environ: The environment, less what belongs to a project.
+        environ: The environment, without project-specific variables.
     """
     if not plugins:
         return {}

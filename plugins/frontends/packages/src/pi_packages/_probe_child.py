@@ -1,4 +1,4 @@
-"""Imports the plugins of a draft in a process of its own, and writes what came of it to a file."""
+"""Imports the plugins of a draft in a separate process, and writes the result to a file."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["main"]
 
 
 def main(request_file: str) -> None:
-    """Index the plugins below the folder that a request names, and write the records to the file that it names."""
+    """Index the plugins in the requested folder, and write the records to the requested file."""
     request = json.loads(Path(request_file).read_text(encoding="utf-8"))
     sys.path[:] = request["paths"]
     from pi_core.host import PluginHost

@@ -1,6 +1,6 @@
-"""Who published a file, as the index says it (PEP 740): kept in the lock, so that a change of hands is noticed.
+"""The publisher of a file according to the index (PEP 740), stored in the lock file to detect a change of publisher.
 
-This is continuity, not proof: the index's word is taken for it, and no signature is verified.
+This is continuity, not proof: the index is trusted, and no signature is verified.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def publisher_of(table: Mapping[str, Any], find_index: Callable[[], str | None])
 
 
 def provenance_of(name: str, hashes: set[str], find_index: Callable[[], str | None]) -> Any:
-    """Return what the index has of where the first of these files that it knows comes from; None if nothing.
+    """Return the index's provenance of the first of these files that it knows; None if there is none.
 
     Args:
         name: The distribution.

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from pi_core.base.json_file import read_text
-from pi_hookspecs import UserError
+from pi_hookspecs import UserError, WrongUse
 from pi_packages._lock import parse_lock
 
 if TYPE_CHECKING:
@@ -19,13 +19,11 @@ def sources_in(file: Path) -> list[str]:
     """Return the sources in a file.
 
     Raises:
-        UserError: It cannot be read, or has none; the exit code is 2 if there is no such file.
+        UserError: It cannot be read or contains no source; the exit code is 2 if it does not exist.
     """
     text = read_text(file)
     if text is None:
-        error = UserError(f"There is no file {str(file)!r}")
-        error.exit_code = 2
-        raise error
+        raise WrongUse(f"There is no file {str(file)!r}")
     if file.name.startswith("pylock.") and file.suffix == ".toml":
         lock = parse_lock(text, str(file))
         named = [each["source"] for each in lock.get("tool", {}).get("pi", {}).get("sources", ())]

@@ -1,4 +1,4 @@
-"""Updating pi itself, by the program that has installed it."""
+"""Updates pi itself with the program that installed it."""
 
 from __future__ import annotations
 

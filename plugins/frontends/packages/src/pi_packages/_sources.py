@@ -1,4 +1,4 @@
-"""What a user writes for a package, what it means, and how settings keep it."""
+"""Package sources: how users write them, what they mean, and how settings store them."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ _NPM = re.compile(r"(?P<name>(?:@[a-z0-9][a-z0-9._~-]*/)?[a-z0-9][a-z0-9._~-]*)(
 
 @frozen(kw_only=True, eq=False, repr=False)
 class Source(Value):
-    """A package that is to be installed.
+    """The source of a package.
 
     Attributes:
         kind: ``index`` (a distribution), ``wheel``, ``folder``, ``file`` (one extension), ``git`` or ``npm``.
-        text: As settings keep it.
-        identity: What two sources of one package have in common: without version, ref and extras.
+        text: The form that settings store.
+        identity: The part that all sources of a package share, without version, ref and extras.
         location: The requirement, address or path that is fetched, without what selects a version.
         reference: Version, tag, branch or commit; an empty text if none is given.
         subdirectory: The folder in a repository.
@@ -51,11 +51,11 @@ class Source(Value):
 
     @property
     def label(self) -> str:
-        """What messages call it."""
+        """Its name in messages."""
         return self.identity.partition(":")[2] if self.kind == "index" else self.text
 
     def pinned_to(self, version: str) -> Source:
-        """Return this source with a version, which ``pi update`` leaves as it is."""
+        """Return this source pinned to a version, which ``pi update`` does not change."""
         if self.kind == "index":
             requirement = Requirement(self.location)
             requirement.specifier &= type(requirement.specifier)(f"=={version}")
@@ -77,12 +77,12 @@ def parse(text: str, folder: Path, home: Path) -> Source:
     stranger registers another one.
 
     Args:
-        text: What was written.
-        folder: What relative paths are relative to.
+        text: The text from the command line.
+        folder: The folder for relative paths.
         home: The user's home folder.
 
     Raises:
-        UserError: It is no source.
+        UserError: It is not a source.
     """
     text = text.strip()
     if text.startswith(("pypi:", "npm:")):
@@ -101,7 +101,7 @@ def parse_stored(text: str, folder: Path, home: Path) -> Source:
     """Return the source of an entry in settings; the TypeScript pi writes paths there without a prefix.
 
     Raises:
-        UserError: It is no source.
+        UserError: It is not a source.
     """
     looks_like_path = not re.match(r"[a-z+]+:|git@", text) and not text.partition("#")[0].endswith(".whl")
     return _path(text, folder, home) if looks_like_path else parse(text, folder, home)
@@ -119,7 +119,7 @@ def _index(requirement: str, written: str) -> Source:
         wanted = Requirement(requirement)
     except InvalidRequirement as error:
         raise UserError(
-            f"{written!r} is no source of a package: write a name such as word-count>=1.2, pypi:NAME, npm:NAME,"
+            f"{written!r} is not a source of a package: write a name such as word-count>=1.2, pypi:NAME, npm:NAME,"
             f" git:HOST/USER/REPOSITORY, an address, or a path that begins with ./ ({str(error).splitlines()[0]})"
         ) from error
     if wanted.url or wanted.marker is not None:
@@ -140,7 +140,7 @@ def _npm(text: str, folder: Path, home: Path) -> Source:
         return Source(kind="npm", text=f"npm:{path}", identity=f"npm:{path}", location=str(path), is_pinned=True)
     found = _NPM.fullmatch(text)
     if found is None:
-        raise UserError(f"'npm:{text}' is no npm package: write npm:NAME, npm:@SCOPE/NAME or npm:NAME@VERSION")
+        raise UserError(f"'npm:{text}' is not an npm package: write npm:NAME, npm:@SCOPE/NAME or npm:NAME@VERSION")
     name, version = found["name"], found["version"] or ""
     pinned = bool(re.fullmatch(r"\d+\.\d+\.\d+\S*", version))
     return Source(
@@ -157,7 +157,7 @@ def _wheel(text: str, folder: Path, home: Path) -> Source:
     try:
         name = parse_wheel_filename(file)[0]
     except InvalidWheelFilename as error:
-        raise UserError(f"{text!r} is no wheel: {error}") from error
+        raise UserError(f"{text!r} is not a wheel: {error}") from error
     if is_remote and "#sha256=" not in text:
         raise UserError(f"{text!r} needs #sha256=HASH at its end: nothing else says that it is the file that was meant")
     stored = text if is_remote else str(_existing(text.removeprefix("file://"), folder, home))
@@ -195,7 +195,7 @@ def _git(text: str, folder: Path, home: Path) -> Source:
 
 
 def _split_reference(address: str) -> tuple[str, str]:
-    """Split ``...@ref`` off; the ``@`` before the host, or of ``git@host``, is none."""
+    """Split ``...@ref`` off; the ``@`` before a host, as in ``git@host``, does not count."""
     head, at, reference = address.rpartition("@")
     if not at or not head or ":" in reference or ("/" not in head.partition("://")[2] and "://" in head):
         return address, ""

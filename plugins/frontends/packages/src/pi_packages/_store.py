@@ -1,8 +1,8 @@
-"""Generations: complete folders of installed packages, of which one small file names the one in force.
+"""Generations: complete folders of installed packages; one small file names the active one.
 
-Whatever ends a change, the old state or the new one is there, complete. A change is written in this order: folder,
-description, ``pending.json``, ``current``. Lock file and settings follow from ``pending.json``, which is removed last;
-the next command does what a killed one has left undone.
+However a change ends, either the old or the new state is complete. A change is written in this order: folder,
+description, ``pending.json``, ``current``. Lock file and settings are then written from ``pending.json``, which is
+removed last; the next command finishes what a killed one has left undone.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ __all__ = ["FORMAT", "Description", "Store", "remove_old_runs"]
 
 FORMAT = 1
 KEPT = 3
-"""Generations that are kept besides the one in force."""
+"""Number of generations that are kept besides the active one."""
 _WAIT_SECONDS = 600.0
 _RUN_DAYS = 30
 
@@ -46,10 +46,10 @@ class Store:
 
     @contextmanager
     def locked(self, say: Callable[[str], object]) -> Iterator[None]:
-        """Keep other processes from changing anything; ``say`` is called if one has to be waited for.
+        """Lock the scope against other processes; ``say`` is called if the lock has to be waited for.
 
         Raises:
-            UserError: The folder cannot be written, or another process did not end.
+            UserError: The folder cannot be written, or another process keeps the lock.
         """
         from filelock import FileLock, Timeout
 
@@ -71,7 +71,7 @@ class Store:
             lock.release()
 
     def current(self) -> Description:
-        """Return the description of the generation in force; empty if there is none."""
+        """Return the description of the active generation; empty if there is none."""
         return self.describe(current_generation(self.root))
 
     def describe(self, name: str | None) -> Description:
@@ -90,13 +90,13 @@ class Store:
         return self._generations / name
 
     def history(self) -> list[Description]:
-        """Return the generations that are there, the newest first."""
+        """Return the existing generations, newest first."""
         names = sorted((file.stem for file in self._generations.glob("*.json")), reverse=True)
         return [described for name in names if (described := self.describe(name)) and self.folder(name).is_dir()]
 
     @contextmanager
     def draft(self) -> Iterator[Path]:
-        """Return a new folder in the block; it is removed afterwards unless it was published."""
+        """Provide a new folder; it is removed afterwards unless it was published."""
         folder = self._generations / f".draft-{os.getpid()}"
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
@@ -108,13 +108,13 @@ class Store:
     def publish(
         self, draft: Path, described: Description, pending: dict[str, Any], finish: Callable[[Any], None]
     ) -> str:
-        """Make a draft the generation in force, and return its name.
+        """Make a draft the active generation, and return its name.
 
         Args:
             draft: The folder.
-            described: What it holds.
-            pending: What remains to be done once it is in force.
-            finish: Does that; it may be called again after a kill.
+            described: Its description.
+            pending: The work that remains after activation.
+            finish: Does that work; may be called again after a kill.
         """
         name = f"{time.time_ns():x}"
         described = {"format": FORMAT, "id": name, **described}
@@ -126,14 +126,14 @@ class Store:
         return name
 
     def put_in_force(self, name: str, pending: dict[str, Any], finish: Callable[[Any], None]) -> None:
-        """Make a generation the one in force, and do what remains to be done."""
+        """Activate a generation, and do the remaining work."""
         self._write(self._pending, {**pending, "generation": name})
         self._write_text(self.root / "current", f"{name}\n")
         self.recover(finish)
         self._prune()
 
     def recover(self, finish: Callable[[Any], None]) -> None:
-        """Do what a change that was ended has left undone; with the lock held."""
+        """Finish the work of an interrupted change; requires the lock."""
         try:
             pending = json.loads(self._pending.read_text(encoding="utf-8"))
         except FileNotFoundError:
@@ -189,7 +189,7 @@ def _is_held(file: Path) -> bool:
 
 
 def remove_old_runs(agent_dir: Path) -> None:
-    """Remove what ``-e`` has installed and no run has used for thirty days."""
+    """Remove packages that ``-e`` installed and no run has used for thirty days."""
     for current in (agent_dir / "packages" / "runs").glob("*/*/current"):
         with suppress(OSError):
             if time.time() - current.stat().st_mtime > _RUN_DAYS * 86_400:

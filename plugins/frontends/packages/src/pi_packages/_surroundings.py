@@ -1,4 +1,4 @@
-"""What ``pi doctor`` checks besides packages: models and keys, settings, and programs that tools start."""
+"""The checks of ``pi doctor`` beyond packages: models and keys, settings, and programs that tools start."""
 
 from __future__ import annotations
 

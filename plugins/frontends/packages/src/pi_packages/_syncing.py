@@ -1,4 +1,4 @@
-"""``pi sync``: what is installed becomes what the lock file says."""
+"""``pi sync``: makes the installed packages match the lock file."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ __all__ = ["disagreements", "is_complete", "sync_change"]
 
 
 def sync_change(scope: Scope, context: Context, given: Namespace, command: str) -> Change | None:
-    """Return the change that makes what is installed what the lock says; None if nothing is to be done.
+    """Return the change that makes the installed packages match the lock file; None if they do.
 
     Raises:
-        UserError: Settings and lock disagree, and ``--frozen`` or ``--missing`` was given.
+        UserError: Settings and lock file disagree, and ``--frozen`` or ``--missing`` was given.
     """
     with Store(scope.root).locked(context.say):
         Store(scope.root).recover(finish_pending(scope))
@@ -44,7 +44,7 @@ def sync_change(scope: Scope, context: Context, given: Namespace, command: str) 
 
 
 def disagreements(entries: Sequence[Entry], lock: Mapping[str, Any]) -> list[str]:
-    """Return which sources are in the settings and not in the lock, and the other way round."""
+    """Return the sources that are in the settings but not in the lock file, and vice versa."""
     sources = lock.get("tool", {}).get("pi", {}).get("sources", ())
     locked = {each["identity"]: each["source"] for each in sources}
     wanted = {each.source.identity: each.source.text for each in entries}
@@ -57,7 +57,7 @@ def disagreements(entries: Sequence[Entry], lock: Mapping[str, Any]) -> list[str
     ]
     apart = {each["identity"]: bool(each.get("isolated")) for each in sources if "name" in each}
     moved = [
-        f"{each.source.text} is {'not ' if apart[each.source.identity] else ''}to have a process of its own"
+        f"{each.source.text} is {'not ' if apart[each.source.identity] else ''}to run in a separate process"
         for each in entries
         if apart.get(each.source.identity, each.options.get("isolated") is True)
         is not (each.options.get("isolated") is True)
@@ -66,6 +66,6 @@ def disagreements(entries: Sequence[Entry], lock: Mapping[str, Any]) -> list[str
 
 
 def is_complete(entries: Sequence[Entry], before: Mapping[str, Any]) -> bool:
-    """Whether a generation has all of these sources."""
+    """Whether a generation contains all of these sources."""
     installed = {each["identity"] for each in before.get("packages", ())}
     return {each.source.identity for each in entries} <= installed

@@ -1,4 +1,4 @@
-"""Fetched files of git repositories and npm packages: ``packages/res/KEY/REVISION``, bound by a hash of all of them."""
+"""Fetched files of git repositories and npm packages: ``packages/res/KEY/REVISION``, verified by a common hash."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def folder_for(agent_dir: Path, identity: str, revision: str) -> Path:
 
 @contextmanager
 def draft_of(folder: Path) -> Iterator[Path]:
-    """Return a new folder in the block, which becomes ``folder`` if the block ends without an error."""
+    """Provide a new folder, which becomes ``folder`` if the block ends without an error."""
     draft = folder.with_name(f".{folder.name}-{os.getpid()}")
     shutil.rmtree(draft, ignore_errors=True)
     try:
@@ -42,7 +42,7 @@ def draft_of(folder: Path) -> Iterator[Path]:
 
 
 def check_links(folder: Path, name: str) -> None:
-    """Refuse files that link out of their folder, and more than pi takes.
+    """Refuse links out of the folder, and too many files or bytes.
 
     Raises:
         UserError: There is such a link, or there are too many files or bytes.

@@ -91,9 +91,7 @@ def _roll_back(scope: Scope, context: Context, given: Namespace, command: str) -
         current = store.current()
         before = store.describe(current.get("previous"))
         if not before or not store.folder(before["id"]).is_dir():
-            raise UserError(
-                "There is nothing to go back to: no earlier generation is kept. pi list --history lists them"
-            )
+            raise UserError("There is nothing to restore: no earlier generation is kept. pi list --history lists them")
         plan = make_plan(scope.name, current, before)
         if not given.dry_run:
             entries = before["entries"]

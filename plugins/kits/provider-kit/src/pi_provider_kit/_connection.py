@@ -62,7 +62,7 @@ class Connection(asyncio.Protocol):
 
         Raises:
             ReadTimeout: The headers are not complete within ``seconds``, however often something came.
-            TransportError: The connection ended, or the answer is no HTTP.
+            TransportError: The connection ended, or the answer is not HTTP.
         """
         self._stop_timer()
         self._waiting = 0

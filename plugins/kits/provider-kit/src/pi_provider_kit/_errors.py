@@ -42,11 +42,11 @@ class ReadTimeout(TransportError):
 
 
 class RemoteProtocolError(TransportError):
-    """What the server sent is no HTTP, or ended too early."""
+    """What the server sent is not HTTP, or ended too early."""
 
 
 class LocalProtocolError(TransportError):
-    """The request is no HTTP."""
+    """The request is not HTTP."""
 
 
 def as_httpx(error: TransportError) -> httpx.TransportError:

@@ -139,7 +139,7 @@ def redact(text: str, secrets: Iterable[str]) -> str:
 
 
 def secrets_of(headers: Mapping[str, str], *more: str | None) -> list[str]:
-    """Return the values to redact: ``more``, and those of headers with a name of a secret."""
+    """Return the values to redact: ``more``, and the values of headers that carry secrets."""
     found = {value for value in more if value}
     for name, value in headers.items():
         if re.search(_CONFIDENTIAL, name, re.IGNORECASE):

@@ -58,7 +58,7 @@ def _note(notes: dict[str, None]) -> str:
 
 
 def _unquoted(text: str, notes: dict[str, None]) -> str:
-    """Return the object inside a JSON string, or the text as it is."""
+    """Return the object inside a JSON string, or the unchanged text."""
     if text[:1] == '"':
         try:
             inner = json.loads(text)

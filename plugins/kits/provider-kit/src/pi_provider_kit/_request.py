@@ -47,10 +47,10 @@ class HttpRequest(Value):
 
     Attributes:
         url: ``http`` or ``https``.
-        body: Plain data, sent as JSON; bytes are sent as they are; None is no body.
-        headers: In addition to those that the kit sets; those of the options take precedence.
+        body: Plain data, sent as JSON; bytes are sent as they are; None means no body.
+        headers: Headers in addition to the kit's own; headers in the options take precedence.
         error_text: Template of error messages, with ``{status}`` and ``{body}`` (Completions: ``"{status}: {body}"``).
-        sign: Returns further headers for the body as it is sent, for APIs with signed requests.
+        sign: Returns further headers for the exact body that is sent, for APIs with signed requests.
         on_sent: Called when the request was sent, while waiting for the response: the time to import the reader. Some
             transports do not call it.
         from_whole: Converts the JSON of a response that is not streamed to the API's events, as plain data: some

@@ -73,7 +73,7 @@ def _seconds_or_date(text: str | None, now: float) -> float | None:
 
 
 def _reset_times(headers: Mapping[str, str], now: float) -> Iterator[float]:
-    """Yield the reset time of each exhausted limit; one with a remaining quota is no reason to wait."""
+    """Yield the reset time of each exhausted limit; one with a remaining quota is not a reason to wait."""
     for name, value in headers.items():
         if name.startswith("x-ratelimit-reset"):
             remaining = name.replace("reset", "remaining", 1)

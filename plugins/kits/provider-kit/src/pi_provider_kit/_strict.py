@@ -1,7 +1,7 @@
 """Strict schemas, for tools whose calls are constrained to their schema while the model samples them.
 
 In a strict schema every object is closed and every property required; an optional one may be null, which pi's
-validation treats as missing. A schema that has no strict form is sent as it is, without a constraint.
+validation treats as missing. A schema without a strict form is sent unchanged and not enforced.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _CONTAINERS = frozenset(("object", "array"))
 def strict_parameters(
     tool: Tool, model: Model, *, supported: bool, keywords: Container[str] | None = None
 ) -> dict[str, Any] | None:
-    """Return the strict schema of a tool; None for a tool whose schema is sent as it is.
+    """Return the strict schema of a tool; None for a tool whose schema is sent unchanged.
 
     Args:
         tool: Its ``constrained_sampling`` is whether to make it strict.
@@ -98,7 +98,7 @@ class _Converter:
 
     def convert(self, schema: Any, where: str = "", depth: int = 0) -> dict[str, Any]:
         if not isinstance(schema, Mapping):
-            raise _NotStrict(where, "is no object that says a type")
+            raise _NotStrict(where, "is not an object that says a type")
         self._check(schema, where, depth)
         strict = {name: value for name, value in schema.items() if name != "default"}
         kinds = _types(schema)
@@ -125,7 +125,7 @@ class _Converter:
                 raise _NotStrict(where, f"has {keyword!r}")
         kinds = set(_types(schema))
         if "properties" in schema and "object" not in kinds:
-            raise _NotStrict(where, "has properties and is no object")
+            raise _NotStrict(where, "has properties and is not an object")
         if kinds & _CONTAINERS:
             if len(kinds - {"null"}) > 1:
                 raise _NotStrict(where, "is a union of objects or arrays")
@@ -134,7 +134,7 @@ class _Converter:
 
     def _union(self, branches: Any, where: str, depth: int) -> list[dict[str, Any]]:
         if not isinstance(branches, list | tuple) or not branches:
-            raise _NotStrict(where, "has an 'anyOf' that is no list")
+            raise _NotStrict(where, "has an 'anyOf' that is not a list")
         if not self.references and any(_CONTAINERS.intersection(_types(branch)) for branch in branches):
             raise _NotStrict(where, "is a union of objects or arrays")
         return [self.convert(branch, where, depth) for branch in branches]

@@ -116,4 +116,4 @@ FOREIGN = {
         Foreign(api="no-ids-at-all", ids=("", "")),
     )
 }
-"""By API id. The ids of the last two begin anew in every turn, as those of local servers do."""
+"""By API id. The ids of the last two restart in every turn, as with local servers."""

@@ -178,7 +178,7 @@ class StreamRules:
 
     def _see_block(self, event: Any) -> None:
         kind, _, step = event.type.partition("_")
-        assert kind in _KINDS, f"{event.type!r} is no event of a stream"
+        assert kind in _KINDS, f"{event.type!r} is not an event of a stream"
         index = event.content_index
         if step == "start":
             assert index == len(self._blocks), f"block {index} began, the next one is {len(self._blocks)}"

@@ -170,7 +170,7 @@ class ReaderContract:
                 assert self._seen([body[:at], body[at:]]) == whole, f"cut at byte {at}: {body[:at][-40:]!r}"
             assert self._seen([body[at : at + 1] for at in range(len(body))]) == whole, "byte by byte"
 
-    @settings(max_examples=100, deadline=None, suppress_health_check=_SHARED)
+    @settings(deadline=None, suppress_health_check=_SHARED)
     @given(data=st.data())
     def test_cuts_anywhere_change_nothing(self, data: st.DataObject) -> None:
         body = data.draw(st.sampled_from(self.bodies()))
@@ -194,7 +194,7 @@ class ReaderContract:
 
     # Changes
 
-    @settings(max_examples=400, deadline=None, suppress_health_check=_SHARED)
+    @settings(max_examples=4 * settings().max_examples, deadline=None, suppress_health_check=_SHARED)
     @given(data=st.data())
     def test_any_value_at_any_place_is_an_answer_or_an_error(self, data: st.DataObject) -> None:
         events = [*self.odd_events, *self.events]
@@ -204,7 +204,7 @@ class ReaderContract:
 
         self._checked([self.to_wire(events)])
 
-    @settings(max_examples=200, deadline=None, suppress_health_check=_SHARED)
+    @settings(max_examples=2 * settings().max_examples, deadline=None, suppress_health_check=_SHARED)
     @given(data=st.data())
     def test_any_events_in_any_order_are_an_answer_or_an_error(self, data: st.DataObject) -> None:
         events = [*self.odd_events, *self.events]

@@ -39,7 +39,7 @@ TOOL_FEATURES: frozenset[str] = frozenset(("fails", "takes_long"))
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 """What every API takes as the name of a tool."""
 
-_BROKEN_OUTPUT = 'the output_schema of "{name}" is no valid JSON schema: {problem}'
+_BROKEN_OUTPUT = 'the output_schema of "{name}" is not a valid JSON schema: {problem}'
 
 _ODD: tuple[dict[str, Any], ...] = ({}, {"no_such_argument": 1})
 _OF_NO_TYPE: tuple[Any, ...] = (None, [[]], {"deep": {}}, -1, "\0")
@@ -124,7 +124,7 @@ class ToolRows(ContractSuite):
         assert ArgumentValidator().check_schema(under_test) is None
         assert json.loads(json.dumps(schema)) == schema
         assert set(schema.get("required", ())) <= set(schema.get("properties", {}))
-        assert "ctx" not in schema.get("properties", {}), "the context is no argument of the model's"
+        assert "ctx" not in schema.get("properties", {}), "the context is not an argument of the model's"
         silent = [name for name, each in schema.get("properties", {}).items() if not _is_described(each)]
         assert not silent, "the model goes by what each argument's description says"
 

@@ -1,4 +1,4 @@
-"""From a test's options to those of ``create_agent_session``."""
+"""Translates a test's options into arguments of ``create_agent_session``."""
 
 from __future__ import annotations
 

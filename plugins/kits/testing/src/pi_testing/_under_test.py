@@ -1,4 +1,4 @@
-"""The plugins of a test: those of its marker, else of its project, local extensions, and installed ones."""
+"""A test's plugins: from its marker, or else from its project, local extensions, and installed distributions."""
 
 from __future__ import annotations
 

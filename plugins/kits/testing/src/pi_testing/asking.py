@@ -1,6 +1,6 @@
-"""Ways to ask a provider in its own tests: the events of an answer, the body of a request, what a reader makes of data.
+"""Helpers for a provider's own tests: the events of an answer, the body of a request, the events read from given data.
 
-What a ``conftest.py`` makes fixtures of:
+Build fixtures in ``conftest.py`` from them:
 
 ```python
 @pytest.fixture(autouse=True)
@@ -33,11 +33,11 @@ __all__ = ["answer_events", "feed", "forget_environment", "payload_of", "read_to
 
 
 class _Sent(BaseException):
-    """Ends the request; no ``Exception``, which would become the answer."""
+    """Ends the request. It is not an ``Exception``, because the provider would turn that into an answer."""
 
 
 def forget_environment(monkeypatch: pytest.MonkeyPatch, *prefixes: str) -> None:
-    """Unset the variables that begin like this, those of pi (``PI_``), and those that name proxies."""
+    """Unset the environment variables with these prefixes, pi's own (``PI_``), and the proxy variables."""
     for name in list(os.environ):
         if name.startswith((*prefixes, "PI_")) or name.lower().endswith("_proxy"):
             monkeypatch.delenv(name)
@@ -46,7 +46,7 @@ def forget_environment(monkeypatch: pytest.MonkeyPatch, *prefixes: str) -> None:
 def read_tool(
     name: str = "read", parameters: dict[str, Any] | None = None, description: str = "Reads a file."
 ) -> FakeTool:
-    """Return a tool that takes a ``path``, or what a JSON schema says."""
+    """Return a tool that takes a ``path``, or the arguments that a JSON schema describes."""
     schema = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
     return make_tool(name, parameters=parameters or schema, description=description)
 
@@ -54,13 +54,13 @@ def read_tool(
 async def answer_events(
     provider: Provider, model: Model, *messages: Message, system: str = "", tools: Any = (), **options: Any
 ) -> list[AssistantMessageEvent]:
-    """Ask and return the events of the answer; ``options`` are those of the request."""
+    """Send a request to the provider and return the events of the answer; ``options`` are the request's options."""
     context = Context(system_prompt=system, messages=messages, tools=tuple(tools))
     return [event async for event in provider.stream(model, context, StreamOptions(**options))]
 
 
 async def payload_of(provider: Provider, model: Model, *messages: Message, **given: Any) -> Any:
-    """Return the body of the request that ``answer_events`` would make, as JSON; nothing is sent."""
+    """Return the JSON body of the request that ``answer_events`` would send, without sending it."""
     bodies = []
 
     async def on_payload(payload: Any, _: Model) -> None:
@@ -75,7 +75,7 @@ async def payload_of(provider: Provider, model: Model, *messages: Message, **giv
 
 
 def feed(reader: Reader, *data: Any) -> list[AssistantMessageEvent]:
-    """Return what a reader makes of these events and of the end behind them; bytes are given as they are."""
+    """Return the events that a reader yields for these inputs and the end; inputs other than bytes become JSON."""
     from pi_testing._contract_reader import read_events  # which imports hypothesis
 
     return list(read_events(reader, (each if isinstance(each, bytes) else json.dumps(each).encode() for each in data)))

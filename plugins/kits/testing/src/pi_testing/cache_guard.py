@@ -19,7 +19,7 @@ CACHE_LINT = "cache-lint"
 
 
 class CacheGuard:
-    """The breaks of a session.
+    """The prompt cache breaks of a session.
 
     Args:
         session: A session with the plugin ``cache-lint``.
@@ -37,7 +37,7 @@ class CacheGuard:
 
     @property
     def problem(self) -> str | None:
-        """What was broken avoidably, a line for each break; None where nothing was."""
+        """The avoidable breaks, one line each; None if there are none."""
         lines = [
             f"{each['link']}, by {each['plugin'] or 'pi'} ({each['hook'] or 'no hook found'})"
             for each in self.breaks

@@ -1,4 +1,4 @@
-"""Messages in short, and what a stream of events ended with: for tests of a provider's codec.
+"""Short constructors for messages, and the final message of a stream, for tests of a provider's codec.
 
 ```python
 from pi_testing import conversation as talk
@@ -6,7 +6,7 @@ from pi_testing import conversation as talk
 messages = talk.user("Hi"), talk.answer(model, talk.call("c1", "read", {"path": "a"})), talk.result("c1", "ok")
 ```
 
-Every message has timestamp 0, so that two with the same content are equal.
+Every message has the timestamp 0, so that two messages with the same content are equal.
 """
 
 from __future__ import annotations
@@ -44,28 +44,28 @@ def image(data: str = "aW1n", kind: str = "image/png") -> ImageContent:
 
 
 def user(*content: Any) -> UserMessage:
-    """Return what a user says: one text as it is, or blocks."""
+    """Return a user message: a single text, or a list of blocks."""
     plain = len(content) == 1 and isinstance(content[0], str)
     return UserMessage(content=content[0] if plain else content, timestamp=0)
 
 
 def answer(model: Model, *content: Any, **fields: Any) -> AssistantMessage:
-    """Return what a model says in blocks; ``fields`` are those of the message."""
+    """Return an assistant message with these blocks; ``fields`` are further fields of the message."""
     known: dict[str, Any] = {"api": model.api, "provider": model.provider, "model": model.id}
     return AssistantMessage(content=content, timestamp=0, **{**known, **fields})
 
 
 def result(call_id: str, *content: Any, name: str = "read", **fields: Any) -> ToolResultMessage:
-    """Return what a tool says: texts as they are, or blocks; ``fields`` are those of the message."""
+    """Return a tool result message with texts or blocks; ``fields`` are further fields of the message."""
     blocks = tuple(TextContent(each) if isinstance(each, str) else each for each in content)
     return ToolResultMessage(tool_call_id=call_id, tool_name=name, content=blocks, timestamp=0, **fields)
 
 
 def final_message(events: Sequence[AssistantMessageEvent]) -> AssistantMessage:
-    """Return the message that a stream ended with.
+    """Return the final message of a stream.
 
     Raises:
-        AssertionError: It did not end, went on after its end, or did not begin with its start.
+        AssertionError: The stream has no final event, has events after it, or does not begin with a start event.
     """
     ends = [event for event in events if isinstance(event, Done | Error)]
     assert ends == [events[-1]], "a stream ends once"

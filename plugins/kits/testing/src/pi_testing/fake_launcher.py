@@ -1,4 +1,4 @@
-"""A launcher that keeps what it was asked: which programs would be started, and how."""
+"""A launcher that records its requests: which programs would be started, and how."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ class FakeLauncher:
     """Implements ``Launcher``.
 
     Attributes:
-        requests: What it was asked, in order.
-        answer: Makes the answer of a request, or raises; the request itself by default.
+        requests: The requests, in order.
+        answer: Returns the answer to a request, or raises. By default, it returns the request unchanged.
     """
 
     def __init__(self, answer: Callable[[SpawnRequest], SpawnRequest] | None = None) -> None:
@@ -25,6 +25,6 @@ class FakeLauncher:
         self.answer = answer
 
     async def prepare(self, request: SpawnRequest, ctx: PiContext) -> SpawnRequest:
-        """Keep the request and answer it."""
+        """Record the request and answer it."""
         self.requests.append(request)
         return request if self.answer is None else self.answer(request)

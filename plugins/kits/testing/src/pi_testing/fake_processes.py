@@ -1,4 +1,4 @@
-"""Background processes that do what the test says: no program is started."""
+"""Fake background processes that the test controls; no program is started."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class FakeProcess:
     """Implements ``ManagedProcess``.
 
     Attributes:
-        cwd: Where it was to run; None for the session's working directory.
-        env: The variables that it was given.
-        written: What was written to it.
+        cwd: The requested working directory; None for the session's working directory.
+        env: The environment variables passed to it.
+        written: The data written to its standard input.
     """
 
     def __init__(self, process_id: str, name: str, command: str, cwd: str | None, env: Mapping[str, str]) -> None:
@@ -38,11 +38,11 @@ class FakeProcess:
         self._ended = asyncio.Event()
 
     def print(self, text: str) -> None:
-        """Add output."""
+        """Add output, as if the process had printed it."""
         self._text += text
 
     def end(self, exit_code: int = 0) -> None:
-        """End by itself."""
+        """End the process, as if it had exited by itself."""
         self._finish("exited", exit_code)
 
     def _finish(self, status: ProcessStatus, exit_code: int) -> None:
@@ -51,23 +51,23 @@ class FakeProcess:
             self._ended.set()
 
     def read(self, since: int = 0) -> ProcessOutput:
-        """Return what was printed."""
+        """Return the output."""
         return ProcessOutput(self._text[since:], len(self._text))
 
     async def write(self, text: str) -> None:
-        """Keep what is written."""
+        """Record the data."""
         if self.exit_code is not None:
             message = f"Process {self.id} ({self.name}) has ended ({self.exit_code}). Start it again to write to it."
             raise PiError(message)
         self.written.append(text)
 
     async def wait(self) -> int:
-        """Return the exit code, after ``end`` or ``stop``."""
+        """Return the exit code once ``end`` or ``stop`` has been called."""
         await self._ended.wait()
         return self.exit_code or 0
 
     async def stop(self) -> None:
-        """End as after SIGTERM."""
+        """End the process as SIGTERM would."""
         self._finish("stopped", 143)
 
 
@@ -75,14 +75,14 @@ class FakeProcesses:
     """Implements ``ProcessKeeper`` and ``Processes``: return it from ``register_services``.
 
     Attributes:
-        started: Everything that was started, in order.
+        started: The processes that were started, in order.
     """
 
     def __init__(self) -> None:
         self.started: list[FakeProcess] = []
 
     def processes(self, ctx: PiContext) -> Self:
-        """Return itself, whatever the session."""
+        """Return this object, for every session."""
         return self
 
     async def start(
@@ -93,7 +93,7 @@ class FakeProcesses:
         cwd: str | None = None,
         env: Mapping[str, str] | None = None,
     ) -> FakeProcess:
-        """Keep the process."""
+        """Record and return a fake process."""
         text = command if isinstance(command, str) else shlex.join(command)
         process = FakeProcess(f"{len(self.started) + 1:08x}", name or text, text, cwd, env or {})
         self.started.append(process)

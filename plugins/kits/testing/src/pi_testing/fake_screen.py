@@ -1,4 +1,4 @@
-"""A user interface with a screen: it keeps the components that plugins draw, and presses keys in them."""
+"""A fake user interface with a screen: it records the components that plugins display, and sends keys to them."""
 
 from __future__ import annotations
 
@@ -28,25 +28,25 @@ __all__ = ["FakeFullUI", "RecordingScreen"]
 
 
 class RecordingScreen:
-    """Implements ``ScreenHandle`` for one component, and keeps what the component does with it.
+    """Implements ``ScreenHandle`` for one component, and records the component's calls.
 
-    Alone it tests a component: ``screen = RecordingScreen(Clock)``, then ``screen.press("enter")``.
+    It can be used alone to test a component: ``screen = RecordingScreen(Clock)``, then ``screen.press("enter")``.
 
     Args:
-        factory: Makes the component.
-        width: Cells in a row.
-        height: Rows.
+        factory: Creates the component.
+        width: The number of cells in a row.
+        height: The number of rows.
         theme: The current theme.
-        keybindings: Keys of each action.
-        overlay: Where the component was to be displayed.
-        on_done: Called with the screen when the component was removed.
+        keybindings: The keys of each action.
+        overlay: The requested position of the component.
+        on_done: Called with the screen when the component is removed.
 
     Attributes:
-        component: What the factory made.
-        overlay: As above.
-        refreshes: How often the component asked to be drawn again.
-        is_done: Whether it was removed.
-        result: What ``done`` was called with.
+        component: The component that the factory created.
+        overlay: The requested position of the component.
+        refreshes: How often the component requested a redraw.
+        is_done: Whether the component has been removed.
+        result: The argument of ``done``.
     """
 
     kind: ScreenKind = "lines"
@@ -76,23 +76,23 @@ class RecordingScreen:
 
     @property
     def rows(self) -> tuple[str, ...]:
-        """The rows as they are drawn now, without their styles."""
+        """The rows as currently rendered, without styles."""
         return tuple(map(str, self.lines))
 
     @property
     def lines(self) -> tuple[str | Line, ...]:
-        """The rows as they are drawn now."""
+        """The rows as currently rendered."""
         return tuple(self.component.render(self.size.width))
 
     def press(self, *keys: str) -> bool:
-        """Press keys; return whether the component used the last one. After ``done`` the rest is not pressed."""
+        """Press keys; return whether the component used the last one. Keys that follow ``done`` are not pressed."""
         used = False
         for key in keys:
             used = not self.is_done and bool(self.component.handle_key(key))
         return used
 
     def refresh(self) -> None:
-        """Count it."""
+        """Count the request."""
         self.refreshes += 1
 
     def done(self, result: Any = None) -> None:
@@ -109,24 +109,24 @@ class RecordingScreen:
 class FakeFullUI(FakeUI):
     """Implements ``FullUserInterface``: a ``FakeUI`` with a screen.
 
-    ``@pytest.mark.pi(screen=True)`` makes the fixture ``fake_ui`` one.
+    With ``@pytest.mark.pi(screen=True)``, the fixture ``fake_ui`` is a ``FakeFullUI``.
 
     Args:
-        width: Cells in a row of the screen.
-        dismiss_unexpected: As for ``FakeUI``.
+        width: The number of cells in a row of the screen.
+        dismiss_unexpected: See ``FakeUI``.
 
     Attributes:
-        screens: Those of widgets by their keys, of ``header``, ``footer`` and ``editor``.
-        customs: Those of ``custom``, in order.
-        pasted: Texts of ``paste_to_editor``.
-        working_message: Text of ``set_working_message``.
-        working_visible: What ``set_working_visible`` was called with.
-        working_frames: Frames of ``set_working_indicator``.
-        hidden_thinking_label: Text of ``set_hidden_thinking_label``.
-        themes: The themes that there are, by name.
+        screens: The screens of widgets by their keys, and the screens ``header``, ``footer`` and ``editor``.
+        customs: The screens of ``custom`` calls, in order.
+        pasted: The texts passed to ``paste_to_editor``.
+        working_message: The text passed to ``set_working_message``.
+        working_visible: The argument of ``set_working_visible``.
+        working_frames: The frames passed to ``set_working_indicator``.
+        hidden_thinking_label: The text passed to ``set_hidden_thinking_label``.
+        themes: The available themes by name.
         theme: The current theme.
-        input_handlers: Those of ``on_terminal_input``.
-        autocomplete_providers: Those of ``add_autocomplete_provider``.
+        input_handlers: The handlers registered with ``on_terminal_input``.
+        autocomplete_providers: The providers registered with ``add_autocomplete_provider``.
     """
 
     def __init__(self, *, width: int = 80, dismiss_unexpected: bool = False) -> None:
@@ -151,22 +151,22 @@ class FakeFullUI(FakeUI):
     # For the test
 
     def presses(self, *keys: str) -> Self:
-        """Press these keys in the next component of ``custom``; one that stays open after them fails the test."""
+        """Press these keys in the next component of ``custom``; the test fails if the component then stays open."""
         self._keys.append(keys)
         return self
 
     def leaves_open(self) -> Self:
-        """Leave the next component of ``custom`` open, until it ends or the test calls ``done`` of its screen."""
+        """Leave the next component of ``custom`` open until it ends or the test calls ``done`` on its screen."""
         self._keys.append(None)
         return self
 
     async def opened_custom(self) -> RecordingScreen:
-        """Return the screen of a component that stays open, as soon as there is one."""
+        """Wait for a component that stays open, and return its screen."""
         await soon(self._custom_opened.wait(), lambda: f"a component that stays open; there were {len(self.customs)}")
         return self.customs[-1]
 
     def types(self, data: str) -> str | None:
-        """Type something; return what the handlers of ``on_terminal_input`` leave of it, None for nothing."""
+        """Type a text; return the part that the handlers of ``on_terminal_input`` pass on, None for nothing."""
         for handler in [*self.input_handlers]:
             answer = handler(data)
             if answer is True:
@@ -177,22 +177,22 @@ class FakeFullUI(FakeUI):
     # For the plugin
 
     def set_widget(self, key: str, lines: Any = None, *, placement: WidgetPlacement | None = None) -> None:
-        """Keep a widget's lines, or its component, and its place."""
+        """Record a widget's lines or component, and its placement."""
         super().set_widget(key, None if callable(lines) else lines, placement=placement)
         self._mount(key, lines if callable(lines) else None)
         if callable(lines):
             self.placements[key] = placement or "aboveEditor"
 
     def set_header(self, factory: ComponentFactory | None = None) -> None:
-        """Keep the component, or drop it."""
+        """Record the component, or remove it."""
         self._mount("header", factory)
 
     def set_footer(self, factory: ComponentFactory | None = None) -> None:
-        """Keep the component, or drop it."""
+        """Record the component, or remove it."""
         self._mount("footer", factory)
 
     def set_editor_component(self, factory: ComponentFactory | None = None) -> None:
-        """Keep the component, or drop it."""
+        """Record the component, or remove it."""
         self._mount("editor", factory)
 
     def get_editor_component(self) -> ComponentFactory | None:
@@ -233,33 +233,33 @@ class FakeFullUI(FakeUI):
         return self.editor_text
 
     def paste_to_editor(self, text: str) -> None:
-        """Append the text to that in the editor."""
+        """Append the text to the editor's text."""
         self.pasted.append(text)
         self.editor_text += text
 
     def on_terminal_input(self, handler: TerminalInputHandler) -> Callable[[], None]:
-        """Keep the handler until it is removed."""
+        """Record the handler until it is removed."""
         return _kept(self.input_handlers, handler)
 
     def add_autocomplete_provider(self, provider: AutocompleteProvider) -> Callable[[], None]:
-        """Keep the provider until it is removed."""
+        """Record the provider until it is removed."""
         return _kept(self.autocomplete_providers, provider)
 
     def set_working_message(self, message: str | None = None) -> None:
-        """Keep the text."""
+        """Record the text."""
         self.working_message = message
 
     def set_working_visible(self, visible: bool) -> None:  # noqa: FBT001 - the protocol's
-        """Keep it."""
+        """Record the value."""
         self.working_visible = visible
 
     def set_working_indicator(self, frames: Sequence[str] | None = None, interval: float = 0.1) -> None:
-        """Keep the frames."""
+        """Record the frames."""
         del interval
         self.working_frames = None if frames is None else tuple(frames)
 
     def set_hidden_thinking_label(self, label: str | None = None) -> None:
-        """Keep the text."""
+        """Record the text."""
         self.hidden_thinking_label = label
 
     def get_all_themes(self) -> tuple[Theme, ...]:
@@ -271,10 +271,10 @@ class FakeFullUI(FakeUI):
         return self.themes.get(name)
 
     def set_theme(self, theme: str | Theme) -> None:
-        """Keep the theme as the current one.
+        """Make a theme the current one.
 
         Raises:
-            UserError: There is none of that name.
+            UserError: There is no theme with that name.
         """
         found = self.themes.get(theme) if isinstance(theme, str) else theme
         if found is None:
@@ -282,11 +282,11 @@ class FakeFullUI(FakeUI):
         self.theme = found
 
     def get_tools_expanded(self) -> bool:
-        """Return what was set."""
+        """Return the value passed to ``set_tools_expanded``."""
         return self._tools_expanded
 
     def set_tools_expanded(self, expanded: bool) -> None:  # noqa: FBT001 - the protocol's
-        """Keep it."""
+        """Record the value."""
         self._tools_expanded = expanded
 
     def _mount(self, place: str, factory: ComponentFactory | None) -> None:

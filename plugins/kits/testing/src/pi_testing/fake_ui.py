@@ -18,10 +18,10 @@ DialogKind: TypeAlias = Literal["select", "confirm", "input", "editor", "form"]
 
 
 class Dialog(NamedTuple):
-    """A dialog.
+    """A dialog that was opened.
 
-    ``text`` is a confirmation's or form's message, an input's placeholder, an editor's prefill; ``options`` are those
-    of a selection, or the names of a form's fields.
+    ``text`` is the message of a confirmation or form, the placeholder of an input, or the prefilled text of an
+    editor. ``options`` are the options of a selection, or the names of a form's fields.
     """
 
     kind: DialogKind
@@ -43,13 +43,13 @@ _NEVER: Any = object()
 class FakeUI:
     """Implements ``UserInterface``.
 
-    An answer is what the dialog returns: ``True`` or ``False`` to ``confirm``, one of the options to ``select``,
-    a text to ``input`` and ``editor``, a dict of values to ``form``, None to dismiss any of them. A dialog that no
-    answer was prepared for, and an answer that does not fit, raise an ``AssertionError``. A hook's dispatcher catches
-    it there, so the ``fake_ui`` fixture raises it again at the end of the test.
+    An answer is the value that the dialog returns: ``True`` or ``False`` for ``confirm``, one of the options for
+    ``select``, a text for ``input`` and ``editor``, a dict of values for ``form``; None dismisses any of them. A
+    dialog without a prepared answer, and an answer that is not valid for its dialog, raise an ``AssertionError``. The
+    dispatcher of hooks catches this error, so the ``fake_ui`` fixture raises it again at the end of the test.
 
     Args:
-        dismiss_unexpected: Dismiss dialogs that no answer was prepared for, instead.
+        dismiss_unexpected: Dismiss dialogs without a prepared answer instead of raising an error.
 
     Attributes:
         asked: The dialogs, in order.
@@ -59,8 +59,8 @@ class FakeUI:
         placements: Placements of the widgets, by key.
         editor_text: Text of ``set_editor_text``.
         title: The window's title.
-        opened_urls: The addresses of ``open_url``.
-        problems: Messages about what went wrong.
+        opened_urls: The URLs passed to ``open_url``.
+        problems: Messages about unexpected dialogs and answers.
     """
 
     def __init__(self, *, dismiss_unexpected: bool = False) -> None:
@@ -99,7 +99,7 @@ class FakeUI:
         return self.answers(_NEVER) if title is None else self.answers_to(title, _NEVER)
 
     async def opened(self) -> Dialog:
-        """Return the latest dialog that stays open, as soon as there is one."""
+        """Wait for a dialog that stays open, and return the latest one."""
         await soon(self._opened.wait(), lambda: f"a dialog that stays open; asked so far: {self.asked}")
         return self.asked[-1]
 
@@ -114,7 +114,7 @@ class FakeUI:
         return len(self._open)
 
     def check(self) -> None:
-        """Raise an ``AssertionError`` with every problem there was."""
+        """Raise an ``AssertionError`` that lists all problems, if there were any."""
         if self.problems:
             raise AssertionError("; ".join(self.problems))
 
@@ -141,7 +141,7 @@ class FakeUI:
         signal: AbortSignal | None = None,
         timeout: float | None = None,  # noqa: ASYNC109 - the protocol's
     ) -> bool:
-        """Return the prepared yes or no."""
+        """Return the prepared answer."""
         dialog = Dialog("confirm", title, message)
         return bool(await self._ask(dialog, lambda answer: isinstance(answer, bool), signal, timeout))
 
@@ -171,7 +171,7 @@ class FakeUI:
         signal: AbortSignal | None = None,
         timeout: float | None = None,  # noqa: ASYNC109 - the protocol's
     ) -> dict[str, Any] | None:
-        """Return the prepared values, each of which must be valid for its field, and the defaults of other fields."""
+        """Return the prepared values, which must be valid for their fields, and the defaults of all other fields."""
         dialog = Dialog("form", title, message, tuple(field.name for field in fields))
         answer: dict[str, Any] | None = await self._ask(
             dialog, lambda answer: _form_problem(fields, answer) is None, signal, timeout
@@ -180,34 +180,34 @@ class FakeUI:
         return None if answer is None else defaults | answer
 
     def open_url(self, url: str) -> bool:
-        """Keep the address."""
+        """Record the URL."""
         self.opened_urls.append(url)
         return True
 
     def notify(self, message: str, level: NoticeLevel = "info") -> None:
-        """Keep a notice."""
+        """Record a notice."""
         self.notices.append(Notice(message, level))
 
     def set_status(self, key: str, text: str | None = None) -> None:
-        """Keep a status, or drop it."""
+        """Record a status, or remove it."""
         _keep(self.statuses, key, text)
 
     def set_widget(
         self, key: str, lines: Sequence[str] | None = None, *, placement: WidgetPlacement | None = None
     ) -> None:
-        """Keep a widget's lines and place, or drop them."""
+        """Record a widget's lines and placement, or remove them."""
         _keep(self.widgets, key, None if lines is None else tuple(lines))
         _keep(self.placements, key, None if lines is None else placement or "aboveEditor")
 
     def set_editor_text(self, text: str) -> None:
-        """Keep the text."""
+        """Record the text."""
         self.editor_text = text
 
     def set_title(self, title: str) -> None:
-        """Keep the title."""
+        """Record the title."""
         self.title = title
 
-    # Inside
+    # Internals
 
     async def _ask(
         self,
@@ -265,7 +265,7 @@ def _form_problem(fields: Sequence[FormField], answer: Any) -> str | None:
     from pi_core.plugin_api.form_values import problem_of
 
     if not isinstance(answer, dict) or not answer.keys() <= {each.name for each in fields}:
-        return "it is no dict of the fields"
+        return "it is not a dict of the fields"
     missing = [each.name for each in fields if each.required and each.default is None and each.name not in answer]
     if missing:
         return f"{missing[0]} is missing"

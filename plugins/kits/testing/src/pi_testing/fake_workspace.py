@@ -1,4 +1,4 @@
-"""Files in memory and commands that are only kept: where a test redirects the tools of pi."""
+"""A fake workspace to which a test redirects pi's tools: files in memory, and commands that are only recorded."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class FakeWorkspace:
     """Implements ``ToolOperations``, ``FileOperations`` and ``CommandOperations``.
 
     Attributes:
-        contents: The files by absolute path; folders exist where a path leads through them.
-        commands_run: Command and directory of everything that was to run.
-        answer: Output and exit code of every command.
+        contents: The contents of files by absolute path. A directory exists if the path of a file contains it.
+        commands_run: The command and the directory of each call.
+        answer: The output and exit code of every command.
     """
 
     def __init__(self, contents: Mapping[str, bytes] | None = None) -> None:
@@ -33,15 +33,15 @@ class FakeWorkspace:
         self.answer: tuple[str, int] = ("", 0)
 
     def files(self, ctx: PiContext) -> Self | None:
-        """Return itself."""
+        """Return this object."""
         return self
 
     def commands(self, ctx: PiContext) -> Self | None:
-        """Return itself."""
+        """Return this object."""
         return self
 
     async def access(self, path: str) -> None:
-        """Return if there is a file."""
+        """Check that a file exists."""
         await self.read_file(path)
 
     async def read_file(self, path: str) -> bytes:
@@ -52,32 +52,32 @@ class FakeWorkspace:
         return self.contents[path]
 
     async def write_file(self, path: str, content: bytes) -> None:
-        """Keep the content."""
+        """Store the content."""
         self.contents[path] = content
 
     async def mkdir(self, path: str) -> None:
-        """Do nothing: a folder exists with the first file in it."""
+        """Do nothing: a directory exists as soon as it contains a file."""
 
     async def exists(self, path: str) -> bool:
-        """Whether there is a file, or a folder."""
+        """Return whether a file or directory exists."""
         return path in self.contents or bool(self._below(path))
 
     async def is_directory(self, path: str) -> bool:
-        """Whether it is a folder."""
+        """Return whether a path is a directory."""
         if not await self.exists(path):
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
         return path not in self.contents
 
     async def entries(self, path: str) -> Sequence[tuple[str, bool]]:
-        """Return the names in a folder, and which of them are folders."""
+        """Return the names in a directory, and which of them are directories."""
         return sorted({(below.parts[0], len(below.parts) > 1) for below in self._below(path)})
 
     async def glob(self, pattern: str, path: str, limit: int, signal: AbortSignal) -> Sequence[str]:
-        """Return the files below a folder that match, as ``fnmatch`` has it."""
+        """Return the files below a directory that match a pattern of ``fnmatch``."""
         return [str(below) for below in self._below(path) if fnmatch(str(below), pattern)][:limit]
 
     async def search(self, arguments: Sequence[str], cwd: str, signal: AbortSignal) -> AsyncGenerator[bytes, None]:
-        """Yield the lines that match the regular expression, as ripgrep's JSON lines."""
+        """Yield the lines that match the regular expression, in ripgrep's JSON Lines format."""
         pattern, path = arguments[-3], arguments[-1]  # ... --regexp PATTERN -- PATH
         for file in [path] if path in self.contents else [f"{path}/{below}" for below in self._below(path)]:
             for number, line in enumerate(self.contents[file].decode().splitlines(keepends=True), 1):
@@ -95,7 +95,7 @@ class FakeWorkspace:
         timeout: float | None,  # noqa: ASYNC109 - the protocol's
         env: Mapping[str, str],
     ) -> int | None:
-        """Keep the command; print and return ``answer``."""
+        """Record the command; print the output of ``answer`` and return its exit code."""
         self.commands_run.append((command, cwd))
         output, code = self.answer
         on_data(output.encode())

@@ -1,4 +1,4 @@
-"""Plugins that do what a plugin should not: to see what becomes of the others, and of the run."""
+"""Faulty plugins, for tests of how the other plugins and the run are affected."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ __all__ = ["failing_hook", "slow_hook"]
 
 
 def slow_hook(hook: str, seconds: float = float("inf")) -> object:
-    """Return a plugin whose implementation of an event hook takes that long; for ever unless the test says otherwise.
+    """Return a plugin whose implementation of an event hook takes so many seconds; by default it never returns.
 
-    The setting ``hooks.timeout`` (seconds) says when it is given up: ``@pytest.mark.pi(settings={"hooks": {"timeout":
+    The setting ``hooks.timeout`` (seconds) limits how long pi waits: ``@pytest.mark.pi(settings={"hooks": {"timeout":
     0.05}}, plugins=[slow_hook("context")])``.
     """
 
@@ -24,7 +24,7 @@ def slow_hook(hook: str, seconds: float = float("inf")) -> object:
 
 
 def failing_hook(hook: str, problem: BaseException | None = None) -> object:
-    """Return a plugin whose implementation of a hook raises; a ``ValueError`` unless the test gives another."""
+    """Return a plugin whose implementation of a hook raises the given exception, by default a ``ValueError``."""
 
     def fail(_self: object) -> None:
         raise problem or ValueError("failing_hook has failed, as the test wants it")

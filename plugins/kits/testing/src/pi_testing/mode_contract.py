@@ -1,4 +1,4 @@
-"""The contract suite of front ends: one set of tests that every mode runs, in processes of its own.
+"""The contract suite for front ends: tests that every mode must pass, each run in a separate process.
 
 ```python
 class TestMarkdown(ModeContract):
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import pytest
 
-pytest.register_assert_rewrite("pi_testing._contract_mode")  # a failing row shows what it compared
+pytest.register_assert_rewrite("pi_testing._contract_mode")  # a failing assertion shows the values that it compared
 
 from pi_testing._contract_mode import MODE_FEATURES, ModeRows  # noqa: E402 - rewritten when imported, not before
 from pi_testing._front_end_process import Ended, FrontEnd  # noqa: E402 - as above
@@ -19,15 +19,16 @@ __all__ = ["MODE_FEATURES", "Ended", "FrontEnd", "ModeContract"]
 
 
 class ModeContract(ModeRows):
-    """All rows of the contract; a subclass whose name begins with ``Test`` sets the mode, and how to send it input.
+    """All tests of the contract; a subclass whose name begins with ``Test`` sets the mode and how to send input to it.
 
-    The mode is one of an installed plugin, and ``pi`` is installed, too. A subclass sets:
+    The mode must belong to an installed plugin, and ``pi`` must be installed. A subclass sets:
 
     Attributes:
-        mode: Value of ``pi --mode``.
-        supports: ``talks``: prompts are typed on stdin until it ends, and not given on the command line. ``terminal``:
-            it is run at one. ``dialogs``: the user is asked; elsewhere every dialog has to be declined.
-        ready: Output that appears when the first prompt can be typed.
-        failed_code: The exit code after an answer that failed.
-        extensions: Files with further plugins, as ``pi -e`` takes them.
+        mode: The value of ``pi --mode``.
+        supports: The features of the mode. ``talks``: prompts are read from stdin until it ends, not from the command
+            line. ``terminal``: the mode runs in a terminal. ``dialogs``: the user can answer dialogs; a mode without
+            this feature must decline every dialog.
+        ready: The output that appears when the first prompt can be typed.
+        failed_code: The exit code after a failed answer.
+        extensions: Files with additional plugins, as for ``pi -e``.
     """

@@ -1,4 +1,4 @@
-"""The pytest plugin: the marker ``pi`` and the fixtures. Everything that they need is imported when they are used."""
+"""The pytest plugin: the marker ``pi`` and the fixtures. Their dependencies are imported when they are used."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ __all__ = [
 
 
 _KEYS = pytest.StashKey[dict[str, str]]()
-"""The environment with the keys that cassettes are recorded with; tests do not see them there."""
+"""The environment with the keys for recording cassettes; it is hidden from the tests."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the option that lets cassettes be recorded."""
+    """Add the option for recording cassettes."""
     parser.getgroup("pi").addoption(
         "--pi-record",
         choices=("none", "once", "all"),
@@ -62,7 +62,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Register the markers; keep the keys where something is to be recorded."""
+    """Register the markers; save the keys if cassettes are to be recorded."""
     if config.getoption("--pi-record") != "none":
         config.stash[_KEYS] = dict(os.environ)
     config.addinivalue_line(
@@ -84,7 +84,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture
 def script() -> Iterator[ScriptedProvider]:
-    """A provider that plays the turns of this test: ``script.turn(text("Hello"))``."""
+    """A provider that answers with the scripted turns of this test: ``script.turn(text("Hello"))``."""
     from pi_testing.scripted import ScriptedProvider
 
     provider = ScriptedProvider()
@@ -94,7 +94,7 @@ def script() -> Iterator[ScriptedProvider]:
 
 @pytest.fixture
 def recorder() -> EventRecorder:
-    """A listener that keeps events: ``pi_session.subscribe(recorder)``."""
+    """A listener that records events: ``pi_session.subscribe(recorder)``."""
     from pi_testing.recorder import EventRecorder
 
     return EventRecorder()
@@ -104,7 +104,7 @@ def recorder() -> EventRecorder:
 def fake_ui(pi_options: PiOptions) -> Iterator[FakeUI]:
     """The user of ``pi_session``: ``fake_ui.answers(True)``. An unexpected dialog fails the test.
 
-    With ``@pytest.mark.pi(screen=True)`` it is a ``FakeFullUI``, which draws components.
+    With ``@pytest.mark.pi(screen=True)`` it is a ``FakeFullUI``, which displays components.
     """
     from pi_testing.fake_screen import FakeFullUI
     from pi_testing.fake_ui import FakeUI
@@ -116,10 +116,10 @@ def fake_ui(pi_options: PiOptions) -> Iterator[FakeUI]:
 
 @pytest.fixture
 def pi_agent_dir(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty agent directory, for this test the only one there is.
+    """An empty agent directory, the only one that this test can see.
 
-    ``PI_CODING_AGENT_DIR`` names it, ``HOME`` is an empty folder, and all other ``PI_*`` variables and all keys
-    (``*_API_KEY``) are unset, so that nothing of the developer's own pi is seen.
+    ``PI_CODING_AGENT_DIR`` is set to it, ``HOME`` is an empty directory, and all other ``PI_*`` variables and all keys
+    (``*_API_KEY``) are unset, so that the developer's own pi configuration has no effect.
     """
     for name in list(os.environ):
         if name.startswith("PI_") or name.endswith("_API_KEY"):
@@ -132,13 +132,13 @@ def pi_agent_dir(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.M
 
 @pytest.fixture(scope="session")
 def pi_plugin_index(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder for what ``pi`` knows of installed plugins: the first process that a test starts looks for all."""
+    """A directory for the index of installed plugins, which the first ``pi`` process of the test run builds."""
     return tmp_path_factory.mktemp("pi-index")
 
 
 @pytest.fixture
 def pi_options(request: pytest.FixtureRequest) -> PiOptions:
-    """The options of this test from ``@pytest.mark.pi(...)``."""
+    """The options of this test, given by ``@pytest.mark.pi(...)``."""
     from pi_testing._options import options_of
 
     try:
@@ -150,9 +150,9 @@ def pi_options(request: pytest.FixtureRequest) -> PiOptions:
 
 @pytest.fixture
 def pi_plugins(request: pytest.FixtureRequest, pi_options: PiOptions) -> dict[str, object]:
-    """The plugins under test by name: those of the marker, else those that the project's pyproject.toml declares.
+    """The plugins under test by name: the marker's plugins, else the plugins declared in the project's pyproject.toml.
 
-    Override it where a plugin is made anew for each test.
+    Override this fixture if each test needs a new plugin object.
     """
     from pi_hookspecs import UnknownName
     from pi_testing._under_test import plugins_for
@@ -166,7 +166,7 @@ def pi_plugins(request: pytest.FixtureRequest, pi_options: PiOptions) -> dict[st
 
 @pytest.fixture
 def plugin_manager() -> PluginManager:
-    """The hooks of pi without any plugin; an implementation that does not fit its hook raises ``ValueError``."""
+    """A plugin manager with pi's hooks and no plugins; it raises ``ValueError`` for a wrong signature."""
     from pi_core.host.plugin_manager import PluginManager
 
     def refuse(hook: str, problem: str) -> None:
@@ -178,7 +178,7 @@ def plugin_manager() -> PluginManager:
 
 @pytest.fixture
 def pi_extensions(request: pytest.FixtureRequest, pi_options: PiOptions) -> list[Path]:
-    """The files and folders of the local extensions under test: those of the marker."""
+    """The files and directories of the local extensions under test, given by the marker."""
     from pi_hookspecs import UserError
     from pi_testing._under_test import extensions_for
 
@@ -199,7 +199,7 @@ def pi_host(
     pi_plugins: dict[str, object],
     pi_extensions: list[Path],
 ) -> PluginHost:
-    """A host with the plugins under test and no other; one that does not load well fails the test."""
+    """A plugin host with only the plugins under test; the test fails if one of them cannot be loaded cleanly."""
     from pi_core import PluginHost, Settings
     from pi_core.settings.trust import ProjectTrust
 
@@ -219,7 +219,7 @@ def pi_host(
 
 
 def _add_cache_lint(host: PluginHost, plugins: dict[str, object]) -> None:
-    """Add the plugin that finds what breaks the cache, unless the test has it."""
+    """Add the plugin that detects cache breaks, unless the test has added it already."""
     from pi_hookspecs import UnknownName
     from pi_testing._under_test import installed_plugin
     from pi_testing.cache_guard import CACHE_LINT
@@ -242,9 +242,9 @@ def _check_problems(host: PluginHost, options: PiOptions) -> None:
 
 @pytest.fixture
 def fake_tools(pi_options: PiOptions) -> dict[str, FakeTool]:
-    """Stand-ins for pi's own tools by name, where no plugin of the test registers the real ones.
+    """Fake versions of pi's own tools by name, for tools that no plugin of the test registers.
 
-    They do nothing and keep their calls: ``fake_tools["bash"].calls``.
+    They do nothing except record their calls: ``fake_tools["bash"].calls``.
     """
     from pi_testing.stand_ins import CODING_TOOLS, stand_in
 
@@ -263,9 +263,9 @@ async def pi_session(
     pi_host: PluginHost,
     fake_tools: dict[str, FakeTool],
 ) -> AsyncIterator[AgentSession]:
-    """A started session of the scripted model in ``tmp_path``, with the plugins under test and the fake user.
+    """A started session in ``tmp_path``, with the scripted model, the plugins under test and the fake user.
 
-    Failures of plugins are reported in a separate section when the test fails.
+    If the test fails, plugin failures are reported in a separate section.
     """
     from pi_core import create_agent_session
     from pi_testing._session import session_options
@@ -277,7 +277,7 @@ async def pi_session(
         cwd=tmp_path, script=script, ui=fake_ui, options=pi_options, host=pi_host, fake_tools=fake_tools
     )
     session = create_agent_session(**options)
-    _check_problems(pi_host, pi_options)  # of extensions that the session's options name
+    _check_problems(pi_host, pi_options)  # errors of the extensions given in the session's options
     session.subscribe(show, "extension_error")
     await session.start()
     yield session
@@ -286,10 +286,10 @@ async def pi_session(
 
 @pytest.fixture
 def cache_guard(pi_session: AgentSession) -> Iterator[CacheGuard]:
-    """Fails the test if a plugin broke the provider's prompt cache avoidably: ``cache_guard.breaks`` has the breaks.
+    """Fails the test if a plugin breaks the provider's prompt cache avoidably; ``cache_guard.breaks`` lists the breaks.
 
-    A test that names it gets ``pi_session`` with the plugin ``cache-lint``. Two requests are the least that can show
-    something: a second prompt, or a tool call.
+    A test that requests this fixture gets a ``pi_session`` with the plugin ``cache-lint``. A break can only be detected
+    if there are at least two requests: send a second prompt, or make a tool call.
     """
     from pi_testing.cache_guard import CacheGuard
 
@@ -301,7 +301,7 @@ def cache_guard(pi_session: AgentSession) -> Iterator[CacheGuard]:
 
 @pytest.fixture
 def pi_agent(script: ScriptedProvider, pi_options: PiOptions) -> Agent:
-    """An agent of the scripted model, with no session and no plugin around it."""
+    """An agent with the scripted model, without a session or plugins."""
     from pi_core import Agent
 
     return Agent(stream=script.stream, model=script.model, tools=pi_options.custom_tools)
@@ -311,7 +311,7 @@ def pi_agent(script: ScriptedProvider, pi_options: PiOptions) -> Agent:
 async def cassette(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Cassette]:
     """Traffic with a model server, recorded once (``--pi-record=once``) and replayed without a network.
 
-    It is kept in ``cassettes/<module>/<test>.json`` next to the test, which fails when its traffic differs.
+    It is stored in ``cassettes/<module>/<test>.json`` next to the test. The test fails if its traffic differs.
     """
     from pi_hookspecs import UserError
     from pi_testing.cassettes import Cassette

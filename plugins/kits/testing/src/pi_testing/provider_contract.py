@@ -1,4 +1,4 @@
-"""The contract suite: one set of tests that every provider runs.
+"""The contract suite for providers: tests that every provider must pass.
 
 ```python
 class TestMyProvider(ProviderContract):
@@ -8,7 +8,7 @@ class TestMyProvider(ProviderContract):
             yield MyCase(server)
 ```
 
-A test that needs what ``case.supports`` leaves out is skipped with that reason; all others have to pass.
+A test that needs a feature which is not in ``case.supports`` is skipped with that reason; all other tests must pass.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import pytest
 
 pytest.register_assert_rewrite(
     *(f"pi_testing._contract_{name}" for name in ("answers", "failures", "history", "listen"))
-)  # a failing row shows what it compared, as the tests of the provider themselves do
+)  # failing assertions show the values that they compared, as in the provider's own tests
 
 from pi_testing._contract_answers import AnswersContract  # noqa: E402 - rewritten when imported, not before
 from pi_testing._contract_case import (  # noqa: E402 - as above
@@ -53,13 +53,13 @@ __all__ = [
 
 
 class ProviderContract(AnswersContract, FailuresContract, HistoryContract):
-    """All rows of the contract; a subclass whose name begins with ``Test`` has the fixture ``case``."""
+    """All tests of the contract; a subclass whose name begins with ``Test`` defines the fixture ``case``."""
 
     pytestmark = pytest.mark.asyncio  # without it nothing runs under pytest-asyncio's strict mode
 
     @pytest.fixture
     def case(self) -> ProviderCase:
-        """Return the provider under test, with a server or script of its own for each test."""
+        """Return the provider under test, with a separate server or script for each test."""
         raise NotImplementedError(f"{type(self).__name__} needs a fixture 'case' that returns a ProviderCase")
 
     @pytest.fixture(autouse=True)

@@ -1,4 +1,4 @@
-"""The contract suite of what reads a stream: cut at every byte, ended early, its events changed at random.
+"""The contract suite for stream readers: streams are split at every byte, ended early, and changed at random.
 
 ```python
 class TestMyReader(ReaderContract):
@@ -9,7 +9,7 @@ class TestMyReader(ReaderContract):
         return MyReader(AnswerBuilder(model))
 ```
 
-It runs in memory, thousands of streams in seconds; ``ProviderContract`` says what has to hold over a connection.
+It runs in memory, with thousands of streams in seconds; ``ProviderContract`` tests the behaviour over a connection.
 """
 
 from __future__ import annotations

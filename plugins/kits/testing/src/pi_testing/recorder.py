@@ -20,10 +20,10 @@ class EventRecorder:
     """A listener for ``session.subscribe`` and ``agent.subscribe``.
 
     Args:
-        collapse: Whether updates of a message that follow each other count as one in ``types`` and ``outline``.
+        collapse: Whether ``types`` and ``outline`` show consecutive updates of a message as one.
 
     Attributes:
-        events: Everything that came, in order.
+        events: The received events, in order.
     """
 
     def __init__(self, *, collapse: bool = True) -> None:
@@ -32,7 +32,7 @@ class EventRecorder:
         self._waiting: list[asyncio.Event] = []
 
     def __call__(self, event: Any, signal: AbortSignal | None = None) -> None:
-        """Keep an event."""
+        """Record an event."""
         self.events.append(event)
         for news in self._waiting:
             news.set()
@@ -49,54 +49,54 @@ class EventRecorder:
 
     @property
     def types(self) -> list[str]:
-        """The events' types in order."""
+        """The types of the events, in order."""
         return [event.type for event in self._collapsed()]
 
     @property
     def text(self) -> str:
-        """All text that the model streamed."""
+        """The complete text that the model streamed."""
         return "".join(event.delta for event in self.of("text_delta"))
 
     def of(self, type: str) -> list[Any]:  # noqa: A002 - the event's field
-        """Return the events of one type, or the stream's events of one type, such as ``text_delta``."""
+        """Return the events of one type, or the stream events of one type, such as ``text_delta``."""
         found = [event for event in self.events if event.type == type]
         inner = (getattr(event, "assistant_message_event", None) for event in self.events)
         return found or [event for event in inner if event is not None and event.type == type]
 
     def clear(self) -> None:
-        """Forget what came so far."""
+        """Remove all recorded events."""
         self.events.clear()
 
     def outline(self) -> list[str]:
-        """Return the events in the contract's notation.
+        """Return the events in the notation of the contract.
 
-        ``ms(user)`` and ``me(user)`` are the start and the end of a message, ``mu`` its updates (``mu(text_delta)``
-        each, without ``collapse``), ``tes(bash)``, ``teu`` and ``tee(bash)`` start, update and end of a tool;
-        other events go by their type.
+        ``ms(user)`` and ``me(user)`` are the start and end of a message, and ``mu`` stands for its updates (without
+        ``collapse``, each update is shown, as ``mu(text_delta)``). ``tes(bash)``, ``teu`` and ``tee(bash)`` are the
+        start, update and end of a tool call. Other events are shown by their type.
         """
         return [_short(event, self.collapse) for event in self._collapsed()]
 
     def diff(self, *expected: str) -> str:
-        """Return how the outline differs, a line for each event; empty when it does not.
+        """Return the differences to the expected outline, one line for each event; empty if there are none.
 
         Args:
-            expected: Events in the notation of ``outline``, one by one or several with commas between them.
+            expected: Events in the notation of ``outline``, as separate arguments or separated by commas.
         """
         wanted = [part for text in expected for part in map(str.strip, text.split(",")) if part]
         came = self.outline()
         return "" if came == wanted else "\n".join(ndiff(wanted, came))
 
     def assert_outline(self, *expected: str) -> None:
-        """Raise an ``AssertionError`` that shows the difference, if there is one; arguments as of ``diff``."""
+        """Raise an ``AssertionError`` that shows the difference, if there is one; takes the arguments of ``diff``."""
         difference = self.diff(*expected)
         if difference:
             raise AssertionError(f"other events than expected (- expected, + came):\n{difference}")
 
     async def wait_for(self, type: str, count: int = 1) -> Any:  # noqa: A002 - the event's field
-        """Return the ``count``-th event of a type as soon as it has come.
+        """Wait for the ``count``-th event of a type and return it.
 
         Raises:
-            AssertionError: It does not come.
+            AssertionError: The event does not arrive in time.
         """
         news = asyncio.Event()
         self._waiting.append(news)

@@ -1,4 +1,4 @@
-"""A provider that plays scripted turns, and records every request."""
+"""A provider that answers with scripted turns and records every request."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ __all__ = ["Request", "ScriptedProvider", "TurnFunction"]
 
 @define(eq=False, repr=False)
 class Request:
-    """What the provider was asked.
+    """A request that the provider received.
 
     Attributes:
-        model: Who was to answer.
-        context: System prompt, messages and tools, as the provider got them.
-        options: How the request was to be made; the abort signal and the key are there.
-        payload: What would have been sent, after the ``before_provider_request`` hooks. Its shape is the
-            scripted API's own: ``{"model", "system_prompt", "messages": [{"role", "text"}], "tools"}``.
+        model: The requested model.
+        context: The system prompt, messages and tools that the provider received.
+        options: The options of the request, including the abort signal and the key.
+        payload: The payload that a real provider would send, after the ``before_provider_request`` hooks. Its shape is
+            specific to the scripted API: ``{"model", "system_prompt", "messages": [{"role", "text"}], "tools"}``.
     """
 
     model: Model
@@ -50,12 +50,12 @@ class Request:
 
     @property
     def tools(self) -> tuple[str, ...]:
-        """Names of the tools that were offered."""
+        """The names of the offered tools."""
         return tuple(tool.name for tool in self.context.tools)
 
     @property
     def tool_results(self) -> tuple[ToolResultMessage, ...]:
-        """The results that follow the last answer: those that are new in this request."""
+        """The tool results after the last answer, which are new in this request."""
         latest: list[ToolResultMessage] = []
         for message in self.messages:
             if message.role == "assistant":
@@ -66,7 +66,7 @@ class Request:
 
     @property
     def user_text(self) -> str:
-        """Text of the last user message; empty without one."""
+        """The text of the last user message; empty if there is none."""
         texts = (message.text for message in reversed(self.messages) if isinstance(message, UserMessage))
         return next(texts, "")
 
@@ -78,20 +78,20 @@ class Request:
 
 
 TurnFunction: TypeAlias = "Callable[[Request], Sequence[Step] | Step | Awaitable[Sequence[Step] | Step]]"
-"""A turn that is made up when the request is known."""
+"""A function that creates a turn from the request."""
 
 
 class ScriptedProvider:
-    """Plays turns, one for each request, in the order in which they were written.
+    """Answers each request with the next scripted turn.
 
-    ``script.turn(text("Let me look."), tool_call("ls")).turn(text("Done."))``. It is a provider (API id
-    ``scripted``) and a plugin that registers itself and its model. The answer's start is sent with its first
-    block, as by a provider that had nothing to say before. Between two steps other tasks get their turn.
+    For example: ``script.turn(text("Let me look."), tool_call("ls")).turn(text("Done."))``. The object is a provider
+    (API id ``scripted``) and also a plugin that registers itself and its model. The start event of an answer is sent
+    together with its first block. Between two steps, other tasks can run.
 
     Attributes:
-        model: ``scripted/model``, which can think.
-        info: The provider's row; it needs no key.
-        requests: What it was asked so far, oldest first.
+        model: The model ``scripted/model``, which supports thinking.
+        info: The provider's description; it needs no key.
+        requests: The requests received so far, oldest first.
     """
 
     api = "scripted"
@@ -119,15 +119,15 @@ class ScriptedProvider:
         self._stalled = asyncio.Event()
         self._broken: list[BaseException] = []
 
-    # Writing
+    # Writing the script
 
     def turn(self, *steps: Step | TurnFunction) -> Self:
-        """Add the answer to one request: its steps, or a function that makes them from the ``Request``.
+        """Add the answer to one request: its steps, or a function that creates them from the ``Request``.
 
-        A turn ends well by itself. One without steps is an empty answer.
+        A turn ends successfully unless a step ends it differently. A turn without steps is an empty answer.
 
         Raises:
-            TypeError: Something is neither.
+            TypeError: An argument is neither a step nor such a function.
         """
         if len(steps) == 1 and not isinstance(steps[0], Step) and callable(steps[0]):
             self._turns.append(steps[0])
@@ -137,15 +137,15 @@ class ScriptedProvider:
 
     @property
     def remaining(self) -> int:
-        """How many turns were not played yet."""
+        """The number of turns that have not been played yet."""
         return max(0, len(self._turns) - len(self.requests))
 
     async def stalled(self) -> None:
-        """Return when an answer has come to a ``stall()``."""
+        """Wait until an answer has reached a ``stall()`` step."""
         await soon(self._stalled.wait(), lambda: f"an answer to come to a stall(); requests: {self.requests}")
 
     def check(self) -> None:
-        """Raise what a turn's function raised: in the stream it only looks like a failed request.
+        """Raise the exception of a turn's function again; in the stream it only looks like a failed request.
 
         The ``script`` fixture does this at the end of the test.
         """
@@ -155,7 +155,7 @@ class ScriptedProvider:
     # Playing
 
     def stream(self, model: Model, context: Context, options: StreamOptions) -> AsyncIterator[AssistantMessageEvent]:
-        """Keep the request and play the next turn."""
+        """Record the request and play the next turn."""
         request = Request(model, context, options)
         self.requests.append(request)
         return self._play(request, len(self.requests))
@@ -209,17 +209,17 @@ class ScriptedProvider:
 
     @hookimpl
     def register_providers(self) -> Sequence[Provider]:
-        """Answer for the API id ``scripted``."""
+        """Register this provider for the API id ``scripted``."""
         return [self]
 
     @hookimpl
     def register_models(self) -> Sequence[ProviderInfo]:
-        """Add provider ``scripted`` with its one model."""
+        """Register the provider ``scripted`` with its one model."""
         return [self.info]
 
 
 async def _send(request: Request) -> None:
-    """Do what a provider does around sending: let the payload be changed, report the answer's head."""
+    """Do what a provider does when it sends a request: let hooks change the payload, report the response headers."""
     options = request.options
     request.payload = {
         "model": request.model.id,

@@ -1,4 +1,4 @@
-"""Tools that do nothing: they answer as the test says and keep how they were called."""
+"""Fake tools: they return the results that the test sets, and record their calls."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _ANYTHING: dict[str, Any] = {"type": "object", "properties": {}, "additionalProp
 
 @frozen(kw_only=True, eq=False)
 class FakeTool(Tool):
-    """A tool of a test.
+    """A fake tool for a test.
 
     Attributes:
         calls: The arguments of every call that ran, in order.
@@ -46,17 +46,17 @@ def make_tool(
     parameters: dict[str, Any] | None = None,
     **fields: Any,
 ) -> FakeTool:
-    """Return a tool that keeps its calls.
+    """Return a tool that records its calls.
 
     Args:
-        name: What the model calls.
-        result: What it answers: a text, a ``ToolResult``, an exception to raise, or a function of the arguments; its
-            arguments as JSON when None.
-        delay: Seconds that it takes, ``inf`` for ever; an abort ends it.
-        updates: Partial results that it shows first.
-        mode: ``sequential`` or ``parallel``; None follows the agent.
-        parameters: JSON schema of the arguments; an object with anything in it when None.
-        fields: Other fields of ``Tool``.
+        name: The tool's name.
+        result: The result: a text, a ``ToolResult``, an exception to raise, or a function of the arguments. None
+            returns the arguments as JSON.
+        delay: Seconds that a call takes; ``inf`` never returns. An abort ends the delay.
+        updates: Partial results that are emitted first.
+        mode: ``sequential`` or ``parallel``; None uses the agent's mode.
+        parameters: The JSON schema of the arguments; None accepts any object.
+        fields: Further fields of ``Tool``.
     """
     calls: list[dict[str, Any]] = []
 
@@ -75,7 +75,7 @@ def make_tool(
 
 
 def stand_in(name: str) -> FakeTool:
-    """Return a stand-in for one of pi's own tools whose plugin is not loaded."""
+    """Return a fake version of one of pi's own tools, for use when its plugin is not loaded."""
     return make_tool(name, f"{name} was called, and did nothing: it is a stand-in of pi_testing.")
 
 

@@ -1,4 +1,4 @@
-"""The steps of a scripted turn: what each does to the stream of an answer."""
+"""The steps of a scripted turn; each step produces a part of an answer's stream."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ __all__ = [
 
 @define(eq=False)
 class Stage:
-    """An answer while it is played; what a step works on."""
+    """The state of an answer while its steps are played."""
 
     builder: MessageBuilder
     signal: AbortSignal | None
@@ -51,7 +51,7 @@ class Stage:
         return self.signal is not None and self.signal.aborted
 
     async def wait(self, seconds: float | None, *, ignoring_abort: bool = False) -> None:
-        """Wait that long, for ever with None, or until the run is aborted."""
+        """Wait for so many seconds, or until the run is aborted; None waits only for the abort."""
         signal = None if ignoring_abort else self.signal
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
@@ -60,10 +60,10 @@ class Stage:
 
 @frozen(eq=False, repr=False)
 class Step:
-    """One thing that a turn does.
+    """One step of a turn.
 
     Attributes:
-        source: How it was written, for messages.
+        source: The source code of the step, for messages.
         play: Returns the events to yield, or a coroutine that returns them.
     """
 
@@ -79,7 +79,7 @@ def text(text: str, /, chunks: int | Sequence[str] | None = None) -> Step:
 
     Args:
         text: The text.
-        chunks: How many deltas it comes in, or the deltas themselves; one when None.
+        chunks: The number of deltas, or the deltas themselves. None sends one delta.
     """
     pieces = _pieces(text, chunks)
 
@@ -94,7 +94,7 @@ def text(text: str, /, chunks: int | Sequence[str] | None = None) -> Step:
 
 
 def thinking(thinking: str, /, chunks: int | Sequence[str] | None = None) -> Step:
-    """Think something; ``chunks`` as in ``text``."""
+    """Answer with a thinking block; for ``chunks`` see ``text``."""
     pieces = _pieces(thinking, chunks)
 
     def play(stage: Stage) -> Iterable[Any]:
@@ -116,17 +116,18 @@ def tool_call(
     raw_arguments: str | None = None,
     **named: Any,
 ) -> Step:
-    """Call a tool: ``tool_call("bash", command="ls")``. The arguments come in two deltas.
+    """Call a tool: ``tool_call("bash", command="ls")``. The arguments are sent in two deltas.
 
     Args:
-        name: The tool.
-        call_id: Id of the call; ``call_1``, ``call_2`` and so on when None.
-        arguments: The arguments as a mapping, for names that Python cannot say or that stand here already.
-        raw_arguments: The argument text as it is, whether or not it is JSON.
+        name: The tool's name.
+        call_id: The id of the call. None uses ``call_1``, ``call_2`` and so on.
+        arguments: The arguments as a mapping, for names that are not Python identifiers or are parameters of this
+            function.
+        raw_arguments: The arguments as literal text, whether or not it is valid JSON.
         named: The arguments.
 
     Raises:
-        TypeError: The arguments are given in more than one way, or JSON cannot hold them.
+        TypeError: The arguments are given in more than one way, or cannot be represented as JSON.
     """
     if sum((arguments is not None, raw_arguments is not None, bool(named))) > 1:
         raise TypeError("tool_call() takes named arguments, arguments= or raw_arguments=, one of them")
@@ -145,7 +146,7 @@ def tool_call(
 
 
 def error(message: str, /) -> Step:
-    """End with an ``Error``, as when the API refuses; as the first step, before anything was received."""
+    """End with an ``Error``, as when the API rejects a request; as the first step, before any content is received."""
 
     def play(stage: Stage) -> Iterable[Any]:
         stage.ended = True
@@ -155,7 +156,7 @@ def error(message: str, /) -> Step:
 
 
 def raises(exception: BaseException, /) -> Step:
-    """Let the stream raise, which a provider must not do but for a missing key."""
+    """Raise an exception from the stream, which a provider must only do for a missing key."""
 
     def play(_stage: Stage) -> Iterable[Any]:
         raise exception
@@ -164,7 +165,7 @@ def raises(exception: BaseException, /) -> Step:
 
 
 def delay(seconds: float, /) -> Step:
-    """Wait; an abort ends the waiting and the answer."""
+    """Wait for so many seconds; an abort ends the wait and the answer."""
 
     async def play(stage: Stage) -> Iterable[Any]:
         await stage.wait(seconds)
@@ -174,9 +175,9 @@ def delay(seconds: float, /) -> Step:
 
 
 def stall(*, ignoring_abort: bool = False) -> Step:
-    """Wait until the run is aborted; ``ignoring_abort`` waits on until the task is cancelled.
+    """Wait until the run is aborted; with ``ignoring_abort``, wait until the task is cancelled.
 
-    ``await script.stalled()`` returns when an answer has come here.
+    ``await script.stalled()`` returns when an answer has reached this step.
     """
 
     async def play(stage: Stage) -> Iterable[Any]:
@@ -191,7 +192,7 @@ def stall(*, ignoring_abort: bool = False) -> Step:
 
 
 def unknown_event(type: str = "mystery", /) -> Step:  # noqa: A002 - the event's field
-    """Send an event of a type that no stream has."""
+    """Send an event of an unknown type."""
 
     def play(stage: Stage) -> Iterable[Any]:
         return [_UnknownEvent(type, stage.builder)]
@@ -200,7 +201,7 @@ def unknown_event(type: str = "mystery", /) -> Step:  # noqa: A002 - the event's
 
 
 def no_end() -> Step:
-    """End the stream without ``done`` or ``error``."""
+    """End the stream without a ``done`` or ``error`` event."""
 
     def play(stage: Stage) -> Iterable[Any]:
         stage.ended = True
@@ -210,10 +211,10 @@ def no_end() -> Step:
 
 
 def stop(reason: StopReason, /) -> Step:
-    """End for another reason than ``stop`` or ``toolUse``, for example ``length``.
+    """End with a stop reason other than ``stop`` or ``toolUse``, for example ``length``.
 
     Raises:
-        ValueError: The reason is not one that an answer ends well for; for failures there is ``error``.
+        ValueError: The stop reason is not that of a successful answer; use ``error`` for failures.
     """
     if reason not in _GOOD_ENDS:
         raise ValueError(f"stop() takes {', '.join(_GOOD_ENDS)}, not {reason!r}; error(...) ends in an error")
@@ -233,14 +234,14 @@ def usage(
     cache_write: int = 0,
     cost: float | Cost = 0.0,
 ) -> Step:
-    """Say how many tokens the turn took, and what it cost.
+    """Report the tokens and the cost of the turn.
 
     Args:
-        input: Tokens that were read; with the next three they make the total.
-        output: Tokens that were written.
-        cache_read: Tokens that were read from a cache.
-        cache_write: Tokens that were written into one.
-        cost: Dollars in total, or a ``Cost``; the scripted model itself has no prices.
+        input: Input tokens. The total is the sum of these four token counts.
+        output: Output tokens.
+        cache_read: Tokens read from the cache.
+        cache_write: Tokens written to the cache.
+        cost: The total in US dollars, or a ``Cost``; the scripted model itself has no prices.
     """
     tokens = Usage(
         input=input,
@@ -272,7 +273,7 @@ class _UnknownEvent:
 
 
 def _pieces(text: str, chunks: int | Sequence[str] | None) -> tuple[str, ...]:
-    """Cut a text into nearly equal pieces, or check the pieces that were given."""
+    """Split a text into nearly equal pieces, or validate the given pieces."""
     if chunks is None or isinstance(chunks, int):
         number = max(1, min(chunks or 1, len(text)))
         ends = [len(text) * each // number for each in range(number + 1)]

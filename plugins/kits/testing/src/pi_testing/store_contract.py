@@ -1,4 +1,4 @@
-"""The contract suite of session stores: one set of tests that every store runs.
+"""The contract suite for session stores: tests that every store must pass.
 
 ```python
 class TestMyStore(StoreContract):
@@ -15,7 +15,7 @@ import pytest
 
 pytest.register_assert_rewrite(
     "pi_testing._contract_store", "pi_testing._contract_stored"
-)  # rows show what they compared
+)  # failing assertions show the values that they compared
 
 from pi_hookspecs import SessionPlace  # noqa: E402 - after the line above, as what follows
 from pi_testing._contract_needs import ContractSuite  # noqa: E402 - as above
@@ -30,31 +30,31 @@ if TYPE_CHECKING:
 __all__ = ["STORE_FEATURES", "StoreContract", "StoreFeature", "entries_of_all_kinds", "entry", "header"]
 
 StoreFeature: TypeAlias = Literal["durable", "lazy"]
-"""What a row may need:
+"""The features that a test may need:
 
-- ``durable``: what is stored can be read by another store of the same place, at once.
-- ``lazy``: a session exists with its first entries, not before.
+- ``durable``: stored data can be read at once by another store of the same location.
+- ``lazy``: a session does not exist in the store until its first entries are stored.
 """
 
 STORE_FEATURES: frozenset[str] = frozenset(get_args(StoreFeature))
 
 
 class StoreContract(StoreRows, ContractSuite):
-    """All rows of the contract; a subclass whose name begins with ``Test`` has ``make_store``."""
+    """All tests of the contract; a subclass whose name begins with ``Test`` defines ``make_store``."""
 
     features = STORE_FEATURES
     supports = STORE_FEATURES
 
     def make_store(self, place: SessionPlace) -> SessionStore:
-        """Return the store under test, of a place that may be in use by other stores."""
+        """Return the store under test, for a location that other stores may be using."""
         raise NotImplementedError(f"{type(self).__name__} needs a method make_store(place) that returns the store")
 
     @pytest.fixture
     def place(self, tmp_path: Path) -> SessionPlace:
-        """Return where the sessions of a test are kept."""
+        """Return the location of a test's sessions."""
         return SessionPlace(agent_dir=tmp_path / "agent")
 
     @pytest.fixture
     def store(self, place: SessionPlace) -> SessionStore:
-        """Return a store that nothing is stored in yet."""
+        """Return an empty store."""
         return self.make_store(place)

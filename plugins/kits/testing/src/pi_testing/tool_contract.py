@@ -1,4 +1,4 @@
-"""The contract suite of tools: one set of tests that every tool runs, in a session with a scripted model.
+"""The contract suite for tools: tests that every tool must pass, in a session with a scripted model.
 
 ```python
 class TestWordCount(ToolContract):
@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import pytest
 
-pytest.register_assert_rewrite("pi_testing._contract_tool")  # a failing row shows what it compared
+pytest.register_assert_rewrite("pi_testing._contract_tool")  # failing assertions show the values
 
 from pi_testing._contract_tool import TOOL_FEATURES, ToolRows, arguments  # noqa: E402 - rewritten when imported, not before
 
@@ -23,14 +23,14 @@ __all__ = ["TOOL_FEATURES", "ToolContract", "arguments"]
 
 
 class ToolContract(ToolRows):
-    """All rows of the contract; a subclass whose name begins with ``Test`` says which tool, and what to call it with.
+    """All tests of the contract; a subclass whose name begins with ``Test`` sets the tool and its arguments.
 
-    The plugins are those of the test: the project's own, or ``@pytest.mark.pi(plugins=[...])``. What a subclass says:
+    The loaded plugins are the project's own, or the plugins of ``@pytest.mark.pi(plugins=[...])``. A subclass sets:
 
     Attributes:
-        tool: Name of the tool.
-        works: Arguments of a call that works.
-        fails: Arguments of a call that the schema allows and that fails; None where there is none.
-        takes_long: Arguments of a call that goes on until it is aborted; None where there is none.
-        answers: What the user says to the dialogs of each call.
+        tool: The tool's name.
+        works: Arguments of a call that succeeds.
+        fails: Arguments that are valid under the schema but make the call fail; None if there are none.
+        takes_long: Arguments of a call that runs until it is aborted; None if there are none.
+        answers: The user's answers to the dialogs of each call.
     """

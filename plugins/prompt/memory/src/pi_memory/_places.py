@@ -43,5 +43,5 @@ def memory_path(scope: Scope | None, ctx: PiContext) -> Path:
         raise UserError(message)
     file = project_file(ctx.cwd)
     if file is None:
-        raise UserError(f"{ctx.cwd / NAME} is a link that leads out of the project. It is left as it is.")
+        raise UserError(f"{ctx.cwd / NAME} is a link that leads out of the project. It was not changed.")
     return file

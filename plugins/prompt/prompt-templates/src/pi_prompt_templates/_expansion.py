@@ -28,7 +28,7 @@ async def expanded(text: str, ctx: PiContext) -> ExpandPromptResult | None:
     try:
         written = await asyncio.to_thread(Path(template.path).read_text, encoding="utf-8-sig", errors="replace")
     except OSError as error:
-        message = f"{template.path}: the template cannot be read: {error.strerror}. The text is sent as it is"
+        message = f"{template.path}: the template cannot be read: {error.strerror}. The text is sent unchanged"
         ctx.ui.notify(message, "error")
         return None
     body = parse_frontmatter(written).body.strip()

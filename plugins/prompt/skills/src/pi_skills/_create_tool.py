@@ -57,4 +57,4 @@ def _write(path: Path, text: str) -> None:
         with path.open("xb") as file:
             file.write(text.encode("utf-8", errors="replace"))
     except FileExistsError as error:
-        raise UserError(f"{path} is there already; it is left as it is") from error
+        raise UserError(f"{path} exists already; it was not changed") from error

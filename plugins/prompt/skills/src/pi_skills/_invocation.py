@@ -28,12 +28,12 @@ async def expanded(text: str, ctx: PiContext) -> ExpandPromptResult | None:
     skill = found.get(name)
     if skill is None:
         unknown = UnknownName("skill", name, [each.name for each in found.resources])
-        ctx.ui.notify(f"{unknown} (The text is sent as it is.)", "warning")
+        ctx.ui.notify(f"{unknown} (The text is sent unchanged.)", "warning")
         return None
     try:
         block = await instructions(skill)
     except OSError as error:
-        ctx.ui.notify(f"{skill.path}: the skill cannot be read: {error.strerror}. The text is sent as it is", "error")
+        ctx.ui.notify(f"{skill.path}: the skill cannot be read: {error.strerror}. The text is sent unchanged", "error")
         return None
     return ExpandPromptResult(text=f"{block}\n\n{arguments}" if arguments else block)
 

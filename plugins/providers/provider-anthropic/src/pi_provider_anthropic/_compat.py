@@ -31,7 +31,7 @@ HOSTS: dict[str, dict[str, Any]] = {
     "openrouter.ai": {"keyHeader": "authorization"},
     "services.ai.azure.com": {"sdkClient": "foundry"},
 }
-"""Host, or the end of its name, to switches; those of the model take precedence."""
+"""Host, or the end of its name, to switches; the model's own switches take precedence."""
 
 
 @frozen(kw_only=True, eq=False, repr=False)

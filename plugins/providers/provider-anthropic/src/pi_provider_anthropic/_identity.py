@@ -75,7 +75,7 @@ class ToolNames:
 
 
 def to_headers(model: Model, options: StreamOptions, compat: Compat, payload: dict[str, Any]) -> dict[str, str]:
-    """Return the headers of a request, names in lower case; those of the model and the options take precedence.
+    """Return a request's headers, names in lower case; headers of the model and the options take precedence.
 
     Beta features are the exception: ours and the user's are sent together.
     """

@@ -59,4 +59,4 @@ _STRICT_KEYWORDS = frozenset(
         *("required", "title", "type"),
     )
 )
-"""Keywords of strict schemas; a schema with another one is sent as it is, without ``strict``."""
+"""Keywords of strict schemas; a schema with any other keyword is sent unchanged, without ``strict``."""

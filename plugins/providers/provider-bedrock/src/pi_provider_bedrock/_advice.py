@@ -71,7 +71,7 @@ def _expired(_: str, circumstances: Circumstances) -> str:
         return "Set AWS_BEARER_TOKEN_BEDROCK to a new API key of Bedrock."
     return (
         f"Get new credentials: {login_advice(circumstances.profile)}, or set AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY "
-        "and AWS_SESSION_TOKEN anew."
+        "and AWS_SESSION_TOKEN again."
     )
 
 

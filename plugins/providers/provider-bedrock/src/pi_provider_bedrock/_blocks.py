@@ -130,4 +130,4 @@ def _joined(parts: list[str]) -> str:
     try:
         return b64encode(b"".join(map(b64decode, parts))).decode()
     except ValueError as error:
-        raise broken("redacted thinking is no base64") from error
+        raise broken("redacted thinking is not base64") from error

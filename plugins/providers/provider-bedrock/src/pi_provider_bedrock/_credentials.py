@@ -48,7 +48,7 @@ class Keys:
 
     @classmethod
     def of(cls, environ: Mapping[str, str]) -> Keys | None:
-        """Return those of the environment; None where there are none, or where they say when they expire."""
+        """Return the environment's credentials; None if there are none, or if they have an expiry time."""
         key, secret = environ.get("AWS_ACCESS_KEY_ID"), environ.get("AWS_SECRET_ACCESS_KEY")
         if not key or not secret or environ.get("AWS_CREDENTIAL_EXPIRATION"):
             return None

@@ -101,10 +101,10 @@ def endpoint_of(
         (arn[1] if arn else None) or variable or profile_region() or _fitting(match[1] if match else None, model_id)
     )
     if region is not None and not _REGION.fullmatch(region):
-        raise AwsFailed(f"{region!r} is no AWS region", advice="Set AWS_REGION to one, for example us-east-1.")
+        raise AwsFailed(f"{region!r} is not an AWS region", advice="Set AWS_REGION to one, for example us-east-1.")
     if address:
         if not _ADDRESS.match(address):
-            raise AwsFailed(f"{address!r} is no address", advice=_ADDRESS_WANTED)
+            raise AwsFailed(f"{address!r} is not an address", advice=_ADDRESS_WANTED)
         return Endpoint(base_url=address, region=region)
     if region is None:
         profile = environ.get("AWS_PROFILE")

@@ -31,7 +31,7 @@ async def prepared(
     watch: AbortWatch,
     circumstances: Circumstances,
 ) -> HttpRequest:
-    """Return the request. A bearer token is sent as it is; else it is signed with AWS's credentials.
+    """Return the request. A bearer token is sent unchanged; otherwise the request is signed with AWS credentials.
 
     With a configured ``authorization`` header it is not signed: a gateway does that.
 

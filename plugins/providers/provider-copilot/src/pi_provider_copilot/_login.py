@@ -115,6 +115,6 @@ def enterprise_host(text: str) -> str | None:
     except ValueError:
         host = ""
     if not host.isascii() or not all(part and part.replace("-", "").isalnum() for part in host.split(".")):
-        message = f"{text!r} is no host of a GitHub Enterprise. Enter a name such as 'company.ghe.com'."
+        message = f"{text!r} is not a host of a GitHub Enterprise. Enter a name such as 'company.ghe.com'."
         raise UserError(message)
     return None if host in (GITHUB, f"www.{GITHUB}") else host

@@ -1,4 +1,4 @@
-"""Vertex AI's endpoint for a project, and its credentials: a key, a token, or those of the machine."""
+"""Vertex AI's endpoint for a project, and its credentials: a key, a token, or the machine's own."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ class Found:
 
 
 def find_models(paths: Iterable[Path], environ: Mapping[str, str], home: Path) -> list[Found]:
-    """Return the models, each file once, those of the user's own paths first.
+    """Return the models, each file once, files in the user's own paths first.
 
     Args:
         paths: Files and folders of the user.

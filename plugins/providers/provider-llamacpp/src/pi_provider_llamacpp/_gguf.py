@@ -65,7 +65,7 @@ def read_header(path: Path) -> Header:
     """Return the header of a file.
 
     Raises:
-        UserError: The file cannot be read, or is no GGUF file, or is damaged; the message says which, and names it.
+        UserError: The file cannot be read, or is not a GGUF file, or is damaged; the message says which, and names it.
     """
     try:
         with path.open("rb") as file:
@@ -77,7 +77,7 @@ def read_header(path: Path) -> Header:
         raise UserError(f"The model file {str(path)!r} cannot be read: {error.strerror or error}.") from error
     except (ValueError, struct.error) as error:
         raise UserError(
-            f"The model file {str(path)!r} is damaged or no GGUF file: {error}. Download it again, or delete it."
+            f"The model file {str(path)!r} is damaged or not a GGUF file: {error}. Download it again, or delete it."
         ) from error
     return _header(tensors, pairs)
 
@@ -112,7 +112,7 @@ def _text(pairs: dict[str, Any], name: str) -> str:
 
 
 class _Reading:
-    """A file that is read from its beginning, as far as it is looked at."""
+    """A file that is read from its beginning, only as far as needed."""
 
     def __init__(self, file: BufferedReader) -> None:
         self._file = file
@@ -123,7 +123,7 @@ class _Reading:
         """Return the number of tensors, and the pairs up to the first long list of texts.
 
         Raises:
-            ValueError: It is no GGUF file, or is damaged.
+            ValueError: It is not a GGUF file, or is damaged.
         """
         if self._take(4) != _MAGIC:
             raise ValueError("it does not begin with the letters GGUF")

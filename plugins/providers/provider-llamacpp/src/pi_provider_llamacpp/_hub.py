@@ -29,7 +29,7 @@ def pull(source: str, *, quiet: bool = False) -> list[Path]:
     repository, colon, name = source.partition(":")
     if not colon or repository.count("/") != 1 or not name.lower().endswith(".gguf"):
         raise UserError(
-            f"{source!r} names no model file. Write REPO:FILE, as in Qwen/Qwen3-8B-GGUF:Qwen3-8B-Q4_K_M.gguf."
+            f"{source!r} does not name a model file. Write REPO:FILE, as in Qwen/Qwen3-8B-GGUF:Qwen3-8B-Q4_K_M.gguf."
         )
     try:
         hub, errors = import_module("huggingface_hub"), import_module("huggingface_hub.errors")

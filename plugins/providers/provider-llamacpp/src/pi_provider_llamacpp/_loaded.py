@@ -132,7 +132,7 @@ _LOADED: WeakKeyDictionary[asyncio.AbstractEventLoop, LoadedModels] = WeakKeyDic
 
 
 def loaded_models() -> LoadedModels:
-    """Return those of the running event loop; nothing is started."""
+    """Return the loaded models of the running event loop; nothing is started."""
     loop = asyncio.get_running_loop()
     found = _LOADED.get(loop)
     if found is None:

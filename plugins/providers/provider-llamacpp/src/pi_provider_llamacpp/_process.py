@@ -86,7 +86,7 @@ class ModelProcess:
         try:
             child = self._child = await start_child(request)
         except ProcessFailure as error:
-            raise UserError(f"The process of the model {self.found.id!r} cannot be started: {error}") from error
+            raise UserError(f"The process for the model {self.found.id!r} cannot be started: {error}") from error
         self._tasks = [asyncio.create_task(self._read(child)), asyncio.create_task(self._read_log(child))]
         facts = {"path": str(self.found.path), "size": self.found.size, "context": self.context}
         await self._send({"load": facts})

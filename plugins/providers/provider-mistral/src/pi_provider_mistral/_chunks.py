@@ -42,7 +42,7 @@ def failure_of(chunk: dict[str, Any]) -> HttpFailed | None:
 
 
 def usage_of(usage: dict[str, Any], model: Model) -> Usage:
-    """Return the tokens of a chunk's ``usage``, with their cost; ``prompt_tokens`` includes those of the cache."""
+    """Return the tokens of a chunk's ``usage``, with their cost; ``prompt_tokens`` includes cached tokens."""
     details = usage.get("prompt_tokens_details") or usage.get("prompt_token_details")
     details = details if isinstance(details, dict) else {}
     prompt = token_count(usage.get("prompt_tokens"))

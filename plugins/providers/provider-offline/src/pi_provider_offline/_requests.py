@@ -117,7 +117,7 @@ _PARTS = {
 """What the words in capitals of a phrase mean, and a space."""
 _END = rf"(?=\s*([,;.?!:]+(\s|$)|$|\n|(,\s*)?(and|then|also)\s+((then|also|finally)\s+)?({_VERBS})\b))"
 _LINE_END = rf"(?=\s*($|\n|[,;.]?\s*\b(and\s+)?then\s+({_VERBS})\b))"
-"""A text to write goes on to the end of the line, or to a "then" that opens another request."""
+"""A text to write extends to the end of the line, or to a "then" that opens another request."""
 _COMMAND_END = rf"(?=\s*($|\n|[,;.]?\s*\b(and|then)\s+({_VERBS})\b))"
 
 _NEW_FILE = r"(write|create) (an? )?(new )?(file )?((called|named) )?PATH(:\s*|( with the (text|content)| containing) )"

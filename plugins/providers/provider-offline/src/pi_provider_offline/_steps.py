@@ -68,7 +68,7 @@ def _find(request: Request, tools: Toolbox) -> Steps:
 
 
 def _search(request: Request, tools: Toolbox) -> Steps:
-    # the shell's grep answers 1 for no match, which is no failure
+    # the shell's grep answers 1 for no match, which is not a failure
     command = f"grep -rnIF --exclude-dir=.git -e {quote(request.text)} {_path(request)} || test $? -eq 1"
     given = {"pattern": request.text, "path": _given(request), "literal": True}
     reply = yield tools.first(grep=given, bash={"command": command})
@@ -96,7 +96,7 @@ def _read(request: Request, tools: Toolbox) -> Steps:
     if text in ("", "(no output)"):
         return f"{path} is empty."
     goes_on = count is None and page.next_line is not None
-    return _lines_of(_heading(request, text), text, f"The file goes on at line {page.next_line}." if goes_on else "")
+    return _lines_of(_heading(request, text), text, f"The file continues at line {page.next_line}." if goes_on else "")
 
 
 def _heading(request: Request, text: str) -> str:

@@ -67,7 +67,7 @@ class Reply:
 
 @frozen
 class Page:
-    """Lines of a file as ``read`` showed them; ``next_line`` is where the file goes on, None at its end."""
+    """Lines of a file as ``read`` showed them; ``next_line`` is the next one's number, None at the end."""
 
     text: str
     next_line: int | None = None
@@ -80,7 +80,7 @@ _NOTHING = ("", "(empty directory)", "(no output)", "No files found matching pat
 
 
 def page_of(reply: Reply) -> Page:
-    """Return what one call of ``read`` showed; raises ``Failed`` for what is no text."""
+    """Return what one call of ``read`` showed; raises ``Failed`` for what is not text."""
     text = reply.output()
     if _NO_TEXT.match(text):
         raise Failed(f"it cannot be shown as text ({text.strip('[]').partition(chr(10))[0]})")

@@ -18,7 +18,7 @@ _WHERE = ("AZURE_OPENAI_BASE_URL", "AZURE_OPENAI_RESOURCE_NAME")
 class EntraToken:
     """Credential source of provider ``azure-openai-responses``, where the user has no key.
 
-    ``AZURE_OPENAI_AD_TOKEN`` is used as it is. Else the package azure-identity is used, if it is installed and a
+    ``AZURE_OPENAI_AD_TOKEN`` is used directly. Else the package azure-identity is used, if it is installed and a
     resource is configured: the search for a managed identity takes seconds on a machine without one.
     """
 

@@ -1,4 +1,4 @@
-"""Agents: the model hands tasks to child sessions, with the tool ``task``. Offered where there are agent files."""
+"""Agents: the model delegates tasks to child sessions with the tool ``task``, which is offered if agent files exist."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ pi_when = {"files": ["agents", "./.claude/agents", "~/.claude/agents"], "setting
 
 @hookimpl
 def activate(pi: PiAPI) -> None:
-    """Offer the tools, once it is known whether there are agents."""
+    """Offer the tools as soon as it is known whether there are agents."""
     from pi_agents._offer import Offer
 
     Offer(pi).listen()
@@ -24,7 +24,7 @@ def activate(pi: PiAPI) -> None:
 
 @hookimpl
 def register_resource_kinds() -> list[ResourceKind]:
-    """Add the kind of agent files."""
+    """Register agent files as a kind of resource."""
     from pi_agents._kind import agent_kind
 
     return [agent_kind()]
@@ -32,7 +32,7 @@ def register_resource_kinds() -> list[ResourceKind]:
 
 @hookimpl
 def register_commands() -> list[Command]:
-    """Provide ``/agents`` for sessions without agents; others register their own."""
+    """Register ``/agents`` for sessions without agents; sessions with agents register their own command."""
     from pi_hookspecs import Command
 
     def explain(_args: str, ctx: object) -> None:
@@ -45,7 +45,7 @@ def register_commands() -> list[Command]:
 
 @hookimpl
 def register_subcommands() -> list[Subcommand]:
-    """Provide ``pi agents``."""
+    """Register ``pi agents``."""
     from pi_hookspecs import Subcommand
 
     def run(arguments: list[str], host: object) -> int:

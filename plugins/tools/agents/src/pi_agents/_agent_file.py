@@ -1,4 +1,4 @@
-"""Reads agent files: front matter as pi and Claude Code write it, then the agent's instructions."""
+"""Parses agent files: front matter in the format of pi or Claude Code, followed by the agent's instructions."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ _BLOCK = re.compile(r"---[ \t]*\r?\n(.*?)^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re
 
 
 def read_agent(file: ResourceFile, text: str) -> ResourceContent:
-    """Return an agent: its name, what it is for, and as ``data`` what its front matter asks for.
+    """Return an agent: its name, its description, and its configuration from the front matter as ``data``.
 
-    ``data`` has ``tools`` and ``optionalTools`` (None for the tools of the session that calls it), ``withoutTools``,
-    ``model``, ``thinking``, ``maxTurns``, ``maxCost``, ``isolation``, ``background``, ``skills`` and ``notes``: what
-    was ignored, in sentences. An agent with a problem is not offered.
+    ``data`` has ``tools`` and ``optionalTools`` (None for the tools of the calling session), ``withoutTools``,
+    ``model``, ``thinking``, ``maxTurns``, ``maxCost``, ``isolation``, ``background``, ``skills`` and ``notes``, which
+    are sentences about the values that were ignored. An agent with a problem is not offered.
     """
     written = _front_matter(text)
     values, notes, problems = written.values, [], []
@@ -88,9 +88,9 @@ def read_agent(file: ResourceFile, text: str) -> ResourceContent:
 
 
 def _front_matter(text: str) -> Frontmatter:
-    """Return the front matter; where it is no YAML, its lines of ``key: value`` as they are.
+    """Return the front matter; if it is not valid YAML, read its ``key: value`` lines literally.
 
-    Many public files of Claude Code have a description with colons and quotes that YAML does not take.
+    Many public files of Claude Code have descriptions with colons and quotes that are not valid in YAML.
     """
     written = parse_frontmatter(text)
     if written.problem is None or (block := _BLOCK.match(text)) is None:
@@ -108,7 +108,7 @@ def _front_matter(text: str) -> Frontmatter:
 
 
 def _take(key: str, value: Any, data: dict[str, Any], notes: list[str]) -> str | None:
-    """Put what a key asks for into the data; return what is wrong with it, if anything is."""
+    """Store the value of a key in the data; return the problem with the value, if there is one."""
     if key in ("tools", "disallowedTools", "skills"):
         return _take_names(key, value, data, notes)
     if key in ("maxTurns", "maxCost"):
@@ -160,6 +160,6 @@ def _take_level(key: str, value: Any, data: dict[str, Any]) -> str | None:
 
 
 def line_of(text: str, key: str) -> int | None:
-    """Return the line of a key in the front matter, from 1; None where there is none."""
+    """Return the line number of a key in the front matter, from 1; None if the key is missing."""
     lines: Iterator[tuple[int, str]] = enumerate(text.split("\n", 200), 1)
     return next((number for number, line in lines if line.startswith(f"{key}:")), None)

@@ -1,4 +1,4 @@
-"""``/agents``: lists agents, opens, stops them, applies and drops what they left in worktrees."""
+"""``/agents``: lists, opens and stops agents, and applies or drops the changes that they left in worktrees."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _PREVIEW = 60
 
 
 def explain_none(ctx: Any) -> None:
-    """Say how to get agents."""
+    """Explain how to create agents."""
     ctx.ui.notify(
         "There are no agents here. pi agents new NAME makes one; with the setting agents.enabled the model can use a"
         " general one (pi config set agents.enabled true)."
@@ -41,7 +41,7 @@ def explain_none(ctx: Any) -> None:
 
 
 def command_options(crew: Crew) -> tuple[Callable[..., Any], dict[str, Any]]:
-    """Return the command's handler, and what else ``pi.register_command`` takes."""
+    """Return the command's handler, and the other arguments of ``pi.register_command``."""
 
     async def handler(args: str, ctx: PiContext) -> None:
         await _run(crew, args.split(), ctx)
@@ -112,7 +112,7 @@ async def worktrees_text(run: Exec, cwd: Path, agent_dir: Path) -> str:
     """Return the worktrees of a folder's repository as text.
 
     Raises:
-        UserError: The folder is in no repository.
+        UserError: The folder is not in a git repository.
     """
     git = await repository_of(run, cwd)
     kept = await kept_worktrees(git, agent_dir)
@@ -126,11 +126,11 @@ async def _kept(crew: Crew, name: str, ctx: PiContext) -> tuple[Git, Kept]:
     """Return the repository and a worktree in which no agent of this session works.
 
     Raises:
-        UserError: There is none of this name, or its agent still works.
+        UserError: There is no worktree of this name, or its agent is still running.
     """
     member = crew.members.get(name)
     if member is not None and member.is_active:
-        raise UserError(f"The agent {name} still works. /agents stop {name} stops it")
+        raise UserError(f"The agent {name} is still working. /agents stop {name} stops it")
     git = await repository_of(crew.pi.exec, ctx.cwd)
     return git, await find(git, Path(ctx.settings.agent_dir), name)
 
@@ -139,7 +139,7 @@ async def _apply(crew: Crew, name: str, ctx: PiContext) -> None:
     git, kept = await _kept(crew, name, ctx)
     async with prepared(git, kept) as (stat, patch):
         if not stat:
-            ctx.ui.notify(f"Your files have the work of {name} already. /agents drop {name} removes its worktree.")
+            ctx.ui.notify(f"Your files have the changes of {name} already. /agents drop {name} removes its worktree.")
             return
         if ctx.has_ui and not await ctx.ui.confirm(f"Apply the work of {name}?", f"{stat}\n\n{_preview(patch)}"):
             ctx.ui.notify("Nothing was changed.")

@@ -1,4 +1,4 @@
-"""The agents of one session: started, limited in number, stopped, remembered."""
+"""The agents of one session: starts, queues and stops them, and keeps their records."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ __all__ = ["Crew"]
 
 _ENDS = {"done": "is done", "failed": "has failed", "stopped": "was stopped"}
 _DESCRIPTION = 60
-"""Characters of a description that is made of the prompt."""
+"""Maximum characters of a description that is derived from the prompt."""
 
 
 class Crew:
     """The agents of a session.
 
     Args:
-        pi: The session's.
+        pi: The ``pi`` object of the session.
     """
 
     def __init__(self, pi: PiAPI) -> None:
@@ -46,7 +46,7 @@ class Crew:
         """Return an agent by its id.
 
         Raises:
-            UserError: There is none.
+            UserError: There is no agent with this id.
         """
         found = self.members.get(member_id)
         if found is None:
@@ -54,13 +54,13 @@ class Crew:
         return found
 
     def records(self, ctx: PiContext) -> list[dict[str, Any]]:
-        """Return what is known of all agents of the conversation, those of earlier runs of the program included."""
+        """Return the records of all agents of the conversation, including those of earlier runs of the program."""
         entries = (each for each in ctx.session.branch() if isinstance(each, CustomEntry))
         past = [each.data for each in entries if each.custom_type == ENTRY and isinstance(each.data, dict)]
         known = {record["id"]: record for record in past if "id" in record}
         return list({**known, **{each.id: each.record() for each in self.members.values()}}.values())
 
-    # What the tools do
+    # The tools' actions
 
     async def start(
         self,
@@ -72,10 +72,10 @@ class Crew:
         isolation: str | None = None,
         background: bool | None = None,
     ) -> ToolResult:
-        """Start an agent; return its result, or how to get it if it works in the background.
+        """Start an agent; return its result, or, if it runs in the background, a text that says how to get it.
 
         Raises:
-            UserError: There is no such agent, or it cannot work as its file asks.
+            UserError: There is no such agent, or it cannot run with the configuration in its file.
         """
         if not prompt.strip():
             raise UserError("prompt is empty: the agent knows nothing but its prompt")
@@ -90,7 +90,7 @@ class Crew:
         if member.background and member.isolation == "worktree":
             from pi_agents._git import repository_of
 
-            await repository_of(self.pi.exec, ctx.cwd)  # what refuses it is the result of this call
+            await repository_of(self.pi.exec, ctx.cwd)  # the reason for a refusal is the result of this call
         self.members[member.id] = member
         if not member.background:
             return await self._work(member, ctx)
@@ -137,7 +137,7 @@ class Crew:
         await member.ended.wait()
         return ToolResult.text(f"Stopped. {member.last_line()}", details=member.record())
 
-    # Their end
+    # Stopping
 
     def stop_all(self, why: str) -> None:
         """Stop every agent."""
@@ -152,7 +152,7 @@ class Crew:
     # One agent
 
     async def _work(self, member: Member, ctx: ToolContext) -> ToolResult:
-        """Let an agent work when there is a place for it; what kept it from working is its result, too."""
+        """Run an agent as soon as there is a free slot; if it cannot run, the reason becomes its result."""
         from pi_agents._work import work
 
         ctx.signal.on_abort(lambda: member.stop(ctx.signal.reason or "The user aborted"))
@@ -173,7 +173,7 @@ class Crew:
 
     @asynccontextmanager
     async def _place(self, member: Member, places: int) -> AsyncIterator[None]:
-        """Wait until fewer agents than there are places work; return at once for one that is stopped meanwhile."""
+        """Wait for a free slot; return at once if the agent is stopped meanwhile."""
 
         async def wake() -> None:
             await member.stopping.wait()
@@ -208,7 +208,7 @@ class Crew:
         self.pi.send_message(notice)
 
     def _show_status(self, ctx: PiContext) -> None:
-        """Display how many agents work in the background."""
+        """Display the number of agents that run in the background."""
         count = sum(each.background and each.is_active for each in self.members.values())
         text = f"{count} {'agent' if count == 1 else 'agents'} in the background" if count else None
         ctx.ui.set_status("agents", text)

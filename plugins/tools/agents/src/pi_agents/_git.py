@@ -1,4 +1,4 @@
-"""Runs git without the user's hooks, and takes trees of a folder without touching its index."""
+"""Runs git without the user's hooks, and creates tree objects of a folder without touching its index."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _SETTINGS = (
     "diff.mnemonicPrefix=false",
     "diff.noprefix=false",
 )
-"""Whatever the user has configured: no programs are run, and a patch looks as ``git apply`` takes it."""
+"""Overrides the user's configuration: git runs no other programs, and patches are in the format of ``git apply``."""
 _IDENTITY = {
     "GIT_AUTHOR_NAME": "pi",
     "GIT_AUTHOR_EMAIL": "pi@localhost",
@@ -46,9 +46,9 @@ class Folder:
 
     Attributes:
         path: The top of the working directory.
-        git_dir: Where its index and HEAD are.
-        common: What it shares with the repository's other working directories.
-        below: Where pi works below the top.
+        git_dir: The directory with its index and HEAD.
+        common: The git directory that it shares with the repository's other working directories.
+        below: The directory in which pi works, relative to the top.
     """
 
     path: Path
@@ -59,7 +59,7 @@ class Folder:
 
 @frozen
 class Git:
-    """Runs git for a folder, whose git directory is named, not looked up: what an agent wrote there does not count."""
+    """Runs git for a folder with an explicit git directory, so that files written by an agent cannot redirect git."""
 
     run: Exec
     folder: Folder
@@ -68,7 +68,7 @@ class Git:
         """Run git and return what it printed.
 
         Raises:
-            UserError: It failed.
+            UserError: git failed.
         """
         result = await self.attempt(*arguments, index=index)
         if result.code:
@@ -91,7 +91,7 @@ class Git:
 
     @asynccontextmanager
     async def snapshot(self) -> AsyncIterator[tuple[str, Path]]:
-        """Give the tree of the folder's files, ignored ones left out, and an index with it, which is removed after."""
+        """Yield the tree of the folder's files, without ignored files, and a temporary index that contains it."""
         index = self.folder.git_dir / f"pi-index-{os.getpid()}-{id(self):x}"
         try:
             with suppress(FileNotFoundError):
@@ -103,12 +103,12 @@ class Git:
             index.with_name(f"{index.name}.lock").unlink(missing_ok=True)
 
     async def tree(self) -> str:
-        """Return the tree of the folder's files, ignored ones left out."""
+        """Return the tree of the folder's files, without ignored files."""
         async with self.snapshot() as (tree, _):
             return tree
 
     async def resolve(self, name: str) -> str | None:
-        """Return the id of an object; None where there is none of this name."""
+        """Return the id of an object; None if there is no object of this name."""
         result = await self.attempt("rev-parse", "--verify", "--quiet", name)
         return result.stdout.strip() or None if not result.code else None
 
@@ -117,7 +117,7 @@ async def repository_of(run: Exec, cwd: Path) -> Git:
     """Return git for the repository that a folder belongs to.
 
     Raises:
-        UserError: It belongs to none.
+        UserError: The folder does not belong to a git repository.
     """
     wanted = ("--show-toplevel", "--absolute-git-dir", "--git-common-dir", "--show-prefix")
     result = await run("git", ["-C", str(cwd), "rev-parse", *wanted])
@@ -137,9 +137,9 @@ async def git_in(run: Exec, path: Path, common: Path) -> Git:
     """Return git for a worktree of a repository, found from the repository's side.
 
     Raises:
-        UserError: It is no worktree of the repository.
+        UserError: The folder is not a worktree of the repository.
     """
     for entry in sorted((common / "worktrees").glob("*/gitdir")):
         if Path(entry.read_text(encoding="utf-8", errors="surrogateescape").strip()) == path / ".git":
             return Git(run, Folder(path, entry.parent, common))
-    raise UserError(f"{path} is no worktree of {common}")
+    raise UserError(f"{path} is not a worktree of {common}")

@@ -1,4 +1,4 @@
-"""Where agent files lie: pi's folders and those of Claude Code, the project's before the user's."""
+"""The folders that contain agent files: pi's and Claude Code's, the project's folders before the user's."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ __all__ = ["KIND", "agent_kind", "folders"]
 KIND = "task-agent"
 
 _DEEPEST = 4
-"""Folders below the one for agents that are searched."""
+"""Levels of subfolders that are searched."""
 
 
 def agent_kind() -> ResourceKind:
-    """Return the kind; of two files for one name the first is used, as a project may replace an agent of the user."""
+    """Return the kind; if two files have the same name, the first is used: a project may replace a user's agent."""
     return ResourceKind(KIND, read=_read, find=_find, overrides=True)
 
 
 def folders(cwd: Path, agent_dir: Path, *, trusted: bool) -> list[tuple[Path, ResourceScope]]:
-    """Return the folders for agent files, most important first; those of the project only where it is trusted."""
+    """Return the folders for agent files in order of precedence; a project's folders only if the project is trusted."""
     project: list[tuple[Path, ResourceScope]] = [
         (cwd / ".pi" / "agents", "project"),
         (cwd / ".claude" / "agents", "project"),

@@ -1,4 +1,4 @@
-"""One agent at work: its state, its cost, and the record of it that the session keeps."""
+"""One running agent: its state, its cost, and the record of it that the session keeps."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["ENTRY", "Member", "State"]
 
 ENTRY = "agent"
-"""Type of the custom entries that keep what is known of an agent that has ended."""
+"""The type of the custom entries that store the records of finished agents."""
 
 State: TypeAlias = Literal["waiting", "running", "done", "failed", "stopped"]
 
@@ -34,17 +34,17 @@ class Member:
     """An agent that a session has started.
 
     Attributes:
-        agent: Which one.
-        prompt: Its task.
+        agent: The agent's definition.
+        prompt: The agent's task.
         description: The task in a few words.
         isolation: ``worktree``, or ``none``.
         id: Eight hexadecimal digits.
         background: Whether the call that started it has returned.
-        session: Its session while it works.
-        file: The session's file; None for one in memory.
-        worktree: Where it works, if that is a worktree.
-        result: What the model gets, once it has ended.
-        why: Why it was stopped.
+        session: Its session while it is running.
+        file: The session's file; None for a session in memory.
+        worktree: The worktree in which it works, if there is one.
+        result: The text that the model gets, once the agent has ended.
+        why: The reason why it was stopped.
     """
 
     agent: Agent
@@ -71,16 +71,16 @@ class Member:
 
     @property
     def is_active(self) -> bool:
-        """Whether it works, or waits to."""
+        """Whether the agent is running or waiting to run."""
         return not self.ended.is_set()
 
     @property
     def dollars(self) -> float:
-        """What it has cost so far."""
+        """The cost so far in US dollars."""
         return self.usage.cost.total
 
     def stop(self, why: str) -> None:
-        """Stop it; it ends soon."""
+        """Request that the agent stops; it ends soon afterwards."""
         if self.is_active:
             self.why = self.why or why
             self.stopping.set()
@@ -96,7 +96,7 @@ class Member:
         return summary_of(self.record())
 
     def record(self) -> dict[str, Any]:
-        """Return what is known of it, as plain data."""
+        """Return the agent's record as plain data."""
         return {
             "id": self.id,
             "agent": self.name,

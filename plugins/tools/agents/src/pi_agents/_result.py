@@ -1,4 +1,4 @@
-"""What the model gets of an agent's answer: its beginning, and where the rest is."""
+"""The part of an agent's answer that the model gets: its beginning, and the path of a file with the rest."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def last_text(entries: Iterable[object]) -> str:
 
 
 def limited(text: str, member_id: str, secrets: SecretValues) -> str:
-    """Return a text of at most ``MAX_RESULT`` characters; one that is longer is written to a file, which is named."""
+    """Return a text of at most ``MAX_RESULT`` characters; a longer text is written to a file that the result names."""
     if len(text) <= MAX_RESULT:
         return text
     descriptor, path = tempfile.mkstemp(prefix=f"pi-agent-{member_id}-", suffix=".md")

@@ -10,15 +10,15 @@ if TYPE_CHECKING:
 __all__ = ["MAX_DEPTH", "MAX_PARALLEL", "MAX_RESULT", "max_parallel"]
 
 MAX_DEPTH = 2
-"""How deep agents may be nested: one may use agents itself, which may not."""
+"""The maximum nesting of agents: an agent may use agents, but these may not use further agents."""
 
 MAX_PARALLEL = 4
-"""How many agents of a session work at a time, unless ``agents.maxParallel`` says otherwise; the others wait."""
+"""How many agents of a session run at a time by default (setting ``agents.maxParallel``); the others wait."""
 
 MAX_RESULT = 8_000
 """Characters of an agent's answer that the model gets."""
 
 
 def max_parallel(settings: SettingsView) -> int:
-    """Return how many agents of a session work at a time."""
+    """Return how many agents of a session may run at a time."""
     return int(settings.get_number("agents.maxParallel", MAX_PARALLEL, minimum=1))

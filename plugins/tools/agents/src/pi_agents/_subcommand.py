@@ -187,13 +187,13 @@ def _new(name: str, host: Any, *, project: bool) -> int:
     folder = Path.cwd() / ".pi" / "agents" if project else Path(host.settings.agent_dir) / "agents"
     path = folder / f"{name}.md"
     if read_agent(_file(path), _NEW.format(name=name)).name != name or "/" in name:
-        raise UserError(f"{name!r} is no name for an agent: use letters, digits and hyphens")
+        raise UserError(f"{name!r} is not a name for an agent: use letters, digits and hyphens")
     folder.mkdir(parents=True, exist_ok=True)
     try:
         with path.open("x", encoding="utf-8") as file:
             file.write(_NEW.format(name=name))
     except FileExistsError as error:
-        raise UserError(f"{path} exists already; it is left as it is") from error
+        raise UserError(f"{path} exists already; it was not changed") from error
     sys.stdout.write(f"{path}\n")
     return 0
 

@@ -1,4 +1,4 @@
-"""The work of one agent: its session, its limits, its result."""
+"""Runs one agent: its session, its limits and its result."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["work"]
 
 _ALIASES = frozenset({"sonnet", "opus", "haiku", "opusplan"})
-"""What Claude Code calls models: the family's current one is meant."""
+"""Claude Code's names of model families; each means the current model of the family."""
 
 _WORKTREE = (
     "You work in a git worktree of your own, {}: change files below it only. It begins with the user's uncommitted"
@@ -36,12 +36,12 @@ _WORKTREE = (
 
 @frozen
 class _Plan:
-    """What an agent's session is made of.
+    """The configuration of an agent's session.
 
     Attributes:
-        options: For ``ctx.create_session``.
-        limits: What its prompt may use.
-        notes: Sentences about what is not as its file asks.
+        options: The options of ``ctx.create_session``.
+        limits: The usage limits of its prompt.
+        notes: Sentences about deviations from its file.
     """
 
     options: dict[str, Any]
@@ -50,10 +50,10 @@ class _Plan:
 
 
 async def work(crew: Crew, member: Member, ctx: ToolContext) -> ToolResult:
-    """Let an agent work, and return its result; what it leaves behind is kept or removed.
+    """Run an agent and return its result; its worktree is kept or removed afterwards.
 
     Raises:
-        PiError: It could not begin.
+        PiError: The agent could not be started.
     """
     if member.stopping.is_set():
         raise PiError(f"The agent had not begun: {member.why}")
@@ -68,7 +68,7 @@ async def work(crew: Crew, member: Member, ctx: ToolContext) -> ToolResult:
 
 @asynccontextmanager
 async def _workplace(crew: Crew, member: Member, plan: _Plan, ctx: ToolContext) -> AsyncIterator[None]:
-    """Let the agent work in a worktree, if it is to, and forget the worktree if it is not kept."""
+    """Provide the agent's worktree, if it uses one, and clear the reference if the worktree is not kept."""
     if member.isolation != "worktree":
         yield
         return
@@ -86,7 +86,7 @@ async def _workplace(crew: Crew, member: Member, plan: _Plan, ctx: ToolContext) 
 
 
 def _left_behind(member: Member) -> str:
-    """Return what became of the agent's worktree, in words."""
+    """Return a description of what happened to the agent's worktree."""
     place = member.worktree
     if place is None:
         return "It changed no files; its worktree is removed." if member.isolation == "worktree" else ""
@@ -96,11 +96,11 @@ def _left_behind(member: Member) -> str:
     )
 
 
-# What the session is made of
+# The configuration of the session
 
 
 async def _plan(agent: Agent, ctx: ToolContext, known: list[str]) -> _Plan:
-    """Return what an agent's file asks for.
+    """Return the session configuration that an agent's file requests.
 
     Raises:
         PiError: Its model cannot be used, one of its skills is missing, or its file cannot be read.
@@ -130,7 +130,7 @@ async def _instructions(agent: Agent) -> str:
 
 
 async def _skill(name: str, agent: Agent, ctx: ToolContext) -> str:
-    """Return the text of a skill that an agent always has."""
+    """Return the text of a skill that is always loaded for an agent."""
     found = await ctx.resources.load("skill")
     skill = found.get(name)
     if skill is None:
@@ -141,7 +141,7 @@ async def _skill(name: str, agent: Agent, ctx: ToolContext) -> str:
 
 
 def _model(name: str, agent: Agent, ctx: ToolContext) -> tuple[Model | None, list[str]]:
-    """Return the model that an agent's file names, None for the session's, and what is not as it asks."""
+    """Return the model that the file names (None: the session's model), and notes about deviations from it."""
     wanted = name.strip().partition("[")[0]
     if wanted.casefold() in ("", "inherit", "default"):
         return None, []
@@ -154,7 +154,7 @@ def _model(name: str, agent: Agent, ctx: ToolContext) -> tuple[Model | None, lis
             ) from error
     family = wanted.casefold().removesuffix("plan")
     mine = ctx.model.provider if ctx.model is not None else None
-    for provider in dict.fromkeys((mine, None)):  # that of the session first: the user pays there already
+    for provider in dict.fromkeys((mine, None)):  # the session's provider first: the user already pays there
         with suppress(PiError):
             found = ctx.models.find(family, provider)
             if family in found.id.casefold() and found in ctx.models.available():
@@ -213,7 +213,7 @@ def _failure(answer: AssistantMessage | None, member: Member) -> str:
 
 
 def _account(member: Member, session: Any, ctx: ToolContext) -> None:
-    """Take over what the agent has used so far."""
+    """Record the usage of the agent so far."""
     child = next((each for each in ctx.children if each.id == session.session_id), None)
     if child is not None:
         member.usage = child.usage

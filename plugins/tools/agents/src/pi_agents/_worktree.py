@@ -40,10 +40,10 @@ class Worktree:
     """The worktree of an agent.
 
     Attributes:
-        path: Its top.
-        cwd: Where the agent works in it.
-        branch: ``pi/ID``.
-        stat: What was changed, as ``git diff --stat`` prints it; empty while the agent works, and if nothing was.
+        path: Its top directory.
+        cwd: The directory in it in which the agent works.
+        branch: The branch, ``pi/ID``.
+        stat: The changes in the format of ``git diff --stat``; empty while the agent is running, and without changes.
     """
 
     path: Path
@@ -54,12 +54,12 @@ class Worktree:
 
 @frozen
 class Kept:
-    """A worktree that is there.
+    """A worktree that exists.
 
     Attributes:
-        id: Of the agent, or the name given with ``pi -w``.
-        path: Its top.
-        base: The commit that it began with.
+        id: The agent's id, or the name given with ``pi -w``.
+        path: Its top directory.
+        base: The commit from which it was created.
     """
 
     id: str
@@ -74,10 +74,10 @@ class Kept:
 
 @asynccontextmanager
 async def worktree(run: Exec, member: Member, ctx: PiContext) -> AsyncIterator[Worktree]:
-    """Make a worktree for an agent; afterwards remove it if nothing was changed, else commit what was.
+    """Create a worktree for an agent; afterwards commit the changes in it, or remove it if there are none.
 
     Raises:
-        UserError: The folder is in no git repository, or git cannot make the worktree.
+        UserError: The folder is not in a git repository, or git cannot create the worktree.
     """
     git = await repository_of(run, ctx.cwd)
     path = worktree_folder(ctx.settings.agent_dir, git.folder.path) / member.id
@@ -95,7 +95,7 @@ async def worktree(run: Exec, member: Member, ctx: PiContext) -> AsyncIterator[W
 
 
 async def _make(git: Git, kept: Kept) -> Git:
-    """Make a worktree and return git for it; where that fails nothing is left of it."""
+    """Create a worktree and return a ``Git`` for it; if that fails, nothing of the worktree is left."""
     path = kept.path
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -144,19 +144,19 @@ async def find(git: Git, agent_dir: Path, wanted: str) -> Kept:
 
 
 async def changes(git: Git, kept: Kept) -> str:
-    """Return what was changed in a worktree, as ``git diff --stat`` prints it; empty if nothing was."""
+    """Return the changes in a worktree in the format of ``git diff --stat``; empty if there are none."""
     tree = await (await git_in(git.run, kept.path, git.folder.common)).tree()
     return await git.diff("--stat=80", kept.base, tree)
 
 
 @asynccontextmanager
 async def prepared(git: Git, kept: Kept) -> AsyncIterator[tuple[str, Path]]:
-    """Merge what was changed in a worktree with the user's files; give preview and patch, and change nothing.
+    """Merge the changes in a worktree with the user's files without changing any file; yield the preview and the patch.
 
-    The preview is empty if the user's files have the changes already.
+    The preview is empty if the user's files already contain the changes.
 
     Raises:
-        UserError: Both changed the same lines.
+        UserError: The same lines were changed in the worktree and in the user's files.
     """
     tree = await (await git_in(git.run, kept.path, git.folder.common)).tree()
     patch = git.folder.git_dir / f"pi-{kept.id}.patch"
@@ -187,13 +187,13 @@ async def apply(git: Git, patch: Path) -> None:
     """Write the changes of a patch to the user's files.
 
     Raises:
-        UserError: A file was changed meanwhile; nothing is written.
+        UserError: A file was changed in the meantime; nothing is written.
     """
     await git("apply", "--whitespace=nowarn", str(patch))
 
 
 async def _base(git: Git) -> str:
-    """Return a commit of the files as they are: HEAD, or one on top of it with the uncommitted changes."""
+    """Return a commit of the current files: HEAD, or a new commit on top of it with the uncommitted changes."""
     head, tree = await git.resolve("HEAD"), await git.tree()
     if head is not None and tree == await git.resolve("HEAD^{tree}"):
         return head
@@ -202,7 +202,7 @@ async def _base(git: Git) -> str:
 
 
 async def _commit(inside: Git, tree: str, branch: str, message: str) -> None:
-    """Let the branch have a worktree's files, whichever branch the agent has checked out there."""
+    """Commit a worktree's files to its branch, whichever branch the agent has checked out there."""
     head = await inside.resolve("HEAD")
     commit = head
     if head is None or tree != await inside.resolve("HEAD^{tree}"):
@@ -225,7 +225,7 @@ async def drop(git: Git, kept: Kept) -> None:
 
 
 async def _forget(git: Git, kept: Kept) -> None:
-    """Remove what git knows of a worktree whose folder is gone."""
+    """Remove git's records of a worktree whose folder no longer exists."""
     await git.attempt("branch", "-D", kept.branch)
     await git.attempt("update-ref", "-d", _ref(kept.id))
 

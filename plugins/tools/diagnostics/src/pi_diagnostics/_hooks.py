@@ -136,7 +136,7 @@ def _path(arguments: Mapping[str, Any], ctx: PiContext) -> str | None:
 
 
 def _read(path: str) -> Any:
-    """Return a file's text; None if it does not exist; another value for what is no text of a sensible size."""
+    """Return a file's text; None if it does not exist; another value for what is not text of a sensible size."""
     try:
         about = os.stat(path)
         if not stat.S_ISREG(about.st_mode) or about.st_size > SIZE_LIMIT:

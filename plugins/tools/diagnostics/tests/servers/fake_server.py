@@ -44,7 +44,7 @@ def diagnostics(text):
 def publish(document, text):
     uri, version = document["uri"], document.get("version")
     if "garbage" in FAULTS:
-        OUT.write(b"Hello, this is no protocol.\r\n\r\n" * 3)
+        OUT.write(b"Hello, this is not a protocol.\r\n\r\n" * 3)
         OUT.flush()
     if "nonsense" in FAULTS:
         items = [None, 7, {"message": 3}, {"range": {"start": {"line": "x"}}, "message": "no"}, *diagnostics(text)]

@@ -146,7 +146,7 @@ async def _run(
 
     cap = setting(ctx, "bash.maxOutputFileBytes", options and options.max_output_file_bytes, DEFAULT_FILE_CAP)
     if not isinstance(cap, int | float):
-        raise ToolFailure(f"Setting bash.maxOutputFileBytes is {cap!r}, which is no number of bytes. Change it.")
+        raise ToolFailure(f"Setting bash.maxOutputFileBytes is {cap!r}, which is not a number of bytes. Change it.")
     output = Output(as_count(cap, DEFAULT_FILE_CAP), secret_stream(ctx))
     updates = _Updates(output, on_update)
     code, verdict = None, ""

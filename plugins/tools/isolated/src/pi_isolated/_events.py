@@ -44,7 +44,7 @@ class EventWriter:
         """Return an event as JSON data.
 
         Raises:
-            PiError: The payload of a request is no object.
+            PiError: The payload of a request is not an object.
         """
         if hook == "message_update":
             return {**to_wire(event), "message": to_wire(event.message)}
@@ -62,7 +62,7 @@ class EventWriter:
         """Return what is new since the last event of the hook.
 
         Raises:
-            PiError: The payload of a request is no object.
+            PiError: The payload of a request is not an object.
         """
         whole = whole_of(hook, event)
         before, now = self._sent.get(hook, {}), {key: _digests(value) for key, value in whole.items()}
@@ -93,13 +93,13 @@ def whole_of(hook: str, event: Any) -> dict[str, Any]:
     """Return what deltas of a hook are about: the messages by that name, or the payload.
 
     Raises:
-        PiError: The payload is no object.
+        PiError: The payload is not an object.
     """
     if hook == "context":
         return {"messages": [to_wire(each) for each in event.messages]}
     payload = to_wire(event.payload)
     if not isinstance(payload, dict):
-        raise PiError(f"the payload of this request is no object, but {type(event.payload).__name__}")
+        raise PiError(f"the payload of this request is not an object, but {type(event.payload).__name__}")
     return payload
 
 
@@ -191,7 +191,7 @@ def _read_delta(hook: str, answer: dict[str, Any], event: Any) -> Any:
     whole = {"messages": [None] * len(event.messages)}
     messages = changed_by(whole, answer["delta"]).get("messages", [])
     if not isinstance(messages, list):
-        raise PiError(f"the messages of its answer are no list, but {messages!r:.80}")
+        raise PiError(f"the messages of its answer are not a list, but {messages!r:.80}")
     keep = answer["delta"].get("keep", {}).get("messages", 0) if "messages" in answer["delta"].get("set", {}) else None
     kept = event.messages[: len(messages) if keep is None else keep]
     return attrs.evolve(result, messages=(*kept, *map(message_from_wire, messages[len(kept) :])))

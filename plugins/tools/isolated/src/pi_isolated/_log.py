@@ -32,7 +32,7 @@ class ErrorLog:
         self._handler: RotatingFileHandler | None = None
 
     def write(self, text: str, clean: Callable[[str], str]) -> None:
-        """Write a line without secrets; a file that cannot be written is no error."""
+        """Write a line without secrets; a file that cannot be written is not an error."""
         import logging
 
         with suppress(Exception):  # of a plugin that takes secrets out: then the line is not written

@@ -237,7 +237,7 @@ class Process:
             self._log(text)
 
     def _take(self, line: bytes | None) -> None:
-        """Handle a line; one that is no message ends the program."""
+        """Handle a line; one that is not a message ends the program."""
         import orjson
 
         if self.failure is not None or line is None:
@@ -245,7 +245,7 @@ class Process:
         try:
             message = orjson.loads(line)
         except ValueError:
-            self.fail(f"it wrote a line that is no JSON: {_preview(line)}")
+            self.fail(f"it wrote a line that is not JSON: {_preview(line)}")
             return
         kind = message.get("type") if isinstance(message, dict) else None
         if not self._first.done():

@@ -53,7 +53,7 @@ class Ready(Value):
 def unmet_contract(version: str) -> str | None:
     """Return why a contract does not fit, with what to do; None if it does."""
     if not re.fullmatch(r"\d+(\.\d+)*", version):
-        return f"is for contract {version!r}, which is no version; write one such as '1.1'"
+        return f"is for contract {version!r}, which is not a version; write one such as '1.1'"
     major, minor = (*map(int, version.split(".")), 0)[:2]
     if major == CONTRACT[0] and minor <= CONTRACT[1]:
         return None
@@ -120,7 +120,7 @@ def _described(value: Any, kind: str) -> dict[str, Mapping[str, Any]]:
         if not isinstance(name, str) or not re.fullmatch(r"[\w-]{1,128}", name):
             raise PiError(f"a {kind} has the name {name!r:.80}; names are letters, digits, dashes and underscores")
         if not isinstance(described.get("description", ""), str):
-            raise PiError(f"the description of the {kind} {name!r} is no text")
+            raise PiError(f"the description of the {kind} {name!r} is not text")
         if kind == "tool":
             _object(described.get("parameters"), f"parameters of the tool {name!r}")
         found[name] = described

@@ -1,6 +1,6 @@
 """Tools, resources and prompts of MCP servers.
 
-Nothing but this module is imported where there is no server; the SDK is never imported by pi's own process.
+Without servers, only this module is imported; pi's own process never imports the SDK.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["activate", "register_flags", "register_subcommands"]
 
 @hookimpl
 def activate(pi: PiAPI) -> None:
-    """Start the client in sessions that have servers: of a file, or registered by a plugin at any time."""
+    """Start the client in sessions with servers, configured in a file or registered by a plugin at any time."""
     client: Session | None = None
 
     async def start(_event: object, ctx: PiContext) -> None:

@@ -1,4 +1,4 @@
-"""Which servers of a project's files the user allowed: each once, until its entry changes."""
+"""The user's approvals of project servers; each approval is valid until the server's entry changes."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ class Approvals:
         self._folder = os.path.realpath(cwd)
 
     def covers(self, server: Server) -> bool:
-        """Whether a server may be started: it is the user's own, a plugin's, or approved as it is now."""
+        """Whether a server may be started: it is the user's own, a plugin's, or approved in its current form."""
         return (
             server.scope != "project" or self._read(self._text()).get(self._folder, {}).get(server.name) == server.hash
         )
 
     def add(self, server: Server) -> None:
-        """Remember that the user approved an entry.
+        """Store the user's approval of an entry.
 
         Raises:
             UserError: The file cannot be written.

@@ -1,4 +1,4 @@
-"""Tool lists of servers, kept between runs, so that their tools are known without starting anything."""
+"""Caches tool lists of servers between runs, so that their tools are known without starting a server."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _FIELDS = ("protocol", "server", "instructions", "capabilities", "tools", "promp
 
 
 class ListingCache:
-    """The folder ``cache/mcp`` of the agent directory, a file for each entry as it is now.
+    """The folder ``cache/mcp`` of the agent directory, one file for each version of an entry.
 
     Args:
         agent_dir: The agent directory.
-        cwd: The session's folder: a project's server may be another one in each.
+        cwd: The session's folder, because a project's server may differ between folders.
     """
 
     def __init__(self, agent_dir: Path, cwd: Path) -> None:
@@ -31,7 +31,7 @@ class ListingCache:
         self._cwd = os.fspath(cwd)
 
     def get(self, server: Server) -> dict[str, Any] | None:
-        """Return what a server reported of itself; None where nothing usable is kept."""
+        """Return the cached description of a server; None if there is no valid one."""
         try:
             kept = json.loads(self._file(server).read_text(encoding="utf-8"))
         except (OSError, ValueError, RecursionError):
@@ -44,7 +44,7 @@ class ListingCache:
         return kept if sound else None
 
     def put(self, server: Server, about: dict[str, Any]) -> None:
-        """Keep what a server says of itself; a folder that cannot be written costs only time."""
+        """Cache the description of a server; if the folder cannot be written, nothing is cached."""
         file = self._file(server)
         text = json.dumps({**{each: about.get(each) for each in _FIELDS}, "time": int(time.time())})
         draft = file.with_name(f"{file.name}.{os.getpid()}.tmp")

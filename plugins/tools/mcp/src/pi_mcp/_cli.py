@@ -1,4 +1,4 @@
-"""``pi mcp``: look at the configured servers, try them, and change ``mcp.json``."""
+"""``pi mcp``: lists and tests configured servers, and edits ``mcp.json``."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ def run_mcp(arguments: Sequence[str], host: Any) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="pi mcp", description="Look at MCP servers, try them, and configure them.")
+    parser = argparse.ArgumentParser(prog="pi mcp", description="List, test and configure MCP servers.")
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
-    verb = verbs.add_parser("list", help="connect every server and report the result; 1 when one fails")
+    verb = verbs.add_parser("list", help="connect to every server and report the result; exit code 1 if one fails")
     verb.add_argument("--json", action="store_true", help="print a list of objects")
     verb = verbs.add_parser(
         "add",
@@ -55,30 +55,34 @@ def _parser() -> argparse.ArgumentParser:
     )
     verb.add_argument("name")
     _where(verb)
-    verb.add_argument("--env", action="append", default=[], metavar="NAME=VALUE", help="a variable of the program")
+    verb.add_argument("--env", action="append", default=[], metavar="NAME=VALUE", help="set a variable of the program")
     verb.add_argument("--cwd", help="where the program runs")
-    verb.add_argument("--url", help="of a server over HTTP")
+    verb.add_argument("--url", help="the address of a server over HTTP")
     verb.add_argument("--header", action="append", default=[], metavar="NAME: VALUE")
-    verb.add_argument("--bearer-token-env-var", metavar="VARIABLE", help="which variable has the token")
-    for name, what in (("remove", "forget a server"), ("enable", "use it again"), ("disable", "keep it, unused")):
+    verb.add_argument("--bearer-token-env-var", metavar="VARIABLE", help="the variable that has the token")
+    for name, what in (
+        ("remove", "remove a server"),
+        ("enable", "use a server again"),
+        ("disable", "keep a server, unused"),
+    ):
         verb = verbs.add_parser(name, help=what)
         verb.add_argument("name")
         _where(verb)
-    verb = verbs.add_parser("test", help="connect a server, and call one of its tools")
+    verb = verbs.add_parser("test", help="connect to a server, and call one of its tools")
     verb.add_argument("name")
-    verb.add_argument("tool", nargs="?", help="as the server calls it")
+    verb.add_argument("tool", nargs="?", help="its name at the server")
     verb.add_argument("arguments", nargs="?", default="{}", metavar="JSON", help="the tool's arguments")
     verb = verbs.add_parser("tools", help="list a server's tools with their names for the model")
     verb.add_argument("name")
     verb.add_argument("--json", action="store_true", help="print a list of objects")
-    for name, what in (("login", "sign in to a server over HTTP"), ("logout", "forget the sign-in of a server")):
+    for name, what in (("login", "sign in to a server over HTTP"), ("logout", "delete the sign-in of a server")):
         verbs.add_parser(name, help=what).add_argument("name")
     verb = verbs.add_parser("import", help="copy the servers of another program")
     verb.add_argument("client", choices=sorted(CLIENTS))
     _where(verb)
-    verb = verbs.add_parser("serve", help="be a server, on standard input and output: other agents ask pi")
-    verb.add_argument("--read-only", action="store_true", help="without tools that change anything")
-    verb.add_argument("--model", help="which model answers; your default one without it")
+    verb = verbs.add_parser("serve", help="run as a server on standard input and output, for other agents")
+    verb.add_argument("--read-only", action="store_true", help="offer only tools that change nothing")
+    verb.add_argument("--model", help="the model that answers; your default one if not given")
     return parser
 
 
@@ -195,7 +199,7 @@ def _test(given: argparse.Namespace, host: Any) -> int:
     try:
         arguments = json.loads(given.arguments)
     except ValueError as error:
-        _say(f"The arguments are no JSON: {error}.")
+        _say(f"The arguments are not JSON: {error}.")
         return 2
     if not isinstance(arguments, dict):
         _say('The arguments must be an object, such as {"text": "hello"}.')

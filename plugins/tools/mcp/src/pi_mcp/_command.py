@@ -1,4 +1,4 @@
-"""``/mcp``: the servers of this session, and what can be done with them."""
+"""``/mcp``: lists and controls this session's servers."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def _change(verb: str, exposure: str) -> Callable[[dict[str, Any] | None], dict[
 
 
 def _write(hub: Hub, ctx: PiContext, name: str, change: Callable[[dict[str, Any] | None], dict[str, Any]]) -> None:
-    """Change the file that a server is from; a project's file of another program is left alone."""
+    """Change the file that contains a server, except a project's file of another program."""
     scope = hub.servers[name].scope
     if scope == "plugin":
         raise UserError(f"{name} is registered by a {hub.servers[name].origin}; disable it there.")

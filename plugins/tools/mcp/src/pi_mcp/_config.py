@@ -1,4 +1,4 @@
-"""The files that name servers, in their order of precedence; what is wrong in one entry leaves the others alone."""
+"""Reads the files that configure servers, in order of precedence; an invalid entry does not affect the others."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _OVERRIDES = {"enabled", "disabled", "exposure", "toolExposure"}
 
 @frozen(kw_only=True, eq=False)
 class Servers:
-    """Configured servers by name, and what is to be reported about their files.
+    """Configured servers by name, and the problems of their files.
 
     Attributes:
         servers: In the order of their files.
-        problems: Sentences that name file and line; the entries they are about are not used.
+        problems: Sentences that name file and line; the entries concerned are not used.
         notices: Sentences about keys that have no effect.
-        overrides: Of entries without a server of their own: what they change in a server of another file.
+        overrides: Entries that only change a server from another file.
     """
 
     servers: dict[str, Server] = Factory(dict)
@@ -56,8 +56,8 @@ def load_servers(agent_dir: Path, cwd: Path, *, trusted: bool, registered: Itera
     Args:
         agent_dir: The folder of the user's own files.
         cwd: The project's folder.
-        trusted: Whether the project's files are read at all.
-        registered: What plugins registered.
+        trusted: Whether to read the project's files.
+        registered: Servers that plugins registered.
     """
     parts = [servers_of({each.name: each.config}, "plugin", f"plugin {each.plugin}") for each in registered]
     parts.append(_read_file(user_file(agent_dir), "user"))
@@ -79,7 +79,7 @@ def _read_file(file: Path, scope: Scope) -> Servers:
 
 
 def read_servers(text: str, file: str, scope: Scope) -> Servers:
-    """Return the servers in the text of a file; nothing is raised, whatever it holds."""
+    """Parse the servers in the text of a file; never raises."""
     try:
         values = json.loads(text) if text.strip() else {}
     except json.JSONDecodeError as error:
@@ -101,7 +101,7 @@ def servers_of(entries: dict[str, Any], scope: Scope, origin: str, text: str = "
 
     Args:
         entries: The entries.
-        scope: What kind of file they are from.
+        scope: The kind of file that contains them.
         origin: The file, for messages.
         text: The file's text, for line numbers.
     """
@@ -140,7 +140,7 @@ def _merged(parts: list[Servers]) -> Servers:
 
 
 def _override(whole: Servers, name: str, entry: dict[str, Any], place: str) -> None:
-    """Apply an entry that only switches another one, or report why it cannot be."""
+    """Apply an entry that only overrides another one, or report why it cannot."""
     server = whole.servers.get(name)
     if server is None:
         whole.problems.append(f"{place}: the MCP server {name!r} is not used: it has neither command nor url")
@@ -161,7 +161,7 @@ def _override(whole: Servers, name: str, entry: dict[str, Any], place: str) -> N
 
 
 def _line(text: str, name: str) -> int:
-    """Return the line of a key, the last one of that name: the servers' own keys come before."""
+    """Return the line of a key: the last one of that name, because keys inside servers come earlier."""
     found = None
     for found in re.finditer(re.escape(json.dumps(name, ensure_ascii=False)) + r"\s*:", text):
         if text.rfind("mcpServers", 0, found.start()) >= 0 or text.rfind("servers", 0, found.start()) >= 0:

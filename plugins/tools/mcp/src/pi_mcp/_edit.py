@@ -1,4 +1,4 @@
-"""Changes of ``mcp.json``: one entry at a time, everything else stays as it is."""
+"""Edits ``mcp.json``: one entry at a time, without changing anything else."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def has_entry(file: Path, name: str) -> bool:
 
 
 def change_entry(file: Path, name: str, change: Callable[[dict[str, Any] | None], dict[str, Any] | None]) -> None:
-    """Replace an entry by what ``change`` returns for it; None removes it.
+    """Replace an entry with the result of ``change``; None removes it.
 
     Raises:
         UserError: The file cannot be used or written; nothing was changed.

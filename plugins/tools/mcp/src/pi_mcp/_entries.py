@@ -1,4 +1,4 @@
-"""Entries of ``mcp.json``: which keys there are, what they may hold, and what the same thing is called elsewhere."""
+"""Entries of ``mcp.json``: their keys, the allowed values, and aliases from other programs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["NAME", "Scope", "Server", "entry_hash", "read_entry"]
 
 Scope: TypeAlias = Literal["user", "project", "plugin"]
-"""Which kind of file an entry is from, or that a plugin registered it."""
+"""The origin of an entry: a kind of file, or a plugin."""
 
 NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 EXPOSURES = ("auto", "direct", "deferred", "codemode", "hidden")
@@ -34,12 +34,12 @@ class Server:
         name: Letters, digits, ``_`` and ``-``.
         transport: ``stdio``, ``http`` or ``sse``.
         origin: File and line of the entry, or the plugin that registered it.
-        config: The entry as it was written; not part of the ``repr``, because it may hold secrets.
-        timeout: Seconds that a call may go without a sign of progress.
+        config: The entry as written; not part of the ``repr``, because it may contain secrets.
+        timeout: Seconds that a call may take without progress.
         exposure: ``auto``, ``direct``, ``deferred`` or ``hidden``.
         tool_exposure: The same for single tools, by name or by a pattern with ``*``.
-        start: ``lazy``, ``background``, ``eager``; None for what the front end's mode wants.
-        tools_off: Names of tools that are not used at all.
+        start: ``lazy``, ``background``, ``eager``; None for the default of the front end's mode.
+        tools_off: Names of disabled tools.
     """
 
     name: str
@@ -61,12 +61,12 @@ class Server:
 
     @property
     def hash(self) -> str:
-        """What identifies the entry; it changes with every change of it."""
+        """A hash of the entry, which changes with every edit."""
         return entry_hash(self.name, self.config)
 
 
 def entry_hash(name: str, config: Mapping[str, Any]) -> str:
-    """Return the SHA-256 of a name and its entry as it was written."""
+    """Return the SHA-256 of a name and its entry as written."""
     text = json.dumps([name, config], sort_keys=True, ensure_ascii=True)
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -75,7 +75,7 @@ def read_entry(name: str, entry: Any, *, scope: Scope, origin: str) -> tuple[Ser
     """Return the server of an entry, and notices about keys that have no effect.
 
     Raises:
-        ValueError: The entry cannot be used; the message says what is wrong and what it must be.
+        ValueError: The entry is invalid; the message names the problem and the valid form.
     """
     if not NAME.fullmatch(name):
         raise ValueError(f"the name {name!r} must be 1 to 64 letters, digits, '_' and '-'")
@@ -130,7 +130,7 @@ def _transport(entry: dict[str, Any]) -> str:
 
 
 def _short(value: Any, *, secret: bool = False) -> str:
-    """Return a value for a message; of one that may hold secrets only the type."""
+    """Return a value for a message; if it may contain secrets, only its type."""
     if secret:
         return f"a {type(value).__name__} that does not fit"
     text = json.dumps(value, ensure_ascii=False, default=repr)

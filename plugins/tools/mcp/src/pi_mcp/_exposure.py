@@ -1,4 +1,4 @@
-"""Which tools the model is offered at once, and which it has to look for."""
+"""Decides which tools the model is offered directly, and for which it has to search."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ __all__ = ["Exposures", "size_of"]
 
 MOST_TOOLS = 30
 SHARE = 0.05
-"""Part of the context window that tools of servers with ``auto`` may take together."""
+"""Share of the context window that tools of servers with ``auto`` may use in total."""
 _CHARACTERS = 4
 """Characters of a token, roughly."""
 
 
 def size_of(tools: list[dict[str, Any]]) -> int:
-    """Return about how many tokens the declarations of tools take."""
+    """Return the estimated tokens of tool declarations."""
     return (
         sum(len(json.dumps([each["name"], each.get("description"), each["inputSchema"]])) for each in tools)
         // _CHARACTERS
@@ -29,7 +29,7 @@ def size_of(tools: list[dict[str, Any]]) -> int:
 
 
 class Exposures:
-    """Decides once for each server; what was decided stays for the session, for the sake of the prompt cache.
+    """Decides once for each server; a decision holds for the session, to preserve the prompt cache.
 
     Args:
         window: The context window of the model, in tokens.
@@ -41,7 +41,7 @@ class Exposures:
         self._decided: dict[str, str] = {}
 
     def decide(self, listings: Mapping[str, tuple[Server, list[dict[str, Any]]]]) -> None:
-        """Decide for the servers that were not decided yet: the smallest ones are direct, as far as there is room."""
+        """Decide for all undecided servers: the smallest ones are direct, as long as there is room."""
         new = {name: found for name, found in listings.items() if name not in self._decided}
         for name, (server, tools) in sorted(new.items(), key=lambda each: (size_of(each[1][1]), each[0])):
             if server.exposure != "auto":

@@ -1,4 +1,4 @@
-"""The servers of one session: which there are, which may run, and when each is connected."""
+"""One session's servers: finds them, decides which may run, and connects them."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 __all__ = ["Hub"]
 
 HOLD = 10.0
-"""Seconds that the first prompt waits for servers whose tools are not known yet."""
+"""Maximum seconds that the first prompt waits for servers with unknown tools."""
 _ONE_SHOT = ("print", "json")
 
 
 class Hub:
-    """Made anew for every session and every reload; connections are taken over from the one before.
+    """Created for every session and every reload; takes over the connections of its predecessor.
 
     Args:
         pi: The plugin's object.
@@ -39,9 +39,9 @@ class Hub:
 
     Attributes:
         servers: All configured servers.
-        remotes: Those that may be connected, by name.
-        refused: Those that the user did not allow.
-        problems: What is wrong in the files.
+        remotes: The servers that may be connected, by name.
+        refused: The servers that the user did not allow.
+        problems: Problems in the files.
         offer: Their tools.
         resources: Their resources.
     """
@@ -66,10 +66,10 @@ class Hub:
         self.resources = Resources(pi, self)
 
     async def start(self, *, connect: bool = True) -> None:
-        """Read the files, ask about servers of the project, register known tools, and begin to connect.
+        """Read the files, ask about project servers, register known tools, and start connecting.
 
         Args:
-            connect: Whether servers are connected by their policies; without it only ``connect`` does so.
+            connect: Whether to connect servers according to their policies; otherwise only ``connect`` does so.
         """
         self._policies = connect
         self._link.users.add(self)
@@ -84,14 +84,14 @@ class Hub:
         self._apply()
 
     async def change(self) -> None:
-        """Follow a change of the configuration: what is new or different is connected, what is gone is closed."""
+        """Apply a changed configuration: connect new and changed servers, close removed ones."""
         async with self._using:  # the user may still be asked about the servers of before
             await self._use(self._load())
         if self._ctx.is_idle():
             self._apply()
 
     async def end(self, *, for_good: bool) -> None:
-        """Let go of the connections; the last session of the process closes them."""
+        """Release the connections; the last session of the process closes them."""
         self._link.users.discard(self)
         tasks = [*self._connecting.values(), *self._refreshing.values()]
         for task in tasks:
@@ -109,17 +109,17 @@ class Hub:
             self._link.rest()
 
     async def ready(self) -> None:
-        """Wait until the tools of the first prompt are known, and register what has changed since the last one."""
+        """Wait until the tools for the first prompt are known, and register changes since the previous prompt."""
         waiting, self._first = self._first, set()
         if waiting:
             _, late = await asyncio.wait(waiting, timeout=HOLD)
             if late:
                 names = ", ".join(sorted(name for name, task in self._connecting.items() if task in late))
-                self._ctx.ui.notify(f"MCP: {names} did not answer within {HOLD:g} s; going on without", "warning")
+                self._ctx.ui.notify(f"MCP: {names} did not answer within {HOLD:g} s; continuing without", "warning")
         self._apply()
 
     async def connect(self, name: str) -> dict[str, Any]:
-        """Connect a server and note what it offers.
+        """Connect a server and record what it offers.
 
         Raises:
             PiError: It cannot be connected.
@@ -130,7 +130,7 @@ class Hub:
         return about
 
     async def request(self, name: str, do: str, **fields: Any) -> Any:
-        """Send a request to a server; it is connected if it is not.
+        """Send a request to a server, connecting it if needed.
 
         Raises:
             PiError: It cannot be connected, or the request failed.
@@ -138,7 +138,7 @@ class Hub:
         return await self.remotes[name].request(do, self._ctx, **fields)
 
     async def reconnect(self, name: str) -> dict[str, Any]:
-        """Connect a server anew, whatever state it is in.
+        """Reconnect a server, whatever its state.
 
         Raises:
             PiError: It cannot be connected.
@@ -149,7 +149,7 @@ class Hub:
         return await self.connect(name)
 
     async def login(self, name: str, ask: Callable[[str], Any]) -> dict[str, Any]:
-        """Sign in to a server; ``ask`` gets the page's address and may return where it led.
+        """Sign in to a server; ``ask`` gets the page's address and may return the final address.
 
         Raises:
             PiError: It failed.
@@ -160,11 +160,11 @@ class Hub:
         return about
 
     async def logout(self, name: str) -> bool:
-        """Forget the sign-in of a server; return whether there was one."""
+        """Remove a server's sign-in; return whether there was one."""
         return await self.remotes[name].logout(self._ctx)
 
     async def allow(self, name: str) -> None:
-        """Remember that the user allows a server of the project, and use it."""
+        """Store that the user allows a project server, and use it."""
         self._approvals.add(self.servers[name])
         self.refused.discard(name)
         await self.change()
@@ -213,7 +213,7 @@ class Hub:
         return False
 
     def _begin(self, server: Server) -> None:
-        """Take over the server's connection or prepare one; start it when its policy says so."""
+        """Take over the server's connection or prepare one; start it if its policy requires that."""
         key = key_of(server, os.fspath(self._ctx.cwd))
         remote = self._link.remotes.get(key)
         if remote is None:

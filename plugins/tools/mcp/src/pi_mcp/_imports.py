@@ -20,13 +20,13 @@ CLIENTS: dict[str, tuple[str, ...]] = {
     "codex": ("~/.codex/config.toml",),
     "opencode": ("~/.config/opencode/opencode.json", "opencode.json"),
 }
-"""Files of other programs, those in the home folder first."""
+"""Files of other programs, starting with those in the home folder."""
 _KEYS = ("mcpServers", "servers", "mcp_servers", "mcp")
 _KEPT = ("type", "command", "args", "env", "cwd", "url", "headers", "disabled", "disabledTools", "enabled", "timeout")
 
 
 def found_servers(client: str, home: Path, cwd: Path) -> tuple[dict[str, dict[str, Any]], list[Path]]:
-    """Return the entries of another program, and the files that they are from.
+    """Return the entries of another program, and their files.
 
     Raises:
         UserError: It has no file, or one that cannot be read.
@@ -34,7 +34,7 @@ def found_servers(client: str, home: Path, cwd: Path) -> tuple[dict[str, dict[st
     places = [home / each[2:] if each.startswith("~/") else cwd / each for each in CLIENTS[client]]
     files = [file for file in places if file.is_file()]
     if not files:
-        raise UserError(f"{client} has no servers here: there is none of {', '.join(map(str, places))}")
+        raise UserError(f"{client} has no servers here: none of these exists: {', '.join(map(str, places))}")
     found: dict[str, dict[str, Any]] = {}
     for file in files:
         values = _read(file)
@@ -53,7 +53,7 @@ def _read(file: Path) -> dict[str, Any]:
 
 
 def _converted(entry: dict[str, Any]) -> dict[str, Any]:
-    """Return an entry in our words: opencode has commands as lists, codex has names of variables."""
+    """Convert an entry to our keys: opencode uses lists as commands, codex names of variables."""
     kept = {key: entry[key] for key in _KEPT if key in entry}
     if isinstance(entry.get("command"), list):
         kept["command"], *kept["args"] = entry["command"]

@@ -1,6 +1,6 @@
-"""pi's end of the sidecar: started with the first request, started again once, ended when there is no connection.
+"""pi's end of the sidecar: starts it with the first request, restarts it once, and ends it without connections.
 
-The sidecar is pi's own program, so no ``Launcher`` is asked about it; each server that it starts was prepared by them.
+The sidecar is part of pi, so no ``Launcher`` is asked about it; they prepare each server that it starts.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ class RequestFailed(PiError):
     """The sidecar answered with an error.
 
     Attributes:
-        lost: Whether the server is not connected any more.
-        again: Whether it has done nothing, so that the request may be sent again.
-        tail: The last lines that it printed to standard error.
+        lost: Whether the server is no longer connected.
+        again: Whether the server has not processed the request, so that it may be sent again.
+        tail: The last lines of the server's standard error.
     """
 
     def __init__(self, message: str, *, lost: bool = False, again: bool = False, tail: str = "") -> None:
@@ -91,7 +91,7 @@ class Link:
     async def request(
         self, do: str, server: str, *, on_progress: Callable[[str], None] | None = None, **fields: Any
     ) -> Any:
-        """Return the sidecar's answer; a request whose task is cancelled is cancelled there, too.
+        """Return the sidecar's answer; cancelling the task also cancels the request.
 
         Raises:
             RequestFailed: The answer is an error, or the sidecar ended.
@@ -112,12 +112,12 @@ class Link:
             self._waiting.pop(number, None)
 
     async def ended(self) -> None:
-        """Wait until the sidecar that runs now has ended, and its connections are known to be lost."""
+        """Wait until the current sidecar has ended and its connections are marked as lost."""
         if self._reader is not None:
             await asyncio.wait({self._reader})
 
     def forgive(self) -> None:
-        """Start the sidecar again although it ended twice."""
+        """Allow the sidecar to start again although it ended twice."""
         self._deaths = 0
 
     def rest(self) -> None:
@@ -127,7 +127,7 @@ class Link:
             self._idle = asyncio.get_running_loop().call_later(IDLE, self._end_idle)
 
     def _unclaimed(self) -> list[Remote]:
-        """Return the connections that no session uses: their servers are not configured any more."""
+        """Return the connections that no session uses because their servers are no longer configured."""
         claimed = {remote for user in self.users for remote in user.remotes.values()}
         return [remote for remote in self.remotes.values() if remote not in claimed]
 

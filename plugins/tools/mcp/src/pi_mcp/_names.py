@@ -1,4 +1,4 @@
-"""Names of tools for the model: ``mcp__server__tool``, 64 characters that every model's API takes."""
+"""Tool names for the model: ``mcp__server__tool``, at most 64 characters that every model API accepts."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _OTHER = re.compile(r"[^A-Za-z0-9_-]")
 def tool_names(server: str, tools: Iterable[str]) -> dict[str, str]:
     """Return the name for the model of each tool of a server.
 
-    Of names that would be the same, and of those that are too long, each gets a suffix made of its own name: what a
-    tool is called does not depend on which others there are, unless they collide.
+    Equal names and names that are too long get a suffix derived from their own name, so that a name does not depend on
+    other tools unless they collide.
     """
     plain = {tool: f"mcp__{server.replace('-', '_')}__{_OTHER.sub('_', tool)}" for tool in dict.fromkeys(tools)}
     counts: dict[str, int] = {}

@@ -1,4 +1,4 @@
-"""Which tools of which servers are registered in a session: changed between prompts, never inside a run."""
+"""The tools of servers that are registered in a session; changed only between runs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["Offer"]
 
 _WINDOW = 128_000
-"""Tokens, where the model does not say."""
+"""Tokens, for models without a known context window."""
 _SEARCH_LIMIT = 8
 _SCHEMA = {
     "type": "object",
@@ -49,11 +49,11 @@ class Offer:
         self._found: dict[str, Found] = {}
 
     def put(self, remote: Remote, about: dict[str, Any]) -> None:
-        """Note what a server offers; ``apply`` registers it."""
+        """Record what a server offers; ``apply`` registers it."""
         self._waiting[remote.server.name] = (remote, about)
 
     def drop(self, server: str) -> None:
-        """Take a server's tools away."""
+        """Withdraw a server's tools."""
         self._waiting.pop(server, None)
         if self._listed.pop(server, None):
             self._names.pop(server, None)
@@ -61,13 +61,13 @@ class Offer:
             self._withdraw()
 
     def clear(self) -> None:
-        """Take everything away: another session will offer its own."""
+        """Withdraw all tools: another session will offer its own."""
         for remove in self._remove.values():
             remove()
         self._remove.clear()
 
     def listing(self, server: str) -> dict[str, Any] | None:
-        """Return what a server last reported of itself; None if it did not yet."""
+        """Return a server's last description; None if there is none yet."""
         found = self._waiting.get(server) or self._listed.get(server)
         return found[1] if found else None
 
@@ -82,7 +82,7 @@ class Offer:
         return {tool: (name, self._registered[name][1]) for tool, name in names.items() if name in self._registered}
 
     def apply(self) -> None:
-        """Register what was noted; call it between runs only."""
+        """Register what was recorded; call it only between runs."""
         if not self._waiting:
             return
         self._listed.update(self._waiting)
@@ -97,7 +97,7 @@ class Offer:
             self._remove["tool_search"] = self._pi.register_tool(self._search_tool())
 
     def deferred(self) -> dict[str, int]:
-        """Return how many tools of each server have to be searched for."""
+        """Return the number of deferred tools of each server."""
         counts: dict[str, int] = {}
         for server, names in self._names.items():
             count = sum(name in self._found for name in names.values())
@@ -131,12 +131,12 @@ class Offer:
         self._remove[name] = self._pi.register_tool(made)
 
     def _has(self, server: str, tool: str) -> bool:
-        """Whether a server has a tool by its last list, which may not be registered yet."""
+        """Whether a server's last list, which may not be registered yet, contains a tool."""
         found = self._waiting.get(server) or self._listed.get(server)
         return found is not None and any(each["name"] == tool for each in found[1]["tools"])
 
     def _withdraw(self) -> None:
-        """Take away the tools of servers that are not used any more."""
+        """Withdraw the tools of servers that are no longer used."""
         kept = {name for names in self._names.values() for name in names.values()}
         for name in [each for each in self._registered if each not in kept]:
             self._remove.pop(name)()

@@ -1,4 +1,4 @@
-"""A session for the subcommand: it asks the plugins before it starts a server, and asks no model anything."""
+"""A session for the subcommand: asks the plugins before starting a server, and makes no model request."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["probe"]
 
 @asynccontextmanager
 async def probe(host: Any) -> AsyncIterator[Hub]:
-    """Open a hub whose servers are connected only where that is asked for."""
+    """Open a hub that connects servers only on request."""
     from pi_core import SessionManager, create_agent_session
     from pi_hookspecs import Model
 

@@ -59,7 +59,7 @@ def _completes(hub: Hub, server: str) -> bool:
 
 
 async def _complete(hub: Hub, prompt: _Prompt, typed: str) -> list[str]:
-    """Return what the server offers for the argument that is being typed, after those that are there already."""
+    """Return the server's completions for the argument being typed, given the arguments before it."""
     before, space, word = typed.rpartition(" ")
     given = _arguments(prompt, before)
     names = [each["name"] for each in prompt.arguments]
@@ -86,7 +86,7 @@ def _called(hub: Hub, text: str) -> tuple[_Prompt, dict[str, str]] | None:
 
 
 def _arguments(prompt: _Prompt, text: str) -> dict[str, str]:
-    """Return arguments by name; those without a name come in the prompt's order, the last one takes the rest."""
+    """Return arguments by name; unnamed ones are assigned in the prompt's order, and the last one takes the rest."""
     try:
         words = shlex.split(text)
     except ValueError:  # an apostrophe in a sentence
@@ -106,7 +106,7 @@ def _arguments(prompt: _Prompt, text: str) -> dict[str, str]:
 
 
 def missing_arguments(hub: Hub, text: str) -> str | None:
-    """Return what is wrong with a text that calls a prompt; None where nothing is."""
+    """Return the problem of a text that calls a prompt; None if it is valid."""
     called = _called(hub, text)
     if called is None:
         return None

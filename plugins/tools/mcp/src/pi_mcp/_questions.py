@@ -1,4 +1,4 @@
-"""What servers ask the user while they answer a call: values of a form, a page to open, an answer of the model."""
+"""Questions of servers to the user during a call: form values, a page to open, a model answer."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Questions:
     """Asks the user of a session.
 
     Args:
-        server: Which server asks; every question names it.
+        server: The server that asks; every question names it.
         ctx: The session's context.
     """
 
@@ -87,7 +87,7 @@ def form_fields(schema: dict[str, Any]) -> list[FormField]:
     """Return the fields of a form for a flat JSON schema.
 
     Raises:
-        ValueError: A property is of no type that a form has.
+        ValueError: A property has a type that forms do not support.
     """
     required = schema.get("required") or ()
     return [_field(name, each, is_required=name in required) for name, each in (schema.get("properties") or {}).items()]

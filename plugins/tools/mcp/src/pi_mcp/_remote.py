@@ -1,4 +1,4 @@
-"""One server, as the sessions of this process see it: connected when it is needed, and again after it was lost."""
+"""One server, shared by the sessions of this process: connected on demand, and reconnected after it was lost."""
 
 from __future__ import annotations
 
@@ -20,32 +20,32 @@ __all__ = ["Remote", "key_of"]
 
 _READS = ("tools", "resources", "templates", "read", "prompt", "complete")
 LOGIN_WAIT = 320.0
-"""Seconds for a sign-in, a little more than the user has."""
+"""Seconds to wait for a sign-in, slightly more than the user's own limit."""
 _ENVIRONMENT = ("HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER", "LANG", "TMPDIR")
-"""What a server gets of pi's variables: keys of models must not go to every published program."""
+"""pi's variables that servers inherit: model keys must not reach every published program."""
 
 
 def key_of(server: Server, cwd: str) -> str:
-    """Return what identifies a connection: the same entry in the same folder is connected once."""
+    """Return the key of a connection: the same entry in the same folder is connected once."""
     return f"{server.hash[:24]}:{cwd}"
 
 
 class Remote:
-    """A server's connection, as far as there is one.
+    """A server and its connection, if there is one.
 
     Args:
         server: Its entry.
         link: The sidecar.
-        key: As ``key_of`` returns it.
+        key: The result of ``key_of``.
 
     Attributes:
         state: ``off``, ``connecting``, ``connected`` or ``failed``.
         error: Why it failed.
-        tail: What it printed to standard error at the end.
-        about: What it says of itself while it is connected: ``protocol``, ``server``, ``instructions``,
+        tail: The last lines of its standard error.
+        about: Its description while it is connected: ``protocol``, ``server``, ``instructions``,
             ``capabilities``, ``tools``, ``prompts``.
         on_change: Called when its lists may have changed.
-        answer: Answers its questions; None where there is no user.
+        answer: Answers its questions; None without a user.
     """
 
     def __init__(self, server: Server, link: Link, key: str) -> None:
@@ -63,7 +63,7 @@ class Remote:
 
     @property
     def is_open(self) -> bool:
-        """Whether there is a connection, or will be."""
+        """Whether there is a connection, or one is being opened."""
         return self.state in ("connecting", "connected")
 
     async def login(self, ctx: PiContext, ask: Callable[[str], Any]) -> dict[str, Any]:
@@ -71,7 +71,7 @@ class Remote:
 
         Args:
             ctx: The session's context.
-            ask: Gets the address of the page, opens it, and may return the address that it led to.
+            ask: Gets the address of the page, opens it, and may return the final address.
 
         Raises:
             PiError: The server needs no sign-in, or it failed.
@@ -98,7 +98,7 @@ class Remote:
                 task.cancel()  # the dialog is not needed any more
 
     async def logout(self, ctx: PiContext) -> bool:
-        """Forget the sign-in and disconnect; return whether there was one."""
+        """Remove the sign-in and disconnect; return whether there was one."""
         spec = await self._spec(ctx)
         self.state = "off"
         forgot = await self.link.request("logout", self.key, **spec) if self.server.transport != "stdio" else False
@@ -106,7 +106,7 @@ class Remote:
         return bool(forgot)
 
     async def open(self, ctx: PiContext) -> dict[str, Any]:
-        """Connect unless it is connected, and return what the server says of itself.
+        """Connect if needed, and return the description of the server.
 
         Raises:
             PiError: It cannot be connected.
@@ -156,9 +156,9 @@ class Remote:
         return {**spec, **address, "authFile": os.fspath(self.link.agent_dir / "mcp-auth.json")}
 
     async def request(self, do: str, ctx: PiContext, **fields: Any) -> Any:
-        """Send a request to the connected server; it is connected if it is not.
+        """Send a request to the server, connecting it if needed.
 
-        One that only reads is sent again where the connection was lost; a call only if the server has done nothing.
+        After a lost connection, a read request is sent again; a call only if the server has not processed it.
 
         Raises:
             PiError: It cannot be connected, or the request failed.
@@ -187,17 +187,17 @@ class Remote:
         self.link.rest()
 
     def lost(self, reason: str, tail: str) -> None:
-        """Note that the connection is gone."""
+        """Record that the connection is lost."""
         if self.state == "connected":
             self.state, self.error, self.tail = "failed", reason, tail
 
     def changed(self) -> None:
-        """Note that the server's lists may have changed."""
+        """Record that the server's lists may have changed."""
         if self.on_change is not None:
             self.on_change()
 
     async def ask(self, question: dict[str, Any]) -> Any:
-        """Return the user's answer to a question of the server; None where there is none."""
+        """Return the user's answer to a question of the server; None without a user."""
         return await self.answer(question) if self.answer is not None else None
 
 
@@ -216,11 +216,11 @@ async def _prepared(server: Server, values: dict[str, Any], ctx: PiContext) -> S
 
 
 def _at_home(path: str) -> str:
-    """Return a path with the home folder in place of a tilde."""
+    """Return a path with a leading tilde expanded."""
     return os.path.expanduser(path)  # noqa: PTH111 - the name of a program need not be a path
 
 
 def _taken_note_of(opening: asyncio.Task[dict[str, Any]]) -> None:
-    """Take the failure of a connection out of its task: the session that wanted it may have ended meanwhile."""
+    """Retrieve the error of a connection task, because the session that started it may have ended meanwhile."""
     if not opening.cancelled():
         opening.exception()

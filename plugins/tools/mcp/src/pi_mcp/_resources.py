@@ -1,4 +1,4 @@
-"""Resources of servers: tools that list and read them, and ``@server:uri`` in what the user writes."""
+"""Resources of servers: tools that list and read them, and ``@server:uri`` in the user's text."""
 
 from __future__ import annotations
 
@@ -54,13 +54,13 @@ class Resources:
         self._remove.append(self._pi.register_tool(self._reader()))
 
     def clear(self) -> None:
-        """Take the tools away."""
+        """Withdraw the tools."""
         for remove in self._remove:
             remove()
         self._remove.clear()
 
     def servers(self) -> list[str]:
-        """Return the servers that have resources, by what is known of them."""
+        """Return the servers that are known to have resources."""
         known = {name: self._hub.offer.listing(name) for name in self._hub.remotes}
         return [
             name
@@ -85,7 +85,7 @@ class Resources:
         ]
 
     async def with_mentioned(self, text: str, ctx: PiContext) -> str:
-        """Return a text with the resources that it mentions added to it."""
+        """Return a text with its mentioned resources appended."""
         from pi_core import prompt_element
 
         servers, parts = self.servers(), [text]

@@ -1,4 +1,4 @@
-"""Finds tools for words: BM25 over names, descriptions and arguments, weighted."""
+"""Searches tools: weighted BM25 over names, descriptions and arguments."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Found:
 
 
 def words(text: str) -> list[str]:
-    """Return the words of a text in small letters; of ``listFiles`` and ``list_files`` both."""
+    """Return the lower-case words of a text; ``listFiles`` and ``list_files`` are split in two."""
     return [each.lower() for each in _WORD.findall(_CAMEL.sub(" ", text))]
 
 
@@ -80,7 +80,7 @@ def _weights(tool: Found) -> Counter[str]:
 
 
 def _schema_texts(schema: Any, root: dict[str, Any], room: int) -> Sequence[str]:
-    """Return names and descriptions of arguments, also of those behind a ``$ref``."""
+    """Return names and descriptions of arguments, following ``$ref``."""
     if not isinstance(schema, dict) or room == 0:
         return ()
     reference = schema.get("$ref")

@@ -1,7 +1,7 @@
-"""``pi mcp serve``: pi as an MCP server on standard input and output, for other agents that want to ask it.
+"""``pi mcp serve``: pi as an MCP server on standard input and output, for other agents.
 
-pi's own tools are not served: a program that uses MCP servers has tools for files and commands itself. What it gets is
-an agent with a conversation of its own. The SDK is imported by this process, which has no screen to hold up.
+pi's own tools are not served: programs that use MCP servers have their own tools for files and commands. They get an
+agent with its own conversation. This process imports the SDK itself, since it has no user interface to delay.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ conversation, pass the session id that it returned."""
 _PAGE = 50
 _LAST_SECONDS = 4
 _LONGEST = 20_000
-"""Characters of a conversation that are returned, its end."""
+"""Maximum characters of a conversation that are returned, from its end."""
 
 
 async def serve(host: Any, *, model: str | None, read_only: bool) -> None:
@@ -58,7 +58,7 @@ async def serve(host: Any, *, model: str | None, read_only: bool) -> None:
 
 
 def _explained(function: Callable[..., Awaitable[str]]) -> Callable[..., Awaitable[str]]:
-    """Return a tool whose errors reach the caller: of any other exception the SDK passes on nothing."""
+    """Return a tool whose errors reach the caller: the SDK hides all other exceptions."""
 
     @wraps(function)
     async def tool(**arguments: Any) -> str:
@@ -178,7 +178,7 @@ class _Served:
 
 
 async def _answer(agent: AgentSession, prompt: str, ctx: Context[Any]) -> str:
-    """Return the answer, with the session's id; each tool that runs is a step of progress."""
+    """Return the answer with the session's id; report each running tool as progress."""
     steps = 0
     async with aclosing(agent.stream(prompt)) as events:  # a cancelled call aborts the agent
         async for event in events:

@@ -1,4 +1,4 @@
-"""What of a session the servers follow: its start and end, its prompts, and changes of the configuration."""
+"""A session's handlers: start and end, prompts, and changes of the configuration."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Session:
         )
 
     async def start(self, ctx: PiContext) -> None:
-        """Use the servers that are configured and registered now, or what has changed of them."""
+        """Use the currently configured and registered servers, or apply their changes."""
         if self._hub is not None:
             await self._hub.change()
             return
@@ -85,7 +85,7 @@ class Session:
             await hub.end(for_good=event.reason == "quit")
 
     async def _input(self, event: InputEvent, ctx: PiContext) -> InputResult | None:
-        """Wait for the first tools; add mentioned resources; stop a prompt of a server that lacks an argument."""
+        """Wait for the first tools, add mentioned resources, and refuse a server's prompt with a missing argument."""
         if self._hub is None:
             return None
         if event.streaming_behavior is None:
@@ -123,7 +123,7 @@ class Session:
         return pi_hookspecs.ExpandPromptResult(text=text) if text is not None else None
 
     def _system_prompt(self, event: SystemPromptEvent) -> SystemPromptResult | None:
-        """List the servers whose tools have to be searched for; the text of a session stays the same."""
+        """List the servers with deferred tools; the text does not change within a session."""
         if self._section is None and self._hub is not None:
             self._section = self._said = self._servers_text()
         if not self._section:
@@ -133,7 +133,7 @@ class Session:
         )
 
     async def _before_agent_start(self, event: object) -> BeforeAgentStartResult | None:
-        """Apply what has changed, and say so in a message: a changed prompt would cost the provider's cache."""
+        """Apply changes, and report them in a message: a changed system prompt would break the provider's cache."""
         if self._hub is None:
             return None
         await self._hub.ready()

@@ -1,4 +1,4 @@
-"""What is known of each server of a session, for lists of people and programs."""
+"""The state of each of a session's servers, for display and for programs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["row_of", "rows_text", "tool_lines"]
 
 
 def row_of(hub: Hub, name: str) -> dict[str, Any]:
-    """Return name, state, number of tools (None where it is not known), scope, transport and error of a server."""
+    """Return name, state, number of tools (None if unknown), scope, transport and error of a server."""
     server, remote, about = hub.servers[name], hub.remotes.get(name), hub.offer.listing(name)
     state = "disabled" if not server.enabled else "not approved" if remote is None else remote.state
     if state == "off":

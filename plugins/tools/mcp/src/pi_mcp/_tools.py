@@ -1,4 +1,4 @@
-"""A server's tools as tools of pi: called through the connection, which is opened if there is none."""
+"""Wraps a server's tools as tools of pi, called through the connection, which is opened if needed."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ if TYPE_CHECKING:
 __all__ = ["make_tool"]
 
 _RELAXING = {"read_only": True, "destructive": False, "idempotent": True, "open_world": False}
-"""What a guard might loosen by; a server that the user does not trust cannot state it."""
+"""Annotations that could relax a guard; a server that the user does not trust cannot set them."""
 
 
 def make_tool(
     name: str, tool: dict[str, Any], remote: Remote, exposure: ToolExposure, is_offered: Callable[[], bool]
 ) -> Tool:
-    """Return the tool of pi for one of a server.
+    """Return pi's tool for a server's tool.
 
     Args:
         name: Its name for the model.
-        tool: What the server says of it.
+        tool: Its description by the server.
         remote: The server.
         exposure: When the model is offered it.
-        is_offered: Whether the server still has it.
+        is_offered: Returns whether the server still has it.
     """
     server = remote.server
 

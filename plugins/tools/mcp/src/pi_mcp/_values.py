@@ -1,4 +1,4 @@
-"""Values of an entry: ``${VAR}``, ``${VAR:-default}`` and ``!command``, put in just before a server is started."""
+"""Values of an entry: ``${VAR}``, ``${VAR:-default}`` and ``!command``, expanded just before a server is started."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class MissingVariable(UserError):
 
 
 def expand(text: str, environ: Mapping[str, str]) -> str:
-    """Return a text with the variables put in; a value is not expanded again.
+    """Return a text with its variables expanded; values are not expanded again.
 
     Raises:
         MissingVariable: One is not set and has no default.
@@ -46,7 +46,7 @@ def expand(text: str, environ: Mapping[str, str]) -> str:
 
 
 async def resolve_entry(server: Server, environ: Mapping[str, str], secrets: SecretValues) -> dict[str, Any]:
-    """Return what the sidecar needs of an entry, with all values put in; it is to be kept nowhere.
+    """Return the part of an entry that the sidecar needs, with all values expanded; the result must not be stored.
 
     Raises:
         UserError: A variable is missing, or a command failed.

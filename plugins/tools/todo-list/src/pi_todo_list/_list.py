@@ -79,7 +79,7 @@ class TodoList:
             self._change(ctx, "add", rest)
         elif verb in ("done", "remove"):
             if not rest.strip().isdecimal():
-                raise UserError(f"{rest.strip()!r} is no number of a to-do. {_USAGE}")
+                raise UserError(f"{rest.strip()!r} is not the number of a to-do. {_USAGE}")
             self._change(ctx, "toggle" if verb == "done" else "remove", number=int(rest))
         elif verb == "clear" and not rest:
             self._change(ctx, "clear")
@@ -113,7 +113,7 @@ class TodoList:
         if not added:
             raise UserError("The text is empty: say what is to be done.")
         if any(len(each["text"]) > LONGEST_TEXT for each in added):
-            raise UserError(f"A to-do has at most {LONGEST_TEXT} characters. Say it in fewer words.")
+            raise UserError(f"A to-do has at most {LONGEST_TEXT} characters. Use fewer words.")
         if len(self._todos) + len(added) > LONGEST_LIST:
             raise UserError(f"The list would have more than {LONGEST_LIST} to-dos. Remove what is done.")
         return added

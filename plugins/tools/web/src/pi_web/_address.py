@@ -52,17 +52,17 @@ async def find_target(url: str, private: Collection[str]) -> Target:
         private: Hosts, or ``host:port``, that may have private addresses.
 
     Raises:
-        UserError: It is no URL of the web, its host is not known, or it has a private address.
+        UserError: It is not a URL of the web, its host is not known, or it has a private address.
     """
     try:
         parts = urlsplit(url.strip())
         host, port = (parts.hostname or "").rstrip("."), parts.port
     except ValueError as error:
-        raise UserError(f"{url!r} is no URL: {error}.") from None
+        raise UserError(f"{url!r} is not a URL: {error}.") from None
     if parts.scheme not in _PORTS or not host:
         raise UserError(f"fetch reads http and https URLs with a host, such as 'https://example.com/', not {url!r}.")
     if parts.username is not None or parts.password is not None:
-        raise UserError("fetch takes no URL with a user name or a password. Leave them out.")
+        raise UserError("fetch takes no URL with a user name or a password. Omit them.")
     port = port or _PORTS[parts.scheme]
     addresses = await _resolve(host, port)
     if host not in private and f"{host}:{port}" not in private:

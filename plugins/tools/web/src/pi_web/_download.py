@@ -47,7 +47,7 @@ async def download(url: str, options: Options) -> Page:
     """Return a page.
 
     Raises:
-        UserError: It cannot be reached, is no text, redirects too often, or takes too long.
+        UserError: It cannot be reached, is not text, redirects too often, or takes too long.
     """
     import httpx
 
@@ -109,7 +109,7 @@ async def _read(answer: Any, target: Target, most: int) -> Page:
         )
     if answer.headers.get("content-encoding", "identity") not in ("", "identity"):
         raise UserError(
-            f"{target.url} is compressed, though that was not asked for. Download it with bash if you need it."
+            f"{target.url} is compressed, although that was not requested. Download it with bash if you need it."
         )
     body, cut = bytearray(), False
     async for chunk in answer.aiter_raw():

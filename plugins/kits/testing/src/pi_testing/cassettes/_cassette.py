@@ -80,7 +80,7 @@ class Cassette:
         """Return the local URL that replaces one of a real server; the path is the same."""
         parts = urlsplit(upstream)
         if parts.scheme not in ("http", "https") or not parts.netloc:
-            raise UserError(f"{upstream!r} is no URL of a server: it must begin with http:// or https://")
+            raise UserError(f"{upstream!r} is not a URL of a server: it must begin with http:// or https://")
         origin = f"{parts.scheme}://{parts.netloc}"
         if origin not in self._servers:
             self._servers[origin] = await _StandIn(origin, self._answer).__aenter__()
@@ -164,7 +164,7 @@ class Cassette:
         return json_answer(status, {"error": {"type": "cassette", "message": problem}})
 
     def _advice(self) -> str:
-        return f"If that is meant, record it anew, with a key: {self._command('all')}"
+        return f"If that is meant, record it again, with a key: {self._command('all')}"
 
     def _command(self, mode: RecordMode) -> str:
         return f"pytest {self._test} --pi-record={mode}"

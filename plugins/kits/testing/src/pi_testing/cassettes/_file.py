@@ -71,7 +71,7 @@ class Exchange:
 
 
 def request_of(request: Request, origin: str, secrets: Secrets) -> RecordedRequest:
-    """Return a request as it is recorded and compared."""
+    """Return the form of a request that is recorded and compared."""
     query = secrets.query(request.query)
     headers = secrets.headers(_without_noise(request.headers))
     form, body = _read_body(request.body, request.headers.get("content-type", ""), secrets)
@@ -108,7 +108,7 @@ def read(file: Path, replace: Mapping[str, str]) -> list[Exchange]:
     except OSError as error:
         raise UserError(f"{file} cannot be read: {error.strerror or error}") from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise UserError(f"{file} is no cassette: {type(error).__name__}: {error}. Record it anew") from error
+        raise UserError(f"{file} is not a cassette: {type(error).__name__}: {error}. Record it again") from error
 
 
 def write(file: Path, exchanges: Iterable[Exchange], secrets: Secrets, replace: Mapping[str, str]) -> None:

@@ -18,7 +18,7 @@ _SECONDS = 120.0
 """How long the server may be silent."""
 
 _OURS = frozenset(("host", "connection", "accept-encoding", "content-length", "transfer-encoding"))
-"""Headers of one connection; those of ours are made anew."""
+"""Headers that apply to one connection only; they are not copied to ours."""
 
 
 class _AsItIs(HTTPErrorProcessor, HTTPRedirectHandler):

@@ -35,7 +35,7 @@ class Block:
         return "".join(self.deltas)
 
     def item(self, *, done: bool) -> dict[str, Any]:
-        """Return the item of Responses, as it begins or as it is in the end."""
+        """Return the Responses item, in its initial or its final state."""
         status = {"status": "completed" if done else "in_progress"}
         if self.kind == "message":
             content = [{"type": "output_text", "text": self.whole, "annotations": []}] if done else []

@@ -102,7 +102,7 @@ class Answer:
 
         Args:
             after: Where it stalls.
-            drip: What it goes on with nevertheless, again and again.
+            drip: What it keeps sending nevertheless.
         """
         return evolve(self, pieces=self._until(after), ending="stall", drip=drip)
 

@@ -196,7 +196,7 @@ def stream(events: Iterable[dict[str, Any] | bytes]) -> Answer:
 
 
 def event(data: dict[str, Any]) -> bytes:
-    """Return one event as it is sent, named for its type."""
+    """Return one event in wire form, named for its type."""
     return sse_event(data, data["type"])
 
 

@@ -56,7 +56,7 @@ class Answers:
 def main() -> int:
     """Load the model that the first line names, and answer until there are no more lines."""
     output = os.dup(1)
-    os.dup2(2, 1)  # whatever llama.cpp prints is no answer
+    os.dup2(2, 1)  # whatever llama.cpp prints is not an answer
     answers = Answers(output)
     try:
         model = LoadedModel(**json.loads(sys.stdin.buffer.readline())["load"])

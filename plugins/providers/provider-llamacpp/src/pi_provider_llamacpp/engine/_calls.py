@@ -129,7 +129,7 @@ class _ObjectEnd:
         self._in_string = self._escaped = False
 
     def find(self, text: str) -> int | None:
-        """Return the place behind the object's last character; None while it goes on."""
+        """Return the index after the object's last character; None while it is incomplete."""
         for place, character in enumerate(text):
             if self._in_string:
                 self._escaped, was_escaped = character == "\\" and not self._escaped, self._escaped

@@ -167,7 +167,7 @@ class Output:
 
 
 class _CleanBytes:
-    """Takes secrets out of bytes in pieces; what is no UTF-8 stays."""
+    """Takes secrets out of bytes in pieces; what is not UTF-8 stays."""
 
     def __init__(self, stream: TextStream) -> None:
         from codecs import getincrementaldecoder

@@ -174,7 +174,7 @@ class _Lines:
     """Looks for a pattern in the lines that no wait has compared yet.
 
     Raises:
-        ToolFailure: The pattern is no regular expression, or takes too long.
+        ToolFailure: The pattern is not a regular expression, or takes too long.
     """
 
     def __init__(self, process: ManagedProcess, pattern: str) -> None:
@@ -205,8 +205,8 @@ class _Lines:
             return self._pattern.search(line, timeout=max(end - time.monotonic(), 0.001)) is not None
         except TimeoutError:
             raise ToolFailure(
-                f"The pattern {self._given!r} takes too long to compare with the output; the process goes on. Use one"
-                " without repetitions within repetitions, such as a plain word."
+                f"The pattern {self._given!r} takes too long to compare with the output; the process keeps running. Use"
+                " one without repetitions within repetitions, such as a plain word."
             ) from None
 
 
@@ -217,7 +217,7 @@ def _compiled(pattern: str) -> Any:
     try:
         return regex.compile(pattern)
     except (regex.error, RecursionError) as error:
-        raise ToolFailure(f"The pattern {pattern!r} is no regular expression: {error}.") from None
+        raise ToolFailure(f"The pattern {pattern!r} is not a regular expression: {error}.") from None
 
 
 async def _until(done: Callable[[], bool], seconds: float, signal: AbortSignal) -> None:
@@ -229,7 +229,7 @@ async def _until(done: Callable[[], bool], seconds: float, signal: AbortSignal) 
     end = time.monotonic() + seconds
     while not done() and time.monotonic() < end:
         if signal.aborted:
-            raise ToolFailure("Waiting was aborted; the process goes on.")
+            raise ToolFailure("Waiting was aborted; the process keeps running.")
         await asyncio.sleep(_LOOK_EVERY)
 
 

@@ -48,7 +48,7 @@ class Implementations(ReprMixin):
             PluginError: There is one; how their answers combine is decided in pi's process, by plugin.
         """
         if hook in self.hooks:
-            raise PluginError(self.plugin, f"a plugin in a process of its own has one handler of {hook}, not two")
+            raise PluginError(self.plugin, f"a plugin in a separate process has one handler of {hook}, not two")
         self.hooks[hook] = function
 
     def ready(self) -> dict[str, Any]:
@@ -132,7 +132,7 @@ class _Registering:
         return self._stay
 
     def __getattr__(self, name: str) -> Any:
-        raise PluginError(self.plugin, f"pi.{name} cannot be used by a plugin in a process of its own")
+        raise PluginError(self.plugin, f"pi.{name} cannot be used by a plugin in a separate process")
 
     @staticmethod
     def _stay() -> None:

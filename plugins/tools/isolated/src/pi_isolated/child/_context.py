@@ -63,7 +63,7 @@ class RemoteContext:
             return RemoteContext(self._pipe, self._name, self.signal, prefix=f"{name}.")
         member = known_members().get(method)
         if member is None:
-            raise AttributeError(f"ctx.{method} cannot be used by a plugin in a process of its own")
+            raise AttributeError(f"ctx.{method} cannot be used by a plugin in a separate process")
         if isinstance(member, property):
             return _value_of(member.fget, self._pipe.call(self._name, method, {}).result())
 

@@ -43,7 +43,7 @@ class Pipe:
         return future
 
     def listen(self, take: Callable[[dict[str, Any]], object], end: Callable[[], object]) -> None:
-        """Read in a thread; ``take`` gets what is no result, and ``end`` is called after the last message."""
+        """Read in a thread; ``take`` gets what is not a result, and ``end`` is called after the last message."""
         threading.Thread(target=self._read, args=(take, end), name="pi", daemon=True).start()
 
     def _read(self, take: Callable[[dict[str, Any]], object], end: Callable[[], object]) -> None:

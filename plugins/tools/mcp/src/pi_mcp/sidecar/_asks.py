@@ -1,4 +1,4 @@
-"""What a server may ask the client: values of the user, an answer of the model, the folders that are worked on."""
+"""Questions of a server to the client: user input, a model answer, the workspace folders."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ __all__ = ["Asks"]
 
 
 class Asks:
-    """Passes questions of one server on to pi.
+    """Forwards one server's questions to pi.
 
     Args:
-        spec: What pi says of the server.
+        spec: pi's description of the server.
         ask: Sends a question to pi and returns its answer.
     """
 
@@ -25,7 +25,7 @@ class Asks:
         self._ask = ask
 
     def callbacks(self) -> dict[str, Any]:
-        """Return the SDK's callbacks for what is declared: a question that cannot be answered must not be asked."""
+        """Return the SDK callbacks for the declared capabilities, so that servers ask only what can be answered."""
         found: dict[str, Any] = {"list_roots_callback": self._roots}
         if self._spec.get("ui"):
             found["elicitation_callback"] = self._elicit

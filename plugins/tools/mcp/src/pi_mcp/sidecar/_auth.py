@@ -1,4 +1,4 @@
-"""Sign-in to a server over HTTP: the SDK's OAuth, a page of the loopback interface, and tokens that are kept."""
+"""Sign-in to a server over HTTP: the SDK's OAuth flow, a loopback page, and stored tokens."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["NotSignedIn", "sign_in"]
 
 WAIT = 300
-"""Seconds that the user has to sign in."""
+"""Seconds within which the user must sign in."""
 _PAGE = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nConnection: close\r\n\r\nSigned in. You can close this page.\n"
 _SECRET = ("access_token", "refresh_token")
 _NOWHERE = "http://127.0.0.1/callback"
@@ -37,19 +37,19 @@ _METHODS = ("client_secret_basic", "client_secret_post")
 
 
 class NotSignedIn(Exception):
-    """The server wants a sign-in, which only the user can begin."""
+    """The server requires a sign-in, which only the user can start."""
 
 
 @asynccontextmanager
 async def sign_in(
     spec: dict[str, Any], ask: Callable[[dict[str, Any]], Awaitable[Any]]
 ) -> AsyncIterator[tuple[Any, Any]]:
-    """Return the SDK's authentication for a server, and what keeps an answer with tokens that it did not see.
+    """Return the SDK's authentication for a server, and a function that stores tokens from a cancelled refresh.
 
-    Both are None where the server's headers authorise it already.
+    Both are None if the server's headers already authorise it.
 
     Args:
-        spec: What pi says of the server; ``login``: the user wants to sign in now.
+        spec: pi's description of the server; ``login`` means that the user wants to sign in now.
         ask: Asks the user through pi to open a page.
     """
     if any(name.lower() == "authorization" for name in spec.get("headers") or {}):
@@ -88,12 +88,12 @@ async def sign_in(
 
 
 class _Provider(OAuthClientProvider):
-    """The SDK's flow, with an authorization server that the user may have named."""
+    """The SDK's flow, optionally with the authorization server that the user configured."""
 
     _named: str | None = None
 
     async def use_metadata(self, url: str) -> None:
-        """Use the authorization server whose metadata are at an address, whatever the MCP server says of it.
+        """Use the authorization server with its metadata at this address, overriding the MCP server.
 
         Raises:
             NotSignedIn: There are none.
@@ -112,7 +112,7 @@ class _Provider(OAuthClientProvider):
 
 
 class _Callback:
-    """The page that the browser comes back to."""
+    """The page to which the browser returns."""
 
     def __init__(self, spec: dict[str, Any], ask: Callable[[dict[str, Any]], Awaitable[Any]], tokens: _Tokens) -> None:
         self._spec = spec
@@ -123,7 +123,7 @@ class _Callback:
         self.port = 0
 
     async def redirect(self, url: str) -> None:
-        """Let pi open the page of the sign-in; the user may paste where it led instead."""
+        """Let pi open the sign-in page; the user may paste the final address instead."""
         name = self._spec["name"]
         how = f"pi mcp login {name}, or /mcp login {name}"
         scope = parse_qs(urlsplit(url).query).get("scope", [""])[0]
@@ -133,7 +133,7 @@ class _Callback:
         if not self._spec.get("login") or self._came.done():
             raise NotSignedIn(f"it wants a sign-in: {how}")
         if urlsplit(url).scheme not in ("http", "https"):
-            raise NotSignedIn("its sign-in is no page of the web")
+            raise NotSignedIn("its sign-in is not a page of the web")
         self._tokens.choose_method()
         self._pasting = asyncio.create_task(self._paste(self._tokens.with_scope(url)))
 
@@ -157,7 +157,7 @@ class _Callback:
             self._came.set_result(found)
 
     async def wait(self) -> AuthorizationCodeResult:
-        """Return what the browser brought."""
+        """Return the parameters of the browser's request."""
         try:
             found = await asyncio.wait_for(self._came, WAIT)
         except TimeoutError:
@@ -172,7 +172,7 @@ class _Callback:
 
 
 class _Tokens:
-    """The tokens of one server, as the SDK asks for them."""
+    """The tokens of one server, in the form of the SDK's storage."""
 
     def __init__(self, spec: dict[str, Any], oauth: dict[str, Any], *, login: bool) -> None:
         self._file = TokenFile(Path(spec["authFile"]), spec["name"], spec["url"])
@@ -182,16 +182,16 @@ class _Tokens:
         self.context: Any = None
 
     def lacks(self, scope: str) -> bool:
-        """Whether there is a sign-in, and it does not cover all the rights of a scope."""
+        """Whether there is a sign-in that does not cover all of a scope."""
         tokens = self.context.current_tokens
         return tokens is not None and not set(scope.split()) <= set((tokens.scope or "").split())
 
     def want(self, scope: str) -> None:
-        """Remember the rights that the server wants."""
+        """Store the scope that the server requests."""
         self._file.put("wanted", {"scope": scope})
 
     def with_scope(self, url: str) -> str:
-        """Return the address of the sign-in, with the rights that the user configured and the server wanted since."""
+        """Return the sign-in address with the scope that the user configured and the server has requested since."""
         wanted = (self._file.get("wanted") or {}).get("scope") or ""
         asked = self._oauth.get("scope") or self.context.client_metadata.scope or ""
         scope = " ".join(dict.fromkeys([*asked.split(), *wanted.split()]))
@@ -203,7 +203,7 @@ class _Tokens:
         return urlunsplit(parts._replace(query=urlencode({**query, "scope": scope})))
 
     def choose_method(self) -> None:
-        """Let a client that the user registered authenticate as its server takes it; the SDK sends no secret else."""
+        """Choose a method that the server accepts for a registered client; otherwise the SDK sends no secret."""
         if self._oauth.get("clientId") and self._oauth.get("clientSecret"):
             metadata = self.context.oauth_metadata
             known = getattr(metadata, "token_endpoint_auth_methods_supported", None) or _METHODS
@@ -232,7 +232,7 @@ class _Tokens:
         self._file.put("tokens", values)
 
     async def keep(self, content: bytes) -> None:
-        """Keep the answer to a refresh whose call was cancelled."""
+        """Store the answer to a refresh whose call was cancelled."""
         try:
             tokens = OAuthToken.model_validate_json(content)
         except ValueError:

@@ -1,4 +1,4 @@
-"""What a server sends, looked at before the SDK does: one bad tool must not cost all the others."""
+"""Checks a server's messages before the SDK parses them: one invalid tool must not invalidate all others."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ if TYPE_CHECKING:
 __all__ = ["MESSAGE_LIMIT", "Trouble", "checked", "sound_tools"]
 
 MESSAGE_LIMIT = 16 << 20
-"""Bytes of one message of a server."""
+"""Maximum bytes of one message from a server."""
 _DEPTH = 64
 _log = logging.getLogger("server")
 
 
 class Trouble:
-    """Why a connection ended, the first reason; and a sign for those who wait for its end.
+    """The first reason why a connection ended, and an event for waiting tasks.
 
     Attributes:
         reason: A sentence without its full stop.
-        is_untouched: Whether the server has done nothing of what it was asked last, so that it can be asked again.
+        is_untouched: Whether the server has not processed the last request, so that it can be sent again.
         ended: Set once there is a reason.
     """
 
@@ -34,16 +34,16 @@ class Trouble:
         self.ended = asyncio.Event()
 
     def happened(self, reason: str, *, is_untouched: bool = False) -> None:
-        """Note the reason; later ones are consequences."""
+        """Record the reason; later ones are consequences."""
         if not self.reason:
             self.reason, self.is_untouched = reason, is_untouched
         self.ended.set()
 
 
 def sound_tools(tools: list[Any]) -> list[dict[str, Any]]:
-    """Return the tools that the SDK will take; the others are logged.
+    """Return the tools that the SDK accepts; the others are logged.
 
-    A schema without ``type`` gets ``object``, as servers leave it out for tools without arguments.
+    A schema without ``type`` gets ``object``, because servers omit it for tools without arguments.
     """
     sound = []
     for each in tools:
@@ -72,7 +72,7 @@ def _is_shallow(value: Any, room: int) -> bool:
 
 
 class _Checked:
-    """A stream of the SDK, with messages that were looked at."""
+    """An SDK stream of checked messages."""
 
     def __init__(self, stream: Any) -> None:
         self._stream = stream
@@ -98,7 +98,7 @@ class _Checked:
 
 
 def checked(stream: Any) -> Any:
-    """Return a stream of messages without tools that the SDK would refuse a whole list for."""
+    """Return a stream of messages without tools for which the SDK would reject a whole list."""
     return _Checked(stream)
 
 

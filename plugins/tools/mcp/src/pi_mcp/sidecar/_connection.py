@@ -1,4 +1,4 @@
-"""One connection: opened in a task of its own, which also closes it, because the SDK's scopes belong to a task."""
+"""One connection: opened and closed by a separate task, because the SDK's scopes belong to a task."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ if TYPE_CHECKING:
 __all__ = ["Connection", "Lost", "reason_of"]
 
 _CHANGES_EVERY = 1.0
-"""Seconds between two notices that the lists of a server changed."""
+"""Minimum seconds between two notices of changed lists."""
 _READ_TIMEOUT = 30.0
 _TAIL_LINES = 12
 
 
 class Lost(Exception):
-    """There is no connection any more, or there never was one; the message says why."""
+    """The connection was lost or never opened; the message says why."""
 
 
 class Connection:
     """A connection to a server.
 
     Args:
-        spec: What pi says of the server: ``name``, ``transport``, ``spawn`` or ``url`` and ``headers``, ``oauth``,
+        spec: pi's description of the server: ``name``, ``transport``, ``spawn`` or ``url`` and ``headers``, ``oauth``,
             ``roots``, ``ui``, ``sampling``, ``secrets``.
         ask: Asks the user through pi.
         send: Sends a line to pi.
@@ -66,7 +66,7 @@ class Connection:
         """Return the SDK's client once it is connected.
 
         Raises:
-            Lost: It cannot be connected, or is not connected any more.
+            Lost: It cannot be connected, or is no longer connected.
         """
         client = await asyncio.shield(self._ready)
         if self.trouble.ended.is_set():
@@ -82,7 +82,7 @@ class Connection:
         await asyncio.wait({self._task}, timeout=10)
 
     def about(self, client: Client) -> dict[str, Any]:
-        """Return what the server says of itself."""
+        """Return the server's description."""
         info = client.server_info
         return {
             "protocol": client.protocol_version,
@@ -164,7 +164,7 @@ class Connection:
             self._note_change()
 
     def _note_change(self) -> None:
-        """Report it to pi, once a second at most: a server may send such notices without end."""
+        """Report a change to pi, at most once a second: a server may send such notices endlessly."""
         if not self._changed:
             self._changed = True
             asyncio.get_running_loop().call_later(_CHANGES_EVERY, self._report_change)
@@ -175,7 +175,7 @@ class Connection:
             self._send({"changed": self.key})
 
     async def _listen(self, client: Client) -> None:
-        """Wait for changes of a server of the newer protocol, which sends them on a stream of their own."""
+        """Wait for changes from a server with the newer protocol, which sends them on a separate stream."""
         with suppress(Exception):  # an older server, or one that has no such stream
             async with client.listen(tools_list_changed=True, prompts_list_changed=True) as changes:
                 async for _ in changes:
@@ -183,7 +183,7 @@ class Connection:
 
 
 class _Given:
-    """Open streams in the form of a transport."""
+    """A transport over streams that are already open."""
 
     def __init__(self, streams: Any) -> None:
         self._streams = streams
@@ -196,7 +196,7 @@ class _Given:
 
 
 def reason_of(error: BaseException) -> str:
-    """Return why something failed in a sentence, without secrets; of a group the first reason."""
+    """Describe an error in a sentence without secrets; for a group, the first error."""
     error = _first(error)
     response = getattr(error, "response", None)
     if response is not None:
@@ -214,5 +214,5 @@ def _first(error: BaseException) -> BaseException:
 
 
 def _place_of(request: httpx2.Request) -> str:
-    """Return where a request went, without the parts of its URL that hold passwords and tokens."""
+    """Return a request's target without the parts of its URL that contain passwords and tokens."""
     return REDACTED.clean(str(request.url.copy_with(userinfo=b"", query=None, fragment=None)))

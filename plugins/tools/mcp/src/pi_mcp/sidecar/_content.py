@@ -1,4 +1,4 @@
-"""What a tool returned, as text and images that a model can read, within limits; the rest is saved to files."""
+"""Converts a tool's result to text and images for the model, within limits; the rest is saved to files."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from pi_mcp.sidecar._pictures import fitted
 __all__ = ["as_result", "cut", "printable", "resource_text"]
 
 TEXT_LIMIT = 20_000
-"""Characters of a result that the model gets."""
+"""Maximum characters of a result that the model receives."""
 STRUCTURED_LIMIT = 64 << 10
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 def printable(text: str) -> str:
-    """Return a text with control characters escaped, and half surrogate pairs replaced."""
+    """Return a text with control characters escaped and lone surrogates replaced."""
     text = text.replace("\r\n", "\n").encode("utf-8", "replace").decode("utf-8")
     return _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
 
 
 def as_result(result: dict[str, Any], *, resize: bool = True) -> dict[str, Any]:
-    """Return a ``CallToolResult`` of the wire as ``content``, ``isError`` and ``details``.
+    """Convert a ``CallToolResult`` from the wire to ``content``, ``isError`` and ``details``.
 
     Args:
         result: The result.
-        resize: Whether large images are shrunk; else they are saved.
+        resize: Whether to shrink large images; otherwise they are saved.
     """
     texts: list[str] = []
     images: list[dict[str, str]] = []
@@ -85,7 +85,7 @@ def resource_text(resource: dict[str, Any]) -> str:
 
 
 def cut(text: str) -> tuple[str, str | None]:
-    """Return a text that is short enough, and the file that has all of it if it was cut."""
+    """Return a text within the limit, and the file with the whole text if it was cut."""
     if len(text) <= TEXT_LIMIT:
         return text, None
     path = _write(text.encode(), ".txt")

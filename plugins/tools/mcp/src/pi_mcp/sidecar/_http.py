@@ -1,4 +1,4 @@
-"""A server over HTTP: headers, sign-in, a limit for everything that it sends, and another try where one is harmless."""
+"""A server over HTTP: headers, sign-in, size limits, and retries where they are harmless."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["http_transport"]
 
 ERROR_LIMIT = 8 << 10
-"""Bytes of an error's body that are read."""
+"""Maximum bytes that are read of an error's body."""
 _TIMEOUT = httpx2.Timeout(30.0, read=300.0)
 """Seconds; a server may keep the stream of an answer open for long."""
 _REFRESH_WAIT = 3.0
@@ -32,7 +32,7 @@ _AGAIN = {408, 429, 500, 502, 503, 504}
 
 
 class _Limited(httpx2.AsyncByteStream):
-    """A body that ends with an error where it is too long."""
+    """A body that raises an error if it is too long."""
 
     def __init__(self, stream: Any, limit: int, *, cut: bool) -> None:
         self._stream = stream
@@ -54,10 +54,10 @@ class _Limited(httpx2.AsyncByteStream):
 
 
 class _Careful(httpx2.AsyncBaseTransport):
-    """Limits what is read, and repeats a request that found no server, until the connection is open.
+    """Limits responses, and retries requests that reach no server until the connection is open.
 
     Args:
-        trouble: Keeps why the connection ended.
+        trouble: Records why the connection ended.
     """
 
     def __init__(self, trouble: Trouble) -> None:
@@ -73,7 +73,7 @@ class _Careful(httpx2.AsyncBaseTransport):
         return await self._send(request)
 
     async def _refresh(self, request: httpx2.Request) -> httpx2.Response:
-        """Return the answer to a refresh of tokens, which goes on when the call that caused it is cancelled.
+        """Return the answer to a token refresh, which continues even if the call that caused it is cancelled.
 
         The server has replaced the refresh token by then: losing the new one would cost the sign-in.
         """
@@ -142,7 +142,7 @@ async def http_transport(
     Args:
         spec: What pi says of the server.
         ask: Asks the user through pi, to sign in.
-        trouble: Keeps why the connection ended.
+        trouble: Records why the connection ended.
     """
     headers = spec.get("headers") or {}
     careful = _Careful(trouble)
