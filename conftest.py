@@ -20,19 +20,23 @@ import pi_core  # noqa: F401
 pytest_plugins = ("pytester",)
 
 # A loaded machine must not fail an example for being slow, and CI must not fail on another example than last time.
-settings.register_profile("dev", deadline=None)
-settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
+# `.ci/run` repeats the property tests with `--hypothesis-profile=thorough`.
+settings.register_profile("dev", deadline=None, max_examples=15)
+settings.register_profile("ci", deadline=None, max_examples=15, derandomize=True, print_blob=True)
 settings.load_profile("ci" if os.environ.get("CI") else "dev")
+settings.register_profile("thorough", settings.get_profile("ci" if os.environ.get("CI") else "dev"), max_examples=100)
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Prepare what the programs that tests start inherit.
 
-    They keep what they compile: hundreds are pi, which takes half as long then. And they hear Ctrl-C, which a shell
-    without job control makes everything ignore that it starts in the background, a run of these tests among it.
+    They keep what they compile: hundreds are pi, which takes half as long then. And they receive Ctrl-C and hangups,
+    which are ignored by everything that a shell without job control starts in the background, or ``nohup`` anywhere.
     """
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, lambda *_: None)  # a program does not inherit a handler, but it does SIG_IGN
     os.environ["PYTHONPYCACHEPREFIX"] = str(config.rootpath / ".pytest_cache" / "bytecode")
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 

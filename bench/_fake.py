@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import json
+import random
 import re
 import subprocess
 import sys
@@ -30,12 +31,18 @@ if TYPE_CHECKING:
 DELTA = "sixteen letters "
 """Text of each delta; the whole argument of a call is ``{"path": "x", "content": "<deltas>"}``."""
 
-ASKED = re.compile(r"Answer with (\d+) deltas of (text|argument)(?: in (\d+) seconds)?")
+ASKED = re.compile(r"Answer with (\d+) deltas of (text|varied|argument)(?: in (\d+) seconds)?")
 TURNS = re.compile(r"Read (\S+) (\d+) times")
 
 
 def prompt(deltas: int, kind: str = "text", seconds: int = 0) -> str:
-    """Return what to say to get so many deltas of ``text`` or of a tool's ``argument``, at once or evenly in a time."""
+    """Return what to say to get deltas, at once or evenly in a time.
+
+    Args:
+        deltas: How many.
+        kind: Of ``text`` that repeats itself, of ``varied`` text in paragraphs, or of a tool's ``argument``.
+        seconds: The time.
+    """
     return f"Answer with {deltas} deltas of {kind}" + (f" in {seconds} seconds" if seconds else "")
 
 
@@ -97,7 +104,8 @@ SERVERS: dict[str, Callable[[], FakeServer]] = {
 @functools.cache
 def answer(path: str, deltas: int, kind: str) -> bytes:
     """Return all bytes of an answer."""
-    texts = [DELTA] * deltas
+    texts = [*varied(deltas)] if kind == "varied" else [DELTA] * deltas
+    kind = "text" if kind == "varied" else kind
     argument = ['{"path": "x", "content": "', *texts, '"}']
     made: Answer
     if path == "/v1/messages":
@@ -111,6 +119,17 @@ def answer(path: str, deltas: int, kind: str) -> bytes:
             openai.text(*texts) if kind == "text" else openai.call("call_1", "write", deltas=argument)
         )
     return encoded(made)
+
+
+def varied(deltas: int) -> Iterator[str]:
+    """Yield deltas of sixteen letters with words of all lengths, the first one as usual; the same each time."""
+    yield DELTA
+    letters = random.Random(1)  # noqa: S311 - no secret
+    for number in range(1, deltas):
+        text = "".join(letters.choices("etaoinshrdlu", k=15))
+        place = letters.randrange(2, 13)
+        end = "\n\n" if number % 40 == 0 else " "
+        yield f"{text[:place]} {text[place + 1 :]}{end}"
 
 
 def read_call(file: str, number: int) -> bytes:

@@ -1,11 +1,12 @@
 """What the screen costs, compared with the original's: ``uv run python bench/tui.py``.
 
 Both run at a terminal of 100x40 cells, the original in its full-screen mode, and take turns: the start until a prompt
-is painted and until a typed key is visible; an answer of 20,000 deltas in a burst and of 4,000 deltas in 10 seconds,
-while keys are typed; the same burst with 5,000 messages behind it; those messages opened, scrolled and resized; and ten
-idle seconds. CPU time is that of the process with its threads, memory is PSS (its part of what processes share
-included). Bars are parts of the original's figure, or a figure with its unit. Then a frame of the conversation alone,
-at the end of one paragraph, one list, one table and one fence of a megabyte.
+is painted and until a typed key is visible; an answer of 20,000 deltas in a burst, of 4,000 deltas in 10 seconds while
+keys are typed, and of as many whose text does not repeat itself; the same burst with 5,000 messages behind it; those
+messages opened, scrolled and resized; and ten idle seconds. Ours also starts with 20 widgets and 20 statuses of an
+extension, compared with an extension that draws nothing. CPU time is that of the process with its threads, memory is
+PSS (its part of what processes share included). Bars are parts of the original's figure, or a figure with its unit.
+Then a frame of the conversation alone, at the end of one paragraph, one list, one table and one fence of a megabyte.
 """
 
 from __future__ import annotations
@@ -43,6 +44,7 @@ READY = "claude-sonnet"
 
 MESSAGES = 5000
 LAST = "the-last-word"
+WIDGETS = 20
 BURST, PACED, SECONDS, KEYS = 20_000, 4000, 10, 40
 IDLE = 10
 BIG = 1_000_000
@@ -72,6 +74,8 @@ BARS = {
     "4,000 deltas in 10 s with 40 keys, CPU ms": Bar(0.5),
     "bytes written per letter of it": Bar(1.0),
     "key to paint meanwhile, p90 ms": Bar(1.0),
+    "4,000 deltas of varied text in 10 s, CPU ms": Bar(0.5),
+    "bytes written per letter of varied text": Bar(1.0),
     "burst behind 5,000 messages, CPU ms": Bar(0.6),
     "5,000 messages opened, CPU ms": Bar(0.25),
     "PSS with 5,000 messages, MB": Bar(0.4),
@@ -100,6 +104,34 @@ def start(program: Program) -> Figures:
         }
 
 
+EXTENSION = """
+class Rows:
+    def __init__(self, number):
+        self.number = number
+
+    def render(self, width):
+        return [f"widget {self.number} of an extension".ljust(width)]
+
+def activate(pi):
+    @pi.on("session_start")
+    def show(ctx):
+        for number in range(COUNT):
+            ctx.ui.set_widget(f"w{number}", lambda screen, number=number: Rows(number))
+            ctx.ui.set_status(f"s{number}", f"status {number}")
+"""
+
+
+def decorated(program: Program, widgets: int) -> Figures:
+    """Start with an extension that draws, until its last widget is there."""
+    path = Path(program.environ["PWD"]) / f"widgets_{widgets}.py"
+    path.write_text(EXTENSION.replace("COUNT", str(widgets)), encoding="utf-8")
+    with terminal(program, (*ARGUMENTS, "-e", str(path))) as running:
+        running.until(PAINTED)
+        painted = running.cpu()
+        running.until_ready(f"widget {widgets - 1}" if widgets else READY)
+        return {f"first frame, {widgets}": painted, f"ready and quiet, {widgets}": running.cpu()}
+
+
 def _burst(running: Terminal) -> float:
     running.until_quiet()
     before = running.cpu()
@@ -123,16 +155,29 @@ def paced(program: Program) -> Figures:
         before, written = running.cpu(), running.written
         running.send(prompt(PACED, seconds=SECONDS) + "\r")
         running.until("sixteen letters")
-        typed, waits = "", []
+        waits = []
         for number in range(KEYS):
             running.read_for(SECONDS / KEYS * 0.8)
-            typed += "QZX"[number % 3]
-            waits.append(running.key(typed[-1], typed))
+            waits.append(running.key("QZX"[number % 3], "QZX"[number % 3]))
         running.until_quiet()
         return {
             "4,000 deltas in 10 s with 40 keys, CPU ms": running.cpu() - before,
             "bytes written per letter of it": (running.written - written) / (PACED * len("sixteen letters ")),
             "key to paint meanwhile, p90 ms": statistics.quantiles(waits, n=10)[-1],
+        }
+
+
+def varied(program: Program) -> Figures:
+    """Receive an answer whose rows differ from each other in its time."""
+    with terminal(program, ARGUMENTS) as running:
+        running.until_ready(READY)
+        before, written = running.cpu(), running.written
+        running.send(prompt(PACED, "varied", SECONDS) + "\r")
+        running.until("sixteen letters")
+        running.until_quiet()
+        return {
+            "4,000 deltas of varied text in 10 s, CPU ms": running.cpu() - before,
+            "bytes written per letter of varied text": (running.written - written) / (PACED * len("sixteen letters ")),
         }
 
 
@@ -177,7 +222,7 @@ def idle(program: Program) -> Figures:
 def measure(found: Sequence[Program], fake: Fake, stored: Path, rounds: int) -> dict[tuple[str, str], list[float]]:
     """Return all figures by their names and programs."""
     took: dict[tuple[str, str], list[float]] = {}
-    scenes = (start, burst, paced, functools.partial(long_session, stored=stored), idle)
+    scenes = (start, burst, paced, varied, functools.partial(long_session, stored=stored), idle)
     for number in range(rounds + 1):  # the first does not count: it fills caches
         for scene in scenes if number else scenes[:1]:
             for program in found:
@@ -185,6 +230,10 @@ def measure(found: Sequence[Program], fake: Fake, stored: Path, rounds: int) -> 
                 fake.requests()
                 for what, figure in figures.items() if number else ():
                     took.setdefault((what, program.name), []).append(figure)
+    for _ in range(rounds):
+        for widgets in (0, WIDGETS):
+            for what, figure in decorated(found[0], widgets).items():
+                took.setdefault((what, found[0].name), []).append(figure)
     return took
 
 
@@ -195,6 +244,11 @@ def print_figures(took: dict[tuple[str, str], list[float]], rounds: int) -> None
     show_table(f"The screen in a terminal of 100x40 cells, best and median of {rounds}", heads, lines)
     behind, before = min(took[_BEHIND, "pi"]), min(took[_BURST, "pi"])
     show("The same burst behind 5,000 messages, as a part of that behind none", "", [("ours", behind / before, 1.1)])
+    parts = [
+        (what, min(took[f"{what}, {WIDGETS}", "pi"]) / min(took[f"{what}, 0", "pi"]), 1.2)
+        for what in ("first frame", "ready and quiet")
+    ]
+    show(f"The start with {WIDGETS} widgets and statuses, as a part of that with none, CPU", "", parts)
 
 
 _BURST, _BEHIND = "burst of 20,000 deltas, CPU ms", "burst behind 5,000 messages, CPU ms"

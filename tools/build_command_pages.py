@@ -68,7 +68,7 @@ def help_texts(home: Path) -> dict[str, str]:
     """Return the help of ``pi`` and of each subcommand, by the words before ``--help``."""
     host = PluginHost(Settings.load(home, environ={"HOME": str(home)}))
     names = [name for record in host.records.values() for name in record.names("register_subcommands")]
-    return {"pi": _help(home), **{f"pi {name}": _help(home, name) for name in sorted({*names} - {"help"})}}
+    return {"pi": _help(home), **{f"pi {name}": _help(home, *name.split()) for name in sorted({*names} - {"help"})}}
 
 
 def cli_page(texts: dict[str, str]) -> str:

@@ -32,14 +32,23 @@ FILE = ROOT / "docs" / "reference" / "contract.json"
 IN_WHEEL = ROOT / "hookspecs" / "src" / "pi_hookspecs" / "contracts"
 
 _QUALIFIED = re.compile(r"\b(?:typing|pi_hookspecs|collections\.abc)\.(?:\w+\.)*(?=\w)")
-"""Modules in annotations: where a class is defined is no part of the contract."""
+"""Modules in annotations: where a class is defined is not part of the contract."""
 
 _LINES = 4
 """How deep the parts of the contract have lines of their own."""
 
 IMPLEMENTED = frozenset(
     {"BranchSummarizer", "CommandOperations", "CommandRunner", "Compactor", "Component", "CredentialSource"}
-    | {"EditOperations", "Exporter", "FileOperations", "FindOperations", "GrepOperations", "Launcher", "Login"}
+    | {
+        "DeletingStore",
+        "EditOperations",
+        "Exporter",
+        "FileOperations",
+        "FindOperations",
+        "GrepOperations",
+        "Launcher",
+        "Login",
+    }
     | {"LsOperations", "MarkdownTransform", "Mode", "ModelDiscovery", "PluginRunner", "ProcessKeeper", "Provider"}
     | {
         "ReadOperations",
@@ -51,7 +60,7 @@ IMPLEMENTED = frozenset(
         "StoredSession",
         "ToolOperations",
     }
-    | {"TextRedactor", "ToolRenderer", "TraceContext", "WriteOperations"}
+    | {"SessionSearch", "TextRedactor", "ToolRenderer", "TraceContext", "WriteOperations"}
 )
 """Protocols that plugins implement: a new member of one breaks the plugins that are there."""
 

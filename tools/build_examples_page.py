@@ -24,14 +24,19 @@ HEAD = """\
 Small plugins to read, try and copy, one for each capability of plugins. Each is a complete distribution with tests.
 Start with [keep-trees](keep-trees), or create your own with `pi plugin new`.
 
-```
-uv pip install --python .venv ./examples/hello
-uv run --no-sync pi
-uv run --group dev pytest examples -q
+In a clone of the repository:
+
+<!-- code: sh
+cd "$REPOSITORY"
+-->
+```sh
+pi -e examples/hello/src/pi_hello                    # try one without installing it
+uv pip install --python .venv ./examples/hello       # install it in the environment of the clone,
+uv run --no-sync pi                                  # where --no-sync keeps what you installed by hand
+uv run --group dev pytest examples/hello -q -n0      # its tests
 ```
 
-`--no-sync` keeps what you installed by hand. To try one without installing it: `pi -e examples/hello/src/pi_hello`.
-In an installed pi, `pi install ./examples/hello` adds it for good, `pi remove ./examples/hello` removes it.
+In an installed pi, `pi install ./examples/hello` installs it permanently and `pi remove ./examples/hello` removes it.
 """
 
 GROUPS = {

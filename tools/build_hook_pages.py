@@ -53,21 +53,21 @@ INDEX = """\
 
 # Hooks
 
-A plugin is a module (or an object) whose functions are marked with `@hookimpl` and named after a hook. [The
+A plugin is a module (or an object) whose functions are named after hooks and marked with `@hookimpl`. [The
 tutorial](../first-plugin.md) builds one in ten minutes. [Values](../values.md) lists the fields of the objects that
-hooks and `ctx` provide. [Write a provider](../providers.md) builds one with tools, on
-[pluggypi-provider-kit](../../plugins/kits/provider-kit/README.md); `pi plugin new NAME --kind provider` writes one to
+hooks and `ctx` provide. [Write a provider](../providers.md) builds a provider with
+[pluggypi-provider-kit](../../plugins/kits/provider-kit/README.md); `pi plugin new NAME --kind provider` creates one to
 start from.
 
 - **Registration hooks** are plain functions, called once when the plugin is loaded; they return lists.
-- **Event hooks** take `event` and [`ctx`](ctx.md), or one of them, and may be `def` or `async def`. The same handlers
+- **Event hooks** take `event`, [`ctx`](ctx.md) or both, and may be `def` or `async def`. The same handlers
   can be added with `pi.on("tool_call", ...)` in [`activate`](activate.md).
 
 ```text
 $ pi hooks                                    every hook, and how many plugins implement it
 $ pi hooks tool_call                          one hook, with its plugins in call order
-$ pi hooks fire tool_call                     call it with a sample event: the answer and time of each plugin
-$ pi hooks fire tool_call --event FILE.json   the same with your own event; docs/events has one of each kind
+$ pi hooks fire tool_call                     call it with a sample event: the answer of each plugin, and its time
+$ pi hooks fire tool_call --event FILE.json   the same with an event of yours; docs/events has samples
 ```
 
 ## How answers combine
@@ -81,8 +81,8 @@ $ pi hooks fire tool_call --event FILE.json   the same with your own event; docs
 | veto | the first refusal wins, and later plugins are not called |
 
 A rule applies to the whole answer, or to each field of its class. A plugin that raises, exceeds the deadline or
-returns a wrong type is reported by name; each hook's page says what that means for the answer. After three failures in
-a row the plugin is not called any more, except where a failure refuses: such a hook keeps refusing.
+returns a wrong type is reported by name; each hook's page says how that affects the answer. After three failures in
+a row the plugin is no longer called, unless a failure of the hook refuses: then it keeps refusing.
 """
 
 DIAGRAM = """\
@@ -149,7 +149,7 @@ the user sends a prompt
  |   |   |  for each call, in the model's order                              |          |
  |   |   |     tool_execution_start                                          |          |
  |   |   |     tool_call                         may refuse or change it     |          |
- |   |   |  the calls run, together where they may                           |          |
+ |   |   |  the calls run, concurrently if allowed                           |          |
  |   |   |     tool_execution_update             partial results             |          |
  |   |   |     tool_result                       may change the result       |          |
  |   |   |     tool_execution_end                                            |          |
@@ -279,7 +279,7 @@ def _trying(name: str, declared: Answers | None) -> Iterator[str]:
     if declared is None:
         yield f"`pi hooks {name}` lists the installed plugins that implement it."
         return
-    yield f"[A sample event](../events/{name}.json) is there to try it: who answers what, and how fast?\n"
+    yield f"Call it with [a sample event](../events/{name}.json) to see what each plugin answers, and how fast:\n"
     yield f"```text\npi hooks fire {name} --event docs/events/{name}.json\n```"
 
 

@@ -42,7 +42,7 @@ def build(listed: str, origin: str) -> str:
     try:
         packages = tomllib.loads(listed).get("package", [])
     except tomllib.TOMLDecodeError as error:
-        raise ValueError(f"{origin} is no TOML: {error}") from error
+        raise ValueError(f"{origin} is not TOML: {error}") from error
     entries = [_entry(each, own, origin) for each in packages]
     sources = [each["source"] for each in entries]
     twice = sorted({each for each in sources if sources.count(each) > 1})

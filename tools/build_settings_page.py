@@ -23,65 +23,66 @@ if TYPE_CHECKING:
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "settings.md"
 
 HEADINGS = {
+    "packages": "Packages",
     "defaultProvider": "Model",
     "steeringMode": "Messages and tools",
     "compaction": "Long conversations and failures",
     "sessionDir": "Sessions",
     "plugins": "Plugins",
     "defaultProjectTrust": "Resources and trust",
-    "theme": "Front ends that draw",
+    "tuiMode": "Front ends that draw",
 }
-"""The heading above each of these keys."""
+"""The headings, by the key of the first setting below each."""
 
 HEAD = """\
 <!-- Made by tools/build_settings_page.py from pi_core/settings/schema.py; change it there. -->
 
 # Settings
 
-Settings are JSON objects in two files: the user's own, `~/.pi/agent/settings.json` (`PI_CODING_AGENT_DIR` moves the
-folder), and `.pi/settings.json` in the working directory. In order of precedence, the strongest first:
+Settings are stored as JSON objects in two files: the user's own, `~/.pi/agent/settings.json` (`PI_CODING_AGENT_DIR`
+moves the folder), and `.pi/settings.json` in the working directory. Values are taken from, in order of precedence:
 
-1. options on the command line
+1. command-line options
 2. environment variables
 3. the folder's file, if the folder is trusted
 4. the user's own file
 5. the default
 
-Objects are merged key by key, lists are replaced, `null` means not set. A file that cannot be parsed, or a value of
-the wrong type, is reported in one line with file and line number; all other settings apply. Keys that are not listed
-here are kept: they may belong to a plugin.
+Objects are merged key by key, lists are replaced, and `null` means not set. If a file cannot be parsed, or a value has
+the wrong type, pi reports it in one line with file and line number; all other settings apply. Keys that are not listed
+here are kept, because they may belong to a plugin.
 
 ```text
 $ pi config list                       every value that is set, and its source
 $ pi config get retry.maxRetries       the effective value
-$ pi config set retry.maxRetries 5     in the user's own file; --project writes into the folder's
+$ pi config set retry.maxRetries 5     in the user's own file; --project changes the folder's file
 $ pi config unset retry.maxRetries
 $ pi config schema                     a JSON schema, for editors
 ```
 
 A program reads settings with `pi_core.Settings.load(folder)`, a plugin with `ctx.settings`. Files are written
-atomically and under a lock; concurrent changes of other processes, the order of keys, and unknown keys are preserved.
+atomically and under a lock; concurrent changes by other processes, the order of keys, and unknown keys are preserved.
 
 A running session picks up changes immediately, whether they come from `pi config set`, from a plugin with
 [`ctx.settings.set`](policies.md#settings) or from an editor. If a file cannot be parsed at that moment, its previous
 values stay in force, with a warning. Settings that are read once at the start, such as the list of disabled plugins,
-change with `/reload` or the next start. `queueMode` (now `steeringMode`), `websockets` (now `transport`) and `skills`
-as an object are migrated.
+take effect after `/reload` or a restart. Old forms are migrated: `queueMode` (now `steeringMode`), `websockets` (now
+`transport`), and `skills` as an object.
 
 ## Trust
 
-A folder may contain files that run code and instruct the model: in `.pi`, the files `settings.json`, `mcp.json`,
+A folder may contain files that run code or instruct the model: in `.pi`, the files `settings.json`, `mcp.json`,
 `agents`, `extensions`, `skills`, `prompts`, `themes`, `SYSTEM.md` and `APPEND_SYSTEM.md`; `.mcp.json`;
 `.claude/agents`; and `.agents/skills` in the folder and in its parents, up to the root of the git repository. They are
-ignored until the folder is trusted. The first of these decides:
+ignored until the folder is trusted. The first of the following that has an answer decides:
 
 1. `--approve` (`-a`) or `--no-approve` (`-na`), for one run
 2. a plugin, in the hook `project_trust`
 3. `trust.json` next to the user's own settings, written by `pi trust`: the decision for the folder itself, or else for
    its closest parent. Trust ends where another git repository with such files begins, so a clone inside a trusted
-   folder needs its own decision. A [worktree](agents.md#worktrees) of pi is trusted as its repository is.
-4. the setting `defaultProjectTrust`: `always` or `never`. With `ask`, an interactive front end asks; otherwise the
-   answer is no, and a line of output says what was left out.
+   folder needs its own decision. A [worktree](agents.md#worktrees) that pi creates is trusted if its repository is.
+4. the setting `defaultProjectTrust`: `always` or `never`. With `ask`, an interactive front end asks the user; otherwise
+   the folder is not trusted, and a line of output says what was left out.
 
 A folder cannot grant trust to itself: `defaultProjectTrust` is read only from the user's own file.
 """
@@ -106,7 +107,7 @@ def _lines() -> Iterator[str]:
 
 def _row(setting: Setting) -> str:
     default = "" if setting.default is None else f"`{json.dumps(setting.default)}`"
-    notes = ["The user's own file only."] if setting.global_only else []
+    notes = ["Read only from the user's own file."] if setting.global_only else []
     notes += [f"Variable: `{setting.variable}`."] if setting.variable else []
     return f"| `{setting.name}` | {setting.kind} | {default} | {' '.join([setting.description + '.', *notes])} |"
 

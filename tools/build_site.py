@@ -1,10 +1,10 @@
 """Build the documentation site: ``uv run --group docs python tools/build_site.py``.
 
 The pages are those of ``docs/``, the README, CONTRIBUTING, the examples, and every page that one of these links to, in
-the folders that they have in the repository; so the links of the repository are those of the site. What is linked to
-and is no page, such as a folder of code, becomes plain text, or a link to ``--repository URL``. The API pages are made
-here from the docstrings. ``docs/README.md`` is also the navigation: a section for each heading, an entry for each page
-that it links to first in a line. The site is in ``build/site``; a link that leads nowhere fails the build.
+the folders that they have in the repository; so the links of the repository work on the site. A link to something
+that is not a page, such as a folder of code, becomes plain text, or a link to ``--repository URL``. The API pages are
+made here from the docstrings. ``docs/README.md`` is also the navigation: a section for each heading, an entry for
+each page that it links to first in a line. The site is in ``build/site``; a link that leads nowhere fails the build.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def _entry(target: str) -> Iterator[str]:
     """Yield the lines of one entry of the index; the index of a folder becomes a section with its pages."""
     page = _file(INDEX, target)
     if page is None or page.suffix != ".md":
-        raise SystemExit(f"docs/README.md: {target!r} is no page")
+        raise SystemExit(f"docs/README.md: {target!r} is not a page")
     if page.name != "README.md" or not page.is_relative_to(INDEX.parent):
         yield f"    - {page.relative_to(ROOT)}\n"
         return

@@ -54,6 +54,7 @@ THEMES = {
 IMPLEMENTED = {"Exporter", "Renderer", "Login", "CredentialSource", "Provider", "ModelDiscovery", "Service"}
 IMPLEMENTED |= {
     "SessionStore",
+    "DeletingStore",
     "SearchableStore",
     "StoredSession",
     "Compactor",
@@ -63,7 +64,15 @@ IMPLEMENTED |= {
     "ToolOperations",
 }
 IMPLEMENTED |= {"FileOperations", "CommandOperations", "Launcher", "ProcessKeeper", "Processes", "ManagedProcess"}
-IMPLEMENTED |= {"Component", "ScreenHandle", "OverlayHandle", "TextRedactor", "TraceContext", "PluginRunner"}
+IMPLEMENTED |= {
+    "Component",
+    "ScreenHandle",
+    "OverlayHandle",
+    "TextRedactor",
+    "TraceContext",
+    "PluginRunner",
+    "SessionSearch",
+}
 
 MODES = """\
 ## What a mode gets: options

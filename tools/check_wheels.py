@@ -44,7 +44,7 @@ STRANGERS = {
     "exporter": "plain-text",
     "service": "low-priority",
     "mode": "markdown",
-    "store": "sqlite",
+    "store": "shelf",
 }
 """What ``pi plugin new`` is asked for: names by kind."""
 BROUGHT_BY_CHECKERS = {"typing_extensions"}
@@ -205,7 +205,7 @@ def use_strangers(small: SmallPi) -> None:
     prompt = ("--model", "offline/rules", "List the files here")
     printed = small.pi("--mode", "markdown", *prompt)
     expect("the front end prints", printed.startswith("## List the files here") and "notes.txt" in printed, printed)
-    small.pi("config", "set", "sessionStore", "sqlite")
+    small.pi("config", "set", "sessionStore", "shelf")
     first, again = (json.loads(small.pi("--mode", "json", *more, *prompt).partition("\n")[0]) for more in ((), ("-c",)))
     expect("the store gives the session back", first["id"] == again["id"], [first, again])
     small.pi("--export", first["id"], "talk.txt")

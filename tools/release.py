@@ -60,7 +60,7 @@ def _version(text: str) -> Version:
     try:
         version = Version(text)
     except InvalidVersion:
-        raise Refused(f"{text!r} is no version; write it as 1.4.0") from None
+        raise Refused(f"{text!r} is not a version; write it as 1.4.0") from None
     if version.is_prerelease or version.local or len(version.release) != 3 or str(version) != text:  # noqa: PLR2004
         raise Refused(f"{text!r} must have three numbers and nothing else, as 1.4.0")
     return version

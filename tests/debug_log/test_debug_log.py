@@ -21,6 +21,8 @@ from pi_core.base.secret_redaction import SecretRedaction
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+pytestmark = pytest.mark.slow  # each starts programs that take seconds
+
 PI = Path(sys.executable).with_name("pi")
 KEY = "my-own-k3y-without-a-known-form"
 FAILING = """
@@ -143,7 +145,7 @@ def test_an_unknown_level_is_refused_with_those_that_there_are(tmp_path: Path) -
     done = run(tmp_path, "--model", "offline/rules", "-p", "hello", PI_LOG="loud")
 
     assert done.returncode == 1
-    assert done.stderr == "Error: PI_LOG='loud' is no log level; set it to debug, info or warning, or unset it\n"
+    assert done.stderr == "Error: PI_LOG='loud' is not a log level; set it to debug, info or warning, or unset it\n"
 
 
 def test_a_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:

@@ -58,6 +58,7 @@ def test_the_command_of_the_settings_answers_an_editor(tmp_path, environ):
     assert json.loads(done.stdout)["result"]["agentInfo"]["name"] == "pi"
 
 
+@pytest.mark.slow
 def test_the_program_edits_a_file(tmp_path, environ):
     (tmp_path / "tide.py").write_text("def tide(hour):\n    return 0\n")
     prompt = 'Replace "return 0" with "return hour % 12" in tide.py'

@@ -28,7 +28,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md")), *sorted(ROOT.glob("plugins/*/*/README.md"))]
+PAGES = [
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "examples/README.md")),
+    *sorted(ROOT.glob("docs/*.md")),
+    *sorted(ROOT.glob("plugins/*/*/README.md")),
+]
 OWN = {"pi_core", "pi_hookspecs", "pi_testing", "pi_provider_kit", "pi_client"}
 BLOCK = re.compile(r"^(?P<fence>`{3,})(?P<kind>\w*)\n(?P<text>.*?)^(?P=fence)$", re.MULTILINE | re.DOTALL)
 
@@ -84,7 +88,7 @@ def test_commands_have_options_and_subcommands_that_exist(page: str, command: st
     if word is not None and word.text in subcommands:
         assert word.strays == ()
         return
-    assert word is None or not re.fullmatch(r"[a-z]+", word.text), f"{word.text!r} is no subcommand"
+    assert word is None or not re.fullmatch(r"[a-z]+", word.text), f"{word.text!r} is not a subcommand"
     try:
         parse(arguments, records)
     except UserError as error:

@@ -6,6 +6,7 @@ import ast
 import re
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -40,7 +41,17 @@ NO_VARIABLES = {
     *("GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM", "GIT_DIR", "GIT_INDEX_FILE", "GIT_OPTIONAL_LOCKS"),  # set for git
     *("GIT_TERMINAL_PROMPT", "GIT_WORK_TREE", "LC_ALL"),
     "OMP_WAIT_POLICY",  # set for the process of a model
-    *("O_BINARY", "O_CLOEXEC", "O_DIRECTORY", "O_NOFOLLOW", "O_NONBLOCK", "PC_VDISABLE", "SC_OPEN_MAX"),  # the system's
+    *("RAY_ENABLE_UV_RUN_RUNTIME_ENV", "RAY_USAGE_STATS_ENABLED"),  # set for Ray
+    *(
+        "AF_UNIX",
+        "O_BINARY",
+        "O_CLOEXEC",
+        "O_DIRECTORY",
+        "O_NOFOLLOW",
+        "O_NONBLOCK",
+        "PC_VDISABLE",
+        "SC_OPEN_MAX",
+    ),  # the system's
 }
 READ_BY_LIBRARIES = {"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "UV_OFFLINE"}
 
@@ -52,9 +63,13 @@ def sources() -> Iterator[Path]:
                 yield file
 
 
+@cache
 def read_in(file: Path) -> set[str]:
     """Return the literals of a module that look like variables, without the names of its own constants."""
-    nodes = [*ast.walk(ast.parse(file.read_text(encoding="utf-8")))]
+    source = file.read_text(encoding="utf-8")
+    if not re.search(rf"[\"']{NAME}[\"']", source):  # parsing all modules takes seconds
+        return set()
+    nodes = [*ast.walk(ast.parse(source))]
     constants = {node.id for node in nodes if isinstance(node, ast.Name)}
     constants |= {alias.name for node in nodes if isinstance(node, ast.ImportFrom) for alias in node.names}
     literals = {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}

@@ -59,7 +59,7 @@ def pi_plugins(request):
     "line",
     [
         "- `create_session(*, persist=False, parent_call=None, label=None, **options)`: Return a new",
-        "  - `options`: Those of `create_agent_session`.",
+        "  - `options`: Those of `create_agent_session`; `disable`, a list of names, leaves plugins out.",
         "  - raises `UserError`: The store cannot search; the message names it.",
         "  - returns: Its result; a refusal or an exception is a result with `is_error`.",
     ],

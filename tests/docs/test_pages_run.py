@@ -1,4 +1,4 @@
-"""The shell blocks and programs of README.md, docs/ and the plugins' READMEs run, and print what the pages say.
+"""The shell blocks and programs of READMEs, CONTRIBUTING.md and docs/ run, and print what the pages say.
 
 sybil finds the blocks and knows the marks; each page is one test, because its blocks follow each other: they share a
 folder, variables and an agent directory of their own. The default model is ``offline/rules``, and those of vendors are
@@ -42,16 +42,22 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[2]
 PROGRAMS = Path(__file__).with_name("programs")
-PAGES = [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md")), *sorted(ROOT.glob("plugins/*/*/README.md"))]
+PAGES = [
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "examples/README.md")),
+    *sorted(ROOT.glob("docs/*.md")),
+    *sorted(ROOT.glob("plugins/*/*/README.md")),
+]
 MARK = re.compile(r'^<!-- skip: (?:next|start) "(?P<reason>[^"]+)" -->$', re.MULTILINE)
 FENCE = re.compile(r"^```(?P<kind>\S*)$\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 REASONS = {
+    "needs a cluster",
     "needs a package index",
     "needs a GGUF file",
     "needs Docker",
     "needs Harbor",
     "needs Termux",
     "needs credentials of a cloud",
+    "needs the group docs: it is a step of .ci/run",
     "needs minutes: it is the last step of .ci/run",
 }
 PROGRAMS_OF_PAGES = {

@@ -82,7 +82,7 @@ async def test_the_context_is_counted_by_plugin(pi_session, script, fake_ui):
 
 def test_the_marks_of_what_will_be_removed_are_on_the_specifications():
     page = {}
-    exec(BLOCKS["What will be removed"][0], page)  # noqa: S102 - the page's own text
+    exec(BLOCKS["Deprecations"][0], page)  # noqa: S102 - the page's own text
 
     assert page["before_turn_end"].pi_deprecated == page["MARK"] == page["SomeActions"].old_name.pi_deprecated
     assert page["turn_over"].pi_deprecated_fields == {"index": page["MARK"]}

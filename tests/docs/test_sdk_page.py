@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow  # each starts programs that take seconds
+
 PAGE = Path(__file__).parents[2] / "docs" / "sdk.md"
 PROGRAM = re.compile(r"^## (?P<title>[^\n]*)\n(?:(?!^## ).)*?^```python\n(?P<code>.*?)^```$", re.DOTALL | re.MULTILINE)
 PROGRAMS = {found["title"]: found["code"] for found in PROGRAM.finditer(PAGE.read_text(encoding="utf-8"))}
@@ -120,6 +122,7 @@ def test_a_web_app_streams_and_stops_when_its_client_goes(run, tmp_path):
     assert output.splitlines()[-1] == "settled, aborted: [False, True]"
 
 
+@pytest.mark.slow
 def test_many_prompts(run, tmp_path):
     for number in range(49):
         (tmp_path / f"part-{number}.txt").write_text("word " * number)

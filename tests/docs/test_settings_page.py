@@ -22,7 +22,10 @@ SOURCES = [
 
 def reads(file):
     """Yield key, default and line of every setting that a module reads by its literal name."""
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    source = file.read_text(encoding="utf-8")
+    if ".get_" not in source:  # parsing all modules takes seconds
+        return
+    for node in ast.walk(ast.parse(source)):
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or not node.args:
             continue
         key = node.args[0]

@@ -6,6 +6,10 @@ import ast
 import re
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 
 METHODS = {"create_subprocess_exec", "create_subprocess_shell", "subprocess_exec", "subprocess_shell"}
@@ -33,12 +37,13 @@ EXCEPTIONS = {
     "plugins/policies/sandbox/src/pi_sandbox/_relay.py": "becomes the program of a prepared request",
     "plugins/policies/sandbox/src/pi_sandbox/_subcommand.py": "the user's own command, in the sandbox itself",
     "plugins/policies/rewind/src/pi_rewind/_git.py": "git with a store of its own, where a sandbox lets nothing write",
-    "plugins/automation/replay/src/pi_replay/_worktree.py": "git, for the user's own ``pi replay``",
+    "plugins/automation/replay/src/pi_replay/_folders.py": "git, for the user's own ``pi replay``",
     "pi_core/src/pi_core/host/installers.py": "installs what plugins need, before plugins are loaded",
     "pi_core/src/pi_core/host/trial.py": "tries whether a plugin can be loaded, before plugins are loaded",
     "plugins/frontends/cli/src/pi_cli/_worktree.py": "git, for the user's own ``pi -w``, before plugins are loaded",
     "plugins/frontends/cli/src/pi_cli/line/editing.py": "the user's own editor, at the user's own terminal",
     "plugins/frontends/tui/src/pi_tui/screen/outside.py": "as above",
+    "plugins/frontends/tui/src/pi_tui/web/page_terminal.py": "starts pi itself, for the user's own ``pi web``",
     "plugins/kits/client/src/pi_client/_client.py": "starts pi itself, from a program in which no plugin runs",
     "plugins/kits/terminal-kit/src/pi_terminal_kit/desktop_clipboard.py": "the user's own clipboard, at their key",
     "plugins/kits/terminal-kit/src/pi_terminal_kit/file_names.py": "git, which lists names for the user's own Tab",
@@ -46,6 +51,7 @@ EXCEPTIONS = {
     "plugins/frontends/cli/src/pi_cli/_packages.py": "starts pi itself, before plugins are loaded",
     "plugins/frontends/cli/src/pi_cli/_run_sources.py": "as above",
     "plugins/frontends/packages/src/pi_packages/_probe.py": "tries plugins before they are installed",
+    "plugins/frontends/serve/src/pi_serve/_command.py": "becomes pi itself, before plugins are loaded",
     "plugins/kits/testing/src/pi_testing/_front_end_process.py": "starts pi itself, in tests",
     "plugins/tools/agents/src/pi_agents/_subcommand.py": "git, for the user's own ``pi agents worktrees``",
 }

@@ -13,6 +13,8 @@ from hatchling.builders.wheel import WheelBuilder
 if TYPE_CHECKING:
     from email.message import Message
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = [
     ROOT,

@@ -24,6 +24,7 @@ from pi_testing import text, tool_call
 ENGINES = ["bwrap", "landlock"]
 
 pytestmark = [
+    pytest.mark.slow,  # each starts programs
     pytest.mark.pi(plugins={"sandbox": pi_sandbox, "tools": pi_tools}, settings={"sandbox": {"mode": "landlock"}}),
     pytest.mark.skipif(sys.platform != "linux", reason="the engines that are proven are Linux's"),
 ]

@@ -48,7 +48,7 @@ def test_packages_of_this_repository_are_described_by_their_projects():
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("package = 1 2", "is no TOML"),
+        ("package = 1 2", "is not TOML"),
         (REVIEWED + REVIEWED, "twice"),
         (REVIEWED.replace("reviewed = 2026-11-23\n", ""), "no day on which somebody reviewed it"),
         (REVIEWED.replace("2026-11-23", '"soon"'), "no day on which somebody reviewed it"),
@@ -56,7 +56,7 @@ def test_packages_of_this_repository_are_described_by_their_projects():
         (REVIEWED.replace("Tells the tides", "tide " * 40), "needs a description of one line"),
         (REVIEWED + "stars = 5\n", "unknown keys: stars"),
         (REVIEWED.replace("git:host.example/sea/tides@v1", "git+file:///tides"), "on this machine only"),
-        (REVIEWED.replace("git:host.example/sea/tides@v1", "a b c"), "is no source of a package"),
+        (REVIEWED.replace("git:host.example/sea/tides@v1", "a b c"), "is not a source of a package"),
     ],
 )
 def test_a_list_that_is_not_complete_is_refused(text, reason):

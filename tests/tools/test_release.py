@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow  # each starts programs that take seconds
+
 ROOT = Path(__file__).parents[2]
 GIT = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
 GIT |= {f"GIT_{who}_{what}": "a@example.com" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
@@ -81,6 +83,7 @@ def test_versions_bounds_changelog_and_contract_are_set(tree):
     assert (tree / "hookspecs/src/pi_hookspecs/contracts/contract-1.4.json").is_file()
 
 
+@pytest.mark.slow
 def test_a_repeated_release_changes_nothing_more(tree):
     release(tree, "1.4.0", "--until", "contract")
     before = git(tree, "status", "--porcelain"), (tree / "CHANGELOG.md").read_text()

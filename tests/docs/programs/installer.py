@@ -24,7 +24,9 @@ def main() -> int:
         del words[:2]
     elif program == "uv":
         if words[:1] == ["run"]:
-            return run(*(word for word in words[1:] if word != "--no-sync"))
+            return run(*command_of(words[1:]))
+        if words == ["sync", "--group", "dev"]:
+            words = ["pip", "install", "--python", ".venv", "./pyproject.toml"]
         if words[:1] == ["build"]:
             return run(sys.executable, "-m", "hatchling", "build")
         if words[:2] != ["tool", "install"] and ".venv" not in words:
@@ -38,6 +40,13 @@ def main() -> int:
     return 0
 
 
+def command_of(words: list[str]) -> list[str]:
+    """Return what ``uv run`` runs: the words without its own options."""
+    while words[0].startswith("--"):
+        words = words[1 if words[0] == "--no-sync" else 2 :]  # --group NAME
+    return words
+
+
 def run(*command: str) -> int:
     return subprocess.run(command, check=False).returncode
 
@@ -49,7 +58,7 @@ def check(package: str, known: dict[str, list[str]]) -> None:
         return
     match = re.fullmatch(r"(?P<name>[\w-]+)(?:\[(?P<extras>[\w,-]+)\])?", package)
     if match is None:
-        sys.exit(f"{package!r} is no package")
+        sys.exit(f"{package!r} is not a package")
     name, extras = match["name"], {*(match["extras"] or "").split(",")} - {""}
     if name not in known and name not in OF_OTHERS:
         sys.exit(f"There is no distribution {name!r}")
