@@ -1,10 +1,10 @@
-"""Build every wheel of the workspace, install each alone in a fresh environment, and import all of it there.
+"""Build every wheel of the workspace, install each alone in an environment, and import all of it there.
 
 In the workspace's own environment everything is installed, so a member that forgot a dependency works; here it fails.
 Then a stranger's plugins, one of each kind that ``pi plugin new`` writes, are built, installed next to a small pi, used
 and removed; nothing else may have changed.
-Run it with ``uv run python tools/check_wheels.py``. It runs itself in each fresh environment (the part below "There"),
-so it imports nothing but the standard library.
+Run it with ``uv run python tools/check_wheels.py``. It runs itself in each environment (the part below "There"),
+so at its top it imports nothing but the standard library.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ import tomllib
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -97,23 +98,42 @@ def extras_of(wheel: Path) -> list[str]:
         return re.findall(r"^Provides-Extra: (\S+)$", archive.read(path).decode(), re.MULTILINE)
 
 
-def check(wheel: Path, constraints: Path) -> str:
+class Environment:
+    """An environment that has one wheel and what it declares, and then another: what both need is installed once.
+
+    What the earlier one alone needed is removed before the next, so each is as alone as in an environment of its own,
+    while Python's compiled files of the rest are there already.
+    """
+
+    def __init__(self, folder: Path, constraints: Path) -> None:
+        self.folder = folder
+        self.scripts = folder / ("Scripts" if os.name == "nt" else "bin")
+        self._constraints = constraints
+        run(UV, "venv", "--quiet", "--no-project", "--python", sys.executable, folder)
+
+    def install_alone(self, requirement: str | Path) -> None:
+        """Install a requirement and what it declares; remove everything else."""
+        uv = [UV, "pip", "install", "--quiet", "--exact", "--python", str(self.folder)]
+        run(*uv, "--constraint", str(self._constraints), requirement)
+
+    def probe(self, *arguments: str) -> str:
+        """Run a part of this file in the environment, and return what it printed."""
+        return run(self.scripts / "python", "-I", "-W", "error::ImportWarning", __file__, *arguments)
+
+
+def check(wheel: Path, environment: Environment) -> str:
     """Install one wheel and what it declares, use it, and return a line that tells what was done."""
     name, version = wheel.name.split("-")[:2]
     name = normal(name)
-    venv = constraints.parent / name
-    scripts = venv / ("Scripts" if os.name == "nt" else "bin")
-    probe: list[str | Path] = [scripts / "python", "-I", "-W", "error::ImportWarning", __file__]
-    install = [UV, "pip", "install", "--quiet", "--python", str(venv), "--constraint", str(constraints)]
-
-    run(UV, "venv", "--quiet", "--no-project", "--python", sys.executable, venv)
-    run(*install, wheel)
-    report = run(*probe, "import", name)
+    environment.install_alone(wheel)
     if extras := extras_of(wheel):
-        run(*install, f"{name}[{','.join(extras)}] @ {wheel.as_uri()}")
-    run(*probe, "declared", name)
+        report = environment.probe("import", name)
+        environment.install_alone(f"{name}[{','.join(extras)}] @ {wheel.as_uri()}")
+        environment.probe("declared", name)
+    else:
+        report = environment.probe("import", "declared", name)
     if name in WITH_COMMAND:
-        printed = run(scripts / "pi", "--version")
+        printed = run(environment.scripts / "pi", "--version")
         if printed != version:
             raise CheckFailed(f"pi --version printed {printed!r} instead of {version!r}")
         report += f", pi --version prints {printed}"
@@ -226,8 +246,9 @@ def expect(what: str, holds: object, seen: object) -> None:
 
 def check_all(folder: Path) -> int:
     """Build and check all wheels, two at a time, and return how many failed."""
-    run(UV, "build", "--quiet", "--all-packages", "--wheel", "--out-dir", folder / "dist")
-    wheels = sorted((folder / "dist").glob("*.whl"))
+    from build_wheels import build_tree  # next to this file; not importable in a fresh environment
+
+    wheels = sorted(build_tree(ROOT).glob("*.whl"))
     # The pins, so that this fails for our own reasons only; and the siblings by path, so that none of them can come
     # from a package registry that happens to serve the same name.
     pins = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["uv"]["constraint-dependencies"]
@@ -235,10 +256,21 @@ def check_all(folder: Path) -> int:
     constraints = folder / "constraints.txt"
     constraints.write_text("\n".join([*pins, *siblings]) + "\n")
 
+    free: SimpleQueue[Environment] = SimpleQueue()
+    for number in range(2):
+        free.put(Environment(folder / f"environment-{number}", constraints))
+
+    def check_in_one(wheel: Path) -> str:
+        environment = free.get()
+        try:
+            return check(wheel, environment)
+        finally:
+            free.put(environment)
+
     failures = 0
     with ThreadPoolExecutor(max_workers=2) as pool:
-        checks = [(wheel.name, pool.submit(check, wheel, constraints)) for wheel in wheels]
-        checks.append(("strangers", pool.submit(check_strangers, folder / "strangers", constraints)))
+        checks = [("strangers", pool.submit(check_strangers, folder / "strangers", constraints))]
+        checks += [(wheel.name, pool.submit(check_in_one, wheel)) for wheel in wheels]
         for name, checked in checks:
             try:
                 print("ok  ", checked.result(), flush=True)
@@ -378,6 +410,8 @@ def main(arguments: list[str]) -> int:
     match arguments:
         case ["import", distribution]:
             return probe_imports(distribution)
+        case ["import", "declared", distribution]:
+            return probe_imports(distribution) or probe_declared(distribution)
         case ["declared", distribution]:
             return probe_declared(distribution)
         case ["call", tool, path]:

@@ -24,17 +24,15 @@ def run(*command, env, code=0):
 
 
 @pytest.fixture(scope="module")
-def wheels(tmp_path_factory):
+def wheels():
     """The wheels of pi."""
-    folder = tmp_path_factory.mktemp("pi-wheels")
-    run("uv", "build", "--all-packages", "--wheel", "-q", "--out-dir", folder, ROOT, env=dict(os.environ))
-    return folder
+    return Path(run(sys.executable, ROOT / "tools" / "build_wheels.py", env=dict(os.environ)).strip())
 
 
 @pytest.fixture(scope="module")
 def newer(tmp_path_factory):
     """The wheels of the next version of pi, as the release tool makes them in a copy of this repository."""
-    copy, folder = tmp_path_factory.mktemp("pi-next"), tmp_path_factory.mktemp("pi-next-wheels")
+    copy = tmp_path_factory.mktemp("pi-next")
     files = run("git", "-C", ROOT, "ls-files", "--cached", "--others", "--exclude-standard", env=dict(os.environ))
     for name in files.splitlines():
         if (ROOT / name).is_file():
@@ -44,8 +42,7 @@ def newer(tmp_path_factory):
     for arguments in (["init", "--quiet"], ["add", "--all"], [*identity, "commit", "--quiet", "--message", "Copy"]):
         run("git", "-C", copy, *arguments, env=dict(os.environ))
     run(sys.executable, copy / "tools" / "release.py", NEXT, "--until", "versions", env=dict(os.environ))
-    run("uv", "build", "--all-packages", "--wheel", "-q", "--out-dir", folder, copy, env=dict(os.environ))
-    return folder
+    return Path(run(sys.executable, copy / "tools" / "build_wheels.py", env=dict(os.environ)).strip())
 
 
 def upgrade(kind, python, newer, env):
