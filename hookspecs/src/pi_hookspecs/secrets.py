@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from attrs import field, frozen
@@ -11,28 +12,49 @@ from pi_hookspecs.values import Value
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["KnownSecret", "SecretValues", "TextStream", "is_secret_name"]
+__all__ = ["KnownSecret", "SecretValues", "TextStream", "is_secret_name", "is_secret_variable"]
 
-_PARTS = ("api_key", "apikey", "passw", "passphrase", "credential", "authorization")
+_PARTS = (
+    "api_key",
+    "apikey",
+    "passw",
+    "passphrase",
+    "credential",
+    "authorization",
+    "connection_string",
+    "connectionstring",
+)
 _WORDS = frozenset(
-    ("auth", "cookie", "key", "keys", "pass", "pat", "private", "pwd", "secret", "secrets", "token", "tokens")
+    (
+        *("auth", "bearer", "cookie", "cred", "creds", "dsn", "jwt", "key", "keys", "pass", "pat", "private", "pwd"),
+        *("secret", "secrets", "sk", "token", "tokens", "webhook"),
+    )
 )
 _ENDS = ("key", "secret", "token")
 _HARMLESS = frozenset(("count", "limit", "max", "min", "monkey", "num"))
-_PLACES = frozenset(("dir", "file", "path", "sock"))
+_PLACES = frozenset(("dir", "file", "path", "port", "sock"))
+_WITH_PASSWORD = re.compile(r"[a-z][a-z0-9+.-]*://[^\s/?#@:]*:[^\s/?#@]+@", re.IGNORECASE)
 
 
 def is_secret_name(name: str) -> bool:
     """Return whether the value of a variable, a field or a header of this name is a secret.
 
     ``GITHUB_TOKEN``, ``PGPASSWORD``, ``apiKey`` and ``X-Auth`` are such names; ``GIT_AUTHOR_NAME``, ``MAX_TOKENS`` and
-    ``SSH_AUTH_SOCK`` are not.
+    ``SSH_AUTH_SOCK`` are not. This is the only place where that is decided: ask it instead of a list of your own.
     """
     lowered = name.lower().replace("-", "_")
     words = [word.rstrip("0123456789") for word in lowered.split("_")]
     if lowered == "pwd" or words[-1] in _PLACES or not _HARMLESS.isdisjoint(words):
         return False
     return words[-1].endswith(_ENDS) or not _WORDS.isdisjoint(words) or any(part in lowered for part in _PARTS)
+
+
+def is_secret_variable(name: str, value: str) -> bool:
+    """Return whether a variable is a secret: by its name, or because it is a URL with a password.
+
+    ``DATABASE_URL=postgres://app:pw@db/app`` is one; ``DATABASE_URL=postgres://db/app`` is not.
+    """
+    return is_secret_name(name) or _WITH_PASSWORD.search(value) is not None
 
 
 class TextStream(Protocol):

@@ -15,6 +15,7 @@ from pi_cli._words import one_line, width_of
 from pi_core.settings import schema_info
 from pi_core.settings.values import MISSING, leaves, look_up, merge, name_of, put, steps_of
 from pi_hookspecs import UnknownName, UserError
+from pi_hookspecs.secrets import is_secret_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -59,7 +60,6 @@ the settings.
 """
 
 _NEGATIVE = re.compile(r"-[\d.]\S*")
-_SECRET = re.compile(r"(key|token|secret|password)$", re.IGNORECASE)
 
 
 def run_config(arguments: Sequence[str], host: PluginHost) -> int:
@@ -155,7 +155,7 @@ def _set(settings: Settings) -> Iterator[dict[str, Any]]:
         problem = schema_info.problem_with(steps, value)
         if problem is not None:
             warn(f"{problem.removesuffix('.')} ({settings.place(steps)})")
-        hidden = isinstance(value, str) and _SECRET.search(steps[-1]) and schema_info.find(steps) is None
+        hidden = isinstance(value, str) and is_secret_name(steps[-1]) and schema_info.find(steps) is None
         yield {"name": name_of(steps), "value": "(hidden)" if hidden else value, "origin": settings.place(steps)}
 
 

@@ -12,6 +12,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from pi_hookspecs.errors import RequestFailed
+from pi_hookspecs.secrets import is_secret_name
 from pi_provider_kit._retry_after import retry_after_ms
 
 if TYPE_CHECKING:
@@ -36,8 +37,6 @@ _PAGE_READ = 8192
 """Characters of a page that are searched; the patterns below are slow on a long, malicious page."""
 
 _REQUEST_IDS = ("request-id", "x-request-id", "x-amzn-requestid", "apim-request-id", "x-goog-request-id", "cf-ray")
-
-_CONFIDENTIAL = r"auth|key|token|secret|cookie|passw|credential"
 
 _SHORTEST_SECRET = 6
 """A shorter value (a word such as ``none`` used in place of a key) would blank out ordinary text."""
@@ -142,7 +141,7 @@ def secrets_of(headers: Mapping[str, str], *more: str | None) -> list[str]:
     """Return the values to redact: ``more``, and the values of headers that carry secrets."""
     found = {value for value in more if value}
     for name, value in headers.items():
-        if re.search(_CONFIDENTIAL, name, re.IGNORECASE):
+        if is_secret_name(name):
             found.update((value.strip(), value.strip().rpartition(" ")[2]))
     return sorted(found, key=len, reverse=True)
 
