@@ -148,7 +148,7 @@ _HOMES: dict[str, str] = {
     "rare_messages": (
         "AgentMessage BashExecutionMessage BranchSummaryMessage CompactionSummaryMessage CustomMessage UnknownMessage"
     ),
-    "registrations": "Command Flag PluginSetting",
+    "registrations": "Command Flag PluginSetting ProjectFile",
     "counters": "HookCounters",
     "exports": "Exporter ExportRequest",
     "interface_registrations": "Renderer Shortcut Theme",
@@ -156,7 +156,7 @@ _HOMES: dict[str, str] = {
     "renderers": "MarkdownTransform RenderToolCall RenderToolResult ToolRenderer",
     "resource_files": "Resource ResourceContent ResourceFile ResourceProblem ResourceScope Shadowed",
     "resources": "ResourceKind ResourceLoader ResourceRequest ResourceSet",
-    "secrets": "KnownSecret SecretValues TextStream is_secret_name",
+    "secrets": "KnownSecret SecretValues TextStream is_secret_name is_secret_variable",
     "screen": (
         "Component ComponentFactory MouseEvent Overlay OverlayAnchor OverlayHandle ScreenHandle ScreenKind ScreenSize"
     ),

@@ -257,6 +257,15 @@ class PiContext(CommandActions, StoredActions, Protocol):
         """Return where plugins redirect commands; as ``file_operations``."""
         ...
 
+    def project_files(self) -> Sequence[str]:
+        """Return the names of files that decide, merely by existing in a project, what programs do later.
+
+        They are those of pi (``.pi``), of all installed plugins (``register_project_files``), and of shells, editors,
+        build tools and other agents (``.envrc``, ``.npmrc``). Each is a path with ``/`` below any folder of the
+        project; a folder stands for all that is in it. A guard protects them from the model.
+        """
+        ...
+
     async def child_environment(self, env: Mapping[str, str], *, purpose: str, command: str) -> Mapping[str, str]:
         """Return the environment for a program after the hook ``child_environment``; call it before you start one.
 

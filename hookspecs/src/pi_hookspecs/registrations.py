@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pi_hookspecs.completions import Completer
     from pi_hookspecs.context import PiContext
 
-__all__ = ["Command", "Flag", "PluginSetting"]
+__all__ = ["Command", "Flag", "PluginSetting", "ProjectFile"]
 
 
 @frozen(eq=False, repr=False)
@@ -68,3 +68,15 @@ class PluginSetting(Value):
     schema: dict[str, Any] = field(factory=dict, kw_only=True)
     description: str = field(default="", kw_only=True)
     protected: bool = field(default=False, kw_only=True)
+
+
+@frozen(eq=False, repr=False)
+class ProjectFile(Value):
+    """A file or folder of a project that the plugin runs or follows because it exists.
+
+    Attributes:
+        name: Its path below any folder of the project, with ``/``: ``AGENTS.md``, ``.claude/agents``. For a folder,
+            everything below it counts.
+    """
+
+    name: str

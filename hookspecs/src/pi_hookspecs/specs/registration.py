@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pi_hookspecs.logins import CredentialSource, Login
     from pi_hookspecs.models import ProviderInfo
     from pi_hookspecs.provider import Provider
-    from pi_hookspecs.registrations import Command, Flag, PluginSetting
+    from pi_hookspecs.registrations import Command, Flag, PluginSetting, ProjectFile
     from pi_hookspecs.renderers import MarkdownTransform, ToolRenderer
     from pi_hookspecs.resources import ResourceKind
     from pi_hookspecs.services import Service
@@ -210,6 +210,20 @@ def register_settings() -> Sequence[PluginSetting]:  # type: ignore[empty-body]
     When: once per load of the plugin, when a plugin changes a setting.
     Answers: collect; a value must fit every declaration of its name.
     On error: reported; the plugin declares no settings.
+    Since: 1.1
+    """
+
+
+@hookspec
+def register_project_files() -> Sequence[ProjectFile]:  # type: ignore[empty-body]
+    """Name the files of a project that the plugin runs or follows because they exist, such as ``AGENTS.md``.
+
+    Guards protect them from the model: their content decides what later sessions do. ``ctx.project_files``
+    returns the names of all plugins, also of those that are not loaded because their files do not exist.
+
+    When: once per load of the plugin; guards use the plugin index.
+    Answers: collect; the names of all plugins.
+    On error: reported; the plugin names no files.
     Since: 1.1
     """
 

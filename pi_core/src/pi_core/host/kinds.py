@@ -217,6 +217,13 @@ def _setting_problem(setting: Any) -> str | None:
     return None
 
 
+def _project_file_problem(file: Any) -> str | None:
+    name = file.name
+    if isinstance(name, str) and name and all(part not in ("", ".", "..") for part in name.split("/")):
+        return None
+    return f"project file {safe_repr(name)}: it must be a path below a folder, such as AGENTS.md or .claude/agents"
+
+
 _PROVIDER_DATA = ("key_variables", "keyless", "default_model", "only_by_name")
 _SERVICES = (
     "Compactor",
@@ -264,5 +271,6 @@ KINDS: dict[str, Kind] = {
     "register_resource_kinds": Kind("resource kind", ("ResourceKind",), data=("folder",), calls=("read", "accepts")),
     "register_logins": Kind("login", ("Login",)),
     "register_settings": Kind("setting", ("PluginSetting",), data=("description", "protected"), check=_setting_problem),
+    "register_project_files": Kind("project file", ("ProjectFile",), check=_project_file_problem),
 }
 """The kind of object that each registration hook registers."""

@@ -288,6 +288,12 @@ class PluginHost:
         """Return all registrations of the loaded plugins under a hook, including hidden ones."""
         return self._registrar.registry_of(hook).all(hook)
 
+    def project_files(self) -> tuple[str, ...]:
+        """Return the names of files that decide, merely by existing in a project, what programs do later."""
+        from pi_core.host.project_files import project_files
+
+        return project_files(self)
+
     def services(self, kind: str) -> list[Registered]:
         """Return every plugin's services of one kind, in load order, with the preferred service last.
 

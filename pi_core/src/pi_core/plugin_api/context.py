@@ -210,6 +210,10 @@ class PluginContext(CommandContext):
         args, folder = texts("ctx.exec", "arguments", args), self.cwd / (cwd or "")
         return await exec_program(self, command, args, folder, env, signal=signal or self.signal, timeout=timeout)
 
+    def project_files(self) -> Sequence[str]:
+        """Return the names of files that decide, merely by existing in a project, what programs do later."""
+        return self._session.host.project_files()
+
     async def child_environment(self, env: Mapping[str, str], *, purpose: str, command: str) -> Mapping[str, str]:
         """Return the environment for a program, after the plugins' changes."""
         if "child_environment" not in self._session.hooks.implemented:

@@ -8,6 +8,8 @@ from pi_sandbox._options import Options
 from pi_sandbox._policy import Way, make_policy
 from pi_sandbox._proxy import allowed_host
 
+NAMES = (".pi", "AGENTS.md", ".mcp.json")
+
 
 @pytest.fixture
 def places(tmp_path):
@@ -29,6 +31,7 @@ def policy_of(places):
             home=str(places / "home"),
             agent_dir=str(places / "agent"),
             env=env,
+            names=NAMES,
         )
 
     return make
@@ -119,6 +122,8 @@ def test_programs_get_no_keys_and_their_own_temporary_folder(policy_of, places):
         "SSH_AUTH_SOCK": "s",
         "NPM_TOKEN": "t",
         "KEYBOARD": "us",
+        "DATABASE_URL": "postgres://app:pw@db.example/app",
+        "SENTRY_DSN": "https://1@sentry.example/2",
     }
 
     found = policy.environment(env)

@@ -9,15 +9,15 @@ from urllib.parse import urlsplit
 
 from attrs import frozen
 
-from pi_hookspecs.secrets import is_secret_name
+from pi_hookspecs.secrets import is_secret_variable
 from pi_sandbox._proxy import allowed_host
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from pi_sandbox._options import Options
 
-__all__ = ["PROTECTED", "Policy", "Way", "make_policy"]
+__all__ = ["Policy", "Way", "make_policy"]
 
 _SECRET_PLACES = (
     ".ssh",
@@ -42,23 +42,6 @@ _SECRET_PLACES = (
 """Below the home directory."""
 _OWN_SECRETS = ("auth.json", "mcp-auth.json", "prompt-history.jsonl", "redact.key", "sessions")
 """Below pi's agent directory."""
-PROTECTED = (
-    ".pi",
-    ".agents",
-    "AGENTS.md",
-    "CLAUDE.md",
-    ".mcp.json",
-    ".envrc",
-    ".vscode/tasks.json",
-    ".bashrc",
-    ".bash_profile",
-    ".profile",
-    ".zshrc",
-    ".zprofile",
-    ".zshenv",
-    ".gitconfig",
-)
-"""Names below a writable folder that run later outside the sandbox, or are read as instructions, merely by existing."""
 _GIT_PROTECTED = ("hooks", "config", "config.worktree", "commondir", "info/attributes")
 """Names in a repository's git folder that git runs, or that tell it what to run."""
 _SOCKETS = (
@@ -146,7 +129,7 @@ class Policy:
         Build tools get caches among the temporary files: they fail without one, and must not write into the user's
         caches, which are used outside the sandbox.
         """
-        kept = {name: value for name, value in env.items() if name in self.env or not is_key_like(name)}
+        kept = {name: value for name, value in env.items() if name in self.env or not is_key_like(name, value)}
         kept |= {"TMPDIR": self.temp, "TMP": self.temp, "TEMP": self.temp}
         kept |= {name: os.path.join(self.temp, folder) for name, folder in _CACHES.items() if name not in self.env}
         if self.network == "open":
@@ -159,12 +142,21 @@ class Policy:
         return kept
 
 
-def is_key_like(name: str) -> bool:
-    """Whether a variable's name suggests that it holds a key, or leads to a helper that does."""
-    return name in _SOCKETS or name.startswith("AWS_") or is_secret_name(name)
+def is_key_like(name: str, value: str) -> bool:
+    """Whether a variable seems to hold a key, or leads to a helper that does."""
+    return name in _SOCKETS or name.startswith("AWS_") or is_secret_variable(name, value)
 
 
-def make_policy(options: Options, *, cwd: str, temp: str, home: str, agent_dir: str, env: Mapping[str, str]) -> Policy:
+def make_policy(
+    options: Options,
+    *,
+    cwd: str,
+    temp: str,
+    home: str,
+    agent_dir: str,
+    env: Mapping[str, str],
+    names: Sequence[str] = (),
+) -> Policy:
     """Return a session's policy for the current contents of the disk.
 
     Args:
@@ -174,6 +166,7 @@ def make_policy(options: Options, *, cwd: str, temp: str, home: str, agent_dir: 
         home: The home directory.
         agent_dir: pi's own directory, which nothing in the sandbox may change.
         env: The environment, which names the sockets of helpers.
+        names: Files that are protected in every folder, because their existence decides what programs do later.
     """
     here = os.path.realpath(cwd)
     secrets = (
@@ -184,7 +177,7 @@ def make_policy(options: Options, *, cwd: str, temp: str, home: str, agent_dir: 
     )
     git = _git_folders(here)
     write = _resolved((here, temp, *git, *options.write), here, home)
-    protected = {os.path.join(folder, name) for folder in write for name in PROTECTED}
+    protected = {os.path.join(folder, name) for folder in write for name in names}
     protected |= {os.path.join(folder, name) for folder in git for name in _GIT_PROTECTED}
     protected |= {os.path.join(here, ".git", name) for name in _GIT_PROTECTED if not os.path.isfile(f"{here}/.git")}
     protected |= _own_files(os.path.realpath(agent_dir), here)

@@ -42,12 +42,15 @@ class Sandbox:
         cwd: The working directory.
         agent_dir: pi's own directory; changed versions of protected files go to ``sandbox-evidence`` in it.
         env: pi's environment.
+        names: What ``ctx.project_files`` returns.
 
     Raises:
         PiError: No engine works here.
     """
 
-    def __init__(self, options: Options, cwd: str, agent_dir: str, env: Mapping[str, str]) -> None:
+    def __init__(
+        self, options: Options, cwd: str, agent_dir: str, env: Mapping[str, str], names: Sequence[str] = ()
+    ) -> None:
         self.options = options
         self.engine: Engine = _engine(options.mode)
         self._temp = tempfile.TemporaryDirectory(prefix="pi-sandbox-")
@@ -59,13 +62,14 @@ class Sandbox:
         self._kept: dict[str, Kept] = {}
         self._granted: tuple[str, ...] = ()
         self._places = {"cwd": cwd, "home": os.path.expanduser("~"), "agent_dir": agent_dir}
+        self._names = tuple(names)
         self._env = env
 
     @property
     def policy(self) -> Policy:
         """The policy for the current contents of the disk."""
         options = evolve(self.options, write=(*self.options.write, *self._granted))
-        return make_policy(options, temp=self._temp.name, env=self._env, **self._places)
+        return make_policy(options, temp=self._temp.name, env=self._env, names=self._names, **self._places)
 
     async def way(self) -> Way | None:
         """Return the way to the proxy, which is started with the first program; None without one."""
@@ -129,7 +133,9 @@ def sandbox_of(ctx: PiContext) -> Sandbox | None:
     known = _sandboxes().get(ctx.session.id)
     if known is None or known.options != options:
         close_sandbox(ctx.session.id)
-        known = Sandbox(options, os.fspath(ctx.cwd), os.fspath(ctx.settings.agent_dir), dict(os.environ))
+        known = Sandbox(
+            options, os.fspath(ctx.cwd), os.fspath(ctx.settings.agent_dir), dict(os.environ), ctx.project_files()
+        )
         _sandboxes()[ctx.session.id] = known
     return known
 

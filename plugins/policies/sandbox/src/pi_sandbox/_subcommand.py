@@ -13,6 +13,8 @@ from attrs import evolve
 from pi_hookspecs import PiError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pi_hookspecs import SettingsView
     from pi_sandbox._state import Sandbox
 
@@ -32,7 +34,7 @@ def run_subcommand(arguments: list[str], host: Any) -> int:
         case ["check"]:
             return _check()
         case ["run", *rest]:
-            return _run(rest, host.settings)
+            return _run(rest, host.settings, host.project_files())
         case [] | ["-h" | "--help"]:
             sys.stdout.write(_USAGE)
             return 0
@@ -52,7 +54,7 @@ def _check() -> int:
     return 0 if working else 1
 
 
-def _run(arguments: list[str], settings: SettingsView) -> int:
+def _run(arguments: list[str], settings: SettingsView, names: Sequence[str]) -> int:
     engine = None
     if arguments[:1] == ["--engine"] and len(arguments) > 1:
         engine, arguments = arguments[1], arguments[2:]
@@ -65,7 +67,7 @@ def _run(arguments: list[str], settings: SettingsView) -> int:
     try:
         options = read_options(settings, engine)
         options = evolve(options, mode="auto") if options.mode == "off" else options
-        sandbox = Sandbox(options, os.getcwd(), os.fspath(settings.agent_dir), dict(os.environ))
+        sandbox = Sandbox(options, os.getcwd(), os.fspath(settings.agent_dir), dict(os.environ), names)
         try:
             return asyncio.run(_run_inside(sandbox, arguments[1:]))
         finally:

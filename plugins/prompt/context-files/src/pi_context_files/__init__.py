@@ -9,9 +9,18 @@ from pi_hookspecs import hookimpl
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pi_hookspecs import PiContext, ResourceKind, SystemPromptEvent, SystemPromptResult
+    from pi_hookspecs import PiContext, ProjectFile, ResourceKind, SystemPromptEvent, SystemPromptResult
 
-__all__ = ["register_resource_kinds", "system_prompt"]
+__all__ = ["register_project_files", "register_resource_kinds", "system_prompt"]
+
+
+@hookimpl
+def register_project_files() -> Sequence[ProjectFile]:
+    """Name the files that are put into the prompt."""
+    from pi_context_files._discovery import NAMES
+    from pi_hookspecs import ProjectFile
+
+    return [ProjectFile(name) for name in NAMES]
 
 
 @hookimpl

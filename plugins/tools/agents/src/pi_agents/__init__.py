@@ -7,9 +7,16 @@ from typing import TYPE_CHECKING
 from pi_hookspecs import hookimpl
 
 if TYPE_CHECKING:
-    from pi_hookspecs import Command, PiAPI, ResourceKind, Subcommand
+    from pi_hookspecs import Command, PiAPI, ProjectFile, ResourceKind, Subcommand
 
-__all__ = ["activate", "pi_when", "register_commands", "register_resource_kinds", "register_subcommands"]
+__all__ = [
+    "activate",
+    "pi_when",
+    "register_commands",
+    "register_project_files",
+    "register_resource_kinds",
+    "register_subcommands",
+]
 
 pi_when = {"files": ["agents", "./.claude/agents", "~/.claude/agents"], "settings": ["agents.enabled"]}
 
@@ -28,6 +35,14 @@ def register_resource_kinds() -> list[ResourceKind]:
     from pi_agents._kind import agent_kind
 
     return [agent_kind()]
+
+
+@hookimpl
+def register_project_files() -> list[ProjectFile]:
+    """Name the folder of agent files that other agents use, too."""
+    from pi_hookspecs import ProjectFile
+
+    return [ProjectFile(".claude/agents")]
 
 
 @hookimpl
