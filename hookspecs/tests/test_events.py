@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 import pi_hookspecs
+from pi_testing import for_each
 
 TYPES = {
     value.type: name
@@ -21,6 +20,6 @@ SESSION = """compaction_start compaction_end auto_retry_start auto_retry_end age
     summarization_retry_finished bash_execution_update extension_error""".split()
 
 
-@pytest.mark.parametrize("name", [*STREAM, *AGENT, *SESSION])
+@for_each("name", [*STREAM, *AGENT, *SESSION])
 def test_event_of_the_contract_has_a_class(name):
     assert name in TYPES

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import pi_hookspecs
+from pi_testing import for_each
 
 PACKAGE = Path(pi_hookspecs.__file__).parent
 
@@ -29,7 +30,7 @@ def test_type_checkers_see_the_same_modules():
     assert seen == {f"pi_hookspecs.{module}" for module in pi_hookspecs._HOMES}
 
 
-@pytest.mark.parametrize("name", pi_hookspecs.__all__)
+@for_each("name", pi_hookspecs.__all__)
 def test_a_public_name_can_be_had(name):
     assert getattr(pi_hookspecs, name) is not None
 

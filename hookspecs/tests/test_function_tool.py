@@ -30,6 +30,7 @@ import pytest
 from attrs import Factory, define, field
 
 from pi_hookspecs import AbortController, ImageContent, PiAPI, TextContent, Tool, ToolResult, Usage, tool
+from pi_testing import for_each
 
 if TYPE_CHECKING:  # where plugin authors have them, too
     from pi_hookspecs import ToolContext  # noqa: TC004 - the decorator must not look at ctx
@@ -384,7 +385,7 @@ class TestSchema:
 
 
 class TestRefusal:
-    @pytest.mark.parametrize(
+    @for_each(
         ("annotation", "message"),
         [
             (complex, "'x' is annotated complex, which JSON schema cannot say; use str, int"),
@@ -401,7 +402,6 @@ class TestRefusal:
             ("a b", "'x' is annotated 'a b'"),
             ("Answer", "name 'Answer' is not defined"),
         ],
-        ids=str,
     )
     def test_what_json_schema_cannot_express_names_function_and_parameter(self, annotation, message):
         with pytest.raises(TypeError, match=message) as caught:
@@ -433,7 +433,7 @@ class TestRefusal:
         with pytest.raises(TypeError, match="Tool function 'go' has no docstring"):
             tool(go)
 
-    @pytest.mark.parametrize(
+    @for_each(
         ("annotation", "name"),
         [
             (int, "int"),
@@ -453,7 +453,7 @@ class TestRefusal:
         with pytest.raises(TypeError, match=re.escape(f"'go' returns {name}; return a str, a text or image block")):
             tool(go)
 
-    @pytest.mark.parametrize(
+    @for_each(
         "annotation",
         [
             str,
@@ -498,7 +498,7 @@ class TestRefusal:
 
 
 class TestCall:
-    @pytest.mark.parametrize(
+    @for_each(
         ("annotation", "value", "result"),
         [
             (str, "a", "a"),
@@ -521,7 +521,6 @@ class TestCall:
             (list[Range], [{"start": 1}, {"start": 2, "end": 3}], [Range(1), Range(2, 3)]),
             (Any, {"k": ["a"]}, {"k": ["a"]}),
         ],
-        ids=str,
     )
     async def test_arguments_arrive_as_annotated(self, annotation, value, result):
         seen = await received(annotation, value)
@@ -529,7 +528,7 @@ class TestCall:
         assert seen == result
         assert type(seen) is type(result)
 
-    @pytest.mark.parametrize("annotation", [Path, list[Path], dict[str, Path], Range, int | Path])
+    @for_each("annotation", [Path, list[Path], dict[str, Path], Range, int | Path])
     async def test_what_a_hook_made_of_them_arrives_as_it_is(self, annotation):
         marker = object()
 
@@ -624,7 +623,7 @@ TEXT, IMAGE = TextContent("a"), ImageContent("aGk=", "image/png")
 
 
 class TestAnswer:
-    @pytest.mark.parametrize(
+    @for_each(
         ("answer", "content"),
         [
             ("text", (TextContent("text"),)),

@@ -5,11 +5,11 @@ from __future__ import annotations
 import inspect
 
 import attrs
-import pytest
 
 import pi_hookspecs
 from pi_hookspecs import Answers, OnFailure, Rule, answers_of
 from pi_hookspecs.specs import EVENT_STAGES, all_hookspecs
+from pi_testing import for_each
 
 ALL = all_hookspecs()
 EVENTS = {name: spec for name, spec in ALL.items() if answers_of(spec) is not None}
@@ -31,7 +31,7 @@ def result_type(spec):
     return None if name in ("None", "Any") or name.startswith("Mapping[") else getattr(pi_hookspecs, name)
 
 
-@pytest.mark.parametrize("name", sorted({*DOCUMENT_000, *DOCUMENT_001, "agent_before_settle", "agent_settled"}))
+@for_each("name", sorted({*DOCUMENT_000, *DOCUMENT_001, "agent_before_settle", "agent_settled"}))
 def test_every_event_of_the_documents_is_a_hook(name):
     assert name in EVENTS
 
@@ -40,27 +40,27 @@ def test_document_001_has_29_events():
     assert len(DOCUMENT_001) == 29
 
 
-@pytest.mark.parametrize("spec", ALL.values(), ids=ALL)
+@for_each("spec", ALL.values())
 def test_a_hook_documents_when_it_runs_and_how_answers_combine(spec):
     text = inspect.getdoc(spec) or ""
 
     assert all(label in text for label in ("When:", "Answers:", "On error:", "Since: 1."))
 
 
-@pytest.mark.parametrize("spec", EVENTS.values(), ids=EVENTS)
+@for_each("spec", EVENTS.values())
 def test_an_event_hook_takes_event_and_ctx_and_may_be_async(spec):
     assert list(inspect.signature(spec).parameters) == ["event", "ctx"]
     assert inspect.iscoroutinefunction(spec) is (spec.__name__ not in PLAIN)
 
 
-@pytest.mark.parametrize("name", EVENTS)
+@for_each("name", EVENTS)
 def test_the_event_is_named_after_the_hook(name):
     event = getattr(pi_hookspecs, EVENTS[name].__annotations__["event"])
 
     assert event.type == name
 
 
-@pytest.mark.parametrize("spec", EVENTS.values(), ids=EVENTS)
+@for_each("spec", EVENTS.values())
 def test_the_rules_name_fields_of_the_result(spec):
     declared, result = answers_of(spec), result_type(spec)
 
@@ -71,7 +71,7 @@ def test_the_rules_name_fields_of_the_result(spec):
         assert declared.whole is not None
 
 
-@pytest.mark.parametrize("spec", EVENTS.values(), ids=EVENTS)
+@for_each("spec", EVENTS.values())
 def test_the_docstring_names_the_rule(spec):
     declared = answers_of(spec)
     rules = {declared.whole} if declared.whole else set(declared.fields.values())

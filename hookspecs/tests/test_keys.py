@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from itertools import permutations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pi_hookspecs import Shortcut, canonical_key
+from pi_testing import for_each
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("written", "name"),
     [
         ("f5", "f5"),

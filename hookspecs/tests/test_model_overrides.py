@@ -6,6 +6,7 @@ import pytest
 
 from pi_hookspecs import MessageBuilder, Model, ModelCost, PriceTier
 from pi_hookspecs.model_json import Wrong, override_of
+from pi_testing import for_each
 
 MODEL = Model(
     id="m",
@@ -36,7 +37,7 @@ def test_headers_are_joined_and_texts_replaced():
     assert (changed.headers, changed.api, changed.base_url) == ({"a": "1", "b": "2"}, "other", "https://b")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("data", "path"),
     [
         (1, ()),

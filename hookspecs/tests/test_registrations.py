@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import attrs
-import pytest
 
 from pi_hookspecs import Command, Flag, Mode, ResourceKind, Shortcut, Subcommand, Theme
+from pi_testing import for_each
 
 KINDS = {
     Command: {"handler": print},
@@ -18,12 +18,12 @@ KINDS = {
 }
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+@for_each("kind", KINDS)
 def test_the_name_can_be_given_by_position_and_by_keyword(kind):
     assert kind("acme", **KINDS[kind]).name == kind(name="acme", **KINDS[kind]).name == "acme"
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+@for_each("kind", KINDS)
 def test_everything_else_is_given_by_keyword(kind):
     name, *others = attrs.fields(kind)
 

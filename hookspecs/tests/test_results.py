@@ -18,6 +18,7 @@ from pi_hookspecs import (
     ToolResultResult,
     TurnEndResult,
 )
+from pi_testing import for_each
 
 NOTE = CustomMessage(custom_type="note", content="n", timestamp=1)
 
@@ -44,7 +45,7 @@ def test_one_path_is_not_taken_for_a_list_of_its_letters():
         ResourcesDiscoverResult(theme_paths="/a")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("make", "message"),
     [
         (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pi_hookspecs import is_secret_name, is_secret_variable
+from pi_testing import for_each
 
 SECRET = (
     "OPENAI_API_KEY GITHUB_TOKEN AWS_SECRET_ACCESS_KEY AWS_ACCESS_KEY_ID PGPASSWORD DB_PASS MYSQL_PWD GITHUB_PAT"
@@ -19,12 +20,12 @@ HARMLESS = (
 )
 
 
-@pytest.mark.parametrize("name", SECRET.split())
+@for_each("name", SECRET.split())
 def test_the_value_of_this_name_is_a_secret(name):
     assert is_secret_name(name)
 
 
-@pytest.mark.parametrize("name", HARMLESS.split())
+@for_each("name", HARMLESS.split())
 def test_the_value_of_this_name_is_none(name):
     assert not is_secret_name(name)
 

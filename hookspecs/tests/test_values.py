@@ -15,6 +15,7 @@ from attrs import Factory, field, frozen
 import pi_hookspecs
 from pi_hookspecs import Tool, Usage, UserMessage
 from pi_hookspecs.values import ReprMixin, Value
+from pi_testing import for_each
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -113,7 +114,7 @@ def contract_classes():
     )
 
 
-@pytest.mark.parametrize("each", contract_classes(), ids=lambda each: each.__qualname__)
+@for_each("each", contract_classes())
 def test_no_class_of_the_contract_has_methods_compiled_that_values_share(each):
     own = [vars(each).get(name) for name in ("__repr__", "__eq__", "__hash__")]
     compiled = [made.__name__ for made in own if "<attrs generated" in getattr(made, "__code__", made).__repr__()]

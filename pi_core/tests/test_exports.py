@@ -6,9 +6,8 @@ import subprocess
 import sys
 from importlib import import_module
 
-import pytest
-
 import pi_core
+from pi_testing import for_each
 
 
 def test_every_name_that_is_offered_is_listed_for_completion_and_star_imports():
@@ -18,7 +17,7 @@ def test_every_name_that_is_offered_is_listed_for_completion_and_star_imports():
     assert offered <= set(dir(pi_core))
 
 
-@pytest.mark.parametrize("name", pi_core.__all__)
+@for_each("name", pi_core.__all__)
 def test_every_name_can_be_imported_and_says_what_it_is(name):
     value = getattr(pi_core, name)
 

@@ -23,6 +23,7 @@ from pi_cli._registrations import register_subcommands
 from pi_core.host import PluginHost
 from pi_core.settings import Settings
 from pi_hookspecs import UserError
+from pi_testing import for_each
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -95,7 +96,7 @@ def test_commands_have_options_and_subcommands_that_exist(page: str, command: st
         pytest.fail(str(error))
 
 
-@pytest.mark.parametrize("block", blocks("python"), ids=lambda block: block.page)
+@for_each("block", blocks("python"))
 def test_code_imports_what_exists(block: Block) -> None:
     is_decorator = block.text.startswith("@") and "def " not in block.text
     code = f"{block.text}def test(): ..." if is_decorator else block.text
@@ -108,7 +109,7 @@ def test_code_imports_what_exists(block: Block) -> None:
             assert [name for name in missing if importlib.util.find_spec(f"{node.module}.{name}") is None] == []
 
 
-@pytest.mark.parametrize("block", blocks("json", "toml", "yaml"), ids=lambda block: f"{block.page} {block.kind}")
+@for_each("block", blocks("json", "toml", "yaml"))
 def test_data_can_be_read(block: Block) -> None:
     if block.kind == "toml":
         tomllib.loads(block.text)

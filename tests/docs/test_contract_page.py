@@ -7,7 +7,7 @@ import re
 from functools import cache
 from pathlib import Path
 
-import pytest
+from pi_testing import for_each
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "reference" / "contract-1.1.md"
@@ -50,7 +50,7 @@ def test_there_are_rows_and_none_is_there_twice():
     assert sorted(set(needs)) == sorted(needs)
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row[0][:60])
+@for_each("row", ROWS)
 def test_a_row_has_a_page_and_tests_that_exist_or_a_reason(row):
     assert len(row) == 4
     need, name, page, evidence = row
@@ -64,7 +64,7 @@ def test_a_row_has_a_page_and_tests_that_exist_or_a_reason(row):
     assert [f"{file}::{test}" for file, test in tests if test not in names_in(ROOT / file)] == []
 
 
-@pytest.mark.parametrize("link", sorted(set(re.findall(r"\]\(([^)]+)\)", "\n".join(LINES)))))
+@for_each("link", sorted(set(re.findall(r"\]\(([^)]+)\)", "\n".join(LINES)))))
 def test_a_link_leads_to_a_heading_of_a_page(link):
     target, _, anchor = link.partition("#")
     file = (PAGE.parent / target).resolve() if target else PAGE

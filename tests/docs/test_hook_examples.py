@@ -10,6 +10,7 @@ import pytest
 from attrs import evolve
 
 from pi_hookspecs.specs import all_hookspecs
+from pi_testing import for_each
 from pi_testing._options import PiOptions
 from pi_testing._under_test import plugins_for
 
@@ -88,7 +89,7 @@ async def test_what_an_example_shows_is_not_so_without_it(shows, fake_ui, is_the
     fake_ui.release()  # the answer to a dialog that the plugin would have opened
 
 
-@pytest.mark.parametrize("hook", all_hookspecs())
+@for_each("hook", all_hookspecs())
 def test_example_is_about_its_hook(hook):
     text = (EXAMPLES / f"{hook}.py").read_text()
     plugin, _, output = text.partition("\n# Shown by\n")

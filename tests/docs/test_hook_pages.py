@@ -15,7 +15,7 @@ from pi_core.wire import to_wire
 from pi_hookspecs import answers_of, hookimpl
 from pi_hookspecs.samples import sample_event, sampled_hooks
 from pi_hookspecs.specs import all_hookspecs
-from pi_testing import make_tool, text, tool_call
+from pi_testing import for_each, make_tool, text, tool_call
 
 ROOT = Path(__file__).parents[2]
 PAGES = ROOT / "docs" / "hooks"
@@ -75,7 +75,7 @@ def test_pages_and_events_are_what_the_script_writes():
     assert (done.stdout, done.returncode) == ("", 0), done.stderr
 
 
-@pytest.mark.parametrize("name", all_hookspecs())
+@for_each("name", all_hookspecs())
 def test_hook_documents_when_it_runs_and_how_answers_combine(name):
     spec = all_hookspecs()[name]
     page = (PAGES / f"{name}.md").read_text()
@@ -89,7 +89,7 @@ def test_every_event_hook_has_a_sample_of_its_event():
     assert {*sampled_hooks()} == {*EVENTS}
 
 
-@pytest.mark.parametrize("name", sampled_hooks())
+@for_each("name", sampled_hooks())
 def test_a_sample_survives_the_way_through_its_file(name):
     from pi_cli._event_file import read_event
 

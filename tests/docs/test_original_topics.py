@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pytest
+from pi_testing import for_each
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "from-the-original.md").read_text(encoding="utf-8")
@@ -34,7 +34,7 @@ def test_every_page_of_the_original_has_a_row() -> None:
     assert sorted(named) == sorted(TOPICS)
 
 
-@pytest.mark.parametrize(("topics", "here"), ROWS, ids=[topics for topics, _ in ROWS])
+@for_each(("topics", "here"), ROWS)
 def test_a_row_leads_somewhere(topics: str, here: str) -> None:
     del topics
 

@@ -32,6 +32,7 @@ import pytest
 from sybil import Document, Sybil
 from sybil.parsers.markdown import CodeBlockParser, SkipParser
 
+from pi_testing import for_each
 from pi_testing.fake_servers import anthropic, google, mistral, openai
 from pi_testing.fake_servers.oauth import FakeAuthorization
 
@@ -237,7 +238,7 @@ def project(folder: Path, environ: dict[str, str]) -> Path:
 MARKS = [(page, match["reason"]) for page in PAGES for match in MARK.finditer(page.read_text(encoding="utf-8"))]
 
 
-@pytest.mark.parametrize(("page", "reason"), MARKS, ids=[f"{page.parent.name}/{page.name}" for page, _ in MARKS])
+@for_each(("page", "reason"), MARKS)
 def test_a_block_that_is_not_run_says_why(page: Path, reason: str) -> None:
     by_another_test = BY_OTHERS.fullmatch(reason)
     if by_another_test is None:

@@ -6,12 +6,12 @@ import re
 from pathlib import Path
 
 import attrs
-import pytest
 
 import pi_hookspecs
 from pi_core.wire import wire_name
 from pi_hookspecs import AgentMessage, Content, SessionEntry
 from pi_hookspecs.events import notices
+from pi_testing import for_each
 
 PAGES = Path(__file__).parents[2] / "docs" / "reference"
 UNION = {"messages": (*AgentMessage.__args__, *Content.__args__), "session-files": SessionEntry.__args__}
@@ -25,7 +25,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("page", "cls"), CASES, ids=lambda each: getattr(each, "__name__", each))
+@for_each(("page", "cls"), CASES)
 def test_page_names_every_field(page, cls):
     text = (PAGES / f"{page}.md").read_text(encoding="utf-8")
 
@@ -38,7 +38,7 @@ def test_page_names_every_field(page, cls):
     assert missing == []
 
 
-@pytest.mark.parametrize("page", sorted(PAGES.glob("*.md")), ids=lambda page: page.stem)
+@for_each("page", sorted(PAGES.glob("*.md")))
 def test_links_lead_somewhere(page):
     links = re.findall(r"\]\(([^)#]+)", page.read_text(encoding="utf-8"))
 

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from pi_testing import for_each
+
 ROOT = Path(__file__).parents[2]
 PAGES = [
     *ROOT.glob("*.md"),
@@ -25,7 +27,7 @@ def test_no_text_cites_what_a_reader_does_not_have() -> None:
     assert {file: found for file, text in texts.items() if (found := NOWHERE.findall(text))} == {}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda file: str(file.relative_to(ROOT)))
+@for_each("page", PAGES)
 def test_links_between_pages_lead_to_files(page: Path) -> None:
     targets = re.findall(r"\]\((?!https?://|#)([^)#]+)[^)]*\)", page.read_text(encoding="utf-8"))
 

@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 
 import attrs
-import pytest
 
 import pi_hookspecs
+from pi_testing import for_each
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "values.md").read_text(encoding="utf-8")
@@ -27,7 +27,7 @@ def test_the_page_is_what_the_script_writes():
     assert done.returncode == 0
 
 
-@pytest.mark.parametrize("name", ASKED_FOR.split())
+@for_each("name", ASKED_FOR.split())
 def test_what_authors_look_for_has_a_table(name):
     section = re.search(rf"### `{name}`\n(.*?)(?=\n###? |\Z)", PAGE, re.DOTALL)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-import pytest
+from pi_testing import for_each
 
 LAZY = (
     "pi_client",
@@ -17,7 +17,7 @@ LAZY = (
 )
 
 
-@pytest.mark.parametrize("package", LAZY)
+@for_each("package", LAZY)
 def test_a_package_shows_its_public_names_and_nothing_else(package: str) -> None:
     module = import_module(package)
 

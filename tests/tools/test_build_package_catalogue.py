@@ -10,6 +10,7 @@ import pytest
 
 from pi_core.settings import Settings
 from pi_packages._catalogue import catalogue, find
+from pi_testing import for_each
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
@@ -45,7 +46,7 @@ def test_packages_of_this_repository_are_described_by_their_projects():
     assert "web pages" in entry["description"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "reason"),
     [
         ("package = 1 2", "is not TOML"),

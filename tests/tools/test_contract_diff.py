@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
+from pi_testing import for_each
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
@@ -111,7 +111,7 @@ BREAKS = [
 ]
 
 
-@pytest.mark.parametrize(("path", "value", "line"), BREAKS, ids=[line for _, _, line in BREAKS])
+@for_each(("path", "value", "line"), BREAKS)
 def test_a_break_is_found_and_named(path, value, line):
     found = [*breaks(OLD, changed(path, value))]
 
@@ -135,7 +135,7 @@ ADDITIONS = [
 ]
 
 
-@pytest.mark.parametrize(("path", "value"), ADDITIONS, ids=[" ".join(path) for path, _ in ADDITIONS])
+@for_each(("path", "value"), ADDITIONS)
 def test_an_addition_is_no_break(path, value):
     assert [*breaks(OLD, changed(path, value))] == []
 

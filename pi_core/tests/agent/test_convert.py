@@ -22,6 +22,7 @@ from pi_hookspecs import (
     UnknownMessage,
     UserMessage,
 )
+from pi_testing import for_each
 
 FOR_THE_MODEL = [
     UserMessage(content="hello"),
@@ -47,7 +48,7 @@ def converted_text(message):
     return converted.text
 
 
-@pytest.mark.parametrize("message", FOR_THE_MODEL, ids=lambda message: message.role)
+@for_each("message", FOR_THE_MODEL)
 def test_the_models_own_roles_stay_as_they_are(message):
     (converted,) = convert_to_llm([message])
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from pi_core.agent.plain_schemas import fits, is_plain
+from pi_testing import for_each
 
 NAMES = st.sampled_from(["a", "b", "c"])
 TYPES = ("string", "number", "integer", "boolean", "null", "array", "object")
@@ -56,7 +57,7 @@ def test_a_plain_schema_is_a_valid_one(schema):
     Draft202012Validator.check_schema(schema)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "schema",
     [
         {"type": "object", "minProperties": 1},

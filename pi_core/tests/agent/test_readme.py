@@ -8,10 +8,10 @@ import sys
 from pathlib import Path
 
 import attrs
-import pytest
 
 import pi_core.agent
 from pi_core import LoopCallbacks
+from pi_testing import for_each
 
 FOLDER = Path(pi_core.agent.__file__).parent
 PAGE = (FOLDER / "README.md").read_text(encoding="utf-8")
@@ -32,7 +32,7 @@ def test_the_program_prints_two_turns_and_the_answer(tmp_path):
     assert lines.count("tool_execution_end") == 1
 
 
-@pytest.mark.parametrize("name", sorted(set(re.findall(r"(?<!/)\b\w+\.py\b", PAGE))))
+@for_each("name", sorted(set(re.findall(r"(?<!/)\b\w+\.py\b", PAGE))))
 def test_a_file_that_the_page_names_exists(name):
     assert (FOLDER / name).is_file()
 

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from pi_core.agent.validation import ArgumentValidator
 from pi_hookspecs import InvalidArguments, Tool, ToolCall, tool
+from pi_testing import for_each
 
 READ = {
     "type": "object",
@@ -106,7 +107,7 @@ class TestText:
     def test_what_was_received_is_shown_not_what_it_was_coerced_to(self):
         assert '"offset": "2"' in refusal(READ, {"offset": "2"})
 
-    @pytest.mark.parametrize(
+    @for_each(
         ("schema", "value", "text"),
         [
             ({"type": "integer"}, 1.5, "must be integer"),
@@ -164,8 +165,8 @@ class TestText:
 
         assert str(caught.value) == 'Invalid arguments for tool "read": arguments are not valid JSON: line 1'
 
-    @pytest.mark.parametrize("arguments", [[], "x", None, 5])
-    @pytest.mark.parametrize("schema", [READ, {}])
+    @for_each("arguments", [[], "x", None, 5])
+    @for_each("schema", [READ, {}])
     def test_arguments_that_are_no_object_are_refused(self, arguments, schema):
         text = refusal(schema, arguments)
 
@@ -175,7 +176,7 @@ class TestText:
 class TestCoercion:
     """The table of AJV's ``coerceTypes``."""
 
-    @pytest.mark.parametrize(
+    @for_each(
         ("wanted", "value", "result"),
         [
             ("string", 12, "12"),
@@ -213,7 +214,7 @@ class TestCoercion:
         assert coerced == result
         assert type(coerced) is type(result)
 
-    @pytest.mark.parametrize(
+    @for_each(
         ("wanted", "value"),
         [
             ("number", ""),
@@ -432,8 +433,8 @@ class TestHostileArguments:
 
         assert refusal(READ, loop).endswith("Received arguments:\n(cannot be shown as JSON)")
 
-    @pytest.mark.parametrize("wanted", ["number", "integer", "string", "boolean"])
-    @pytest.mark.parametrize("more", [{}, {"multipleOf": 0.1}, {"maximum": 5.5}])
+    @for_each("wanted", ["number", "integer", "string", "boolean"])
+    @for_each("more", [{}, {"multipleOf": 0.1}, {"maximum": 5.5}])
     def test_huge_integers_are_no_crash(self, wanted, more):
         try:
             validate(of(x={"type": wanted, **more}) | {"required": ["x"]}, {"x": 10**6000})
@@ -467,7 +468,7 @@ class TestHostileArguments:
 
 
 class TestBrokenSchemas:
-    @pytest.mark.parametrize(
+    @for_each(
         ("schema", "problem"),
         [
             (of(limit={"type": "nmber"}), "properties.limit.type: 'nmber' is not valid"),
@@ -500,7 +501,7 @@ class TestBrokenSchemas:
 
         assert "Unresolvable" in refusal({"$ref": "https://schema.invalid/x.json"}, {"x": 1})
 
-    @pytest.mark.parametrize(
+    @for_each(
         "schema",
         [
             READ,

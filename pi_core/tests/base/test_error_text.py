@@ -9,11 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pi_core import error_text
+from pi_testing import for_each
 
 ADVICE = "Wait a moment, or choose another model with --model."
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("raw", "words"),
     [
         # Anthropic, Completions, Responses, Mistral, Google, Bedrock as their codecs word them

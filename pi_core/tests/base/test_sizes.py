@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
 from pi_core.base.sizes import format_size
+from pi_testing import for_each
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("size", "message"),
     [
         (0, "0 bytes"),

@@ -6,12 +6,12 @@ import itertools
 import re
 import unicodedata
 
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pi_core.base import terminal_text
 from pi_core.base.terminal_text import clean_text, hidden_characters, one_line
+from pi_testing import for_each
 
 FILLERS = "\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0"  # letters and marks by category, and yet not seen
 JOINERS = "\u200c\u200d"
@@ -67,7 +67,7 @@ def test_visible_text_is_not_touched(text):
     assert clean_text(text) == text
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "output"),
     [
         ("\x1b]0;title\x07", r"\x1b]0;title\x07"),
@@ -90,7 +90,7 @@ def test_what_is_hidden_is_written_as_python_writes_it(text, output):
     assert clean_text(text) == output
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     ["👨\u200d👩\u200d👧", "❤\ufe0f\u200d🔥", "1\ufe0f\u20e3", "©\ufe0f", "می\u200cروم", "क्\u200dष", "葛\U000e0100"],
 )

@@ -18,7 +18,7 @@ from pi_hookspecs import (
     UserMessage,
     hookimpl,
 )
-from pi_testing import error, stall, text
+from pi_testing import error, for_each, stall, text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -186,9 +186,9 @@ async def test_an_answer_after_a_refusal_ends_with_no_exit_code(
     assert pi_session.exit_code == 1
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("code", "fits"), [(None, True), (1, True), (255, True), (0, False), (256, False), (True, False), ("4", False)]
 )
-@pytest.mark.parametrize("result", [BeforeModelRequestResult, ContextResult])
+@for_each("result", [BeforeModelRequestResult, ContextResult])
 def test_an_exit_code_is_one_of_a_failure(result: Any, code: object, fits: bool) -> None:
     assert (result(block=True, exit_code=code).problem(None) is None) == fits

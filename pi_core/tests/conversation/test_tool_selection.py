@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
-
 from pi_core.conversation.tool_selection import ToolSelection
+from pi_testing import for_each
 
 KNOWN = ["read", "bash", "edit", "write", "grep", "find", "ls", "git_log", "git_diff"]
 DEFAULT = ["read", "bash", "edit", "write"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("wanted", "excluded", "names"),
     [
         (None, (), ["read", "bash", "edit", "write"]),

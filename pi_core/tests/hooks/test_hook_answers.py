@@ -53,6 +53,7 @@ from pi_hookspecs import (
     hookimpl,
 )
 from pi_hookspecs.specs import agent, all_hookspecs, request, session, tools
+from pi_testing import for_each
 
 if TYPE_CHECKING:
     from pi_core.hooks.reports import HookFailure
@@ -122,7 +123,7 @@ async def test_an_implementation_may_be_sync_or_async_and_takes_what_it_names(na
     assert asked.failures == []
 
 
-@pytest.mark.parametrize("name", EVENT_HOOKS)
+@for_each("name", EVENT_HOOKS)
 async def test_a_hook_without_implementations_has_no_answer(name):
     asked = Asked()
 
@@ -130,7 +131,7 @@ async def test_a_hook_without_implementations_has_no_answer(name):
     assert await asked.hooks.call(EVENT_HOOKS[name], event_of(EVENT_HOOKS[name]), CTX) is None
 
 
-@pytest.mark.parametrize("name", EVENT_HOOKS)
+@for_each("name", EVENT_HOOKS)
 def test_every_spec_declares_a_combination_that_is_dispatched(name):
     declared = answers_of(EVENT_HOOKS[name])
 
@@ -434,7 +435,7 @@ async def test_a_change_of_branch_mixes_first_and_pipe():
 # handlers that a plugin adds at run time
 
 
-@pytest.mark.parametrize(
+@for_each(
     "handler",
     [
         lambda event, ctx: got([event, ctx]),
@@ -443,7 +444,6 @@ async def test_a_change_of_branch_mixes_first_and_pipe():
         lambda *both: got([*both]),
         lambda event, ctx, again=False: got([event, ctx]),
     ],
-    ids=["by name", "by name, other order", "by position", "all", "with a default"],
 )
 async def test_a_handler_gets_event_and_ctx_by_name_or_position(handler):
     asked = Asked()

@@ -40,6 +40,7 @@ from pi_hookspecs import (
 )
 from pi_hookspecs.samples import sample_event
 from pi_hookspecs.specs import agent, all_hookspecs, request, tools
+from pi_testing import for_each
 
 if TYPE_CHECKING:
     from pi_core.hooks.reports import HookFailure
@@ -118,8 +119,8 @@ ERRORS = [
 # Raising
 
 
-@pytest.mark.parametrize("is_async", [False, True], ids=["def", "async def"])
-@pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
+@for_each("is_async", [False, True])
+@for_each("error", ERRORS)
 async def test_whatever_a_plugin_raises_is_reported_and_the_next_is_asked(error, is_async):
     seen: list[Any] = []
     asked = Asked("turn_start", broken=raising(error, is_async=is_async), well=seen.append)
@@ -298,10 +299,8 @@ class Opaque:
         raise ValueError
 
 
-@pytest.mark.parametrize(
-    "answer", [True, "no", {"block": True}, Opaque(), ["x" * 1000] * 1000], ids=lambda each: type(each).__name__
-)
-@pytest.mark.parametrize("hook", PAIRS)
+@for_each("answer", [True, "no", {"block": True}, Opaque(), ["x" * 1000] * 1000])
+@for_each("hook", PAIRS)
 async def test_an_answer_of_a_wrong_type_is_a_failure(hook, answer):
     spec, event = PAIRS[hook]
     asked = Asked(hook, broken=lambda: answer)
@@ -317,7 +316,7 @@ async def test_an_answer_of_a_wrong_type_is_a_failure(hook, answer):
     assert len(asked.failure.message) < 400
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("hook", "answer"),
     [
         ("tool_call", ToolCallResult(input=["ls"])),  # type: ignore[arg-type]
@@ -337,7 +336,6 @@ async def test_an_answer_of_a_wrong_type_is_a_failure(hook, answer):
         ("child_environment", {7: "1"}),
         ("child_environment", ["A=1"]),
     ],
-    ids=lambda value: value if isinstance(value, str) else type(value).__name__,
 )
 async def test_an_answer_with_wrong_values_inside_is_a_failure(hook, answer):
     spec, event = {**PAIRS, "child_environment": (tools.child_environment, STARTING)}[hook]

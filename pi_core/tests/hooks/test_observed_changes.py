@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pi_core.hooks.changes import differences
 from pi_hookspecs import BeforeAgentStartResult, ContextResult, UserMessage, hookimpl
-from pi_testing import text
+from pi_testing import for_each, text
 
 
 class Observer:
@@ -139,7 +139,7 @@ def test_there_are_differences_exactly_where_data_differs(old, new):
     assert bool(list(differences(old, new))) == (json.dumps(old, sort_keys=True) != json.dumps(new, sort_keys=True))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("old", "new", "paths"),
     [
         ({"a": 1}, {"a": 1, "b": None}, ["b"]),

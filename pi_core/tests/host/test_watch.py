@@ -11,7 +11,7 @@ import pytest
 from pi_core import create_agent_session
 from pi_core.host.audit_events import deed_of
 from pi_core.host.watch import is_stated
-from pi_testing import text, tool_call
+from pi_testing import for_each, text, tool_call
 
 SOURCE = """
 import asyncio, os, subprocess, sys
@@ -151,7 +151,7 @@ async def test_without_the_setting_nothing_is_heard(tides, tmp_path):
     assert (rows, notices) == ([], [])
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("event", "arguments", "kind", "what"),
     [
         ("open", ("/a/b", "w", 0o1101), "files", "/a/b"),
@@ -177,7 +177,7 @@ def test_audit_events_are_understood(event, arguments, kind, what):
     assert (deed and deed.kind, deed and deed.what) == (kind, what)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("stated", "event", "arguments", "expected"),
     [
         (["~/tides"], "open", (str(Path.home() / "tides" / "moon"), "r", 0), True),

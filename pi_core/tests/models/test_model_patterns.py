@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pi_core.models.patterns import ranked, scope_of, searched, split_level
 from pi_hookspecs import THINKING_LEVELS, Model
+from pi_testing import for_each
 
 
 def model(reference, name=None):
@@ -31,7 +31,7 @@ MODELS = [
 ]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("pattern", "first"),
     [
         ("vendor/sonnet-4", "vendor/sonnet-4"),
@@ -57,7 +57,7 @@ def test_the_best_match_of_a_pattern_comes_first(pattern, first):
     assert found[0].reference == first
 
 
-@pytest.mark.parametrize("pattern", ["", "opus-9", "vendor", "vendor/sonnet-9", "*opus", "[z]*"])
+@for_each("pattern", ["", "opus-9", "vendor", "vendor/sonnet-9", "*opus", "[z]*"])
 def test_a_pattern_without_matches_finds_nothing(pattern):
     assert ranked(pattern, MODELS) == []
 
@@ -75,7 +75,7 @@ def test_ids_without_a_date_come_before_dated_ones_and_the_newest_of_each_first(
     ]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("pattern", "before", "level"),
     [
         ("sonnet:high", "sonnet", "high"),
@@ -149,7 +149,7 @@ def test_invalid_levels_and_patterns_without_matches_give_warnings():
 # The search of a list
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("search", "found"),
     [
         ("opus", ["a/opus-4", "b/opus-5"]),

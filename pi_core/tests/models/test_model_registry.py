@@ -7,6 +7,7 @@ import pytest
 from pi_core import ModelRegistry, PluginHost, Settings
 from pi_core.models.thinking import clamp_thinking_level, thinking_levels
 from pi_hookspecs import MissingKey, Model, NoModel, ProviderInfo, UnknownName, hookimpl
+from pi_testing import for_each
 
 
 def model(provider, model_id, **fields):
@@ -201,7 +202,7 @@ def test_a_model_that_cannot_think_is_always_off():
     assert clamp_thinking_level(model("a", "m"), "high") == "off"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("table", "level", "clamped"),
     [
         (None, "medium", "medium"),

@@ -6,6 +6,7 @@ import pytest
 
 from pi_core.models.overflow import is_context_overflow, is_recoverable_length, is_throttling
 from pi_hookspecs import AssistantMessage, Usage
+from pi_testing import for_each
 
 OVERFLOWS = [
     "prompt is too long: 213462 tokens > 200000 maximum",
@@ -63,13 +64,13 @@ def answer(stop_reason="error", error_message=None, provider="p", **usage):
     )
 
 
-@pytest.mark.parametrize("text", OVERFLOWS)
+@for_each("text", OVERFLOWS)
 def test_an_overflow_is_recognised_in_any_case(text):
     assert is_context_overflow(answer(error_message=text))
     assert is_context_overflow(answer(error_message=text.upper()))
 
 
-@pytest.mark.parametrize("text", OTHERS)
+@for_each("text", OTHERS)
 def test_other_errors_are_no_overflow(text):
     assert not is_context_overflow(answer(error_message=text))
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pi_core.plugin_api.form_dialogs import ask_fields
 from pi_core.plugin_api.form_values import problem_of, read_text
 from pi_hookspecs import AbortController, FormField, FormOption, UserError
-from pi_testing import FakeUI
+from pi_testing import FakeUI, for_each
 
 NAME = FormField("name", title="Name", required=True)
 DEPTH = FormField("depth", "number", minimum=0, maximum=50, description="in metres")
@@ -155,7 +155,7 @@ async def test_the_fake_user_leaves_defaults_as_they_are():
     assert await FakeUI().answers({"name": "Brest"}).form([NAME, TIDAL]) == {"name": "Brest", "tidal": True}
 
 
-@pytest.mark.parametrize("answer", [{"depth": "deep"}, {"name": 7}, {}, {"name": "Brest", "other": 1}, "Brest"])
+@for_each("answer", [{"depth": "deep"}, {"name": 7}, {}, {"name": "Brest", "other": 1}, "Brest"])
 async def test_the_fake_user_gives_no_answer_that_does_not_fit(answer):
     with pytest.raises(AssertionError, match="does not fit"):
         await FakeUI().answers(answer).form([NAME, DEPTH])
@@ -199,7 +199,7 @@ def test_a_field_that_makes_no_sense_is_refused(make, problem):
 # Values
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("field", "value", "problem"),
     [
         (FormField("x"), 7, "x is a text, not 7"),

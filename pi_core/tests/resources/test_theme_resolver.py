@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pi_core.resources.theme_resolver import resolve_theme, theme_of_file
 from pi_hookspecs import OPTIONAL_THEME_ROLES, REQUIRED_THEME_ROLES, Theme
+from pi_testing import for_each
 
 PLAIN = dict.fromkeys(REQUIRED_THEME_ROLES, "#112233")
 
@@ -29,7 +29,7 @@ def test_there_are_51_roles_that_every_theme_has_and_5_that_follow_one_of_them()
     assert set(OPTIONAL_THEME_ROLES.values()) <= REQUIRED_THEME_ROLES
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "color"),
     [
         ("#ABC", "#aabbcc"),
@@ -70,7 +70,7 @@ def test_a_variable_that_is_not_defined_is_reported_with_the_way_to_it():
     }
 
 
-@pytest.mark.parametrize("value", [-1, 256, True, 1.5, None, ["#fff"]], ids=str)
+@for_each("value", [-1, 256, True, 1.5, None, ["#fff"]])
 def test_what_is_no_colour_is_reported_with_the_right_forms(value):
     resolved, problems = resolve_theme(theme(accent=value))
 

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pi_core.settings import COMMAND_LINE, IN_MEMORY, Settings, agent_dir
+from pi_testing import for_each
 
 
 @pytest.fixture
@@ -45,7 +46,7 @@ class TestPlaces:
     def test_agent_dir_is_in_the_home_folder(self):
         assert agent_dir({"HOME": "/home/ann"}) == Path("/home/ann/.pi/agent")
 
-    @pytest.mark.parametrize(
+    @for_each(
         ("value", "path"),
         [
             ("/etc/pi", "/etc/pi"),

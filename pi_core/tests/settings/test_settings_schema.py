@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
 from jsonschema import Draft202012Validator
 
 from pi_core.settings.schema_info import find, json_schema, problem_with, settings
+from pi_testing import for_each
 
 DOCUMENT_004 = {
     "theme": None,
@@ -46,7 +46,7 @@ DOCUMENT_004 = {
 }
 
 
-@pytest.mark.parametrize("name", DOCUMENT_004)
+@for_each("name", DOCUMENT_004)
 def test_settings_of_document_004_are_there_with_their_defaults(name):
     setting = find(tuple(name.split(".")))
 
@@ -86,7 +86,7 @@ def test_only_the_user_decides_on_trust_and_where_packages_come_from():
     }
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("key", "value", "problem"),
     [
         ("theme", "dark", None),
@@ -98,7 +98,6 @@ def test_only_the_user_decides_on_trust_and_where_packages_come_from():
         ("hooks.specs", {"tool_call": {"timeout": "x"}}, "Setting 'hooks.specs.tool_call.timeout' must be a number"),
         ("compaction", 5, "Setting 'compaction' must be an object, not 5."),
     ],
-    ids=str,
 )
 def test_values_are_judged(key, value, problem):
     found = problem_with(key.split("."), value)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from pi_core import prompt_element
+from pi_testing import for_each
 
 
 def test_the_text_is_unchanged_and_the_path_is_escaped() -> None:
@@ -13,7 +12,7 @@ def test_the_text_is_unchanged_and_the_path_is_escaped() -> None:
     assert element == ('<memory_file path="/a &quot;b&quot;/&lt;c&gt;&amp;&apos;d.md">\n- a < b & c\n</memory_file>')
 
 
-@pytest.mark.parametrize("tag", ["</memory_file>", "</memory>", "<memory>", "</MEMORY >", '<memory_file path="x">'])
+@for_each("tag", ["</memory_file>", "</memory>", "<memory>", "</MEMORY >", '<memory_file path="x">'])
 def test_the_text_cannot_end_or_begin_an_element_like_its_own(tag: str) -> None:
     element = prompt_element("memory_file", f"a{tag}b", inside="memory", path="x")
 

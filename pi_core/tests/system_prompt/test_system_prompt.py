@@ -16,7 +16,7 @@ from pi_hookspecs import (
     UserError,
     hookimpl,
 )
-from pi_testing import text
+from pi_testing import for_each, text
 
 
 def tool(name, **fields):
@@ -132,7 +132,7 @@ async def test_the_prompt_is_the_same_object_while_nothing_changes(create):
     assert "<own>\nb\n</own>" in third.text
 
 
-@pytest.mark.parametrize("name", ["", "Own", "own section", "1own", "own>", "ö"])
+@for_each("name", ["", "Own", "own section", "1own", "own>", "ö"])
 def test_a_section_is_named_in_plain_letters(name):
     with pytest.raises(ValueError, match="small letters"):
         PromptSection(name=name, text="x")

@@ -88,6 +88,7 @@ from pi_hookspecs import (
     UsageEntry,
     UserMessage,
 )
+from pi_testing import for_each
 
 NO_USAGE = """{"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0, "totalTokens": 0,
     "cost": {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0, "total": 0}}"""
@@ -395,26 +396,26 @@ def by_tag(pair):
 
 
 class TestLiteral:
-    @pytest.mark.parametrize("pair", [*CONTENT, *MESSAGES, *ENTRIES, *EVENTS], ids=by_tag)
+    @for_each("pair", [*CONTENT, *MESSAGES, *ENTRIES, *EVENTS])
     def test_a_value_is_written_as_in_the_contract(self, pair):
         value, literal = pair
 
         assert to_wire(value) == json.loads(literal)
         assert json.loads(dumps(value)) == json.loads(literal)
 
-    @pytest.mark.parametrize("pair", CONTENT, ids=by_tag)
+    @for_each("pair", CONTENT)
     def test_block_is_read(self, pair):
         value, literal = pair
 
         assert content_from_wire(json.loads(literal)) == value
 
-    @pytest.mark.parametrize("pair", MESSAGES, ids=by_tag)
+    @for_each("pair", MESSAGES)
     def test_message_is_read(self, pair):
         value, literal = pair
 
         assert message_from_wire(json.loads(literal)) == value
 
-    @pytest.mark.parametrize("pair", ENTRIES, ids=by_tag)
+    @for_each("pair", ENTRIES)
     def test_entry_is_read(self, pair):
         value, literal = pair
 
@@ -450,7 +451,7 @@ class TestLiteral:
 
 
 class TestStreaming:
-    @pytest.mark.parametrize("pair", UPDATES, ids=by_tag)
+    @for_each("pair", UPDATES)
     def test_message_update_is_delta_only(self, pair):
         event, literal = pair
 
@@ -670,7 +671,7 @@ class TestReading:
 
 
 class TestErrors:
-    @pytest.mark.parametrize(
+    @for_each(
         ("data", "message"),
         [
             (5, "Cannot read a message: must be an object, not 5"),
@@ -814,7 +815,7 @@ def test_writing_does_not_import_cattrs():
     assert result.stdout == "False\n"
 
 
-@pytest.mark.parametrize("cls", [AssistantMessage, UserMessage, ToolResultMessage, SessionHeader, Model])
+@for_each("cls", [AssistantMessage, UserMessage, ToolResultMessage, SessionHeader, Model])
 def test_the_names_of_annotations_are_there_before_they_are_looked_up(cls):
     copied = dict(_names_in_annotations(cls))  # which typing does since Python 3.14
 

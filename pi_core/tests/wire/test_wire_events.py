@@ -20,6 +20,7 @@ from pi_hookspecs import (
     SessionInfoChangedEvent,
 )
 from pi_hookspecs.samples import sample_event
+from pi_testing import for_each
 
 RUN = "agent_start agent_end agent_settled turn_start turn_end message_start message_end".split()
 TOOLS = "tool_execution_start tool_execution_update tool_execution_end".split()
@@ -33,7 +34,7 @@ NOTICES = [
 ]
 
 
-@pytest.mark.parametrize("event", [*map(sample_event, [*RUN, *TOOLS]), *NOTICES], ids=lambda event: event.type)
+@for_each("event", [*map(sample_event, [*RUN, *TOOLS]), *NOTICES])
 def test_an_event_survives_the_wire(event):
     sent = json.loads(json.dumps(to_wire(event)))
 
@@ -59,7 +60,7 @@ def stream():
     yield builder.fail("529")
 
 
-@pytest.mark.parametrize("step", [*stream()], ids=lambda step: step.type)
+@for_each("step", [*stream()])
 def test_a_change_of_an_answer_survives_the_wire(step):
     sent = json.loads(json.dumps(to_wire(step)))
 

@@ -47,6 +47,7 @@ from pi_hookspecs import (
     UsageEntry,
     UserMessage,
 )
+from pi_testing import for_each
 
 AT = {"id": "0000000b", "parent_id": "0000000a", "timestamp": "2026-01-02T03:04:05.678Z"}
 USAGE = Usage(input=1, cache_write_1h=2, reasoning=3, cost=Cost(total=0.5, total_from_provider=True))
@@ -140,12 +141,12 @@ def clock():
         yield
 
 
-@pytest.mark.parametrize("entry", ENTRIES, ids=lambda each: getattr(getattr(each, "message", None), "role", each.type))
+@for_each("entry", ENTRIES)
 def test_entry_in_the_form_of_today_is_read_fast(entry):
     assert reader_of(SessionEntry)(to_wire(entry)) == entry
 
 
-@pytest.mark.parametrize("message", MESSAGES, ids=lambda each: each.role)
+@for_each("message", MESSAGES)
 def test_what_is_read_fast_is_of_the_class_and_frozen(message):
     read = message_from_wire(to_wire(message))
 

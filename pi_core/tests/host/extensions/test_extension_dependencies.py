@@ -13,6 +13,7 @@ import pytest
 from pi_core.host.extensions.dependencies import install, is_here
 from pi_core.host.extensions.script_metadata import dependencies_of
 from pi_hookspecs import UserError
+from pi_testing import for_each
 
 USES = """
 # /// script
@@ -217,7 +218,7 @@ def test_a_project_s_own_program_is_not_taken_for_uv(tmp_path, monkeypatch, path
         install(["no-such-distribution-anywhere"], tmp_path / "cache", print, {"PATH": path})
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("source", "wanted"),
     [
         ("x = 1\n", ()),
@@ -227,13 +228,12 @@ def test_a_project_s_own_program_is_not_taken_for_uv(tmp_path, monkeypatch, path
         ("# /// script\n# requires-python = '>=3.8'\n# ///\n", ()),
         ("# /// script\n# dependencies = ['a']\n", ()),
     ],
-    ids=["none", "two", "lines", "crlf", "python", "no-end"],
 )
 def test_the_block_is_read(source, wanted):
     assert dependencies_of(source) == wanted
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("source", "message"),
     [
         ("# /// script\n# dependencies = [\n# ///\n", "is not TOML"),
@@ -242,7 +242,6 @@ def test_the_block_is_read(source, wanted):
         ("# /// script\n# requires-python = '>=4.0'\n# ///\n", "requires Python >=4.0"),
         ("# /// script\n# a = 1\n# ///\n\n# /// script\n# a = 1\n# ///\n", "more than one"),
     ],
-    ids=["toml", "text", "number", "python", "two"],
 )
 def test_an_unusable_block_is_reported(source, message):
     with pytest.raises(UserError, match=message):

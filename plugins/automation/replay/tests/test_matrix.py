@@ -16,6 +16,7 @@ from pi_hookspecs import PiError
 from pi_replay._command import run as run_command
 from pi_replay._matrix import Cell, InvalidMatrix, Matrix, Outcome
 from pi_replay._show import show_matrix
+from pi_testing import for_each
 
 NAMES = st.from_regex(r"[a-wyz][a-z0-9_.:/-]{0,8}", fullmatch=True).filter(lambda name: name not in {"all", "recorded"})
 
@@ -68,7 +69,7 @@ def test_what_names_the_cells_is_read_again(models, sets):
     assert Matrix.parse(" x ".join(map(", ".join, words))).cells == cells
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "why"),
     [
         ("", "empty model"),

@@ -11,6 +11,7 @@ from pi_cli._attached import EventText
 from pi_cli._screen import Screen
 from pi_cli.line.attached import _Talk
 from pi_client import Event, UiRequest
+from pi_testing import for_each
 
 SELECT = UiRequest("select", {"method": "select", "title": "Which?", "options": ["one", "two"]})
 CONFIRM = UiRequest("confirm", {"method": "confirm", "title": "Delete it?", "message": "There is no way back."})
@@ -28,7 +29,7 @@ async def answered(request: UiRequest, *lines: str) -> tuple[object, str]:
     return await asyncio.wait_for(asking, 10), shown.getvalue()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("request_", "lines", "answer"),
     [
         (SELECT, ["2"], "two"),

@@ -13,6 +13,7 @@ from pi_cli._activity import call_line
 from pi_cli._screen import Screen
 from pi_cli._words import shorten, width_of
 from pi_core.base.terminal_text import clean_text, one_line
+from pi_testing import for_each
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
@@ -38,7 +39,7 @@ def test_any_call_is_one_clean_line(tool, arguments, width):
     assert width_of(call) <= width
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("arguments", "expected"),
     [
         ({}, "act"),

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pi_cli._click_line import parse_own, parse_to_first_word
 from pi_cli._option_table import flag_option, own_options
 from pi_cli._plain_line import read_plain
+from pi_testing import for_each
 
 FLAGS = [
     flag_option("flag_0", {"name": "loud", "type": "boolean"}),
@@ -30,7 +30,7 @@ def test_an_ordinary_line_needs_no_click():
     assert plain.params["words"] == ("say hi",)
 
 
-@pytest.mark.parametrize("line", [["-pc"], ["--name=x"], ["--unknown"], ["--model"], ["--list-models"], ["-"]])
+@for_each("line", [["-pc"], ["--name=x"], ["--unknown"], ["--model"], ["--list-models"], ["-"]])
 def test_other_forms_are_left_to_click(line):
     assert read_plain(line, OPTIONS) is None
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -10,6 +9,7 @@ from pi_cli._results import all_rows, duration, failure_rows, last_line, plain_o
 from pi_cli._words import width_of
 from pi_core.base.terminal_text import clean_text
 from pi_hookspecs import ImageContent, TextContent, ToolResult
+from pi_testing import for_each
 
 
 def preview(text, **how):
@@ -112,7 +112,7 @@ def test_of_a_rewritten_line_the_last_state_is_shown():
     assert plain_output("\x1b[32m10%\r100%\r\ndone") == "10%\n100%\ndone"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "expected"), [("one\ntwo\n\n", "two"), ("", ""), ("\n \n", ""), ("1%\r2%", "2%"), ("\x1b[1mb\x1b[0m", "b")]
 )
 def test_the_last_line_of_an_output(text, expected):
@@ -131,7 +131,7 @@ def test_everything_can_be_had():
     assert [text for _, text in all_rows("bash", {}, ToolResult.text(numbered(100)))][-1] == "line 100"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("milliseconds", "expected"),
     [(0, "0 ms"), (999, "999 ms"), (1000, "1.0 s"), (59900, "59.9 s"), (125000, "2 min 5 s")],
 )

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pi_cli._words import width_of
 from pi_cli._wrap import WordWrap, folded
+from pi_testing import for_each
 
 texts = st.lists(st.sampled_from([*"ab-*>1. \n\t`|日é", "word ", "```\n"]), max_size=60).map("".join)
 
@@ -66,7 +66,7 @@ def test_without_a_width_nothing_is_broken(text):
     assert wrapped(text, None) == text
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "expected"),
     [
         ("one two three four five six", "one two three four\nfive six"),

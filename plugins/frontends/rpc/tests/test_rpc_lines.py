@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pi_client.commands import COMMANDS
 from pi_rpc_kit.requests import Asked, Refused, UiReply, parse
+from pi_testing import for_each
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -47,7 +47,7 @@ def test_texts_come_through_as_they_are(message):
     assert isinstance(parsed, Refused) or parsed.request.message == message
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("line", "error"),
     [
         (b"", "Failed to parse command: Expecting value: line 1 column 1 (char 0)"),

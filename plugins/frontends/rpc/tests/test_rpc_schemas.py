@@ -16,6 +16,7 @@ from pi_client.fields import wire_name
 from pi_client.schemas import schemas
 from pi_client.values import LEVEL
 from pi_hookspecs import THINKING_LEVELS, stream
+from pi_testing import for_each
 
 DOCS = Path(__file__).resolve().parents[4] / "docs" / "rpc"
 RECORD = Path(__file__).with_name("conversation.jsonl")
@@ -48,7 +49,7 @@ def test_recorded_answers_and_events_are_valid(valid):
             valid("responses" if line["type"] == "response" else "events", line)
 
 
-@pytest.mark.parametrize("name", sorted(COMMANDS))
+@for_each("name", sorted(COMMANDS))
 def test_a_response_is_valid_for_its_own_command(name):
     """``oneOf`` alone would take the data of another command."""
     schema = next(
@@ -72,7 +73,7 @@ def event_classes(module_names):
     return {each.type: each for each in classes if each.__module__.rpartition(".")[2] in module_names}
 
 
-@pytest.mark.parametrize("name", sorted(EVENTS))
+@for_each("name", sorted(EVENTS))
 def test_an_event_has_the_fields_of_its_class(name):
     cls = event_classes({"agent", "notices", "tools"})[name]
 

@@ -11,12 +11,13 @@ import tty
 
 import pytest
 
+from pi_testing import for_each
 from pi_tui._early_keys import EarlyKeys, plain_text, typed_before
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudoterminals")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("typed", "text"),
     [
         (b"tide", "tide"),
@@ -76,7 +77,7 @@ def test_a_password_that_another_program_asks_for_is_not_read(terminal) -> None:
     assert drawn == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("typed", "handed_on"),
     [(b"tide", b"tide"), (b"tide\r", b"tide\r"), (b"a\rb\r", b"a\nb\n"), (b"a\rb", b"a\nb"), (b"", b"")],
 )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pi_hookspecs import Completion
+from pi_testing import for_each
 from pi_tui.editor.complete.commands import CommandSource
 from pi_tui.editor.complete.files import FileSource
 from pi_tui.editor.complete.offers import Menu, Offer
@@ -78,7 +79,7 @@ async def test_the_arguments_of_a_command_are_completed() -> None:
     assert await completed(commands, "/settings x") == []
 
 
-@pytest.mark.parametrize("text", ["", "model", "see /mo", "one\n/mo", "/mo\nx"])
+@for_each("text", ["", "model", "see /mo", "one\n/mo", "/mo\nx"])
 async def test_a_command_is_completed_only_where_a_text_begins(text: str) -> None:
     assert await completed(commands, text) == []
 

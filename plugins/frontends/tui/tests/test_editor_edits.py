@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pi_testing import for_each
 from pi_tui.editor.actions import act
 from pi_tui.editor.clean import cleaned, cleaned_paste
 from pi_tui.editor.history import History
@@ -208,7 +209,7 @@ def test_the_marks_of_pastes_cannot_be_typed_or_pasted() -> None:
     assert editor.cleared().put(mark).value == "\u2039U+10F800\u203a"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("pasted", "text"),
     [
         ("a\r\nb\rc", "a\nb\nc"),

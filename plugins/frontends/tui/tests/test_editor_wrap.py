@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
+from pi_testing import for_each
 from pi_tui.editor.clusters import clusters_of, next_boundary, previous_boundary
 from pi_tui.editor.paste_marks import Pastes
 from pi_tui.editor.wrap import Place, index_at, place_of, wrap
@@ -26,7 +26,7 @@ TEXTS = st.text(
 )
 
 
-@pytest.mark.parametrize("width", range(1, 301))
+@for_each("width", range(1, 301))
 def test_no_row_is_wider_than_the_width(width: int) -> None:
     rows = wrap(SAMPLE, width, PASTES.labels)
 

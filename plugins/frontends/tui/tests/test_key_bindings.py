@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pi_testing import for_each
 from pi_tui.keys.actions import ACTIONS, RESERVED, default_keys, platform_of
 from pi_tui.keys.bindings import Bindings
 from pi_tui.keys.conflicts import find_conflicts, find_shortcut_conflicts
@@ -79,7 +80,7 @@ ONLY_EXTENDED = {
 DEFAULTS = sorted({key for platform in PLATFORMS for keys in default_keys(platform).values() for key in keys})
 
 
-@pytest.mark.parametrize("key", DEFAULTS)
+@for_each("key", DEFAULTS)
 def test_every_default_key_is_read_as_it_is_named(key: str) -> None:
     parser = Parser()
 
@@ -90,7 +91,7 @@ def test_every_default_key_is_read_as_it_is_named(key: str) -> None:
     assert event.name == key == known_key(key)
 
 
-@pytest.mark.parametrize("key", DEFAULTS)
+@for_each("key", DEFAULTS)
 def test_every_default_key_is_the_same_with_extended_keys(key: str) -> None:
     *held, name = key.split("+")
     code = {"escape": 27, "enter": 13, "tab": 9, "backspace": 127}.get(name, ord(name) if len(name) == 1 else None)
@@ -186,7 +187,7 @@ def test_an_action_that_occurs_twice_is_reported() -> None:
     assert read.problems == ("'keys': 'app.exit' occurs more than once; the last one counts.",)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "problem"),
     [
         ('{"app.exit": }', "line 1, column 14"),
@@ -272,7 +273,7 @@ def test_a_plugin_cannot_have_a_key_that_stops_sends_or_leaves() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("key", "platform", "hint"),
     [
         ("ctrl+o", "linux", "ctrl+o"),

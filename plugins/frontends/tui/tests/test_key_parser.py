@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pi_testing import for_each
 from pi_tui.keys.events import Focus, Key, Mouse, Paste, Reply
 from pi_tui.keys.names import known_key
 from pi_tui.keys.parse import Parser
@@ -80,7 +80,7 @@ def press(name: str) -> Key:
     return Key(name)
 
 
-@pytest.mark.parametrize(("sent", "name"), [*LEGACY.items(), *EXTENDED.items()])
+@for_each(("sent", "name"), [*LEGACY.items(), *EXTENDED.items()])
 def test_what_a_terminal_sends_is_the_key_that_was_pressed(sent: bytes, name: str) -> None:
     parser = Parser()
 
@@ -88,14 +88,14 @@ def test_what_a_terminal_sends_is_the_key_that_was_pressed(sent: bytes, name: st
     assert known_key(name) == name
 
 
-@pytest.mark.parametrize(("sent", "name"), [*LEGACY.items(), *EXTENDED.items()])
+@for_each(("sent", "name"), [*LEGACY.items(), *EXTENDED.items()])
 def test_a_sequence_that_is_cut_between_reads_is_the_same_key(sent: bytes, name: str) -> None:
     parser = Parser()
 
     assert [key for byte in sent for key in parser.feed(bytes([byte]))] + parser.flush() == [press(name)]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("sent", "key"),
     [
         (b"a", Key("a", "a")),
@@ -178,7 +178,7 @@ def test_lines_that_are_read_at_once_are_a_paste_where_terminals_do_not_mark_the
     assert Parser().feed(b"a\rb") == [Key("a", "a"), Key("enter"), Key("b", "b")]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("sent", "event"),
     [
         (b"\x1b[I", Focus(gained=True)),
@@ -268,6 +268,6 @@ def test_the_order_of_modifiers_and_the_case_do_not_matter(order: list[str], cou
     assert name == known_key("+".join([*sorted(held), key]))
 
 
-@pytest.mark.parametrize("name", ["", "ctrl", "hyper+a", "strg+a", "pagup", "ab", "\x01", "f25"])
+@for_each("name", ["", "ctrl", "hyper+a", "strg+a", "pagup", "ab", "\x01", "f25"])
 def test_what_is_no_key_has_no_canonical_name(name: str) -> None:
     assert known_key(name) is None

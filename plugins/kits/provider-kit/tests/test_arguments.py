@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pi_provider_kit import PartialJson, repair_arguments, xml_calls
+from pi_testing import for_each
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=5),
@@ -21,7 +21,7 @@ OBJECTS = st.dictionaries(st.text(max_size=5), VALUES, max_size=4)
 # Half received
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "value"),
     [
         ('{"path": "a.p', {"path": "a.p"}),
@@ -57,7 +57,7 @@ def test_no_beginning_of_an_object_raises(value, place):
 # Almost JSON
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "value", "note"),
     [
         ('{"a": 1,}', {"a": 1}, "a trailing comma"),
@@ -83,7 +83,7 @@ def test_what_was_meant_without_a_doubt_is_repaired(text, value, note):
     assert repair_arguments(text) == (value, f"Repaired the arguments: {note}")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "",
@@ -164,7 +164,7 @@ TOOLS = {"read", "bash"}
 CALL_BASH = '<tool_call>{"name": "bash", "arguments": {}}</tool_call>\n'
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "before", "calls"),
     [
         ('<tool_call>{"name": "read", "arguments": {"path": "a"}}</tool_call>', "", [("read", {"path": "a"})]),
@@ -191,7 +191,7 @@ def test_a_text_that_ends_in_calls_has_them(text, before, calls):
     assert xml_calls(text, TOOLS) == (before, calls)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "no call at all",

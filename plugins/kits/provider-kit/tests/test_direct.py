@@ -11,6 +11,7 @@ from pi_hookspecs import StreamOptions
 from pi_provider_kit import HttpRequest, stream_events
 from pi_provider_kit._direct import Direct
 from pi_provider_kit._proxies import Proxies
+from pi_testing import for_each
 
 ANSWER = b"data: x\n\n"
 
@@ -67,7 +68,7 @@ async def test_a_request_is_sent_as_httpx_would_send_it(url, headers, method, bo
     assert await sent_directly(method, url, headers, body) == await sent_by_httpx(method, url, headers, body)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "url",
     [
         "http://host/a%20b",

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from pi_hookspecs import UserError
 from pi_provider_kit import oauth
 from pi_provider_kit.oauth import Pkce, callback_port, endpoint, jwt_payload, new_state, pasted_code
+from pi_testing import for_each
 
 WORDS = st.text(st.characters(codec="ascii", categories=["L", "N"], include_characters="-_/.~"), min_size=1)
 
@@ -99,13 +100,12 @@ def repr_of(text):
     return repr(text[:30])
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         *("", "   ", "two words", "https://a.test/callback", "https://a.test/?state=s", "state=s", "#s"),
         *("nul\x00", "code=%1b[2J", "caf\u00e9", "a" * 10_000, f"https://a.test/?code={'a' * 10_000}"),
     ],
-    ids=repr_of,
 )
 def test_a_paste_without_a_code_is_reported(text):
     with pytest.raises(UserError, match="no code in what was pasted"):
@@ -119,7 +119,7 @@ def test_the_claims_of_a_web_token_are_read(claims):
     assert jwt_payload(f"head.{body}.signature") == claims
 
 
-@pytest.mark.parametrize("token", ["", "opaque", "a.b", "a.!.c", "a.W10.c", "a.gA.c"])
+@for_each("token", ["", "opaque", "a.b", "a.!.c", "a.W10.c", "a.gA.c"])
 def test_a_token_of_another_kind_is_refused_and_not_repeated(token):
     with pytest.raises(ValueError, match=r"^not a JSON web token$"):
         jwt_payload(token)

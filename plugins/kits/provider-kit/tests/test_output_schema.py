@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import jsonschema
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pi_provider_kit import claude_output_schema
+from pi_testing import for_each
 from pi_testing.fake_servers._claude_schemas import schema_complaints
 
 PERSON = {"type": "object", "properties": {"name": {"type": "string", "minLength": 1}}, "required": ["name"]}
@@ -52,7 +52,7 @@ def test_definitions_stay_where_they_are():
     assert closed["$defs"]["Person"]["additionalProperties"] is False
 
 
-@pytest.mark.parametrize(
+@for_each(
     "asked",
     [
         {},

@@ -24,6 +24,7 @@ from pi_provider_kit import (
     stream_events,
     stream_lines,
 )
+from pi_testing import for_each
 
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: %s\r\n\r\n"
 IMPATIENT = Timeouts(progress=0.05)
@@ -243,7 +244,7 @@ async def test_json_without_an_end_is_cut_off(serve, http, monkeypatch):
             await fetch_json(http, HttpRequest(url=server.url, method="GET"))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("fields", "seconds"),
     [
         ({}, 600),

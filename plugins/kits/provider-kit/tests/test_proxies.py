@@ -10,6 +10,7 @@ import pytest
 from pi_hookspecs import AbortController, Aborted, StreamOptions
 from pi_provider_kit import HttpFailed, HttpRequest, stream_events
 from pi_provider_kit._proxies import Proxies
+from pi_testing import for_each
 
 
 async def ask(http, url):
@@ -142,7 +143,7 @@ async def test_an_unusable_proxy_is_named_without_its_password(http, monkeypatch
     assert "hunter2" not in str(raised.value)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("proxies", "scheme", "expected"),
     [
         ({}, "https", None),

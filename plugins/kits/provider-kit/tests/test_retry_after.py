@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from pi_provider_kit import retry_after_ms
+from pi_testing import for_each
 
 NOW = 1_767_225_600.0  # 2026-01-01T00:00:00Z
 
@@ -13,7 +12,7 @@ def wait(headers, body="", status=429):
     return retry_after_ms(headers, body, status, NOW)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("headers", "expected"),
     [
         ({}, None),
@@ -54,7 +53,7 @@ def test_headers(headers, expected):
     assert wait(headers) == expected
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("body", "expected"),
     [
         ("Your quota will reset after 18h31m10s.", 66_670_000),

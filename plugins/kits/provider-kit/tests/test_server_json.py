@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pi_provider_kit import compact_json, dicts, parse_json, shown_bytes, token_count
+from pi_testing import for_each
 
 PLAIN = st.recursive(
     st.none()
@@ -39,13 +40,13 @@ def test_halves_of_characters_pass_both_ways():
     assert compact_json(half) == '{"text":"\\ud83d"}'
 
 
-@pytest.mark.parametrize("data", [b"", b"{", b"{} {}", b"\xff", b"[" * 200_000], ids=lambda data: repr(data[:5]))
+@for_each("data", [b"", b"{", b"{} {}", b"\xff", b"[" * 200_000])
 def test_what_is_no_json_is_a_value_error(data):
     with pytest.raises(ValueError, match=r"."):
         parse_json(data)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("values", "count"),
     [
         ((7,), 7),
@@ -56,7 +57,6 @@ def test_what_is_no_json_is_a_value_error(data):
         ((float("nan"), float("inf"), 10**400, 7), 7),
         ((), 0),
     ],
-    ids=repr,
 )
 def test_the_first_number_of_tokens_counts(values, count):
     assert token_count(*values) == count

@@ -10,6 +10,7 @@ from jsonschema import Draft202012Validator
 from pi_core.agent.validation import ArgumentValidator
 from pi_hookspecs import RequestFailed, Tool, ToolCall
 from pi_provider_kit import strict_parameters, strict_schema
+from pi_testing import for_each
 
 NAMES = ("a", "b", "c")
 
@@ -179,7 +180,7 @@ def of_property(schema, required=()):
     return {"type": "object", "properties": {"p": schema}, "required": list(required)}
 
 
-@pytest.mark.parametrize(
+@for_each(
     "keyword",
     [
         *("$ref", "$defs", "definitions", "allOf", "oneOf", "patternProperties", "dependentSchemas", "dependencies"),
@@ -190,7 +191,7 @@ def test_some_keywords_cannot_be_strict(keyword):
     assert strict_schema(of_property({"type": "string", keyword: {}})) is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     "schema",
     [
         {"type": "array", "items": [{"type": "string"}]},
@@ -216,7 +217,7 @@ def test_some_forms_cannot_be_strict(schema):
     assert strict_schema(of_property(schema)) is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("schema", "strict"),
     [
         ({"type": "integer"}, {"anyOf": [{"type": "integer"}, {"type": "null"}]}),

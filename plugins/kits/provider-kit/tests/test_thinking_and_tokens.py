@@ -30,6 +30,7 @@ from pi_provider_kit import (
     supported_thinking_levels,
     thinking_budget,
 )
+from pi_testing import for_each
 
 MODEL = Model(id="m", name="M", api="a", provider="p", reasoning=True, context_window=200_000, max_tokens=64_000)
 
@@ -53,7 +54,7 @@ def test_a_model_that_does_not_reason_is_off():
     assert clamp_thinking_level(model, "high") == "off"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("mapping", "wanted", "level"),
     [
         (None, "medium", "medium"),
@@ -101,7 +102,7 @@ SAMPLING = {
 }
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("extra", "reasoning", "expected"),
     [
         (SAMPLING, None, {"temperature": 0, "top_p": 0.9}),
@@ -112,7 +113,6 @@ SAMPLING = {
         ({"samplingParams": 5, "samplingParamsByThinkingLevel": {"low": []}}, "low", {}),
         ({}, "low", {}),
     ],
-    ids="none off high beyond other garbage nothing".split(),
 )
 def test_a_model_s_own_request_fields_follow_the_level(extra, reasoning, expected):
     model = Model(id="m", name="M", api="a", provider="p", reasoning=True, extra=extra)
@@ -138,7 +138,7 @@ NO_THINKING = {"thinking": {"type": "disabled"}}
 BUDGET = {"type": "enabled"}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("level", "most", "how", "asked"),
     [
         ("off", 8000, {"adaptive": True}, (8000, NO_THINKING)),

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pi_provider_kit import completions_id, mistral_id, responses_id, sanitized_id
+from pi_testing import for_each
 
 ANY = st.text(max_size=120)
 
@@ -27,7 +27,7 @@ def test_an_id_that_fits_stays(call_id):
         assert rule(rule(call_id)) == rule(call_id)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("rule", "call_id", "expected"),
     [
         (sanitized_id, "toolu_01:a|b", "toolu_01_a_b"),

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from pi_terminal_kit.file_names import FileNames, git_names
 from pi_terminal_kit.matching import at_word, best_matches, matcher, mention
 from pi_terminal_kit.paths import names_for, path_word
+from pi_testing import for_each
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -122,7 +123,7 @@ def test_a_long_text_that_lacks_only_the_last_letter_does_not_match() -> None:
     assert matcher("a" * 12 + "b")("a" * 2000) is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("before", "found"),
     [
         ("@", (0, "")),
@@ -143,7 +144,7 @@ def test_a_path_with_a_space_is_quoted() -> None:
     assert mention("with space.txt") == '@"with space.txt"'
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("before", "found"),
     [
         ("cat src/t", (4, "src/", "t", False)),

@@ -9,7 +9,7 @@ import pytest
 from attrs import evolve
 
 from pi_hookspecs import Done, MessageBuilder, ModelCost, TextDelta
-from pi_testing import ScriptedProvider, ServerCase, no_end, raises, text, unknown_event
+from pi_testing import ScriptedProvider, ServerCase, for_each, no_end, raises, text, unknown_event
 from pi_testing import usage as counts
 from pi_testing.fake_servers import FakeServer
 from pi_testing.provider_contract import EVERYTHING, ProviderCase, ProviderContract, Says, listen, needs
@@ -162,7 +162,7 @@ def error_without_words(builder):
     yield problem
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("says", "words"),
     [
         (no_start, "done came without a start"),
@@ -196,7 +196,7 @@ async def test_the_error_is_shown_where_another_end_was_expected():
             getattr(answer, end)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "use",
     [
         lambda case: case.sent(),

@@ -15,10 +15,10 @@ from pi_core import Settings, create_agent_session
 from pi_otel import _names as names
 from pi_otel._telemetry import telemetry
 from pi_otel._variables import exporter_of, is_wanted
-from pi_testing import text
+from pi_testing import for_each, text
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("environ", "wanted"),
     [
         ({}, False),

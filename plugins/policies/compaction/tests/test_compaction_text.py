@@ -24,6 +24,7 @@ from pi_hookspecs import (
     ToolResultMessage,
     UserMessage,
 )
+from pi_testing import for_each
 
 TIME = "2026-01-01T00:00:00.000Z"
 
@@ -153,7 +154,7 @@ def test_files_of_earlier_summaries_of_ours_are_carried_on(from_hook: bool | Non
     assert files.modified == modified
 
 
-@pytest.mark.parametrize("details", [None, [], {}, {"readFiles": 3, "modifiedFiles": [1, None]}, "x"])
+@for_each("details", [None, [], {}, {"readFiles": 3, "modifiedFiles": [1, None]}, "x"])
 def test_details_that_are_none_of_ours_name_no_files(details: Any) -> None:
     files = FileLists()
 

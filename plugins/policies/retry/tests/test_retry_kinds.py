@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pi_hookspecs import AssistantMessage
 from pi_retry._kinds import WORTH_WAITING, kind_of, server_hint_ms
+from pi_testing import for_each
 
 
 def failed(text: str, **failure: object) -> AssistantMessage:
@@ -17,7 +17,7 @@ def failed(text: str, **failure: object) -> AssistantMessage:
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "kind"),
     [
         ('529 {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}', "overload"),
@@ -70,12 +70,12 @@ def test_a_stored_status_counts_where_the_text_is_unspecific() -> None:
     assert kind_of(failed("the backend is unhappy", status=500)) == "transient"
 
 
-@pytest.mark.parametrize("number", ["5000 tokens", "1.500 s", "port 8500", "$429.50", "a5031b"])
+@for_each("number", ["5000 tokens", "1.500 s", "port 8500", "$429.50", "a5031b"])
 def test_a_number_that_only_looks_like_a_status_is_none(number: str) -> None:
     assert kind_of(failed(f"the request was wrong: {number}")) == "other"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "milliseconds"),
     [
         ("Please retry in 12.5s.", 12_500),

@@ -5,12 +5,12 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pi_core import change_text
 from pi_memory._document import MARK, add, cleaned, entries, find, remove
+from pi_testing import for_each
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -64,7 +64,7 @@ def test_a_cleaned_text_is_one_visible_line(text: str) -> None:
     assert cleaned(line) == line
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("before", "after"),
     [
         ("", "# Memory\n\n## Preferences\n- new\n"),
@@ -74,7 +74,6 @@ def test_a_cleaned_text_is_one_visible_line(text: str) -> None:
         ("```\n## Preferences\n```\n", "```\n## Preferences\n```\n\n## Preferences\n- new\n"),
         ("## Preferences\n### Food\n- a\n# End\n", "## Preferences\n### Food\n- a\n- new\n# End\n"),
     ],
-    ids=["empty", "in_its_section", "no_newline", "no_section", "code_block", "subsection"],
 )
 def test_where_an_entry_goes(before: str, after: str) -> None:
     assert add(before, "Preferences", "new") == after

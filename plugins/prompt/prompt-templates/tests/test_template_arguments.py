@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pi_prompt_templates._arguments import split_arguments, substitute
+from pi_testing import for_each
 
 ARGUMENTS = ("one", "two", "three", "four")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "arguments"),
     [
         ("", []),
@@ -37,7 +37,7 @@ def test_arguments_are_distinguished(text, arguments):
     assert split_arguments(text) == arguments
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("template", "text"),
     [
         ("$1-$4-$2", "one-four-two"),
@@ -68,7 +68,6 @@ def test_arguments_are_distinguished(text, arguments):
         (f"${'0' * 5000}2", "two"),
         ("$٣", "$٣"),
     ],
-    ids=lambda value: value[:30],
 )
 def test_arguments_go_to_their_places(template, text):
     assert substitute(template, ARGUMENTS) == text
@@ -78,8 +77,8 @@ def test_the_tenth_argument_is_not_the_first_and_a_zero():
     assert substitute("$10", [*"abcdefghij"]) == "j"
 
 
-@pytest.mark.parametrize("template", ["${1:-x}", "${@:-x}", "${2:-x}"])
-@pytest.mark.parametrize("arguments", [[], [""]], ids=["none", "an empty one"])
+@for_each("template", ["${1:-x}", "${@:-x}", "${2:-x}"])
+@for_each("arguments", [[], [""]])
 def test_a_default_replaces_a_missing_value(template, arguments):
     assert substitute(template, arguments) == "x"
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from pi_hookspecs import ResourceContent, ResourceFile
 from pi_prompt_templates._template_file import read_template
+from pi_testing import for_each
 
 
 def read(text: str, path: str = "/prompts/review.md") -> ResourceContent:
@@ -18,7 +19,7 @@ def test_a_template_is_called_like_its_file():
     assert read("Review.").name == "review"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "description"),
     [
         ("---\ndescription: Review code\n---\nRead it.", "Review code"),
@@ -30,7 +31,6 @@ def test_a_template_is_called_like_its_file():
         ("---\ndescription: 12\n---\nRead it.", "Read it."),
         ("", ""),
     ],
-    ids=["frontmatter", "lines", "first line", "plain", "60", "61", "a number", "empty"],
 )
 def test_a_template_is_described_by_its_frontmatter_or_its_first_line(text, description):
     assert read(text).description == description

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from pi_hookspecs import ResourceContent, ResourceFile
 from pi_skills._skill_file import is_skill, read_skill
+from pi_testing import for_each
 
 
 def read(text: str, path: str = "/skills/review/SKILL.md") -> ResourceContent:
@@ -22,7 +23,7 @@ def problems(content: ResourceContent) -> list[tuple[int | None, str]]:
     return [(each.line, each.message) for each in content.problems]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "depth", "accepted"),
     [
         ("SKILL.md", 0, True),
@@ -83,10 +84,9 @@ def test_a_description_of_several_lines_is_printed_in_one():
     assert read(skill("description: |", "  One.", "  Two.")).description == "One. Two."
 
 
-@pytest.mark.parametrize(
+@for_each(
     "lines",
     [(), ("name: review",), ("description:",), ('description: "  "',), ("description: [a]",)],
-    ids=["nothing", "name only", "null", "blank", "a list"],
 )
 def test_a_skill_without_description_is_not_loaded(lines):
     content = read(skill(*lines))
@@ -99,7 +99,7 @@ def test_a_file_without_frontmatter_is_not_loaded():
     assert read("# Notes\n\nSomething.").name is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "complaint"),
     [
         ("My Skill", "must be made of a-z, 0-9 and single hyphens"),

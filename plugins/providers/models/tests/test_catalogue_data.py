@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import pi_models
+from pi_testing import for_each
 
 DATA = Path(pi_models.__file__).parent / "data"
 INDEX = json.loads((DATA / "providers.json").read_text(encoding="utf-8"))["providers"]
@@ -127,7 +128,7 @@ def test_servers_of_this_machine_need_no_key_and_have_no_models_yet(name, url):
     assert (info.base_url, info.keyless, info.key_variables, info.models) == (url, True, (), ())
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "variables"),
     [
         ("anthropic", ("ANTHROPIC_OAUTH_TOKEN", "ANTHROPIC_API_KEY")),

@@ -14,7 +14,7 @@ from pi_provider_anthropic._identity import ToolNames
 from pi_provider_anthropic._reading import Reading
 from pi_provider_anthropic._wire_events import parse_event
 from pi_provider_kit import AnswerBuilder, SseDecoder
-from pi_testing import ReaderContract
+from pi_testing import ReaderContract, for_each
 from pi_testing.fake_servers.anthropic import (
     event,
     message,
@@ -145,7 +145,7 @@ def test_events_come_in_the_stream_s_order():
     assert [getattr(event, "content_index", None) for event in events] == [None, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, None]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("stop", "reason"),
     [
         ("end_turn", "stop"),

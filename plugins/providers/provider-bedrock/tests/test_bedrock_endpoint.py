@@ -6,6 +6,7 @@ import pytest
 
 from pi_hookspecs import RequestFailed
 from pi_provider_bedrock._endpoint import endpoint_of
+from pi_testing import for_each
 
 US = "https://bedrock-runtime.us-east-1.amazonaws.com"
 EU = "https://bedrock-runtime.eu-central-1.amazonaws.com"
@@ -17,7 +18,7 @@ def endpoint(model_id=SONNET, base_url=US, profile=None, **environ):
     return endpoint_of(model_id, base_url, environ, lambda: profile)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("known", "region"),
     [
         ({}, "us-east-1"),

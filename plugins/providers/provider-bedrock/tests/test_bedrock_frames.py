@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from pi_hookspecs import RequestFailed
 from pi_provider_bedrock._frames import FrameDecoder
+from pi_testing import for_each
 from pi_testing.fake_servers.bedrock import event, message, text, thinking, tool_use
 
 eventstream = pytest.importorskip("botocore.eventstream")
@@ -89,7 +90,7 @@ def test_decoder_refuses_what_botocore_refuses(at, flip, places):
     assert refused
 
 
-@pytest.mark.parametrize("size", [1, 2, 3, 11, 12, 13, 100])
+@for_each("size", [1, 2, 3, 11, 12, 13, 100])
 def test_every_split_gives_the_same_frames(size):
     pieces = [RECORDED[at : at + size] for at in range(0, len(RECORDED), size)]
 
@@ -103,7 +104,7 @@ def test_a_long_frame_in_many_pieces_is_one():
     assert (len(frames), refused) == (1, False)
 
 
-@pytest.mark.parametrize("end", [1, 11, 12, 30, len(RECORDED) - 1])
+@for_each("end", [1, 11, 12, 30, len(RECORDED) - 1])
 def test_a_stream_that_ends_in_a_frame_says_so(end):
     decoder = FrameDecoder()
     list(decoder.feed(RECORDED[:end]))

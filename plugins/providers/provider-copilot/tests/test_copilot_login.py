@@ -14,6 +14,7 @@ import pi_provider_copilot
 from pi_hookspecs import Login, RequestFailed, UserError, now_ms
 from pi_provider_copilot._login import CopilotLogin, enterprise_host
 from pi_provider_copilot._token import host_of
+from pi_testing import for_each
 from pi_testing.fake_servers import closed_url, json_answer
 from pi_testing.fake_servers.oauth import FakeAuthorization
 from pi_testing.fake_ui import FakeUI
@@ -166,7 +167,7 @@ def test_a_base_url_that_the_user_chose_stays(base_url):
     assert CopilotLogin().base_url({"access": "proxy-ep=proxy.business.githubcopilot.com"}, base_url) == base_url
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("credential", "host"),
     [
         ({"access": "tid=1;proxy-ep=proxy.individual.githubcopilot.com;x=1"}, "api.individual.githubcopilot.com"),
@@ -181,7 +182,7 @@ def test_the_token_names_the_host(credential, host):
     assert host_of(credential) == host
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "host"),
     [
         ("", None),

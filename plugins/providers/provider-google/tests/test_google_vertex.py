@@ -12,6 +12,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from pi_hookspecs import AbortController, MissingKey
 from pi_provider_google._adc import AMBIENT, AmbientCredentials
 from pi_provider_google._vertex import host_of, location_of
+from pi_testing import for_each
 from pi_testing.fake_servers import FakeServer, json_answer, silence
 from pi_testing.fake_servers.google import FakeGoogle, answer, text
 
@@ -223,7 +224,7 @@ async def test_an_abort_ends_the_wait_for_a_token(tokens, key_file, model, chat,
 # Hosts
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("base_url", "location", "host"),
     [
         (CATALOGUE, "us-central1", "https://us-central1-aiplatform.googleapis.com"),

@@ -14,6 +14,7 @@ from pi_provider_llamacpp._hub import pull, remove
 from pi_provider_llamacpp._options import read_options
 from pi_provider_llamacpp._provider import LlamaCpp, provider_row
 from pi_provider_llamacpp._subcommand import run_subcommand
+from pi_testing import for_each
 
 
 @pytest.fixture
@@ -110,9 +111,7 @@ def test_the_subcommand_has_exit_codes(capsys, settings, gguf):
     assert not path.exists()
 
 
-@pytest.mark.parametrize(
-    "source", ["model.gguf", "owner/repo", "owner/repo:model.bin", "repo:model.gguf", "a/b/c:d.gguf"]
-)
+@for_each("source", ["model.gguf", "owner/repo", "owner/repo:model.bin", "repo:model.gguf", "a/b/c:d.gguf"])
 def test_what_names_no_file_is_not_downloaded(source):
     with pytest.raises(UserError, match="Write REPO:FILE"):
         pull(source)

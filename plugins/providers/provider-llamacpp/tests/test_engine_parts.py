@@ -15,6 +15,7 @@ from pi_provider_llamacpp.engine._conversation import to_plain
 from pi_provider_llamacpp.engine._memory import check_memory, needed_bytes
 from pi_provider_llamacpp.engine._schemas import grammar_schema
 from pi_provider_llamacpp.engine._syntax import Syntax, syntax_of
+from pi_testing import for_each
 
 SIZES = Header(architecture="llama", layers=32, cache_width=2048)
 PLAIN, MARKED = Syntax(marked=False), Syntax(marked=True)
@@ -47,7 +48,7 @@ def test_too_large_a_file_says_to_use_another():
 # Grammars
 
 
-@pytest.mark.parametrize(
+@for_each(
     "schema",
     [
         None,
@@ -133,7 +134,7 @@ def test_marked_calls_look_as_the_model_has_learned_them():
     assert plain["messages"][2]["content"] == "<tool_response>\ntext\n</tool_response>"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("choice", "start"),
     [
         (None, "start: TEXT | call0 | call1"),

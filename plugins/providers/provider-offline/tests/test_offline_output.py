@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
 from pi_provider_offline._conversation import SIGNATURE
 from pi_provider_offline._output import as_json
+from pi_testing import for_each
 
 COUNTS = f"notes.txt has 2 lines and 4 words.\n\n{SIGNATURE}"
 LIST = f"The files here (2 entries):\n```\nodes.txt\nshelf/\n```\n\n{SIGNATURE}"
@@ -17,7 +16,7 @@ def an_object(**properties):
     return {"type": "object", "properties": properties, "required": list(properties)}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "schema", "value"),
     [
         (COUNTS, {"type": "integer"}, 2),

@@ -7,6 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pi_provider_offline._requests import Request, parse
+from pi_testing import for_each
 
 
 def request(kind, path=".", **fields):
@@ -64,12 +65,12 @@ PHRASINGS = {
 }
 
 
-@pytest.mark.parametrize("text", PHRASINGS, ids=str)
+@for_each("text", PHRASINGS)
 def test_phrasing_is_understood(text):
     assert parse(text) == [PHRASINGS[text]]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "expected"),
     [
         (
@@ -100,7 +101,7 @@ def test_sentence_with_several_requests_is_understood(text, expected):
     assert parse(text) == expected
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text", ["What is the meaning of life", "run the tests", "delete x.txt", "write code with care", "make a poem"]
 )
 def test_what_no_phrase_fits_stays_as_it_was_written(text):
@@ -149,8 +150,6 @@ def test_no_text_is_an_error(text):
     assert parse(text) == parse(text)
 
 
-@pytest.mark.parametrize(
-    "text", ["grep a and ", "write a.txt: x then ", "replace a with ", "`", "'a ", "'\"", "to in "]
-)
+@for_each("text", ["grep a and ", "write a.txt: x then ", "replace a with ", "`", "'a ", "'\"", "to in "])
 def test_long_text_neither_nests_nor_stops_the_parser(text):
     assert parse(text * 500) == parse(text * 500)

@@ -25,6 +25,7 @@ from pi_hookspecs import (
     UserMessage,
 )
 from pi_provider_offline._provider import PROVIDER, OfflineRules
+from pi_testing import for_each
 
 
 async def stream(messages, tools=(), **options):
@@ -186,7 +187,7 @@ ODD = {
 }
 
 
-@pytest.mark.parametrize("kind", ODD)
+@for_each("kind", ODD)
 async def test_odd_conversation_gets_an_honest_answer(kind):
     last = (await stream(ODD[kind]))[-1]
 

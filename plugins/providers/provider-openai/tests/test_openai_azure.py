@@ -11,6 +11,7 @@ from pi_core import create_agent_session
 from pi_hookspecs import MissingKey, ProviderInfo, RequestFailed, UserError, hookimpl
 from pi_provider_openai._azure import azure_config, deployment_of
 from pi_provider_openai._entra import SCOPE, EntraToken
+from pi_testing import for_each
 from pi_testing.fake_servers.openai import FakeOpenAI, error, response, text
 
 JWT = "eyJhbGciOiJub25lIn0.e30.c2ln"
@@ -53,7 +54,7 @@ def test_version_and_deployment_come_from_the_environment(make_model):
     assert (config.api_version, config.deployment) == ("2024-12-01-preview", "mine")
 
 
-@pytest.mark.parametrize("names", ["", "other=x", "gpt=", "=x", "gpt", ",,"])
+@for_each("names", ["", "other=x", "gpt=", "=x", "gpt", ",,"])
 def test_a_model_that_the_map_does_not_name_is_deployed_under_its_id(names):
     assert deployment_of("gpt", names) == "gpt"
 

@@ -7,13 +7,12 @@ import subprocess
 import sys
 import time
 
-import pytest
-
 from pi_hookspecs import ModelDiscovery, ProviderInfo, StreamOptions
 from pi_provider_kit import Http, import_httpx
 from pi_provider_openai import _local
 from pi_provider_openai._local import is_local, ollama_url
 from pi_provider_openai._providers import Completions
+from pi_testing import for_each
 from pi_testing.fake_servers import FakeServer, closed_url, html_page, json_answer, silence
 from pi_testing.fake_servers.openai import FakeOpenAI
 
@@ -65,10 +64,9 @@ async def test_a_configured_key_and_headers_go_along():
     assert (sent["authorization"], sent["x-team"]) == ("Bearer sk-own", "blue")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "base_url",
     [f"{closed_url()}/v1", "http://127.0.0.1:99999/v1", "http://127.0.0.1:x/v1", "http://nobody.invalid/v1", "", "://"],
-    ids=["closed", "too high a port", "no number", "no such name", "empty", "no URL"],
 )
 async def test_an_address_without_a_server_discovers_nothing(base_url):
     assert await discover(at(base_url)) == at(base_url)
@@ -128,7 +126,7 @@ async def test_localhost_is_looked_up():
     assert {"127.0.0.1", "::1"} & set(await _local._looked_up("localhost"))
 
 
-@pytest.mark.parametrize(
+@for_each(
     "listed",
     [{}, [], {"data": None}, {"data": []}, {"data": ["x", {"id": 5}, {"id": ""}, {}]}, "x", {"data": {"id": "m"}}],
 )
@@ -189,7 +187,7 @@ async def test_where_ollama_does_not_answer_its_row_says_where_it_was_looked_for
     assert (row.base_url, row.models) == (f"{closed}/v1", ())
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("host", "base_url"),
     [
         ("", USUAL),
@@ -215,7 +213,7 @@ def test_what_the_variable_of_ollama_means(host, base_url):
     assert ollama_url(host) == base_url
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("base_url", "expected"),
     [
         ("http://localhost:1/v1", True),

@@ -14,6 +14,7 @@ from pi_hookspecs.rare_entries import SessionInfoEntry
 from pi_session_jsonl import _listing
 from pi_session_jsonl._store import JsonlSessionStore
 from pi_session_kit.summary import summarise, text_of_all
+from pi_testing import for_each
 
 NOON = 1_770_000_000_000
 
@@ -268,7 +269,7 @@ LINES = {
 }
 
 
-@pytest.mark.parametrize("name", LINES)
+@for_each("name", LINES)
 def test_however_a_message_is_written_its_time_and_text_are_found(name):
     data = b'{"type":"session","id":"h"}\n' + LINES[name] + b"\nnot json\n"
     summary = summarise(data)

@@ -18,6 +18,7 @@ from pi_session_sqlite._index import SearchIndex
 from pi_session_sqlite._places import index_of
 from pi_session_sqlite._query import parse_query
 from pi_session_sqlite._sources import Files
+from pi_testing import for_each
 
 
 def ids(hits):
@@ -76,7 +77,7 @@ def test_queries_mean_their_words(stored, line, search, query, found):
     assert sorted(ids(search(query))) == sorted(found)
 
 
-@pytest.mark.parametrize("query", ["", "  ", "-word", '""', '-"a b"'])
+@for_each("query", ["", "  ", "-word", '""', '-"a b"'])
 def test_a_query_without_a_word_is_refused(query):
     with pytest.raises(UserError, match="has no word to look for"):
         parse_query(query)

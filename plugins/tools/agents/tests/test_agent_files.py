@@ -15,6 +15,7 @@ from pi_agents._agent_file import read_agent
 from pi_agents._subcommand import run_subcommand
 from pi_core import PluginHost, ProjectTrust, Settings
 from pi_hookspecs import ResourceFile, UserError, hookimpl
+from pi_testing import for_each
 from pi_testing.stand_ins import stand_in
 
 FOLDER = Path(__file__).with_name("public")
@@ -30,7 +31,7 @@ def scout(*lines):
     return read("\n".join(["---", "description: Finds things", *lines, "---", "Be brief.", ""]))
 
 
-@pytest.mark.parametrize("name", PUBLIC)
+@for_each("name", PUBLIC)
 def test_public_agent_files_are_read(name):
     found = read(PUBLIC[name].read_text(), name)
 
@@ -39,7 +40,7 @@ def test_public_agent_files_are_read(name):
     assert found.description
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "data"),
     [
         ("reviewer", {"tools": ["read", "grep", "find", "bash"], "model": "inherit"}),
@@ -70,7 +71,7 @@ def test_a_description_that_is_no_yaml_is_taken_as_it_is():
     assert found.data["model"] == "opus"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("line", "message"),
     [
         ("tools: {a: b}", "tools must be a list of names"),

@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+from pi_testing import for_each
 from pi_tools import EditOptions, create_edit_tool
 from pi_tools._edit import fold
 from pi_tools._failure import ToolFailure
@@ -92,7 +93,7 @@ async def test_the_limit_holds_for_files_elsewhere_too(call, tmp_path, monkeypat
         await call("edit", tool=tool, path="far", edits=edits(("a", "b")))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("given", "pairs"),
     [
         ({"oldText": "a", "newText": "b"}, [("a", "b")]),
@@ -108,9 +109,7 @@ def test_older_shapes_are_folded_in(given, pairs):
     assert fold({"path": "p", **given}) == {"path": "p", "edits": edits(*pairs)}
 
 
-@pytest.mark.parametrize(
-    "given", [[], "text", None, {"edits": "no json"}, {"edits": 5}, {"oldText": 5, "newText": "b"}]
-)
+@for_each("given", [[], "text", None, {"edits": "no json"}, {"edits": 5}, {"oldText": 5, "newText": "b"}])
 def test_what_is_no_known_shape_is_left_to_validation(given):
     assert fold(given) == given
 

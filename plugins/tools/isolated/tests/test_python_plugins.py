@@ -14,7 +14,7 @@ from pi_hookspecs.specs import all_hookspecs
 from pi_isolated._events import EventWriter
 from pi_isolated._ready import parse_ready
 from pi_isolated.child._events import EventReader
-from pi_testing import steps
+from pi_testing import for_each, steps
 
 pytestmark = pytest.mark.pi(entry_points=["isolated"])
 
@@ -142,7 +142,7 @@ async def test_what_a_guard_raises_refuses_and_is_reported(pi_session, script):
 EVENTS = [name for name, spec in all_hookspecs().items() if answers_of(spec) is not None]
 
 
-@pytest.mark.parametrize("hook", parse_ready({"hooks": {each: {} for each in EVENTS}}, print).hooks)
+@for_each("hook", parse_ready({"hooks": {each: {} for each in EVENTS}}, print).hooks)
 def test_every_event_is_the_same_in_the_process(hook):
     event = sample_event(hook)
 

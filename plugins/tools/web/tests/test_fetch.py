@@ -15,6 +15,7 @@ import trustme
 import pi_web
 from pi_core import Settings
 from pi_hookspecs import AbortController, Aborted, UserError
+from pi_testing import for_each
 from pi_web._address import _is_public, find_target, redirected
 
 PAGE = b"""<html><head><title>Numbers</title><style>p {color: red}</style></head><body>
@@ -255,7 +256,7 @@ async def test_what_is_no_url_of_the_web_is_explained(fetch, url, message):
         await fetch(url)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "address",
     [
         *(

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from pi_hookspecs import Run
+from pi_testing import for_each
 from pi_tui.lines.ansi import plain, runs_of_lines, styled
 from pi_tui.lines.cache import LayoutCache
 from pi_tui.lines.diff import diff_rows
@@ -109,7 +110,7 @@ SNAPSHOTS = {
 }
 
 
-@pytest.mark.parametrize(("block", "expected"), SNAPSHOTS.values(), ids=SNAPSHOTS)
+@for_each(("block", "expected"), SNAPSHOTS.values())
 def test_a_block_looks_like_this(block, expected):
     assert shown(block, now=3.5) == expected
 
@@ -156,8 +157,8 @@ def test_hidden_thinking_is_one_line():
     assert shown(Thinking(id="1", text=Growing("secret plan")), hide_thinking=True) == "\n Thinking..."
 
 
-@pytest.mark.parametrize("width", range(1, 301))
-@pytest.mark.parametrize("expanded", [False, True])
+@for_each("width", range(1, 301))
+@for_each("expanded", [False, True])
 def test_every_block_fits_every_width(width, expanded):
     blocks = [block for block, _ in SNAPSHOTS.values()]
     blocks.append(
@@ -194,10 +195,10 @@ def test_any_text_is_a_diff(text):
     assert join(diff_rows(text, 200)) == text
 
 
-@pytest.mark.parametrize(
+@for_each(
     "arguments", [{"path": 1}, {"path": None, "content": []}, {"command": {"a": 1}}, {"offset": "x", "pattern": 3}]
 )
-@pytest.mark.parametrize("name", ["bash", "read", "edit", "write", "grep", "find", "ls", "other"])
+@for_each("name", ["bash", "read", "edit", "write", "grep", "find", "ls", "other"])
 def test_arguments_of_wrong_types_are_survived(name, arguments):
     assert len(lay_out(tool(name, arguments=arguments), LOOK)) >= 3
 
@@ -233,7 +234,7 @@ def test_ten_megabytes_cost_little():
 # Colours of programs
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "runs"),
     [
         ("plain", [Run("plain")]),

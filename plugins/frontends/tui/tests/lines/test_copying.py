@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pi_hookspecs import Run
+from pi_testing import for_each
 from pi_tui.lines.copying import copied_text
 from pi_tui.lines.layout import lay_out
 from pi_tui.lines.look import Look
@@ -34,7 +34,7 @@ def test_wrapped_rows_are_one_line_again(text, width):
     assert copied_text(chop([Run(text, bold=True)], width)) == text
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("block", "text"),
     [
         (
@@ -62,7 +62,6 @@ def test_wrapped_rows_are_one_line_again(text, width):
             "\n\n$ x\na line of output without spaces\n",
         ),
     ],
-    ids=["user", "list", "code", "quote", "tool"],
 )
 def test_frames_padding_and_wraps_are_left_out(block, text):
     assert copied_text(rows_of(block)) == text

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from pi_hookspecs import Line, MarkdownTransform, Run, ToolRenderer, hookimpl
+from pi_testing import for_each
 from pi_tui.lines.foreign import foreign_rows
 from pi_tui.lines.heights import estimated_heights, extent_of
 from pi_tui.lines.layout import lay_out
@@ -104,7 +105,7 @@ def test_a_complete_answer_is_transformed():
     assert str(complete.text) == "$x^2$ is"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("row", "expected"),
     [
         ("\x1b[31mred\x1b[0m\x1b]0;owned\x07", Line.of(Run("red", "ansi:1"))),
@@ -131,7 +132,7 @@ def test_any_row_of_a_plugin_fits(text, width):
 # Heights and texts
 
 
-@pytest.mark.parametrize(
+@for_each(
     "block",
     [
         User(id="1", text="a\nb"),
@@ -144,7 +145,6 @@ def test_any_row_of_a_plugin_fits(text, width):
         Notice(id="1", text="done"),
         Answer(id="1"),
     ],
-    ids=lambda block: block.kind,
 )
 def test_an_estimate_is_near_the_height(block):
     exact = len(lay_out(block, LOOK))

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
+from pi_testing import for_each
 from pi_tui.lines.footer import footer_rows, window_title
 from pi_tui.lines.line import join
 from pi_tui.lines.look import Look
@@ -73,7 +74,7 @@ def test_a_full_context_stands_out(context, role):
     assert [run.role for run in row if "/200k" in run.text] == [role]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("number", "text"),
     [
         (0, "0"),
@@ -151,7 +152,7 @@ def test_of_many_queued_messages_the_first_are_listed():
     assert queue_rows(Queue(), LOOK) == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("work", "text"),
     [
         (Work(), ""),
@@ -173,7 +174,7 @@ def test_work_is_in_the_rule():
     assert str(rule("", LOOK, "border")) == "─" * 60
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("level", "role"),
     [
         ("medium", "thinkingMedium"),

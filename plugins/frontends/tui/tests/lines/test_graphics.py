@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pi_hookspecs import Line, Run
+from pi_testing import for_each
 from pi_tui._first_frame import drawn, palette_of
 from pi_tui._frames_read import pieces
 from pi_tui.lines.graphics import PLACEHOLDER, Graphics, protocol_of
@@ -138,7 +139,7 @@ def test_a_row_of_an_image_is_known_as_displayed():
     assert piece.cells is None  # it is compared as a whole
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("environ", "protocol"),
     [
         ({"TERM": "xterm-kitty"}, "kitty"),

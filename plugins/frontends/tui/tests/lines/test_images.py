@@ -8,6 +8,7 @@ from base64 import b64encode
 import pytest
 
 from pi_hookspecs import Run
+from pi_testing import for_each
 from pi_tui.lines.layout import lay_out
 from pi_tui.lines.look import Look
 from pi_tui.view.blocks import Image, Tool, User
@@ -60,7 +61,7 @@ def test_a_large_image_fits_into_the_width_and_a_bounded_number_of_rows():
     assert len(blocks_of(rows_of(encoded((90, 900))))) == 30
 
 
-@pytest.mark.parametrize(
+@for_each(
     "content",
     [
         b"",
@@ -70,7 +71,6 @@ def test_a_large_image_fits_into_the_width_and_a_bounded_number_of_rows():
         encoded(kind="TIFF"),
         b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n",
     ],
-    ids=["empty", "text", "truncated", "too many pixels", "another format", "a program"],
 )
 def test_a_hostile_image_is_named_only(content):
     rows = rows_of(content)

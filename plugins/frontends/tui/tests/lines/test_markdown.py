@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from pi_hookspecs import Run
+from pi_testing import for_each
 from pi_tui.lines.line import join
 from pi_tui.lines.markdown.inline import Ink
 from pi_tui.lines.markdown.splitting import Splitter
@@ -107,7 +108,7 @@ LONG = {
 }
 
 
-@pytest.mark.parametrize("text", LONG.values(), ids=LONG)
+@for_each("text", LONG.values())
 def test_a_frame_parses_a_bounded_part_of_a_long_answer(text):
     streaming = StreamingMarkdown(100, INK)
     most, step = 0, 10_000
@@ -185,7 +186,7 @@ def test_an_unknown_language_is_plain():
     assert ("x = 1", "mdCodeBlock") in roles(markdown_rows("```nonsense\nx = 1\n```", 40, INK))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("source", "expected"),
     [
         ("[a](https://x.org/y)", [("a", "https://x.org/y"), (" (https://x.org/y)", "https://x.org/y")]),
@@ -318,9 +319,7 @@ def test_emphasis_is_a_style():
     )
 
 
-@pytest.mark.parametrize(
-    "text", ["[" * 3000, "*a" * 1500, "`" * 3000, ">" * 3000, "- " * 1500, "![" * 1500, "<" * 3000]
-)
+@for_each("text", ["[" * 3000, "*a" * 1500, "`" * 3000, ">" * 3000, "- " * 1500, "![" * 1500, "<" * 3000])
 def test_hostile_markdown_is_laid_out(text):
     assert markdown_rows(text, 40, INK)
 

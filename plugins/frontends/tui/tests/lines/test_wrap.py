@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from pi_hookspecs import Run
+from pi_testing import for_each
 from pi_tui.lines.line import cells, cut, cut_start, cut_text
 from pi_tui.lines.wrap import chop, wrap, wrap_text
 from pi_tui.view.clean import clean
@@ -28,7 +28,7 @@ def split_into_runs(text: str) -> list[Run]:
     return [Run(text[:third], "accent"), Run(text[third : 2 * third], bold=True), Run(text[2 * third :])]
 
 
-@pytest.mark.parametrize("width", range(1, 301))
+@for_each("width", range(1, 301))
 def test_rows_fit_every_width(width):
     runs = split_into_runs(SAMPLE)
 
@@ -61,7 +61,7 @@ def test_runs_keep_their_style(text, width):
     assert kept == [(character, run.role, run.bold) for run in runs for character in run.text]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "width", "expected"),
     [
         ("one two three", 7, ["one two", "three"]),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pi_hookspecs import FullUserInterface, Line, Overlay, Run, ScreenSize
+from pi_testing import for_each
 from pi_tui.plugins_ui.region import region_of
 
 if TYPE_CHECKING:
@@ -190,7 +191,7 @@ async def test_a_dialog_over_an_overlay_has_the_keys_first(desk, draws) -> None:
     assert made.box.keys == ["q"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("overlay", "region"),
     [
         (Overlay(), (16, 9, 48, 6)),

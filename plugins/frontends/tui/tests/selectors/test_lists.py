@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
+from pi_testing import for_each
 from pi_tui.keys.bindings import Bindings
 from pi_tui.keys.events import Key
 from pi_tui.selectors.choices import Choices
@@ -66,7 +66,7 @@ def test_the_cursor_is_in_view(items, index, room):
     assert [item for item, selected in visible if selected] == items[choices.index : choices.index + 1]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("typed", "text", "matches"),
     [
         ("", "anything", True),

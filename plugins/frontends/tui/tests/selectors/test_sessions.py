@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
 from attrs import frozen
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
+from pi_testing import for_each
 from pi_tui.keys.bindings import Bindings
 from pi_tui.selectors.selector import Cancelled, Chosen
 from pi_tui.selectors.session_rows import SessionRow, age, arranged
@@ -91,7 +91,7 @@ def test_the_first_search_asks_for_the_text_of_messages(user):
     assert titles(selector) == ["Harbour lights"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("typed", "found"),
     [
         ("moon", ["moon", "What is the moon?"]),
@@ -251,7 +251,7 @@ def test_five_thousand_sessions_of_one_chain_are_arranged():
     assert [each.row.path for each in placed[:3]] == ["0", "1", "2"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("seconds", "text"), [(0, "now"), (59, "now"), (60, "1m"), (7199, "1h"), (86_400, "1d"), (4e7, "1y"), (6e6, "2mo")]
 )
 def test_ages_have_one_unit(seconds, text):

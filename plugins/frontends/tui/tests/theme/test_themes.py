@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from pi_core.resources.theme_resolver import resolve_theme
 from pi_hookspecs import Run
+from pi_testing import for_each
 from pi_tui.theme.builtin_themes import BUILTIN_NAMES, builtin_theme, builtin_themes
 from pi_tui.theme.choose import appearance_of_environment, appearance_of_reply, color_depth, theme_name
 from pi_tui.theme.colors import contrast, fitted, rgb_of
@@ -61,23 +62,23 @@ def test_other_themes_are_not_built_in():
         builtin_theme("solarized")
 
 
-@pytest.mark.parametrize("name", PAGES)
-@pytest.mark.parametrize("token", sorted(TOKENS - BACKGROUNDS - LINES_ONLY))
+@for_each("name", PAGES)
+@for_each("token", sorted(TOKENS - BACKGROUNDS - LINES_ONLY))
 def test_text_is_readable_on_the_page(name, token):
     assert contrast(rgb_of(builtin_theme(name).colors[token]), rgb_of(PAGES[name])) >= 4.5
 
 
-@pytest.mark.parametrize("name", PAGES)
-@pytest.mark.parametrize("background", ["toolPendingBg", "toolSuccessBg", "toolErrorBg"])
-@pytest.mark.parametrize("token", ON_BOXES.split())
+@for_each("name", PAGES)
+@for_each("background", ["toolPendingBg", "toolSuccessBg", "toolErrorBg"])
+@for_each("token", ON_BOXES.split())
 def test_text_is_readable_in_the_boxes_of_tools(name, background, token):
     colors = builtin_theme(name).colors
 
     assert contrast(rgb_of(colors[token]), rgb_of(colors[background])) >= 4.5
 
 
-@pytest.mark.parametrize("name", PAGES)
-@pytest.mark.parametrize(
+@for_each("name", PAGES)
+@for_each(
     ("text", "background"),
     [
         ("userMessageText", "userMessageBg"),
@@ -107,7 +108,7 @@ def test_a_colour_fits_the_terminal(color, depth):
     assert fitted(shown, depth) == shown
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("color", "depth", "expected"),
     [
         ("#ff0000", "256", 196),
@@ -128,7 +129,7 @@ def test_the_nearest_colour_is_taken(color, depth, expected):
     assert fitted(color, depth) == expected
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("environ", "depth"),
     [
         ({"TERM": "xterm-256color", "COLORTERM": "truecolor"}, "truecolor"),
@@ -163,7 +164,7 @@ def test_a_run_s_own_background_counts():
     assert palette().style(Run("x", background="selectedBg"), "toolErrorBg").background == "#2f3644"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("role", "color"),
     [("ansi:9", 9), ("ansi:208", 208), ("#010203", "#010203"), ("nonsense", "#dcdfe4"), ("ansi:x", "#dcdfe4")],
 )
@@ -200,9 +201,9 @@ def test_sixteen_colours_keep_what_a_colour_means(name):
     assert shown.style(Run("x", background="selectedBg")).reverse
 
 
-@pytest.mark.parametrize("name", PAGES)
-@pytest.mark.parametrize("background", ["toolPendingBg", "toolSuccessBg", "toolErrorBg", "customMessageBg"])
-@pytest.mark.parametrize("role", ["dim", "muted", "toolOutput", "text"])
+@for_each("name", PAGES)
+@for_each("background", ["toolPendingBg", "toolSuccessBg", "toolErrorBg", "customMessageBg"])
+@for_each("role", ["dim", "muted", "toolOutput", "text"])
 def test_grey_text_is_readable_in_the_boxes_of_sixteen_colours(name, background, role):
     style = Palette(builtin_theme(name).colors, "16").style(Run("x", role), background)
 
@@ -213,7 +214,7 @@ def test_a_selection_is_visible_in_the_terminal_s_own_colours():
     assert palette(name="system").style(Run("x", background="selectedBg")).reverse
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("style", "sequence"),
     [
         (Style(), "\x1b[0m"),
@@ -238,7 +239,7 @@ def test_every_sequence_is_a_colour(role, depth, name):
 # Dark or light
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("setting", "appearance", "name"),
     [
         (None, None, "dark"),
@@ -257,7 +258,7 @@ def test_a_theme_is_chosen(setting, appearance, name):
     assert theme_name(setting, appearance) == name
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("reply", "appearance"),
     [
         ("\x1b]11;rgb:1e1e/1e1e/2e2e\x1b\\", "dark"),
@@ -274,7 +275,7 @@ def test_a_terminal_says_its_background(reply, appearance):
     assert appearance_of_reply(reply) == appearance
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "appearance"),
     [("15;0", "dark"), ("0;15", "light"), ("0;default;7", "light"), ("7;8", "dark"), ("default", None), ("", None)],
 )

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from pi_testing import for_each
 from pi_tui.view.clean import CleanStream, clean, clean_line, clean_output, rewritten
 
 fragments = st.sampled_from(
@@ -59,7 +59,7 @@ def test_what_is_clean_stays_as_it_is(text):
     assert clean_output(clean_output(text)) == clean_output(text)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "expected"),
     [
         ("a\x1b]52;c;aGVsbG8=\x07b", "ab"),
@@ -83,7 +83,7 @@ def test_prose_is_cleaned(text, expected):
     assert clean(text) == expected
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "expected"),
     [
         ("\x1b[1;31mred\x1b[0m\x1b[K", "\x1b[1;31mred\x1b[0m"),
@@ -101,10 +101,10 @@ def test_a_label_is_one_line():
     assert clean_line("a\n b\x1b[31m\t c") == "a b c"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("start", "more", "end"), [("\x1b]0;", "x", "\x07"), ("\x1b[", "1;", "m"), ("\x1b[1", " ", "m"), ("\x1b", "(", "B")]
 )
-@pytest.mark.parametrize("output", [False, True])
+@for_each("output", [False, True])
 def test_an_endless_sequence_is_not_kept_in_memory(start, more, end, output):
     stream = CleanStream(output=output)
 

@@ -10,7 +10,7 @@ import pytest
 from pi_core.wire import is_on_wire, to_wire
 from pi_core.wire.events import event_from_wire
 from pi_hookspecs import BashExecutionMessage, ExtensionErrorEvent, Line, Run, ToolResult
-from pi_testing import error, make_tool, stop, text, thinking, tool_call
+from pi_testing import error, for_each, make_tool, stop, text, thinking, tool_call
 from pi_tui.view import local_events as local
 from pi_tui.view.blocks import Answer, Bash, Error, Notice, Summary, Thinking, Tool, User
 from pi_tui.view.changes import NOTHING, Changes
@@ -228,7 +228,7 @@ def test_output_of_a_command_is_bounded():
     assert output.dropped * 5 + len(str(output)) == 300_000
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("event", "part"),
     [
         (local.StatusChanged(key="a", text="x\x1b[2Jy\nz"), "statuses"),

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         usage,
     )
     from pi_testing.store_contract import StoreContract
+    from pi_testing.tables import for_each
     from pi_testing.tool_contract import ToolContract, arguments
 
 _HOMES = {
@@ -59,6 +60,7 @@ _HOMES = {
     "stand_ins": "FakeTool make_tool",
     "steps": "Step delay error no_end raises stall stop text thinking tool_call unknown_event usage",
     "store_contract": "StoreContract",
+    "tables": "for_each",
     "tool_contract": "ToolContract arguments",
 }
 __all__ = [
@@ -89,6 +91,7 @@ __all__ = [
     "delay",
     "error",
     "failing_hook",
+    "for_each",
     "make_tool",
     "no_end",
     "raises",
