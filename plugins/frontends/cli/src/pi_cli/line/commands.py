@@ -44,7 +44,7 @@ async def complete_argument(conversation: Conversation, name: str, typed: str) -
     """Return completions of the argument that has been typed so far."""
     own = OWN.get(name)
     if own is None:
-        return await conversation.session.complete_arguments(name, typed)
+        return await conversation.session.completions.arguments(name, typed)
     wanted = typed.lower()
     offered = [each for each in own.complete(conversation) if wanted in each.lower()]
     return [Completion(each) for each in sorted(offered, key=lambda each: not each.lower().startswith(wanted))]
@@ -69,7 +69,7 @@ async def _help(conversation: Conversation, _argument: str) -> None:
     else:
         row("Backslash", "At the end of a line: another line follows")
         row("Ctrl-C", "Stop the answer; twice on an empty line, end")
-    for shortcut in conversation.session.get_shortcuts():
+    for shortcut in conversation.session.commands.shortcuts():
         row(shortcut.name, shortcut.description, _KEY_NAMES)
 
 
