@@ -87,6 +87,13 @@ async def _output(conversation: Conversation, _argument: str) -> None:
     conversation.show_last_result()
 
 
+async def _changelog(conversation: Conversation, argument: str) -> None:
+    from pi_terminal_kit.changelog import changes
+
+    for line in changes(argument).splitlines():
+        conversation.write_line(line)
+
+
 # Model and thinking
 
 
@@ -187,6 +194,7 @@ OWN: dict[str, Own] = {
     "login": Own("Sign in to a provider, or store its API key: /login PROVIDER", _login, _with_login),
     "logout": Own("Delete the stored login or key of a provider: /logout PROVIDER", _logout, _stored),
     "reload": Own("Reload extensions, skills, prompts and themes", _reload),
+    "changelog": Own("Show what has changed in this version, or another: /changelog VERSION", _changelog),
     "quit": Own("Exit", _quit),
 }
 """The commands, by their names."""
