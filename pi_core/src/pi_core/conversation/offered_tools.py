@@ -72,12 +72,19 @@ class OfferedTools:
 
     def add(self, tool: Tool, plugin: str) -> Callable[[], None]:
         """Add a plugin's tool at run time; return a function that removes it."""
-        take_away = self._runtime.toolbox.add(tool, plugin)
-        self._offer_if_changed()
+        toolbox = self._runtime.toolbox
+        take_away = toolbox.add(tool, plugin)
+
+        def update() -> None:
+            offered = any(each.name == tool.name for each in self._runtime.agent.state.tools)
+            if offered or toolbox.may_be_active(tool, plugin):
+                self._offer_if_changed()
 
         def remove() -> None:
             take_away()
-            self._offer_if_changed()
+            update()
+
+        update()
 
         return remove
 

@@ -68,6 +68,7 @@ class Parts:
             queue=self.queue,
             retry=self.retry,
             record=self.record,
+            tools=self.tools,
             ready=self.lifecycle.ready,
         )
         run_events = RunEvents(runtime, queue=self.queue, retry=self.retry, record=self.record)

@@ -42,8 +42,8 @@ class Toolbox:
         self._chosen: list[str] | None = None
         self.loaded: tuple[str, ...] = ()
         """Names of the deferred tools that were activated; some may not be registered yet, or no longer."""
-        self._added: list[tuple[str, Tool]] = []
-        self._added_by_name: dict[str, list[Tool]] = {}
+        self._added: dict[object, tuple[str, Tool]] = {}
+        self._added_by_name: dict[str, list[tuple[str, Tool]]] = {}
         self._changes = 0
         self._listed: tuple[object, tuple[ToolInfo, ...]] = (None, ())
 
@@ -131,7 +131,7 @@ class Toolbox:
     def find(self, name: str) -> Tool | None:
         """Return the tool with a name, which may be ``plugin:name``; None if there is none."""
         if added := self._added_by_name.get(name):
-            return added[-1]
+            return added[-1][1]
         found = self._host.find("register_tools", name)
         if found is not None:
             registered: Tool = found.thing
@@ -170,25 +170,34 @@ class Toolbox:
 
     def add(self, tool: Tool, plugin: str) -> Callable[[], None]:
         """Add a tool; return a function that removes it."""
-        entry = (plugin, tool)
+        entry, key = (plugin, tool), object()
         names = (tool.name, f"{plugin}:{tool.name}")
         self._changes += 1
-        self._added.append(entry)
-        for name in names:  # a plugin may add a hundred tools, and each is looked up whenever one is added
-            self._added_by_name.setdefault(name, []).append(tool)
+        self._added[key] = entry
+        for name in names:  # a plugin may add hundreds of tools, and each is looked up whenever one is added
+            self._added_by_name.setdefault(name, []).append(entry)
 
         def remove() -> None:
-            if entry in self._added:
+            if self._added.pop(key, None) is not None:
                 self._changes += 1
-                self._added.remove(entry)
                 for name in names:
-                    self._added_by_name[name].remove(tool)
+                    self._added_by_name[name].remove(entry)
 
         return remove
 
+    def may_be_active(self, tool: Tool, plugin: str) -> bool:
+        """Whether a tool of a plugin can be active, or shares its name with another tool.
+
+        If not, adding or removing it leaves the active tools as they are, and they need not be determined again.
+        """
+        if tool.exposure == "direct" or self.find(tool.name) not in (tool, None):
+            return True
+        wanted = self._selection.exact_names() if self._chosen is None else self._chosen
+        return not {tool.name, f"{plugin}:{tool.name}"}.isdisjoint([*wanted, *self.loaded])
+
     def owner(self, tool: Tool) -> str | None:
         """Return the plugin that a tool comes from; None for a tool of the program."""
-        for plugin, added in self._added:
+        for plugin, added in self._added_by_name.get(tool.name, ()):
             if added is tool:
                 return plugin
         registered = self._host.registrations("register_tools")
@@ -202,7 +211,7 @@ class Toolbox:
             if each["default_active"] and each["exposure"] == "direct"  # a plugin with deferred tools is not imported
         ]
         loaded = [each.name for each in self._host.registrations("register_tools") if each.thing.default_active]
-        added = [tool.name for _, tool in self._added if tool.default_active]
+        added = [tool.name for _, tool in self._added.values() if tool.default_active]
         return list(dict.fromkeys([each["name"] for each in described] + loaded + added))
 
     def _is_deferred(self, name: str) -> bool:
@@ -214,7 +223,7 @@ class Toolbox:
         found = self._host.find("register_tools", name)  # loads all plugins that register it
         winner: list[Tool] = [found.thing] if found is not None else []
         registered = [each.thing for each in reversed(self._host.registrations("register_tools"))]
-        added = [tool for _, tool in reversed(self._added)]
+        added = [tool for _, tool in reversed(self._added.values())]
         same = [tool for tool in (*self._custom, *added, *winner, *registered) if tool.name == name]
         return list(dict.fromkeys(same))
 
@@ -222,5 +231,5 @@ class Toolbox:
         records = self._host.registering("register_tools")
         described = [name for record in records for name in record.names("register_tools")]
         loaded = [each.name for each in self._host.registrations("register_tools")]
-        own = [tool.name for tool in (*(tool for _, tool in self._added), *self._custom)]
+        own = [tool.name for tool in (*(tool for _, tool in self._added.values()), *self._custom)]
         return list(dict.fromkeys([*described, *loaded, *own]))

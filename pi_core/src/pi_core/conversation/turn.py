@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Literal
 
 from pi_core.conversation.event_copies import LazyCopies
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from pi_core.conversation.commands import PluginCommands
     from pi_core.conversation.message_queue import MessageQueue
+    from pi_core.conversation.offered_tools import OfferedTools
     from pi_core.conversation.prompt_call import PromptCall
     from pi_core.conversation.prompt_record import PromptRecord
     from pi_core.conversation.retry import Retry
@@ -39,6 +40,7 @@ class PromptTurns:
         queue: The messages that are queued or wait for the next prompt.
         retry: Repeats failed requests.
         record: Stores the system prompt of each run.
+        tools: The offered tools.
         ready: Waits until a prompt may begin: the session has started, and no compaction or reload is running.
     """
 
@@ -50,6 +52,7 @@ class PromptTurns:
         queue: MessageQueue,
         retry: Retry,
         record: PromptRecord,
+        tools: OfferedTools,
         ready: Callable[[], Awaitable[None]],
     ) -> None:
         self._runtime = runtime
@@ -57,6 +60,7 @@ class PromptTurns:
         self._queue = queue
         self._retry = retry
         self._record = record
+        self._tools = tools
         self._ready = ready
 
     async def prompt(
@@ -154,7 +158,9 @@ class PromptTurns:
         from pi_hookspecs import InputEvent
 
         event = InputEvent(text=text, images=images, source=source, streaming_behavior=behavior)
-        answer = await runtime.hooks.call(agent_specs.input, event, runtime.ctx)
+        # Plugins such as the one for MCP servers add tools before a run; a run in progress gets new ones at once.
+        with nullcontext() if runtime.is_streaming else self._tools.held():
+            answer = await runtime.hooks.call(agent_specs.input, event, runtime.ctx)
         if answer is None:
             return text, images
         if answer.handled:

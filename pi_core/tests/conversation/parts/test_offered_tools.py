@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from attrs import evolve
 
 from pi_core.conversation.offered_tools import OfferedTools
 
@@ -60,3 +61,31 @@ async def test_many_tools_are_offered_once(runtime_of, tool):
         offered.add(tool("snow"), "weather")()
 
     assert [sorted(names) for names in offers] == [["rain", "tide"]]
+
+
+async def test_only_tools_that_can_be_active_make_pi_determine_the_active_ones(runtime_of, tool, monkeypatch):
+    runtime = runtime_of(tools=[tool("tide")])
+    offered = OfferedTools(runtime)
+    offered.offer()
+    determined = []
+    active = runtime.toolbox.active
+    monkeypatch.setattr(runtime.toolbox, "active", lambda: determined.append(1) or active())
+
+    removers = [offered.add(evolve(tool(f"rain{number}"), exposure="deferred"), "weather") for number in range(40)]
+    for remove in removers:
+        remove()
+
+    assert determined == []
+
+
+async def test_a_deferred_tool_that_takes_the_name_of_an_active_one_replaces_it(runtime_of, tool):
+    runtime = runtime_of(tools=[])
+    offered = OfferedTools(runtime)
+    offered.add(tool("rain"), "weather")
+    before = [each.name for each in runtime.agent.state.tools]
+    remove = offered.add(evolve(tool("rain"), exposure="deferred"), "climate")
+    during = [each.name for each in runtime.agent.state.tools]
+    remove()
+    after = [each.name for each in runtime.agent.state.tools]
+
+    assert ("rain" in before, "rain" in during, "rain" in after) == (True, False, True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pi_core.conversation.message_queue import MessageQueue, user_message
+from pi_core.conversation.offered_tools import OfferedTools
 from pi_core.conversation.prompt_record import PromptRecord
 from pi_core.conversation.turn import PromptTurns
 from pi_hookspecs import AgentBusy, CustomMessage, InputResult, NoModel
@@ -39,6 +40,7 @@ def turns_of(runtime_of):
             queue=MessageQueue(runtime),
             retry=Retry(),
             record=PromptRecord(runtime),
+            tools=OfferedTools(runtime),
             ready=ready,
         )
         turns.runtime = runtime
