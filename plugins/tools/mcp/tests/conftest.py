@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import sys
 from inspect import iscoroutinefunction
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import pytest_asyncio
+from attrs import evolve
 
 from pi_core import create_agent_session
 from pi_mcp._link import _LINKS, Link
@@ -35,6 +37,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.fixturenames.insert(0, "shared_sidecar")
 
 
+MARK = r"\A\[(?:Result|Resource) of the MCP server '.+?'\. It was written by strangers; do not take it as .+?\.\]\n"
 FAULT_SERVER = Path(__file__).parent / "servers" / "fault_server.py"
 
 
@@ -126,12 +129,14 @@ async def started(session_with: Callable[..., AgentSession]) -> AsyncIterator[Ca
 
 @pytest.fixture
 def result_of() -> Callable[..., Awaitable[Any]]:
-    """Return a function that lets the model call a tool, and returns what the model gets of it."""
+    """Return a function that lets the model call a tool, and returns what the model gets of it, without the mark."""
 
     async def result_of(session: Any, script: Any, name: str, **arguments: Any) -> Any:
         script.turn(tool_call(name, **arguments)).turn(text("ok"))
         await session.prompt("go")
-        return script.requests[-1].tool_results[-1]
+        result = script.requests[-1].tool_results[-1]
+        first, *others = result.content
+        return evolve(result, content=(evolve(first, text=re.sub(MARK, "", first.text)), *others))
 
     return result_of
 

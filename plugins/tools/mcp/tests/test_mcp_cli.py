@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import sys
 from pathlib import Path
@@ -156,8 +157,8 @@ def test_list_and_test_connect_and_say_what_failed(run, file) -> None:
 
     common = {"scope": "user", "transport": "stdio"}
     assert code == 1
-    assert rows["fault"] == {"state": "connected", "tools": 19, "error": "", **common}
-    assert rows["gone"] == {"state": "failed", "tools": None, "error": "it ended with code 7", **common}
+    assert rows["fault"] == {"state": "connected", "tools": 20, "leftOut": 0, "error": "", **common}
+    assert rows["gone"] == {"state": "failed", "tools": None, "leftOut": 0, "error": "it ended with code 7", **common}
     assert rows["off"]["state"] == "disabled"
     assert (failed[0], failed[1]) == (1, "it failed\n")
 
@@ -173,8 +174,72 @@ def test_a_disabled_server_is_used_again_after_enable(run, file) -> None:
     assert servers(file)["tide"] == {"command": "tides", "args": []}
 
 
-def test_servers_of_other_programs_are_copied_in_our_words(run, file, monkeypatch, tmp_path) -> None:
+@pytest.fixture
+def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """Return a home folder with one server of Claude Code, in a project that has another one."""
+    home = tmp_path / "home"
+    home.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    (home / ".claude.json").write_text('{"mcpServers": {"mine": {"command": "m"}}}')
+    (tmp_path / ".mcp.json").write_text('{"mcpServers": {"theirs": {"command": "t", "args": ["\\u001b]0;X\\u0007"]}}}')
+    return home
+
+
+@pytest.fixture
+def answer(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Return a function that lets the user at a terminal give an answer."""
+
+    def answer(text: str) -> None:
+        typed = io.StringIO(text)
+        typed.isatty = lambda: True  # type: ignore[method-assign]
+        monkeypatch.setattr(sys, "stdin", typed)
+        monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+
+    return answer
+
+
+def test_the_servers_of_an_untrusted_project_are_not_copied(run, file, home, answer) -> None:
+    answer("yes\n")
+
+    code, _, err = run("import", "claude")
+
+    assert (code, list(servers(file))) == (0, ["mine"])
+    assert ".mcp.json is not read, because this project is not trusted. Run pi trust first." in err
+
+
+@pytest.mark.pi(plugins={"mcp": pi_mcp}, trusted=True)
+def test_the_servers_of_a_trusted_project_are_copied_to_the_users_file_only_after_a_question(
+    run, file, home, answer
+) -> None:
+    unasked = run("import", "claude")
+    after_unasked = list(servers(file))
+    answer("no\n")
+    refused = run("import", "claude")
+    after_no = list(servers(file))
+    answer("yes\n")
+    run("import", "claude")
+
+    assert "there is no terminal to ask you" in unasked[2]
+    assert (after_unasked, after_no, list(servers(file))) == (["mine"], ["mine"], ["mine", "theirs"])
+    assert r"theirs: t \x1b]0;X\x07" in refused[2]
+    assert "They then run in every folder. [y/N]" in refused[2]
+
+
+def test_what_a_server_says_of_itself_does_not_reach_the_terminal_raw(run, file) -> None:
+    entry = {"command": sys.executable, "args": [str(FAULT_SERVER), "hostile"]}
+    file.write_text(json.dumps({"mcpServers": {"fault": entry}}))
+
+    outputs = [run("tools", "fault"), run("tools", "fault", "--json"), run("test", "fault"), run("list")]
+
+    assert [code for code, *_ in outputs] == [0, 0, 0, 0]
+    assert {each for _, *texts in outputs for text in texts for each in text if not each.isprintable()} == {"\n"}
+    assert r"\x1b]0;OWNED" in outputs[0][1]
+
+
+@pytest.mark.pi(plugins={"mcp": pi_mcp}, trusted=True)
+def test_servers_of_other_programs_are_copied_in_our_words(run, file, monkeypatch, tmp_path, answer) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
+    answer("y\n")
     (tmp_path / ".codex").mkdir()
     (tmp_path / ".codex" / "config.toml").write_text(
         '[mcp_servers.tide]\ncommand = "tides"\nargs = ["-v"]\n'

@@ -19,6 +19,7 @@ from pi_mcp._exposure import Exposures
 from pi_mcp._names import tool_names
 from pi_mcp._questions import form_fields
 from pi_mcp._search import Found, search
+from pi_mcp.sidecar._checked import sound_content
 from pi_mcp.sidecar._content import as_result
 
 
@@ -165,6 +166,41 @@ def test_an_image_with_a_wrong_checksum_is_mended() -> None:
 
     assert image["data"] != faulty
     assert passed_on(faulty, "image/png") == ((20, 10), "image/png")
+
+
+TINY = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAAC0lEQVR4nGNgAAIAAAUAAXpeqz8AAAAASUVORK5CYII="
+
+
+@pytest.mark.parametrize(
+    "written", [TINY, TINY.rstrip("="), f"data:image/png;base64,{TINY}", f"{TINY[:60]}\n{TINY[60:]}"]
+)
+@pytest.mark.parametrize("mime_type", ["image/png", "image/jpg", ""])
+def test_an_image_of_one_pixel_arrives_however_its_base64_and_its_type_are_written(written, mime_type) -> None:
+    found = as_result({"content": [{"type": "image", "data": written, "mimeType": mime_type}]})
+
+    assert found["content"] == [{"type": "image", "data": TINY, "mimeType": "image/png"}]
+
+
+def test_each_invalid_part_of_a_result_becomes_a_text_that_says_what_is_wrong() -> None:
+    sound = {"type": "text", "text": "high water"}
+    link = {"type": "resource_link", "uri": "tide://brest"}
+    blob = {"type": "resource", "resource": {"uri": "tide://brest", "blob": 3}}
+    picture = {"type": "image", "data": "x"}
+
+    found = sound_content([sound, link, blob, picture, {"type": "video"}, 7, "plain"])
+
+    assert (found[0], found[-1]) == (sound, {"type": "text", "text": "plain"})
+    assert [each["text"] for each in found[1:-1]] == [
+        found[1]["text"],
+        found[2]["text"],
+        "[Part 4 of 7 of this result, of type 'image', is left out, because it is not valid: mimeType: field required]",
+        "[Part 5 of 7 of this result is left out, because it is not valid: its type is 'video']",
+        "[Part 6 of 7 of this result is left out, because it is not valid: it is not an object]",
+    ]
+    assert found[1]["text"].endswith(
+        "type 'resource_link', is left out, because it is not valid: name: field required]"
+    )
+    assert found[2]["text"].startswith("[Part 3 of 7 of this result, of type 'resource', is left out")
 
 
 @pytest.mark.parametrize(

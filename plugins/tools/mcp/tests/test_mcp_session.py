@@ -55,23 +55,50 @@ async def test_a_sidecar_that_was_killed_is_started_again_once(
     assert (await result_of(session, script, "mcp__fault__echo", text="three")).text == "three"
 
 
-async def test_changed_tools_come_with_the_next_prompt_and_withdrawn_ones_say_so(
+async def test_what_a_server_adds_and_withdraws_is_offered_and_not_offered_with_the_next_prompt(
     started, script, fault, result_of
 ) -> None:
     session = await started({"fault": fault()})
-    script.turn(tool_call("mcp__fault__become")).turn(text("ok"))
+    script.turn(tool_call("mcp__fault__become")).turn(tool_call("mcp__fault__become")).turn(text("ok"))
     await session.prompt("go")
+
+    await result_of(session, script, "mcp__fault__echo", text="here")
+    during, after = ([*script.requests[number].tools] for number in (2, 3))
+
+    assert ("mcp__fault__fresh" in during, "mcp__fault__look" in during) == (False, True)
+    assert ("mcp__fault__fresh" in after, "mcp__fault__look" in after) == (True, False)
+
+
+async def test_a_call_of_a_tool_that_was_withdrawn_during_the_run_says_so(started, script, fault) -> None:
+    session = await started({"fault": fault()})
     link = link_of(session.settings.agent_dir)
-    (remote,) = link.remotes.values()
-    while len(remote.about["tools"]) != 2:  # noqa: ASYNC110 - the notice of a server has no other end to wait for
-        await asyncio.sleep(0.02)
-    await asyncio.sleep(0)
 
-    result = await result_of(session, script, "mcp__fault__look")
+    async def withdrawn(event: Any) -> None:
+        (remote,) = link.remotes.values()
+        while event.type == "tool_execution_end" and len(remote.about["tools"]) != 2:  # noqa: ASYNC110 - no event
+            await asyncio.sleep(0.02)
 
-    assert "mcp__fault__fresh" not in script.requests[1].tools
-    assert "mcp__fault__fresh" in script.requests[2].tools
-    assert "no longer offers 'look'" in result.text
+    session.subscribe(withdrawn)
+    script.turn(tool_call("mcp__fault__become")).turn(tool_call("mcp__fault__look")).turn(text("ok"))
+    await session.prompt("go")
+
+    assert "no longer offers 'look'" in script.requests[-1].tool_results[-1].text
+
+
+async def test_of_a_server_with_too_many_tools_the_first_ones_are_used_and_the_user_is_informed(
+    started, script, fake_ui, fault, offered
+) -> None:
+    session = await started({"fault": fault("crowd", maxTools=40, disabledTools=["fail"], exposure="direct")})
+    script.turn(text("ok"))
+    await session.prompt("go")
+    names = [name for name in offered(script) if name.startswith("mcp__fault__")]
+
+    assert (len(names), "mcp__fault__fail" in names) == (40, False)
+    assert [each.message for each in fake_ui.notices if "tools" in each.message] == [
+        "MCP: fault has 2,019 tools, of which the first 40 are used; disabledTools or maxTools in its entry change that"
+    ]
+    await session.prompt("/mcp")
+    assert "40 of 2019 tools" in fake_ui.notices[-1].message
 
 
 async def test_tools_of_a_large_server_are_found_and_loaded(started, script, fault) -> None:
@@ -82,7 +109,7 @@ async def test_tools_of_a_large_server_are_found_and_loaded(started, script, fau
     await session.prompt("go")
 
     assert "mcp__fault__echo" not in script.requests[0].tools
-    assert "- fault (19 tools): For tests" in script.requests[0].system_prompt + script.requests[0].user_text
+    assert "- fault (20 tools): For tests" in script.requests[0].system_prompt + script.requests[0].user_text
     assert "mcp__fault__echo" in script.requests[1].tools
     assert script.requests[2].tool_results[-1].text == "found"
 

@@ -8,6 +8,8 @@ import os
 import time
 from typing import TYPE_CHECKING, Any
 
+from pi_mcp._foreign import cleaned_listing
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ListingCache"]
 
-_FIELDS = ("protocol", "server", "instructions", "capabilities", "tools", "prompts")
+_FIELDS = ("protocol", "server", "instructions", "capabilities", "tools", "prompts", "left_out")
 
 
 class ListingCache:
@@ -41,7 +43,7 @@ class ListingCache:
         sound = all(
             isinstance(each, dict) and isinstance(each.get("name"), str) for each in kept["tools"] + kept["prompts"]
         )
-        return kept if sound else None
+        return cleaned_listing(kept) if sound else None
 
     def put(self, server: Server, about: dict[str, Any]) -> None:
         """Cache the description of a server; if the folder cannot be written, nothing is cached."""

@@ -9,11 +9,12 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pi_core import clean_text, one_line
 from pi_hookspecs import PiError, UserError
 from pi_mcp._config import project_files, user_file
 from pi_mcp._edit import change_entry, has_entry, put_entries
 from pi_mcp._entries import read_entry
-from pi_mcp._imports import CLIENTS, found_servers
+from pi_mcp._imports import CLIENTS, files_of, servers_in
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -121,7 +122,7 @@ def _add(given: argparse.Namespace, host: Any) -> int:
     if has_entry(file, given.name):
         raise UserError(f"{file} has a server {given.name!r} already. Remove it first, or choose another name.")
     change_entry(file, given.name, lambda _: entry)
-    print(f"Added {given.name} to {file}. pi mcp test {given.name} tries it.")  # noqa: T201 - the command's output
+    _print(f"Added {given.name} to {file}. pi mcp test {given.name} tries it.")
     return 0
 
 
@@ -136,7 +137,7 @@ def _remove(given: argparse.Namespace, host: Any) -> int:
     file = _file(given, host)
     _check_entry(file, given, host)
     change_entry(file, given.name, lambda _: None)
-    print(f"Removed {given.name} from {file}.")  # noqa: T201 - the command's output
+    _print(f"Removed {given.name} from {file}.")
     return 0
 
 
@@ -149,7 +150,7 @@ def _enable(given: argparse.Namespace, host: Any) -> int:
         return kept if on else {**kept, "enabled": False}
 
     change_entry(file, given.name, change)
-    print(f"{given.name} is {'enabled' if on else 'disabled'} in {file}.")  # noqa: T201 - the command's output
+    _print(f"{given.name} is {'enabled' if on else 'disabled'} in {file}.")
     return 0
 
 
@@ -163,13 +164,33 @@ def _check_entry(file: Path, given: argparse.Namespace, host: Any) -> None:
 
 
 def _import(given: argparse.Namespace, host: Any) -> int:
-    found, files = found_servers(given.client, Path.home(), Path.cwd())
-    file = _file(given, host)
-    added = put_entries(file, found)
-    for name in found:
-        print(f"{name}: {'added' if name in added else 'not added, there is one of this name'}")  # noqa: T201 - output
-    print(f"From {', '.join(map(str, files))} to {file}.")  # noqa: T201 - the command's output
-    return 0 if found else 1
+    own, project = files_of(given.client, Path.home(), Path.cwd())
+    target, number = _file(given, host), 0
+    for file in [*own, *project]:
+        found = servers_in(file) if file in own or host.settings.project_trust.is_trusted else None
+        if found is None:
+            _say(f"{file} is not read, because this project is not trusted. Run pi trust first.")
+        elif file in own or given.local or _may_copy(file, found, target):
+            added = put_entries(target, found)
+            for name in found:
+                _print(f"{name}: {'added' if name in added else 'not added, there is one of this name'}")
+            _print(f"From {file} to {target}.")
+            number += len(found)
+    return 0 if number else 1
+
+
+def _may_copy(file: Path, found: dict[str, dict[str, Any]], target: Path) -> bool:
+    """Ask the user whether a project's servers may be copied to the user's own file, and so run in every folder."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        _say(
+            f"{file} is not copied to {target}, because there is no terminal to ask you. With -l it needs no question."
+        )
+        return False
+    for name, entry in found.items():
+        _say(f"{name}: {entry.get('url') or ' '.join(map(str, [entry.get('command'), *(entry.get('args') or ())]))}")
+    sys.stderr.write(clean_text(f"Copy these servers of {file} to {target}? They then run in every folder. [y/N] "))
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
 def _list(given: argparse.Namespace, host: Any) -> int:
@@ -185,11 +206,11 @@ async def _list_all(given: argparse.Namespace, host: Any) -> int:
         rows = [row_of(hub, name) for name in hub.servers]
         problems, unused = hub.problems, _unused_files(host)
     if given.json:
-        print(json.dumps(rows, indent=2))  # noqa: T201 - the command's output
+        _print(json.dumps(rows, indent=2))
     elif rows:
-        print(rows_text(rows))  # noqa: T201 - the command's output
+        _print(rows_text(rows))
     elif not problems and not unused:
-        print("No MCP servers are configured; pi mcp add adds one.")  # noqa: T201 - the command's output
+        _print("No MCP servers are configured; pi mcp add adds one.")
     for text in (*problems, *unused):
         _say(text)
     return 1 if problems or any(row["state"] == "failed" for row in rows) else 0
@@ -221,11 +242,11 @@ async def _try(given: argparse.Namespace, arguments: dict[str, Any], host: Any) 
                 _say(f"It printed:\n{remote.tail}")
             return 1
     if result is None:
-        names = ", ".join(each["name"] for each in about["tools"])
-        print(f"{given.name}: {about['server']}, protocol {about['protocol']}, tools: {names}")  # noqa: T201 - output
+        names = ", ".join(one_line(each["name"]) for each in about["tools"])
+        _print(f"{given.name}: {one_line(about['server'])}, protocol {about['protocol']}, tools: {names}")
         return 0
     for block in result["content"]:
-        print(block["text"] if block["type"] == "text" else f"[image {block['mimeType']}]")  # noqa: T201 - output
+        _print(block["text"] if block["type"] == "text" else f"[image {block['mimeType']}]")
     return 1 if result["isError"] else 0
 
 
@@ -271,9 +292,11 @@ async def _list_tools(given: argparse.Namespace, host: Any) -> int:
             {"name": name, "tool": tool, "exposure": exposure, "description": _description(about, tool)}
             for tool, (name, exposure) in offered.items()
         ]
-        print(json.dumps(rows, indent=2))  # noqa: T201 - the command's output
+        _print(json.dumps(rows, indent=2))
     else:
-        print("\n".join(lines) or "It has no tools.")  # noqa: T201 - the command's output
+        _print("\n".join(lines) or "It has no tools.")
+    if about.get("left_out"):
+        _say(f"{about['left_out']:,} more tools are not used; disabledTools or maxTools in its entry change that.")
     return 0
 
 
@@ -294,7 +317,7 @@ async def _sign(given: argparse.Namespace, host: Any) -> int:
     async def page(url: str) -> None:
         import webbrowser
 
-        print(f"Sign in here:\n{url}")  # noqa: T201 - the command's output
+        _print(f"Sign in here:\n{url}")
         await asyncio.to_thread(webbrowser.open, url)
 
     async with probe(host) as hub:
@@ -302,13 +325,13 @@ async def _sign(given: argparse.Namespace, host: Any) -> int:
         try:
             if given.verb == "logout":
                 forgot = await hub.logout(given.name)
-                print(f"{given.name}: {'signed out' if forgot else 'there was no sign-in'}.")  # noqa: T201 - output
+                _print(f"{given.name}: {'signed out' if forgot else 'there was no sign-in'}.")
                 return 0 if forgot else 1
             about = await hub.login(given.name, page)
         except PiError as error:
             _say(f"{given.name}: {error}")
             return 1
-    print(f"{given.name}: signed in, {len(about['tools'])} tools.")  # noqa: T201 - the command's output
+    _print(f"{given.name}: signed in, {len(about['tools'])} tools.")
     return 0
 
 
@@ -316,5 +339,11 @@ def _description(about: dict[str, Any], tool: str) -> str:
     return next((each.get("description") or "" for each in about["tools"] if each["name"] == tool), "")
 
 
+def _print(text: str) -> None:
+    """Print the output of the command, which can contain what servers, folders and files say."""
+    sys.stdout.write(f"{clean_text(text)}\n")
+
+
 def _say(text: str) -> None:
-    print(text, file=sys.stderr)  # noqa: T201 - the command's own messages
+    """Print a message of the command."""
+    sys.stderr.write(f"{clean_text(text)}\n")

@@ -40,6 +40,7 @@ class Server:
         tool_exposure: The same for single tools, by name or by a pattern with ``*``.
         start: ``lazy``, ``background``, ``eager``; None for the default of the front end's mode.
         tools_off: Names of disabled tools.
+        most_tools: Maximum number of its other tools that are used, the first ones of its list.
     """
 
     name: str
@@ -58,6 +59,7 @@ class Server:
     sampling: str = "off"
     description: str = ""
     tools_off: tuple[str, ...] = ()
+    most_tools: int = 512
 
     @property
     def hash(self) -> str:
@@ -109,6 +111,7 @@ def read_entry(name: str, entry: Any, *, scope: Scope, origin: str) -> tuple[Ser
         sampling=entry.get("sampling") or "off",
         description=entry.get("description") or "",
         tools_off=tuple(entry.get("disabledTools") or ()),
+        most_tools=entry.get("maxTools") or 512,
     ), notices
 
 
@@ -147,6 +150,10 @@ def _text_map(value: Any) -> bool:
 
 def _positive(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and 0 < value <= _DAY
+
+
+def _count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 < value <= _MOST_TOOLS
 
 
 def _one_of(names: tuple[str, ...]) -> tuple[Callable[[Any], bool], str]:
@@ -188,6 +195,8 @@ _OAUTH_TEXTS = (
     "scope",
 )
 _MOST_PORTS = 65_535
+_MOST_TOOLS = 10_000
+"""Each tool takes about 50 µs at every start, and memory."""
 _OAUTH_FORM = (
     "an object with texts, callbackPort a number, clientRegistration one of auto, dcr and cimd (cimd needs a "
     "clientMetadataUrl with https)"
@@ -217,4 +226,5 @@ _KEYS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "sampling": _one_of(("off", "ask")),
     "description": (_text, "a text"),
     "disabledTools": (_texts, "a list of tool names"),
+    "maxTools": (_count, f"a whole number from 1 to {_MOST_TOOLS}"),
 }

@@ -11,6 +11,7 @@ from pi_hookspecs import PiError
 from pi_mcp._approvals import Approvals
 from pi_mcp._cache import ListingCache
 from pi_mcp._config import load_servers
+from pi_mcp._foreign import cleaned_listing
 from pi_mcp._link import link_of
 from pi_mcp._offer import Offer
 from pi_mcp._remote import Remote, key_of
@@ -27,6 +28,8 @@ __all__ = ["Hub"]
 
 HOLD = 10.0
 """Maximum seconds that the first prompt waits for servers with unknown tools."""
+REFRESH_HOLD = 2.0
+"""Maximum seconds that a prompt waits for the new list of a server that announced a change."""
 _ONE_SHOT = ("print", "json")
 
 
@@ -56,6 +59,7 @@ class Hub:
         self._connecting: dict[str, asyncio.Task[None]] = {}
         self._first: set[asyncio.Task[None]] = set()
         self._refreshing: dict[str, asyncio.Task[None]] = {}
+        self._left_out: dict[str, int] = {}
         self.servers: dict[str, Server] = {}
         self.remotes: dict[str, Remote] = {}
         self.refused: set[str] = set()
@@ -116,6 +120,9 @@ class Hub:
             if late:
                 names = ", ".join(sorted(name for name, task in self._connecting.items() if task in late))
                 self._ctx.ui.notify(f"MCP: {names} did not answer within {HOLD:g} s; continuing without", "warning")
+        refreshing = [task for task in self._refreshing.values() if not task.done()]
+        if refreshing:
+            await asyncio.wait(refreshing, timeout=REFRESH_HOLD)
         self._apply()
 
     async def connect(self, name: str) -> dict[str, Any]:
@@ -227,7 +234,7 @@ class Hub:
         self.remotes[server.name] = remote
         kept = remote.about if remote.state == "connected" else self._cache.get(server)
         if kept is not None:
-            self.offer.put(remote, kept)
+            self._put(remote, kept)
         policy = server.start or ("lazy" if self._ctx.mode in _ONE_SHOT else "background")
         if self._policies and (kept is None or policy != "lazy"):
             task = asyncio.create_task(self._connect_quietly(remote))
@@ -247,8 +254,18 @@ class Hub:
 
     def _note(self, remote: Remote, about: dict[str, Any]) -> None:
         if self.remotes.get(remote.server.name) is remote:
-            self.offer.put(remote, about)
+            self._put(remote, about)
             self._cache.put(remote.server, about)
+
+    def _put(self, remote: Remote, about: dict[str, Any]) -> None:
+        """Record what a server offers, and report once if it has too many tools."""
+        self.offer.put(remote, about)
+        name, left_out = remote.server.name, about.get("left_out") or 0
+        if left_out and self._left_out.get(name) != left_out:
+            total = len(about["tools"]) + left_out
+            text = f"MCP: {name} has {total:,} tools, of which the first {len(about['tools']):,} are used"
+            self._ctx.ui.notify(f"{text}; disabledTools or maxTools in its entry change that", "warning")
+        self._left_out[name] = left_out
 
     def _refresh(self, remote: Remote) -> None:
         """Ask a server for its tools again, one request at a time."""
@@ -258,5 +275,5 @@ class Hub:
 
     async def _ask_again(self, remote: Remote) -> None:
         with suppress(PiError):
-            remote.about = {**remote.about, "tools": await remote.request("tools", self._ctx)}
+            remote.about = {**remote.about, **cleaned_listing(await remote.request("tools", self._ctx))}
             self._note(remote, remote.about)

@@ -11,7 +11,7 @@ from pi_hookspecs import UserError
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["CLIENTS", "found_servers"]
+__all__ = ["CLIENTS", "files_of", "servers_in"]
 
 CLIENTS: dict[str, tuple[str, ...]] = {
     "claude": ("~/.claude.json", ".mcp.json"),
@@ -20,27 +20,35 @@ CLIENTS: dict[str, tuple[str, ...]] = {
     "codex": ("~/.codex/config.toml",),
     "opencode": ("~/.config/opencode/opencode.json", "opencode.json"),
 }
-"""Files of other programs, starting with those in the home folder."""
+"""Files of other programs: of the user, which begin with ``~/``, and of the project."""
 _KEYS = ("mcpServers", "servers", "mcp_servers", "mcp")
 _KEPT = ("type", "command", "args", "env", "cwd", "url", "headers", "disabled", "disabledTools", "enabled", "timeout")
 
 
-def found_servers(client: str, home: Path, cwd: Path) -> tuple[dict[str, dict[str, Any]], list[Path]]:
-    """Return the entries of another program, and their files.
+def files_of(client: str, home: Path, cwd: Path) -> tuple[list[Path], list[Path]]:
+    """Return the existing files of another program: those of the user, and those of the project, not yet read.
 
     Raises:
-        UserError: It has no file, or one that cannot be read.
+        UserError: It has none.
     """
-    places = [home / each[2:] if each.startswith("~/") else cwd / each for each in CLIENTS[client]]
-    files = [file for file in places if file.is_file()]
-    if not files:
-        raise UserError(f"{client} has no servers here: none of these exists: {', '.join(map(str, places))}")
-    found: dict[str, dict[str, Any]] = {}
-    for file in files:
-        values = _read(file)
-        entries: dict[str, Any] = next((values[key] for key in _KEYS if isinstance(values.get(key), dict)), {})
-        found |= {name: _converted(each) for name, each in entries.items() if isinstance(each, dict)}
-    return found, files
+    own = [home / each[2:] for each in CLIENTS[client] if each.startswith("~/")]
+    project = [cwd / each for each in CLIENTS[client] if not each.startswith("~/")]
+    found = [file for file in own if file.is_file()], [file for file in project if file.is_file()]
+    if not any(found):
+        places = ", ".join(map(str, own + project))
+        raise UserError(f"{client} has no servers here: none of these exists: {places}")
+    return found
+
+
+def servers_in(file: Path) -> dict[str, dict[str, Any]]:
+    """Return the entries in a file of another program, in the form of ``mcp.json``.
+
+    Raises:
+        UserError: The file cannot be read.
+    """
+    values = _read(file)
+    entries: dict[str, Any] = next((values[key] for key in _KEYS if isinstance(values.get(key), dict)), {})
+    return {name: _converted(each) for name, each in entries.items() if isinstance(each, dict)}
 
 
 def _read(file: Path) -> dict[str, Any]:

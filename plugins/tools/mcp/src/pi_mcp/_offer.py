@@ -93,6 +93,7 @@ class Offer:
             self._names[name] = tool_names(name, [each["name"] for each in usable[name][1]])
             for tool in usable[name][1]:
                 self._register(remote, tool, self._names[name][tool["name"]])
+        self._withdraw()
         if self._found and "tool_search" not in self._remove:
             self._remove["tool_search"] = self._pi.register_tool(self._search_tool())
 
@@ -136,7 +137,7 @@ class Offer:
         return found is not None and any(each["name"] == tool for each in found[1]["tools"])
 
     def _withdraw(self) -> None:
-        """Withdraw the tools of servers that are no longer used."""
+        """Withdraw the tools that their servers no longer offer, and those of servers that are no longer used."""
         kept = {name for names in self._names.values() for name in names.values()}
         for name in [each for each in self._registered if each not in kept]:
             self._remove.pop(name)()

@@ -7,6 +7,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from pi_hookspecs import UserError
+from pi_mcp._foreign import cleaned_listing
 from pi_mcp._link import RequestFailed
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ class Remote:
         error: Why it failed.
         tail: The last lines of its standard error.
         about: Its description while it is connected: ``protocol``, ``server``, ``instructions``,
-            ``capabilities``, ``tools``, ``prompts``.
+            ``capabilities``, ``tools``, ``prompts``; ``left_out`` is the number of tools beyond the limit.
         on_change: Called when its lists may have changed.
         answer: Answers its questions; None without a user.
     """
@@ -122,7 +123,7 @@ class Remote:
     async def _open(self, ctx: PiContext, **more: Any) -> dict[str, Any]:
         try:
             spec = {**await self._spec(ctx), **more}
-            self.about = await self.link.request("open", self.key, **spec)
+            self.about = cleaned_listing(await self.link.request("open", self.key, **spec))
         except BaseException as error:
             self.state, self.error, self.tail = "failed", str(error), getattr(error, "tail", "")
             self.link.rest()
@@ -140,6 +141,8 @@ class Remote:
             "transport": server.transport,
             "timeout": max(server.timeout, 30.0),
             "roots": [ctx.cwd.as_uri()],
+            "mostTools": server.most_tools,
+            "toolsOff": server.tools_off,
             "ui": ctx.has_ui,
             "sampling": server.sampling == "ask" and ctx.has_ui,
             "secrets": [*values["env"].values(), *values["headers"].values()],

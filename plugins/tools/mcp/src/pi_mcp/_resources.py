@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from pi_core import one_line
 from pi_hookspecs import Completion, PiError, Tool, ToolAnnotations, ToolResult
+from pi_mcp._foreign import marked
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -79,9 +81,10 @@ class Resources:
             return []
         if name not in self._known:
             self._known[name] = await self._hub.request(name, "resources")
-        found = [each for each in self._known[name] if str(each["uri"]).startswith(start)]
+        found = [each for each in self._known[name] if each["uri"].startswith(start) and each["uri"].isprintable()]
         return [
-            Completion(f"{name}:{each['uri']}", description=each.get("description") or each["name"]) for each in found
+            Completion(f"{name}:{each['uri']}", description=one_line(each.get("description") or each["name"]))
+            for each in found
         ]
 
     async def with_mentioned(self, text: str, ctx: PiContext) -> str:
@@ -107,7 +110,7 @@ class Resources:
             for server in [params["server"]] if params.get("server") else self.servers():
                 self._check(server)
                 lines += [_line(server, each) for each in await self._hub.request(server, do)]
-            return ToolResult.text("\n".join(lines) or "There are none.")
+            return ToolResult.text(marked("\n".join(lines), "List of MCP servers") if lines else "There are none.")
 
         return _read_only(name, description, _LISTING, execute)
 
@@ -116,7 +119,8 @@ class Resources:
             self._check(params["server"])
             read = await self._hub.request(params["server"], "read", uri=params["uri"])
             details = {"server": params["server"], "uri": params["uri"], "path": read["path"]}
-            return ToolResult.text(read["text"] or "(it is empty)", details=details)
+            source = f"Resource of the MCP server {params['server']!r}"
+            return ToolResult.text(marked(read["text"] or "(it is empty)", source), details=details)
 
         return _read_only("read_mcp_resource", "Read a resource of an MCP server.", _READING, execute)
 
@@ -126,9 +130,9 @@ class Resources:
 
 
 def _line(server: str, resource: dict[str, Any]) -> str:
-    about = " ".join((resource.get("description") or "").split())[:200]
+    about = one_line(resource.get("description") or "")[:200]
     address = resource.get("uri") or resource.get("uriTemplate")
-    return f"{server}  {address}  {resource.get('name', '')}  {about}".rstrip()
+    return f"{server}  {one_line(str(address))}  {one_line(resource.get('name', ''))}  {about}".rstrip()
 
 
 def _read_only(name: str, description: str, schema: dict[str, Any], execute: Any) -> Tool:

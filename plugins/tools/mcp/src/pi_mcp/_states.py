@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from pi_core import one_line
+
 if TYPE_CHECKING:
     from pi_mcp._hub import Hub
 
@@ -11,7 +13,7 @@ __all__ = ["row_of", "rows_text", "tool_lines"]
 
 
 def row_of(hub: Hub, name: str) -> dict[str, Any]:
-    """Return name, state, number of tools (None if unknown), scope, transport and error of a server."""
+    """Return name, state, number of tools (None if unknown) and of those beyond the limit, scope, transport, error."""
     server, remote, about = hub.servers[name], hub.remotes.get(name), hub.offer.listing(name)
     state = "disabled" if not server.enabled else "not approved" if remote is None else remote.state
     if state == "off":
@@ -20,6 +22,7 @@ def row_of(hub: Hub, name: str) -> dict[str, Any]:
         "name": name,
         "state": state,
         "tools": len(about["tools"]) if about is not None else None,
+        "leftOut": (about or {}).get("left_out") or 0,
         "scope": server.scope,
         "transport": server.transport,
         "error": remote.error if remote is not None else "",
@@ -31,8 +34,9 @@ def rows_text(rows: list[dict[str, Any]]) -> str:
     width = max((len(row["name"]) for row in rows), default=0)
     lines = []
     for row in rows:
-        count = "" if row["tools"] is None else f"{row['tools']} tools"
-        about = f"{row['transport']:5}  {row['scope']:7}  {row['error']}"
+        of = f" of {row['tools'] + row['leftOut']}" if row["leftOut"] else ""
+        count = "" if row["tools"] is None else f"{row['tools']}{of} tools"
+        about = f"{row['transport']:5}  {row['scope']:7}  {one_line(row['error'])}"
         line = f"{row['name']:{width}}  {row['state']:12}  {count:9}  {about}"
         lines.append(line.rstrip())
     return "\n".join(lines)
@@ -41,6 +45,6 @@ def rows_text(rows: list[dict[str, Any]]) -> str:
 def tool_lines(hub: Hub, name: str) -> list[str]:
     """Return a line for each tool of a server: name for the model, when it is offered, description."""
     about = hub.offer.listing(name) or {"tools": []}
-    described = {each["name"]: " ".join((each.get("description") or "").split())[:100] for each in about["tools"]}
+    described = {each["name"]: one_line(each.get("description") or "")[:100] for each in about["tools"]}
     offered = hub.offer.tools_of(name)
     return [f"{full}  {exposure}  {described.get(tool, '')}".rstrip() for tool, (full, exposure) in offered.items()]

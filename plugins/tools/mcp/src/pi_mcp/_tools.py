@@ -6,7 +6,9 @@ import asyncio
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Any
 
+from pi_core import one_line
 from pi_hookspecs import ImageContent, TextContent, Tool, ToolAnnotations, ToolResult
+from pi_mcp._foreign import marked
 from pi_mcp._link import RequestFailed
 
 if TYPE_CHECKING:
@@ -56,8 +58,8 @@ def make_tool(
     schema.setdefault("properties", {})
     return Tool(
         name=name,
-        label=f"{server.name}/{tool['name']}",
-        description=tool.get("description") or (tool.get("annotations") or {}).get("title") or tool["name"],
+        label=f"{server.name}/{one_line(tool['name'])}",
+        description=tool.get("description") or (tool.get("annotations") or {}).get("title") or one_line(tool["name"]),
         parameters=schema,
         execute=execute,
         annotations=_annotations(server, tool),
@@ -112,10 +114,13 @@ async def _call(
         aborted.cancel()
         calling.cancel()
     details["protocol"] = remote.about.get("protocol")
-    content = tuple(
-        ImageContent(data=each["data"], mime_type=each["mimeType"])
-        if each["type"] == "image"
-        else TextContent(each["text"] or "(no output)")
-        for each in result["content"]
+    texts = [each["text"] for each in result["content"] if each["type"] == "text"]
+    content: tuple[TextContent | ImageContent, ...] = (
+        TextContent(marked("\n".join(texts) or "(no text)", f"Result of the MCP server {remote.server.name!r}")),
+        *(
+            ImageContent(data=each["data"], mime_type=each["mimeType"])
+            for each in result["content"]
+            if each["type"] == "image"
+        ),
     )
     return ToolResult(content=content, details={**details, **result["details"]}, is_error=result["isError"])

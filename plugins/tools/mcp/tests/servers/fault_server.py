@@ -12,6 +12,7 @@ import threading
 import time
 
 FAULTS = set(sys.argv[1:])
+TINY = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAAC0lEQVR4nGNgAAIAAAUAAXpeqz8AAAAASUVORK5CYII="
 SLEEP = [sys.executable, "-c", "import time; time.sleep(600)"]
 lock = threading.Lock()
 answers: dict[int, object] = {}
@@ -39,6 +40,7 @@ def tools() -> list[dict]:
         tool("huge"),
         tool("long", count="integer"),
         tool("picture"),
+        tool("parts"),
         tool("structured"),
         tool("link"),
         tool("progress", steps="integer"),
@@ -58,6 +60,12 @@ def tools() -> list[dict]:
     if "refs" in FAULTS:
         schema = {"$defs": {"place": {"type": "string", "description": "A harbour"}}}
         found.append({"name": "refs", "inputSchema": {**schema, "properties": {"at": {"$ref": "#/$defs/place"}}}})
+    if "crowd" in FAULTS:
+        found += [tool(f"crowd_{number}") for number in range(2000)]
+    if "hostile" in FAULTS:
+        evil = "\x1b]0;OWNED\x07\u202e\x1b[2J"
+        schema = {"properties": {"text": {"type": "string", "description": f"T{evil}", "enum": [f"E{evil}"]}}}
+        found.append({"name": f"evil{evil}", "description": f"D{evil}\nsecond", "inputSchema": schema})
     if "became" in FAULTS:
         return [tool("echo", "Repeats a text", text="string"), tool("fresh", "Came later")]
     return found
@@ -102,6 +110,9 @@ def call(request: dict) -> dict | None:
         return text("a" + "é" * int(arguments.get("count", 50_000)) + "z")
     if name == "picture":
         return {"content": [{"type": "image", "data": "iVBORw0KGgo=", "mimeType": "image/png"}]}
+    if name == "parts":
+        link = {"type": "resource_link", "uri": "tide://brest"}
+        return {"content": [{"type": "text", "text": "sound"}, link, {"type": "image", "data": TINY, "mimeType": ""}]}
     if name == "structured":
         return {"content": [], "structuredContent": {"depth": 6}}
     if name == "link":

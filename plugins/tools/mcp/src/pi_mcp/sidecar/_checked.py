@@ -1,4 +1,7 @@
-"""Checks a server's messages before the SDK parses them: one invalid tool must not invalidate all others."""
+"""Checks a server's messages before the SDK parses them, because it rejects a message for any invalid part.
+
+Of a list of tools, the invalid ones are left out; of a result, each invalid part becomes a text that says so.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +9,32 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING, Any, Self
 
-from mcp_types import JSONRPCResponse
+from mcp_types import (
+    AudioContent,
+    BlobResourceContents,
+    EmbeddedResource,
+    ImageContent,
+    JSONRPCResponse,
+    ResourceLink,
+    TextContent,
+    TextResourceContents,
+)
 
 if TYPE_CHECKING:
     from mcp.shared.message import SessionMessage
 
-__all__ = ["MESSAGE_LIMIT", "Trouble", "checked", "sound_tools"]
+__all__ = ["MESSAGE_LIMIT", "Trouble", "checked", "sound_content", "sound_tools"]
 
 MESSAGE_LIMIT = 16 << 20
 """Maximum bytes of one message from a server."""
 _DEPTH = 64
+_PARTS: dict[str, Any] = {
+    "text": TextContent,
+    "image": ImageContent,
+    "audio": AudioContent,
+    "resource_link": ResourceLink,
+    "resource": EmbeddedResource,
+}
 _log = logging.getLogger("server")
 
 
@@ -59,6 +78,49 @@ def sound_tools(tools: list[Any]) -> list[dict[str, Any]]:
     return sound
 
 
+def sound_content(parts: Any) -> list[Any]:
+    """Return the parts of a result, each invalid one replaced by a text that says what is wrong with it."""
+    found = parts if isinstance(parts, list) else [parts]
+    return [_sound_part(each, f"Part {number} of {len(found)}") for number, each in enumerate(found, start=1)]
+
+
+def _sound_part(part: Any, name: str) -> Any:
+    if isinstance(part, str):  # not in the protocol, but unmistakable
+        return {"type": "text", "text": part}
+    kind = part.get("type") if isinstance(part, dict) else None
+    model = _PARTS.get(kind) if isinstance(kind, str) else None
+    if model is None:
+        other = f"its type is {kind!r:.60}" if isinstance(part, dict) else "it is not an object"
+        return _left_out(f"{name} of this result", other)
+    problem = _problem(part, model)
+    return part if problem is None else _left_out(f"{name} of this result, of type {kind!r},", problem)
+
+
+def _sound_contents(parts: list[Any]) -> list[Any]:
+    """Return the parts of a resource, each invalid one replaced by a text."""
+    sound = []
+    for number, each in enumerate(parts, start=1):
+        model = BlobResourceContents if isinstance(each, dict) and "blob" in each else TextResourceContents
+        problem = _problem(each, model)
+        name = f"Part {number} of {len(parts)} of this resource"
+        sound.append(each if problem is None else {"uri": "resource:invalid", **_left_out(name, problem)})
+    return sound
+
+
+def _problem(part: Any, model: Any) -> str | None:
+    try:
+        model.model_validate(part, by_name=False)
+    except ValueError as error:
+        details: Any = error  # pydantic's, which this distribution does not depend on
+        first = details.errors(include_url=False, include_input=False)[0]
+        return f"{'.'.join(map(str, first['loc'])) or 'the part'}: {first['msg'].lower()}"
+    return None
+
+
+def _left_out(name: str, problem: str) -> dict[str, str]:
+    return {"type": "text", "text": f"[{name} is left out, because it is not valid: {problem}]"}
+
+
 def _is_sound(schema: Any) -> bool:
     return isinstance(schema, dict) and schema.get("type") == "object" and _is_shallow(schema, _DEPTH)
 
@@ -98,7 +160,7 @@ class _Checked:
 
 
 def checked(stream: Any) -> Any:
-    """Return a stream of messages without tools for which the SDK would reject a whole list."""
+    """Return a stream of messages without parts for which the SDK would reject a whole message."""
     return _Checked(stream)
 
 
@@ -108,4 +170,13 @@ def _looked_at(item: SessionMessage | Exception) -> SessionMessage | Exception:
     result = item.message.result
     if isinstance(result.get("tools"), list):
         result["tools"] = sound_tools(result["tools"])
+    if "content" in result and "role" not in result:
+        result["content"] = sound_content(result["content"])
+    elif "structuredContent" in result:
+        result["content"] = []
+    if isinstance(result.get("contents"), list):
+        result["contents"] = _sound_contents(result["contents"])
+    for each in result["messages"] if isinstance(result.get("messages"), list) else ():
+        if isinstance(each, dict) and "content" in each:
+            each["content"] = sound_content(each["content"])[0]
     return item

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["Connection", "Lost", "reason_of"]
 
 _CHANGES_EVERY = 1.0
-"""Minimum seconds between two notices of changed lists."""
+"""Minimum seconds between two notices of changed lists, after a first one that is reported at once."""
 _READ_TIMEOUT = 30.0
 _TAIL_LINES = 12
 
@@ -37,7 +37,7 @@ class Connection:
 
     Args:
         spec: pi's description of the server: ``name``, ``transport``, ``spawn`` or ``url`` and ``headers``, ``oauth``,
-            ``roots``, ``ui``, ``sampling``, ``secrets``.
+            ``roots``, ``ui``, ``sampling``, ``secrets``, ``mostTools``, ``toolsOff``.
         ask: Asks the user through pi.
         send: Sends a line to pi.
     """
@@ -59,7 +59,7 @@ class Connection:
         self._stdio: Any = None
         self._ready: asyncio.Future[Client] = asyncio.get_running_loop().create_future()
         self._task = asyncio.create_task(self._run())
-        self._changed = False
+        self._changed, self._last_change = False, -_CHANGES_EVERY
         self._side: set[asyncio.Task[None]] = set()
 
     async def client(self) -> Client:
@@ -90,6 +90,12 @@ class Connection:
             "instructions": client.instructions or "",
             "capabilities": client.server_capabilities.model_dump(by_alias=True, mode="json", exclude_none=True),
         }
+
+    def used_tools(self, tools: list[dict[str, Any]]) -> dict[str, Any]:
+        """Return ``tools``, those of a server's list that pi uses, and ``left_out``, how many are beyond the limit."""
+        off, most = self._spec.get("toolsOff") or (), self._spec.get("mostTools") or len(tools)
+        on = [each for each in tools if each["name"] not in off]
+        return {"tools": on[:most], "left_out": len(on[most:])}
 
     @property
     def tail(self) -> str:
@@ -167,10 +173,11 @@ class Connection:
         """Report a change to pi, at most once a second: a server may send such notices endlessly."""
         if not self._changed:
             self._changed = True
-            asyncio.get_running_loop().call_later(_CHANGES_EVERY, self._report_change)
+            loop = asyncio.get_running_loop()
+            loop.call_at(max(loop.time(), self._last_change + _CHANGES_EVERY), self._report_change)
 
     def _report_change(self) -> None:
-        self._changed = False
+        self._changed, self._last_change = False, asyncio.get_running_loop().time()
         if not self.trouble.ended.is_set():
             self._send({"changed": self.key})
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 import json
 import mimetypes
 import os
@@ -11,7 +9,7 @@ import re
 import tempfile
 from typing import Any
 
-from pi_mcp.sidecar._pictures import fitted
+from pi_mcp.sidecar._pictures import decoded_base64, fitted
 
 __all__ = ["as_result", "cut", "printable", "resource_text"]
 
@@ -57,7 +55,7 @@ def _add(
 ) -> None:
     kind = block.get("type")
     if kind == "image":
-        picture = fitted(block.get("data", ""), block.get("mimeType", ""), resize=resize)
+        picture = fitted(block.get("data", ""), resize=resize)
         if picture is not None:
             images.append({"type": "image", "data": picture[0], "mimeType": picture[1]})
             return
@@ -99,8 +97,8 @@ def cut(text: str) -> tuple[str, str | None]:
 
 def _save(data: str, mime_type: str) -> str:
     try:
-        raw = base64.b64decode(data, validate=False)
-    except (binascii.Error, ValueError):
+        raw = decoded_base64(data)
+    except ValueError:
         raw = data.encode()
     return _write(raw, mimetypes.guess_extension(mime_type.partition(";")[0]) or ".bin")
 

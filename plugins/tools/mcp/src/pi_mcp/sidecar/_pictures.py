@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import io
+import re
 import threading
 import warnings
 from typing import TYPE_CHECKING
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-__all__ = ["fitted"]
+__all__ = ["decoded_base64", "fitted"]
 
 _SIDE = 2000
 """Pixels; the limits are those of the tool ``read``."""
@@ -24,12 +25,13 @@ _FAULTS_IGNORED = threading.Lock()
 _ENCODINGS = (("PNG", 0), ("JPEG", 80), ("JPEG", 40))
 
 
-def fitted(data: str, mime_type: str, *, resize: bool = True) -> tuple[str, str] | None:
-    """Return base64 and MIME type of an image within the limits, unchanged where it fits.
+def fitted(data: str, *, resize: bool = True) -> tuple[str, str] | None:
+    """Return base64 and MIME type of an image within the limits, its bytes unchanged if they fit.
+
+    The type is that of the bytes: servers may name another one.
 
     Args:
         data: Base64.
-        mime_type: As the server named it.
         resize: Whether it may be shrunk; else one that is too large is not returned either.
 
     Returns:
@@ -38,16 +40,27 @@ def fitted(data: str, mime_type: str, *, resize: bool = True) -> tuple[str, str]
     from PIL import Image, ImageOps
 
     try:
-        raw = base64.b64decode(data)
+        raw = decoded_base64(data)
         image, is_sound = _decoded(raw)
-        if is_sound and mime_type in _TAKEN and max(image.size) <= _SIDE and len(data) <= _MOST_BASE64:
-            return data, mime_type
+        text, mime_type = base64.b64encode(raw).decode(), Image.MIME.get(image.format or "", "")
+        if is_sound and mime_type in _TAKEN and max(image.size) <= _SIDE and len(text) <= _MOST_BASE64:
+            return text, mime_type
         image = ImageOps.exif_transpose(image)
         if resize:
             image.thumbnail((_SIDE, _SIDE))
         return _encoded(image) if max(image.size) <= _SIDE else None
     except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
         return None
+
+
+def decoded_base64(data: str) -> bytes:
+    """Return the bytes of a base64 text, which may be a ``data:`` URL, or lack its padding, or use ``-`` and ``_``.
+
+    Raises:
+        ValueError: It is not base64.
+    """
+    text = re.sub(r"\A\s*data:[^,]*,|\s", "", data).replace("-", "+").replace("_", "/").rstrip("=")
+    return base64.b64decode(text + "=" * (-len(text) % 4), validate=True)
 
 
 def _decoded(raw: bytes) -> tuple[Image, bool]:

@@ -118,7 +118,8 @@ class Requests:
         try:
             client = await connection.client()
             about = connection.about(client)
-            about["tools"] = await self._all(client.list_tools, "tools") if "tools" in about["capabilities"] else []
+            has_tools = "tools" in about["capabilities"]
+            about |= connection.used_tools(await self._all(client.list_tools, "tools") if has_tools else [])
             about["prompts"] = await self._prompts(client, about)
         except BaseException as error:
             with anyio.CancelScope(shield=True):
@@ -147,9 +148,10 @@ class Requests:
         await self.do_close(message, _scope)
         return TokenFile(Path(message["authFile"]), message["name"], message["url"]).forget()
 
-    async def do_tools(self, message: dict[str, Any], _scope: anyio.CancelScope) -> list[dict[str, Any]]:
-        client = await self._connections[message["server"]].client()
-        return await self._all(client.list_tools, "tools")
+    async def do_tools(self, message: dict[str, Any], _scope: anyio.CancelScope) -> dict[str, Any]:
+        connection = self._connections[message["server"]]
+        client = await connection.client()
+        return connection.used_tools(await self._all(client.list_tools, "tools"))
 
     async def do_call(self, request: dict[str, Any], scope: anyio.CancelScope) -> dict[str, Any]:
         client = await self._connections[request["server"]].client()
