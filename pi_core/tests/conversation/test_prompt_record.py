@@ -79,7 +79,7 @@ async def test_it_is_not_sent(session_of, script):
 
     assert [message.role for message in script.requests[1].messages] == ["user", "assistant", "user"]
     assert [message.role for message in session.messages] == ["user", "assistant"] * 2
-    assert session.get_session_stats().total_messages == 4
+    assert session.get_session_stats().total_messages == 5
 
 
 async def test_a_change_of_tools_is_stored_as_a_change(session_of, script):

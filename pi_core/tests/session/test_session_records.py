@@ -103,10 +103,10 @@ def test_a_store_without_a_record_index_is_not_read_for_the_plugins_branch(conve
     assert (len(branch), conversation.open_session.writer.stored.entries.parsed) == (4, [])
 
 
-def test_a_record_counts_as_no_message(conversation):
+def test_a_record_counts_among_all_messages_only(conversation):
     stats = conversation.stats()
 
-    assert (stats.total_messages, stats.user_messages, stats.assistant_messages) == (2, 1, 1)
+    assert (stats.total_messages, stats.user_messages, stats.assistant_messages) == (4, 1, 1)
 
 
 def test_another_branch_has_records_of_its_own(conversation):

@@ -9,6 +9,7 @@ from pi_hookspecs import (
     AssistantMessage,
     BashExecutionMessage,
     Cost,
+    SystemMessage,
     TextContent,
     ToolCall,
     ToolResultMessage,
@@ -28,6 +29,7 @@ def answer(tokens, *calls):
 
 def test_messages_calls_tokens_and_cost_are_counted():
     manager = SessionManager.in_memory("/work")
+    manager.append_message(SystemMessage(content="Help."))
     manager.append_message(UserMessage(content="hi"))
     manager.append_message(answer(10, "1", "2"))
     manager.append_message(ToolResultMessage(tool_call_id="1", tool_name="ls", usage=usage(100)))
@@ -38,7 +40,7 @@ def test_messages_calls_tokens_and_cost_are_counted():
 
     assert (stats.session_id, stats.session_file) == (manager.id, None)
     assert (stats.user_messages, stats.assistant_messages, stats.tool_calls, stats.tool_results) == (1, 1, 2, 2)
-    assert stats.total_messages == 5
+    assert stats.total_messages == 6
     assert stats.tokens == TokenTotals(input=110, output=2, cache_read=4, cache_write=6, total=122)
     assert stats.cost == 1.0
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from attrs import frozen
 
 from pi_hookspecs.entries import MessageEntry
-from pi_hookspecs.messages import AssistantMessage, SystemMessage, ToolResultMessage, UserMessage
+from pi_hookspecs.messages import AssistantMessage, ToolResultMessage, UserMessage
 from pi_hookspecs.rare_entries import BranchSummaryEntry, CompactionEntry, UsageEntry
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class SessionStats:
     """Statistics of a session.
 
     Attributes:
-        total_messages: All messages of any role except system messages.
+        total_messages: All messages of any role, including stored system messages.
         tokens: Tokens of answers, summaries, and requests of tools.
         cost: US dollars.
         context_usage: Usage of the context window; set by the agent's session, which knows the model.
@@ -97,8 +97,6 @@ class StatsCounter:
             self._add_usage(entry.usage)
 
     def _add_message(self, message: AgentMessage) -> None:
-        if isinstance(message, SystemMessage):
-            return
         self._messages += 1
         if isinstance(message, AssistantMessage):
             self._answers += 1
