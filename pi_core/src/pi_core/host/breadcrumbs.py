@@ -2,7 +2,8 @@
 
 A plugin that calls ``os._exit``, or crashes in C, would end pi silently at every start. Therefore the name of the
 plugin whose code runs is written to a locked file, one for each process and thread. A file without a lock belongs to a
-process that died. If files cannot be locked, a file that cannot be removed is in use.
+process that died. If files cannot be locked, a file that cannot be removed is in use. ``os._exit`` itself is replaced
+meanwhile by a function that names the plugin before it exits, because this process is the one that the user sees.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import os
 from contextlib import contextmanager, suppress
 from threading import get_ident
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from pi_core.base.paths import make_cache
 from pi_core.host.records import DEFAULT_PLUGINS
@@ -24,6 +25,27 @@ __all__ = ["Breadcrumbs"]
 _PREFIX = "importing-"
 _LONGEST = 1000
 _NEW = os.O_RDWR | os.O_CREAT | os.O_TRUNC
+
+
+@contextmanager
+def _naming_exit(plugin: str) -> Iterator[None]:
+    """Write which plugin ends the process, if it calls ``os._exit`` in the block; not in its children and threads."""
+    leave, caller = os._exit, (os.getpid(), get_ident())
+    running = True
+
+    def named_exit(status: int) -> NoReturn:
+        if running and (os.getpid(), get_ident()) == caller:
+            how = f"Plugin {plugin!r} ended pi while it was loaded: it called os._exit({status!r})"
+            with suppress(OSError):
+                os.write(2, f"Error: {how}. The next start leaves it out; --disable does it now.\n".encode())
+        leave(status)
+
+    os._exit = named_exit
+    try:
+        yield
+    finally:
+        running = False
+        os._exit = leave
 
 
 class Breadcrumbs:
@@ -50,7 +72,8 @@ class Breadcrumbs:
         path = str(self._cache / f"{_PREFIX}{os.getpid()}-{get_ident()}")
         fd = self._write(path, f"{self.left_behind().get(plugin, 0) + 1} {plugin}")
         try:
-            yield
+            with _naming_exit(plugin):
+                yield
         finally:
             if fd is not None:
                 _remove(path, fd)

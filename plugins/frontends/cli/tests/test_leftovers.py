@@ -167,14 +167,25 @@ def roles_stored(agent_dir: Path) -> list[str] | None:
     return None
 
 
-def test_an_unexpected_error_comes_with_the_last_hook_of_the_run(fake):
+@pytest.mark.parametrize("hook", ["session_start", "before_agent_start", "agent_end"])
+def test_the_plugin_that_stops_the_event_loop_is_named_also_where_other_hooks_run_until_it_has_stopped(fake, hook):
+    fake.install("stopping", STOPS.replace("turn_start", hook).replace("    await asyncio.sleep(60)\n", ""))
+
+    done = fake.run("--model", "offline/rules", "-p", "hello")
+
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1
+    assert "Event loop stopped before Future completed. (plugin 'stopping' stopped it)" in done.stderr
+
+
+def test_the_error_of_a_stopped_event_loop_names_the_plugin(fake):
     fake.install("stopping", STOPS)
 
     done = fake.run("--model", "fake/echo", "-p", "hello")
 
     assert done.returncode == 1
     assert "Error: unexpected RuntimeError: Event loop stopped" in done.stderr
-    assert "(the last hook that ran: turn_start of plugin 'stopping')" in done.stderr
+    assert "(plugin 'stopping' stopped it)" in done.stderr
 
 
 def test_one_polite_kill_ends_a_blocked_event_loop(fake):

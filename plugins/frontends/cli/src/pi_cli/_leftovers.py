@@ -11,12 +11,13 @@ import os
 import sys
 import threading
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pi_cli._report import warn
+from pi_core.hooks.acting import acting_plugin
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from pi_core.conversation import AgentSession
 
@@ -30,11 +31,33 @@ class LastMoment:
 
     Attributes:
         session: The session that the event loop runs, once there is one.
+        stopped_by: The plugin that stopped the event loop, if one did.
     """
 
     def __init__(self) -> None:
         self.session: AgentSession | None = None
+        self.stopped_by: str | None = None
         self._timer: threading.Timer | None = None
+
+    def watch_loop(self, report: Callable[[asyncio.AbstractEventLoop, dict[str, Any]], None]) -> None:
+        """Note which plugin stops the running event loop, and pass errors outside of awaited code to ``report``.
+
+        The loop goes on to the end of its iteration, so that hooks of other plugins may run before it has stopped.
+        What its end causes is not reported.
+        """
+        loop = asyncio.get_running_loop()
+        stop = loop.stop
+
+        def noting_stop() -> None:
+            self.stopped_by = self.stopped_by or acting_plugin()
+            stop()
+
+        def on_error(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+            if self.stopped_by is None:
+                report(loop, context)
+
+        loop.stop = noting_stop  # type: ignore[method-assign]
+        loop.set_exception_handler(on_error)
 
     def begins(self, exit_code: int) -> None:
         """Record that the work is over; called on the event loop."""

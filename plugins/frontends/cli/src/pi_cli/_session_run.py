@@ -44,7 +44,9 @@ def run_mode(modes: Iterator[Mode], options: Options, host: PluginHost, cwd: Pat
     except (PiError, KeyboardInterrupt):
         raise
     except BaseException as error:
-        if last_moment.session is not None and last_moment.session.hooks.last_hook is not None:
+        if last_moment.stopped_by is not None:
+            error.add_note(f"plugin {last_moment.stopped_by!r} stopped it")
+        elif last_moment.session is not None and last_moment.session.hooks.last_hook is not None:
             error.add_note(f"the last hook that ran: {last_moment.session.hooks.last_hook}")
         raise
     finally:
@@ -62,7 +64,7 @@ async def _run(  # noqa: PLR0917 - the state collected so far
     """Create a session and pass it to the front end, which starts it and shuts it down."""
     from pi_cli._preparing import prepared, start_facts
 
-    asyncio.get_running_loop().set_exception_handler(_report_loop_error)
+    last_moment.watch_loop(_report_loop_error)
     threading.excepthook = _report_thread_error
     models: ModelRegistry | None = None
     try:
