@@ -18,8 +18,10 @@ _EDITORS = (
     " .exrc .vimrc .nvimrc .nvim.lua .lvimrc .dir-locals.el .gdbinit .lldbinit"
 )
 _AGENTS = (
-    "AGENTS.md CLAUDE.md CLAUDE.local.md GEMINI.md .mcp.json .claude .cursor .cursorrules .windsurfrules .gemini .codex"
-    " .github/copilot-instructions.md"
+    "AGENTS.md CLAUDE.md CLAUDE.local.md GEMINI.md .mcp.json .cursorrules .windsurfrules"
+    " .github/copilot-instructions.md .claude/settings.json .claude/settings.local.json .claude/agents"
+    " .claude/commands .claude/hooks .claude/skills"
+    " .cursor/mcp.json .cursor/hooks.json .cursor/rules .gemini/settings.json .codex/config.toml"
 )
 _TOOLS = (
     ".gitconfig .gitmodules .husky .pre-commit-config.yaml lefthook.yml .lefthook.yml .cargo/config .cargo/config.toml"

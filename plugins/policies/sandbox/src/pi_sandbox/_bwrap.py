@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from pi_sandbox._policy import Policy, Way
 
-__all__ = ["bwrap_argv"]
+__all__ = ["bwrap_argv", "fixed_paths"]
 
 _EMPTY = ("/tmp", "/run", "/var/tmp")  # noqa: S108 - hidden: sockets of other programs lie there
 _RESOLVER = "/run/systemd/resolve"
@@ -32,7 +32,7 @@ def bwrap_argv(program: str, argv: Sequence[str], policy: Policy, cwd: str, prox
         *(program, "--unshare-all", *open_network, "--die-with-parent", "--cap-drop", "ALL", "--ro-bind", "/", "/"),
         *("--dev", "/dev", "--proc", "/proc"),
         *_emptied(policy),
-        *(word for path in policy.write if os.path.exists(path) for word in ("--bind", path, path)),
+        *(word for path in policy.write if os.path.exists(path) for word in ("--bind-try", path, path)),
         *_protected(policy),
         *_hidden(policy),
         *("--chdir", cwd),
@@ -42,6 +42,11 @@ def bwrap_argv(program: str, argv: Sequence[str], policy: Policy, cwd: str, prox
     python, relay = os.path.realpath(sys.executable), os.path.join(os.path.dirname(__file__), "_relay.py")
     reached = (*("--ro-bind", proxy.socket, proxy.socket), *("--ro-bind", relay, relay))
     return [*command, *reached, "--", python, "-I", "-S", relay, proxy.socket, str(proxy.port), *argv]
+
+
+def fixed_paths(policy: Policy) -> list[str]:
+    """Return the protected paths that are read-only for a program that starts now."""
+    return [path for path in policy.protected if os.path.exists(path) and not os.path.islink(path)]
 
 
 def _emptied(policy: Policy) -> Iterator[str]:
@@ -70,9 +75,9 @@ def _protected(policy: Policy) -> Iterator[str]:
     nor removed. Links are compared after the command instead, because a mount would apply to their target.
     """
     bound: set[str] = set()
-    for path in policy.protected:
+    for path in fixed_paths(policy):
         root = max((place for place in policy.write if path.startswith(place.rstrip("/") + "/")), key=len, default=None)
-        if root is None or os.path.islink(path) or not os.path.exists(path):
+        if root is None:
             continue
         folder, between = os.path.dirname(path), []
         while len(folder) > len(root) and folder not in bound:
@@ -80,5 +85,5 @@ def _protected(policy: Policy) -> Iterator[str]:
             bound.add(folder)
             folder = os.path.dirname(folder)
         for each in reversed(between):
-            yield from ("--bind", each, each)
-        yield from ("--ro-bind", path, path)
+            yield from ("--bind-try", each, each)
+        yield from ("--ro-bind-try", path, path)

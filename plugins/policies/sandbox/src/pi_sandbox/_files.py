@@ -12,7 +12,9 @@ import os
 import secrets
 import stat
 from contextlib import suppress
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
+
+from pi_sandbox._parents import ParentFolder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,7 +23,6 @@ if TYPE_CHECKING:
 
 __all__ = ["SandboxedFiles"]
 
-_FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 _FILE = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
 _EDIT_LIMIT = 64 * 1024 * 1024
 """Maximum size in bytes of a file that is read whole, as ``edit`` does."""
@@ -62,7 +63,7 @@ class SandboxedFiles:
 
     def _open(self, path: str) -> int:
         """Return the descriptor of a regular file."""
-        with _Parent(_allowed(self._policy.refused_read, path)) as parent:
+        with ParentFolder(_allowed(self._policy.refused_read, path)) as parent:
             descriptor = os.open(parent.name, os.O_RDONLY | _FILE, dir_fd=parent.descriptor)
         mode = os.fstat(descriptor).st_mode
         if stat.S_ISREG(mode):
@@ -80,10 +81,10 @@ class SandboxedFiles:
 
     def _mkdir(self, path: str) -> None:
         real = _allowed(self._policy.refused_write, path) if not os.path.isdir(path) else os.path.realpath(path)
-        _Parent(os.path.join(real, "x"), make=True).close()
+        ParentFolder(os.path.join(real, "x"), make=True).close()
 
     def _write(self, path: str, content: bytes) -> None:
-        with _Parent(_allowed(self._policy.refused_write, path)) as parent:
+        with ParentFolder(_allowed(self._policy.refused_write, path)) as parent:
             mode = _mode_of(parent)
             fresh = f".{parent.name[:100]}.{secrets.token_hex(4)}.pi-tmp"
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _FILE
@@ -113,7 +114,7 @@ def _allowed(refused: Callable[[str], str | None], path: str) -> str:
     return real
 
 
-def _mode_of(parent: _Parent) -> int | None:
+def _mode_of(parent: ParentFolder) -> int | None:
     """Return the permissions of the file that is to be replaced; None for a new one."""
     try:
         status = os.stat(parent.name, dir_fd=parent.descriptor, follow_symlinks=False)
@@ -123,40 +124,3 @@ def _mode_of(parent: _Parent) -> int | None:
         number = errno.EISDIR if stat.S_ISDIR(status.st_mode) else errno.EACCES
         raise OSError(number, os.strerror(number), parent.name)
     return stat.S_IMODE(status.st_mode)
-
-
-class _Parent:
-    """The folder of a file, opened from the root on without following a link.
-
-    Args:
-        path: The file, resolved.
-        make: Whether to make missing folders.
-    """
-
-    def __init__(self, path: str, *, make: bool = False) -> None:
-        folder, self.name = os.path.split(path)
-        self.descriptor = os.open("/", _FOLDER)
-        try:
-            for name in filter(None, folder.split("/")):
-                self._descend(name, make=make)
-        except BaseException:
-            self.close()
-            raise
-
-    def _descend(self, name: str, *, make: bool) -> None:
-        if make:
-            with suppress(FileExistsError):
-                os.mkdir(name, dir_fd=self.descriptor)
-        below = os.open(name, _FOLDER, dir_fd=self.descriptor)
-        os.close(self.descriptor)
-        self.descriptor = below
-
-    def close(self) -> None:
-        """Close the folder."""
-        os.close(self.descriptor)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()

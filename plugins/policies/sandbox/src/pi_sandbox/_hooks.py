@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 import re
+from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pi_hookspecs import PiError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from pi_hookspecs import (
+        AgentEndEvent,
         BeforeModelRequestEvent,
         BeforeModelRequestResult,
         PiAPI,
@@ -24,7 +27,7 @@ if TYPE_CHECKING:
         ToolResultEvent,
         ToolResultResult,
     )
-    from pi_sandbox._kept import Undone
+    from pi_sandbox._baseline import Undone
     from pi_sandbox._policy import Policy
     from pi_sandbox._state import Sandbox
 
@@ -42,6 +45,10 @@ _REFUSED = re.compile(
 _STORED_LINES = 20
 """Maximum number of a command's output lines that look like refusals; a build may print one for each file."""
 
+_HANDLERS = ("agent_end", "before_model_request", "session_shutdown", "system_prompt", "tool_call", "tool_result")
+_LATE = "a process that was left running, or a server, made it"
+_UNCERTAIN = "this call made it, or what ran at the same time"
+
 
 class Hooks:
     """One session's handlers.
@@ -53,12 +60,13 @@ class Hooks:
     def __init__(self, pi: PiAPI) -> None:
         self._pi = pi
         self._off: list[Callable[[], None]] = []
+        self._pending: list[str] = []
 
     def start(self, ctx: PiContext) -> None:
         """Add the handlers, and report what cannot work and which settings are ignored."""
         while self._off:
             self._off.pop()()
-        for name in ("before_model_request", "system_prompt", "tool_call", "tool_result", "session_shutdown"):
+        for name in _HANDLERS:
             self._off.append(self._pi.on(name, getattr(self, name)))
         try:
             sandbox = _sandbox(ctx)
@@ -66,23 +74,53 @@ class Hooks:
             if ctx.has_ui:  # elsewhere the first request, which is refused, ends pi with the message
                 ctx.ui.notify(str(error), "error")
             return
-        for sentence in sandbox.options.ignored if sandbox is not None else ():
+        if sandbox is None:
+            return
+        sandbox.report = partial(self._report, ctx)
+        for sentence in sandbox.options.ignored:
             ctx.ui.notify(sentence, "warning")
 
-    def session_shutdown(self, _event: SessionShutdownEvent, ctx: PiContext) -> None:
-        """Remove the session's temporary files."""
-        from pi_sandbox._state import close_sandbox
+    async def session_shutdown(self, event: SessionShutdownEvent, ctx: PiContext) -> None:
+        """End what the session has left running, undo what it changed, and remove the session's temporary files."""
+        from pi_sandbox._state import close_sandbox, other_folders
 
+        with suppress(PiError):
+            sandbox = _sandbox(ctx)
+            if sandbox is not None and event.reason == "reload":
+                self._report(ctx, await sandbox.check())
+                return
+            if sandbox is not None:
+                self._report(ctx, await sandbox.finish(other_folders(ctx.session.id)))
         close_sandbox(ctx.session.id)
 
-    def before_model_request(self, _event: BeforeModelRequestEvent, ctx: PiContext) -> BeforeModelRequestResult | None:
+    async def agent_end(self, _event: AgentEndEvent, ctx: PiContext) -> None:
+        """Undo changes to protected files that no call has been found to make."""
+        with suppress(PiError):
+            sandbox = _sandbox(ctx)
+            if sandbox is not None:
+                self._report(ctx, await sandbox.settled())
+
+    def _report(self, ctx: PiContext, undone: Sequence[Undone]) -> None:
+        """Report changes that were found while no call ended; the model reads it with its next result."""
+        notes = [_sentence(each, _LATE) for each in undone]
+        if not notes:
+            return
+        self._pending += notes
+        self._pi.append_entry("sandbox", {"toolCallId": None, "tool": None, "refused": notes})
+        ctx.ui.notify("\n".join(notes), "warning")
+
+    async def before_model_request(
+        self, _event: BeforeModelRequestEvent, ctx: PiContext
+    ) -> BeforeModelRequestResult | None:
         """Refuse every request if the sandbox cannot work: no tool could run, and the answer would still cost money."""
         from pi_hookspecs import BeforeModelRequestResult
 
         try:
-            _sandbox(ctx)
+            sandbox = _sandbox(ctx)
         except PiError as error:
             return BeforeModelRequestResult(block=True, reason=str(error), exit_code=1)
+        if sandbox is not None:
+            self._report(ctx, await sandbox.check())
         return None
 
     def system_prompt(self, _event: SystemPromptEvent, ctx: PiContext) -> SystemPromptResult | None:
@@ -128,20 +166,18 @@ class Hooks:
         """Record in the session, next to the call, what the sandbox refused or undid."""
         self._pi.append_entry("sandbox", {"toolCallId": event.tool_call_id, "tool": event.tool_name, "refused": notes})
 
-    def tool_result(self, event: ToolResultEvent, ctx: PiContext) -> ToolResultResult | None:
+    async def tool_result(self, event: ToolResultEvent, ctx: PiContext) -> ToolResultResult | None:
         """Undo changes to protected files, and report what the sandbox refused."""
         from pi_hookspecs import TextContent, ToolResultResult
 
         sandbox = _sandbox(ctx)
         if sandbox is None:
             return None
-        try:
-            undone = sandbox.after(event.tool_call_id)
-        except OSError as error:
-            notes = [f"The sandbox could not restore protected files: {error}."]
-        else:
-            notes = [_sentence(each) for each in undone]
-        failed = bool(notes)
+        changes = await sandbox.ended(event.tool_call_id)
+        notes = [_sentence(each, None if changes.certain else _UNCERTAIN) for each in changes.undone]
+        failed = bool(notes) and changes.certain
+        notes += self._pending
+        self._pending = []
         if hosts := sandbox.refused_hosts():
             notes.append(f"The sandbox refused connections to {', '.join(hosts)}; sandbox.allow lists the hosts.")
         refused = [*notes]
@@ -156,11 +192,12 @@ class Hooks:
         return ToolResultResult(content=content, is_error=True if failed else None)
 
 
-def _sentence(change: Undone) -> str:
+def _sentence(change: Undone, origin: str | None) -> str:
+    made = f" ({origin})" if origin is not None else ""
     if not change.restored:
-        return f"{change.path}, which the sandbox protects, was changed, and is too large to be restored."
+        return f"{change.path}, which the sandbox protects, was changed{made}, and could not be restored."
     evidence = f"; the changed version is in {change.evidence}" if change.evidence else ""
-    return f"The sandbox undid a change of {change.path}, which is protected{evidence}."
+    return f"The sandbox undid a change of {change.path}, which is protected{made}{evidence}."
 
 
 def _sandbox(ctx: PiContext) -> Sandbox | None:
@@ -195,7 +232,7 @@ def _limits(policy: Policy) -> str:
 async def _granted(path: str, sandbox: Sandbox, ctx: PiContext) -> bool:
     """Ask the user to allow changes in a path's folder; return False if nobody can be asked."""
     folder = os.path.dirname(path)
-    if not ctx.has_ui or any(path == each or path.startswith(each + "/") for each in sandbox.policy.protected):
+    if not ctx.has_ui or sandbox.policy.protecting(path) is not None:
         return False
     session, always, no = "This session", "Always (your settings)", "No"
     choice = await ctx.ui.select(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -11,6 +12,7 @@ from attrs import frozen
 
 from pi_hookspecs.secrets import is_secret_variable
 from pi_sandbox._proxy import allowed_host
+from pi_sandbox._repositories import GIT_FILES, is_git_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -20,30 +22,36 @@ if TYPE_CHECKING:
 __all__ = ["Policy", "Way", "make_policy"]
 
 _SECRET_PLACES = (
-    ".ssh",
-    ".aws",
-    ".azure",
-    ".gnupg",
-    ".kube",
-    ".netrc",
-    ".pypirc",
-    ".git-credentials",
-    ".vault-token",
-    ".password-store",
-    ".docker/config.json",
-    ".config/gcloud",
-    ".config/gh",
-    ".config/op",
-    ".config/hub",
-    ".cargo/credentials",
-    ".cargo/credentials.toml",
-    ".local/share/keyrings",
+    *(".ssh", ".aws", ".azure", ".gnupg", ".kube", ".netrc", ".pypirc", ".git-credentials", ".vault-token", ".vault"),
+    *(".password-store", ".docker/config.json", ".cargo/credentials", ".cargo/credentials.toml", ".npmrc", ".yarnrc"),
+    *(".yarnrc.yml", ".pgpass", ".my.cnf", ".mylogin.cnf", ".terraform.d", ".terraformrc", ".s3cfg", ".boto", ".fly"),
+    *(
+        ".gem/credentials",
+        ".bundle/config",
+        ".m2/settings.xml",
+        ".m2/settings-security.xml",
+        ".gradle/gradle.properties",
+    ),
+    *(".nuget/NuGet/NuGet.Config", ".composer/auth.json", ".condarc", ".huggingface", ".cache/huggingface/token"),
+    *(".codex/auth.json", ".claude/.credentials.json", ".claude.json", ".gemini/oauth_creds.json", ".databrickscfg"),
+    *(".config/gcloud", ".config/gh", ".config/op", ".config/hub", ".config/glab-cli", ".config/rclone"),
+    *(".config/github-copilot", ".config/sops", ".config/age", ".config/containers/auth.json", ".config/doctl"),
+    *(".config/pip", ".pip", ".config/git/credentials", ".config/composer/auth.json", ".config/stripe"),
+    *(".config/heroku", ".config/netlify", ".config/configstore", ".config/Bitwarden CLI", ".config/google-chrome"),
+    *(".config/chromium", ".config/BraveSoftware", ".config/microsoft-edge", ".mozilla", ".thunderbird"),
+    *(".local/share/keyrings", ".local/share/containers/auth.json", ".local/share/opencode/auth.json"),
+    *("Library/Keychains", "Library/Application Support/Google/Chrome", "Library/Application Support/Firefox"),
+    *(".bash_history", ".zsh_history", ".histfile", ".python_history", ".psql_history", ".mysql_history"),
+    *(".node_repl_history", ".sqlite_history", ".rediscli_history", ".lesshst", ".local/share/fish/fish_history"),
 )
-"""Below the home directory."""
-_OWN_SECRETS = ("auth.json", "mcp-auth.json", "prompt-history.jsonl", "redact.key", "sessions")
+"""Below the home directory: keys, logins, and what was typed."""
+_OWN_SECRETS = (
+    *("auth.json", "mcp-auth.json", "models.json", "mcp.json", "prompt-history.jsonl", "redact.key", "sessions"),
+    *("sandbox-evidence",),
+)
 """Below pi's agent directory."""
-_GIT_PROTECTED = ("hooks", "config", "config.worktree", "commondir", "info/attributes")
-"""Names in a repository's git folder that git runs, or that tell it what to run."""
+_SETTINGS = "settings.json"
+"""In pi's agent directory; hidden if it seems to contain a key."""
 _SOCKETS = (
     "SSH_AUTH_SOCK",
     "DOCKER_HOST",
@@ -83,6 +91,9 @@ class Policy:
         network: ``off``, ``allow`` or ``open``.
         allow: Hosts that may be reached with ``allow``.
         env: Names of variables that are kept although they look like keys.
+        repositories: The git folders of the project.
+        names: Names of files that are protected in every folder of the project.
+        released: Paths in ``sandbox.write``, which are not protected whatever their names.
         programs: Folders of programs on the ``PATH``, readable even if an engine hides the folders around them.
     """
 
@@ -94,16 +105,42 @@ class Policy:
     network: str
     allow: tuple[str, ...]
     env: frozenset[str]
+    repositories: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    released: frozenset[str] = frozenset()
     programs: tuple[str, ...] = ()
 
     def refused_write(self, path: str) -> str | None:
         """Return why a resolved path cannot be changed; None if it can."""
         if not any(_is_below(path, place) for place in self.write):
             return f"the sandbox lets files be changed below {self.cwd} only; sandbox.write lists further folders"
-        place = next((place for place in self.protected if _is_below(path, place)), None)
+        place = self.protecting(path)
         if place is not None:
             return f"the sandbox protects {place}: it is run or read outside of it"
         return self.refused_read(path)
+
+    def protecting(self, path: str) -> str | None:
+        """Return the protected file or folder that a resolved path is, or is in; None for other paths."""
+        if any(_is_below(path, place) for place in self.released):
+            return None
+        place = next((place for place in self.protected if _is_below(path, place)), None)
+        return place or self._protecting_below(path)
+
+    def _protecting_below(self, path: str) -> str | None:
+        """Return the same for files of subfolders and of repositories in them."""
+        root = max((place for place in self.write if _is_below(path, place)), key=len, default=None)
+        if root is None:
+            return None
+        parts = path[len(root) :].split("/")[1:]
+        for index, part in enumerate(parts):
+            after = parts[index + 1 :]
+            if part == ".git" and is_git_file(after):
+                return path
+            for name in self.names if _is_below(path, self.cwd) else ():
+                words = name.split("/")
+                if parts[index : index + len(words)] == words:
+                    return "/".join([root, *parts[: index + len(words)]])
+        return path if _is_in_bare_repository(path) else None
 
     def refused_read(self, path: str) -> str | None:
         """Return why a resolved path cannot be read; None if it can."""
@@ -169,29 +206,64 @@ def make_policy(
         names: Files that are protected in every folder, because their existence decides what programs do later.
     """
     here = os.path.realpath(cwd)
+    released = _resolved(options.write, here, home)
     secrets = (
         *(os.path.join(home, name) for name in _SECRET_PLACES),
         *(os.path.join(agent_dir, name) for name in _OWN_SECRETS),
+        *([own] if _has_key(own := os.path.join(agent_dir, _SETTINGS)) else ()),
         *(value for name in _SOCKETS if (value := env.get(name, "").removeprefix("unix://")).startswith("/")),
-        *options.deny_read,
     )
     git = _git_folders(here)
     write = _resolved((here, temp, *git, *options.write), here, home)
     protected = {os.path.join(folder, name) for folder in write for name in names}
-    protected |= {os.path.join(folder, name) for folder in git for name in _GIT_PROTECTED}
-    protected |= {os.path.join(here, ".git", name) for name in _GIT_PROTECTED if not os.path.isfile(f"{here}/.git")}
+    protected |= {os.path.join(folder, name) for folder in git for name in GIT_FILES}
+    protected |= {os.path.join(here, ".git", name) for name in GIT_FILES if not os.path.isfile(f"{here}/.git")}
     protected |= _own_files(os.path.realpath(agent_dir), here)
+    protected -= {*released}
+    hidden = (path for path in _resolved(secrets, here, home) if path not in released)
     return Policy(
         cwd=here,
         temp=os.path.realpath(temp),
         write=write,
-        deny_read=_resolved(secrets, here, home),
+        deny_read=tuple(dict.fromkeys((*hidden, *_resolved(options.deny_read, here, home)))),
         protected=tuple(sorted(protected)),
         network=options.network,
         allow=options.allow,
         env=frozenset(options.env),
+        repositories=git,
+        names=tuple(names),
+        released=frozenset(path for path in released if any(path.endswith(f"/{name}") for name in names)),
         programs=_resolved(_program_folders(env), here, home),
     )
+
+
+def _is_in_bare_repository(path: str) -> bool:
+    """Whether a path is, or would be, one of the files by which a folder without ``.git`` becomes a repository."""
+    folder, name = os.path.split(path)
+    if os.path.basename(folder) == "hooks":
+        folder, name = os.path.dirname(folder), "hooks"
+    if name == "HEAD":
+        return any(os.path.lexists(os.path.join(folder, each)) for each in ("config", "commondir", "objects"))
+    return name in GIT_FILES and os.path.lexists(os.path.join(folder, "HEAD"))
+
+
+def _has_key(path: str) -> bool:
+    """Whether a JSON file has a text under a name that says it is a secret; one that cannot be read has."""
+    try:
+        with open(path, "rb") as file:
+            return _is_secret_in(json.load(file))
+    except FileNotFoundError:
+        return False
+    except (OSError, ValueError, RecursionError):
+        return True
+
+
+def _is_secret_in(value: object, name: str = "") -> bool:
+    if isinstance(value, dict):
+        return any(_is_secret_in(each, str(key)) for key, each in value.items())
+    if isinstance(value, list):
+        return any(_is_secret_in(each, name) for each in value)
+    return isinstance(value, str) and is_secret_variable(name, value)
 
 
 def _own_files(agent_dir: str, cwd: str) -> set[str]:

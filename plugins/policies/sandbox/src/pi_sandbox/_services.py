@@ -30,8 +30,7 @@ class SandboxLauncher:
 
         policy, proxy = sandbox.policy, await sandbox.way()
         request = with_folder(evolve(request, env=policy.environment(request.env, proxy)))
-        if request.call_id is not None:
-            sandbox.before(request.call_id, policy)
+        await sandbox.started(request, policy)
         return evolve(request, argv=tuple(sandbox.engine.argv(request.argv, policy, request.cwd, proxy)))
 
 

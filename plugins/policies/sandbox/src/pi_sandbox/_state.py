@@ -9,29 +9,50 @@ import tempfile
 from functools import cache
 from typing import TYPE_CHECKING
 
-from attrs import evolve
+from attrs import evolve, frozen
 
 from pi_sandbox._asked import is_asked_for
+from pi_sandbox._baseline import Baseline
+from pi_sandbox._bwrap import fixed_paths
 from pi_sandbox._engine import choose_engine
-from pi_sandbox._kept import keep
+from pi_sandbox._landlock import DEVICES
 from pi_sandbox._options import read_options
 from pi_sandbox._policy import Way, make_policy
 from pi_sandbox._proxy import Proxy
+from pi_sandbox._running import end_processes, running
+from pi_sandbox._scan import Scanner
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    from pi_hookspecs import PiContext
+    from pi_hookspecs import PiContext, SpawnRequest
+    from pi_sandbox._baseline import Undone
     from pi_sandbox._engine import Engine
-    from pi_sandbox._kept import Kept, Undone
     from pi_sandbox._options import Options
     from pi_sandbox._policy import Policy
 
-__all__ = ["Sandbox", "close_sandbox", "sandbox_of"]
+__all__ = ["Changes", "Sandbox", "close_sandbox", "other_folders", "sandbox_of"]
 
 
 _RELAY_PORT = 3128
 """Port of the relay to the proxy in a separate network, where all ports are free."""
+_LASTING = frozenset(("lsp", "mcp", "plugin", "process", "model"))
+"""Purposes of programs that run on after what has started them."""
+_SHORTEST, _LONGEST, _GROWTH = 0.2, 10.0, 1.5
+"""Seconds between two looks at processes that were left running, and how they grow."""
+
+
+@frozen
+class Changes:
+    """Changes that were undone.
+
+    Attributes:
+        undone: The changes.
+        certain: Whether the call after which they were found made them: nothing else was running.
+    """
+
+    undone: Sequence[Undone]
+    certain: bool
 
 
 class Sandbox:
@@ -54,16 +75,22 @@ class Sandbox:
         self.options = options
         self.engine: Engine = _engine(options.mode)
         self._temp = tempfile.TemporaryDirectory(prefix="pi-sandbox-")
-        self._evidence = os.path.join(agent_dir, "sandbox-evidence")
         self._private = tempfile.TemporaryDirectory(prefix="pi-sandbox-proxy-")
         self._proxy: Proxy | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._way: Way | None = None
-        self._kept: dict[str, Kept] = {}
+        self.report: Callable[[Sequence[Undone]], None] | None = None
+        """Called with changes that are found while no call ends."""
+        self._calls: set[str] = set()
+        self._since: set[str] = set()
+        self._lasting = self._active = self._left = False
+        self._watch: asyncio.Task[None] | None = None
+        self._lock: tuple[asyncio.AbstractEventLoop, asyncio.Lock] | None = None
         self._granted: tuple[str, ...] = ()
         self._places = {"cwd": cwd, "home": os.path.expanduser("~"), "agent_dir": agent_dir}
         self._names = tuple(names)
         self._env = env
+        self._baseline = self._make_baseline(self.policy)
 
     @property
     def policy(self) -> Policy:
@@ -95,23 +122,136 @@ class Sandbox:
     def grant(self, folder: str) -> None:
         """Allow changes below a folder until the session ends."""
         self._granted = (*self._granted, folder)
+        self._baseline.extend(folder)
 
-    def before(self, call_id: str, policy: Policy) -> None:
-        """Record the protected files that the engine cannot protect."""
-        if call_id not in self._kept:
-            refused = self.engine.name != "landlock"
-            paths = [
-                path for path in policy.protected if not refused or os.path.islink(path) or not os.path.lexists(path)
-            ]
-            self._kept[call_id] = keep(paths)
+    def _make_baseline(self, policy: Policy) -> Baseline:
+        agent_dir = os.path.realpath(self._places["agent_dir"])
+        scanner = Scanner(
+            policy.names,
+            cwd=policy.cwd,
+            roots=[place for place in policy.write if place != policy.temp],
+            hidden={policy.temp},
+            agent_dir=agent_dir,
+            released=policy.released,
+        )
+        evidence = os.path.join(agent_dir, "sandbox-evidence")
+        writable = (*policy.write, *DEVICES)
+        return Baseline(scanner, evidence=evidence, writable=writable)
 
-    def after(self, call_id: str) -> Sequence[Undone]:
-        """Undo a call's changes to protected files."""
-        kept = self._kept.pop(call_id, None)
-        return kept.undo(self._evidence) if kept is not None else ()
+    async def started(self, request: SpawnRequest, policy: Policy) -> None:
+        """Take note of a program that is about to start: what is changed from now on may be its work."""
+        async with self._turn():
+            quiet = await self._is_quiet()
+            self._left = not quiet and (self._left or not self._calls)
+            fixed = fixed_paths(policy) if self.engine.name == "bwrap" else []
+            if quiet:
+                self._since = set()
+                self._baseline.untouched = fixed
+                await asyncio.to_thread(self._baseline.accept, policy.repositories)
+            else:
+                self._baseline.untouched = [path for path in self._baseline.untouched if path in fixed]
+            self._active = True
+            if request.call_id is not None:
+                self._calls.add(request.call_id)
+                self._since.add(request.call_id)
+            elif request.purpose != "search":
+                self._since.add(request.purpose)
+                self._begin_watch()
+            self._lasting = self._lasting or request.purpose in _LASTING
+
+    async def ended(self, call_id: str) -> Changes:
+        """Undo changes to protected files after a call."""
+        if call_id not in self._calls:
+            return Changes((), certain=False)
+        async with self._turn():
+            certain = self._since <= {call_id} and not self._lasting and not self._left
+            self._calls.discard(call_id)
+            undone = await self._check()
+            if self._active:
+                self._left = True
+                self._begin_watch()
+        return Changes(undone, certain)
+
+    async def check(self) -> Sequence[Undone]:
+        """Undo changes to protected files that were made since the baseline was taken.
+
+        Once no program runs any more, what is changed later is the user's.
+        """
+        async with self._turn():
+            return await self._check()
+
+    async def _check(self) -> Sequence[Undone]:
+        if not self._active:
+            return ()
+        quiet = await self._is_quiet()
+        self._since = {*self._calls}
+        undone = await asyncio.to_thread(self._baseline.check)
+        self._active = not quiet
+        return undone
+
+    def _turn(self) -> asyncio.Lock:
+        """Return the lock that keeps a baseline from being taken while another program starts."""
+        loop = asyncio.get_running_loop()
+        if self._lock is None or self._lock[0] is not loop:
+            self._lock = loop, asyncio.Lock()
+        return self._lock[1]
+
+    async def _is_quiet(self) -> bool:
+        return not self._calls and not self._lasting and not await asyncio.to_thread(self._running)
+
+    async def settled(self) -> Sequence[Undone]:
+        """The same after a run, when no call of the model goes on."""
+        self._calls.clear()
+        return await self.check()
+
+    async def finish(self, others: Sequence[str] = ()) -> Sequence[Undone]:
+        """End the processes that are left, and undo what they changed.
+
+        Args:
+            others: Folders for temporary files of other sessions, whose processes stay.
+        """
+        if self._watch is not None:
+            self._watch.cancel()
+        if self._active:
+            await asyncio.to_thread(end_processes, self._temp.name, others)
+        return await self.settled()
+
+    def follow(self, earlier: Sandbox) -> None:
+        """Continue for a sandbox with other options, whose programs may still be running."""
+        self.report = earlier.report
+        if earlier._active:
+            self._late(earlier._baseline.check())
+            self._baseline.accept(self.policy.repositories)
+            self._active, self._lasting = True, earlier._lasting or bool(earlier._running())
+
+    @property
+    def temp(self) -> str:
+        """The session's folder for temporary files."""
+        return self._temp.name
+
+    def _running(self) -> list[int]:
+        return running(self._temp.name)
+
+    def _begin_watch(self) -> None:
+        if self._watch is None or self._watch.done():
+            self._watch = asyncio.get_running_loop().create_task(self._watch_processes())
+
+    async def _watch_processes(self) -> None:
+        """Compare the files until no process of a call is left."""
+        seconds = _SHORTEST
+        while self._active:
+            await asyncio.sleep(seconds)
+            self._late(await self.check())
+            seconds = min(seconds * _GROWTH, _LONGEST)
+
+    def _late(self, undone: Sequence[Undone]) -> None:
+        if undone and self.report is not None:
+            self.report(undone)
 
     def close(self) -> None:
         """Stop the proxy, and remove the temporary files."""
+        if self._watch is not None and not self._watch.get_loop().is_closed():
+            self._watch.cancel()
         if self._proxy is not None and self._loop is not None and not self._loop.is_closed():
             self._proxy.close()
         self._temp.cleanup()
@@ -145,6 +285,11 @@ def close_sandbox(session_id: str) -> None:
     known = _sandboxes().pop(session_id, None)
     if known is not None:
         known.close()
+
+
+def other_folders(session_id: str) -> list[str]:
+    """Return the folders for temporary files of the other sessions in this process."""
+    return [each.temp for known, each in _sandboxes().items() if known != session_id]
 
 
 @cache

@@ -86,8 +86,8 @@ async def _run_inside(sandbox: Sandbox, argv: list[str]) -> int:
     env = policy.environment(os.environ, proxy)
     request = with_folder(SpawnRequest(argv=argv, cwd=policy.cwd, env=env, purpose="exec"))
     command = sandbox.engine.argv(request.argv, policy, policy.cwd, proxy)
-    sandbox.before("run", policy)
+    await sandbox.started(request, policy)
     done = await asyncio.to_thread(subprocess.run, command, env=env, check=False)  # its output is the user's
-    for each in sandbox.after("run"):
+    for each in await sandbox.finish():
         sys.stderr.write(f"pi sandbox: a change of {each.path}, which is protected, was undone\n")
     return done.returncode if done.returncode >= 0 else 128 - done.returncode
