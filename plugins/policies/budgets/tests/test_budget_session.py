@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -27,6 +28,7 @@ from pi_hookspecs import (
 from pi_testing import error, stall, text, tool_call, usage
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from pi_core import AgentSession
@@ -87,6 +89,59 @@ async def test_without_a_user_the_run_ends_with_code_4_and_an_event(
     (event,) = [event for event in recorder.events if event.type == "budget_exceeded"]
     assert (event.setting, event.scope, event.measure, event.limit) == ("budgets.run.dollars", "run", "dollars", 1)
     assert (event.used, event.message) == (pytest.approx(1.1), message)
+
+
+PRICED = ModelCost(input=3, output=15, cache_read=0, cache_write=0)
+
+
+@alone(total={"dollars": 1, "tokens": 1_000_000})
+@pytest.mark.parametrize(
+    "reported",
+    [usage(), usage(input=10**300, cost=1e308), usage(cost=float("nan")), usage(input=3, cost=float("inf"))],
+    ids=["nothing", "absurd", "nan", "infinite"],
+)
+async def test_an_answer_without_usage_counts_with_what_was_reserved(
+    pi_session: AgentSession, script: ScriptedProvider, pi_agent_dir: Path, reported: Step
+) -> None:
+    await pi_session.set_model(evolve(script.model, cost=PRICED, max_tokens=20_000))
+    for _ in range(30):
+        script.turn(text("ok"), reported)
+
+    answers = [await pi_session.prompt("go") for _ in range(30)]
+
+    assert len(script.requests) == 4  # 0.30 dollars each
+    assert answers[-1] is not None
+    assert "all sessions have used $1.2" in (answers[-1].error_message or "")
+    assert sum(line["dollars"] for line in ledger(pi_agent_dir)) == pytest.approx(1.2, rel=0.01)
+
+
+@limited(session={"dollars": 9})
+async def test_there_is_one_notice_that_a_model_reports_no_usage(
+    pi_session: AgentSession, script: ScriptedProvider, fake_ui: FakeUI
+) -> None:
+    await pi_session.set_model(evolve(script.model, cost=PRICED, max_tokens=20_000))
+    for _ in range(3):
+        script.turn(text("ok"))
+        await pi_session.prompt("go")
+
+    (notice,) = [each.message for each in fake_ui.notices if "does not report" in each.message]
+    assert "each of its requests counts with the most that it may use: 20," in notice
+
+
+@alone(total={"requests": 9})
+@pytest.mark.parametrize("name", ["ledger.jsonl", "reservations.sqlite"])
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir, lambda path: path.symlink_to("/dev/zero")])
+async def test_what_is_no_file_is_no_ledger(
+    pi_session: AgentSession, script: ScriptedProvider, pi_agent_dir: Path, name: str, make: Callable[[Path], None]
+) -> None:
+    (pi_agent_dir / "usage").mkdir(exist_ok=True)
+    make(pi_agent_dir / "usage" / name)
+
+    answer = await asyncio.wait_for(pi_session.prompt("go"), 60)
+
+    assert script.requests == []
+    assert answer is not None
+    assert f"{name} is not a file. Move it away" in (answer.error_message or "")
 
 
 @alone(run={"requests": 1}, session={"requests": 2})

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from attrs import define, field, frozen
 
 from pi_budgets._amounts import Amounts, add
+from pi_budgets._line import check_is_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -120,7 +121,7 @@ class Ledger:
 
     def new_lines(self) -> Iterator[Line]:
         """Yield the appended lines, each request once."""
-        if not os.path.exists(self.file):
+        if not check_is_file(self.file):
             self._forget()
             return
         with open(self.file, "rb") as file:

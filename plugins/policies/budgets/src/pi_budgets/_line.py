@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["append_line", "ledger_file", "today"]
+__all__ = ["append_line", "check_is_file", "ledger_file", "today"]
 
 
 def ledger_file(agent_dir: str | os.PathLike[str]) -> str:
@@ -40,6 +41,7 @@ def append_line(file: str, line: Mapping[str, Any]) -> None:
     """
     os.makedirs(os.path.dirname(file), mode=0o700, exist_ok=True)
     text = json.dumps(line, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "backslashreplace") + b"\n"
+    check_is_file(file)
     descriptor = os.open(file, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
     try:
         size = os.fstat(descriptor).st_size
@@ -51,3 +53,18 @@ def append_line(file: str, line: Mapping[str, Any]) -> None:
             text = text[os.write(descriptor, text) :]
     finally:
         os.close(descriptor)
+
+
+def check_is_file(path: str) -> bool:
+    """Return whether a file exists; opening a pipe or a device would wait, or never end.
+
+    Raises:
+        OSError: It is something else than a file.
+    """
+    try:
+        mode = os.stat(path).st_mode
+    except FileNotFoundError:
+        return False
+    if not stat.S_ISREG(mode):
+        raise OSError(f"{path} is not a file. Move it away; a new ledger is started")
+    return True

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING
 
 from attrs import frozen
 
+from pi_budgets._line import check_is_file
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -77,6 +79,7 @@ class Reservations:
         """
         try:
             os.makedirs(os.path.dirname(self._file), mode=0o700, exist_ok=True)
+            check_is_file(self._file)
             with closing(self._connect(wait_seconds)) as connection:
                 connection.execute("BEGIN IMMEDIATE")
                 connection.execute(_TABLE)
