@@ -73,6 +73,14 @@ def test_all_shows_what_is_no_message_too(session):
     assert drawn(session, "all")[0] == "• (model_change)"
 
 
+def test_data_of_a_plugin_is_no_message_of_one(session):
+    session.append_custom_entry("survey", {"depth": 7})
+    session.append_custom_message_entry("survey", "Seven fathoms")
+
+    assert drawn(session)[-1] == "   • Seven fathoms ← here"
+    assert drawn(session, "all")[-2] == "   • (survey)"
+
+
 def test_a_long_row_is_cut_and_says_where_one_is_all_the_same(session):
     session.append_message(UserMessage(content="word " * 100))
 

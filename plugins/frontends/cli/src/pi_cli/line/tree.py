@@ -131,10 +131,10 @@ _MESSAGES = ("user", "assistant", "bash", "custom", "summary")
 def _described(node: TreeNode) -> tuple[str, str]:
     """Return the role and the text of an entry."""
     entry: Any = node.entry
-    message = getattr(entry, "message", None)
-    role = getattr(message, "role", None) or entry.type
-    name, describe = _DESCRIBED.get(role, (role, None))
-    return name, _line(describe(message if message is not None else entry) if describe is not None else f"({role})")
+    message: Any = getattr(entry, "message", None)
+    kind = entry.type if message is None else message.role
+    name, describe = (_ENTRIES if message is None else _ROLES).get(kind, (kind, None))
+    return name, _line(describe(entry if message is None else message) if describe is not None else f"({kind})")
 
 
 def _line(text: str) -> str:
@@ -159,13 +159,19 @@ def _content(value: Any) -> str:
     return text_of(value.content)
 
 
-_DESCRIBED: dict[str, tuple[str, Callable[[Any], str]]] = {
+_ROLES: dict[str, tuple[str, Callable[[Any], str]]] = {
     "user": ("user", lambda message: message.text),
     "assistant": ("assistant", _answer),
     "toolResult": ("tool", _result),
     "bashExecution": ("bash", lambda message: f"!{message.command}"),
     "custom": ("custom", _content),
+}
+"""How messages are described, by their role; one with another role is named by it."""
+
+_ENTRIES: dict[str, tuple[str, Callable[[Any], str]]] = {
+    "custom": ("entry", lambda entry: f"({entry.custom_type})"),
     "custom_message": ("custom", _content),
     "compaction": ("summary", lambda entry: f"(summed up) {entry.summary}"),
     "branch_summary": ("summary", lambda entry: f"(left behind) {entry.summary}"),
 }
+"""How entries that hold no message are described, by their type. A plugin's entry has the type that is a role above."""

@@ -40,16 +40,16 @@ def _entries(session: SessionManager) -> Iterator[TreeEntry]:
 def _entry(node: TreeNode, parent: str | None, calls: dict[str, Any]) -> TreeEntry:
     entry: Any = node.entry
     message: Any = getattr(entry, "message", None)
-    role = getattr(message, "role", None) or _TYPES.get(entry.type, entry.type)
-    if role == "assistant":
+    name = entry.type if message is None else message.role
+    if name == "assistant":
         calls.update({call.id: call for call in message.tool_calls})
-    kind, describe = _KINDS.get(role, ("other", None))
-    if role == "toolResult":
+    kind, describe = (_ENTRIES if message is None else _ROLES).get(name, ("other", None))
+    if name == "toolResult":
         text = _result(message, calls)
     else:
-        text = describe(message if message is not None else entry) if describe is not None else f"[{role}]"
-    name, when = node.label or "", node.label_timestamp or ""
-    return TreeEntry(node.id, parent, kind, " ".join(text[:_LONGEST].split()), name, when[:16].replace("T", " "))
+        text = describe(entry if message is None else message) if describe is not None else f"[{name}]"
+    when = (node.label_timestamp or "")[:16].replace("T", " ")
+    return TreeEntry(node.id, parent, kind, " ".join(text[:_LONGEST].split()), node.label or "", when)
 
 
 def _result(message: Any, calls: Mapping[str, Any]) -> str:
@@ -59,17 +59,19 @@ def _result(message: Any, calls: Mapping[str, Any]) -> str:
     return f"{text} failed: {text_of(message.content)}" if message.is_error else text
 
 
-_TYPES = {"custom": "custom_entry"}
-"""Other names for entry types that are also the role of a message."""
-
-_KINDS: dict[str, tuple[Any, Callable[[Any], str] | None]] = {
+_ROLES: dict[str, tuple[Any, Callable[[Any], str] | None]] = {
     "user": ("user", lambda message: message.text),
     "assistant": ("assistant", lambda message: message.text or (message.error_message or "")),
     "toolResult": ("tool", None),
     "bashExecution": ("bash", lambda message: f"[bash]: {message.command}"),
     "custom": ("custom", lambda message: text_of(message.content)),
+}
+"""How messages are described, by their role; one with another role is named by it."""
+
+_ENTRIES: dict[str, tuple[Any, Callable[[Any], str] | None]] = {
+    "custom": ("other", lambda entry: f"[{entry.custom_type}]"),
     "custom_message": ("custom", lambda entry: text_of(entry.content)),
-    "custom_entry": ("other", lambda entry: f"[{entry.custom_type}]"),
     "compaction": ("summary", lambda entry: f"[compaction]: {entry.summary}"),
     "branch_summary": ("summary", lambda entry: f"[branch summary]: {entry.summary}"),
 }
+"""How entries that hold no message are described, by their type. A plugin's entry has the type that is a role above."""
