@@ -6,7 +6,9 @@ import asyncio
 from typing import TYPE_CHECKING
 
 import pytest
+from textual import events
 
+from pi_hookspecs import Command as PluginCommand
 from pi_hookspecs import hookimpl
 from pi_testing import make_tool, stall, text, tool_call
 from pi_tui.commands.table import Command
@@ -27,6 +29,18 @@ async def test_a_prompt_and_its_answer_are_on_the_screen(desk, script: ScriptedP
         assert user.typed == ""
         assert "Working" not in screen
     assert script.requests[0].user_text == "How is the tide?"
+
+
+@pytest.mark.parametrize("emoji", ["👩🏽\u200d🚀", "👨\u200d👩\u200d👧", "🏳\ufe0f\u200d🌈", "🇫🇷", "1\ufe0f\u20e3"])
+async def test_an_emoji_of_several_typed_characters_is_one(desk, emoji: str) -> None:
+    async with desk() as user:
+        for character in ("a", *emoji):
+            user.app.post_message(events.Key(character, character))
+        await user.pilot.pause()
+        assert user.typed == f"a{emoji}"
+
+        await user.press("backspace")
+        assert user.typed == "a"
 
 
 async def test_the_editor_says_that_pi_works(desk, script: ScriptedProvider) -> None:
@@ -247,6 +261,25 @@ async def test_a_failed_compaction_is_reported_once(desk) -> None:
         await user.when(lambda: not user.app.talk.busy)
 
         assert user.text.count("can compact the") == 1
+
+
+class _Undoes:
+    """A plugin with a command that the screen has, too."""
+
+    @hookimpl
+    def register_commands(self) -> list[PluginCommand]:
+        async def run(arguments: str, ctx) -> None:
+            ctx.ui.notify(f"The plugin got {arguments!r}")
+
+        return [PluginCommand("compact", handler=run)]
+
+
+@pytest.mark.pi(plugins=[_Undoes()])
+async def test_undoing_a_compaction_is_left_to_its_plugin(desk) -> None:
+    async with desk() as user:
+        await user.type("/compact undo", "enter")
+
+        await user.sees("The plugin got 'undo'")
 
 
 async def test_name_is_set_and_in_the_footer(desk) -> None:

@@ -52,6 +52,10 @@ async def _copy(talk: Talk, _argument: str) -> None:
 COMMANDS = {
     "name": Command("Show the session's name, or set it: /name NAME", _name),
     "session": Command("Show file, size and cost of the session", _session),
-    "compact": Command("Summarize the older part of the conversation: /compact FOCUS", _compact),
+    "compact": Command(
+        "Summarize the conversation to free context: /compact [FOCUS], /compact undo",
+        _compact,
+        forwarded=("undo",),
+    ),
     "copy": Command("Copy the selection, or the last answer, to the clipboard", _copy),
 }

@@ -20,11 +20,13 @@ class Command(NamedTuple):
         description: One line for the help.
         run: Runs the command with the argument that was typed after its name.
         complete: Returns the possible values of the argument.
+        forwarded: Arguments with which a plugin's command of the same name runs instead, if there is one.
     """
 
     description: str
     run: Callable[[Talk, str], Awaitable[Any]]
     complete: Callable[[Talk], Iterable[str]] = lambda _talk: ()
+    forwarded: tuple[str, ...] = ()
 
 
 def own_commands() -> dict[str, Command]:

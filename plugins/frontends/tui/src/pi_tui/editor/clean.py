@@ -7,7 +7,7 @@ import re
 from pi_tui.editor.clusters import MARKS, code_point
 from pi_tui.view.clean import without_sequences
 
-__all__ = ["cleaned", "cleaned_paste"]
+__all__ = ["cleaned", "cleaned_paste", "is_control"]
 
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
@@ -27,6 +27,11 @@ def cleaned(text: str) -> str:
     text = re.sub(r"\r\n?", "\n", text)
     text = _CONTROL.sub("", without_sequences(text))
     return _MARK.sub(lambda mark: code_point(mark[0]), text)
+
+
+def is_control(text: str) -> bool:
+    """Whether a key's text is a control character. A joiner, which is not printable either, is part of an emoji."""
+    return not text.isprintable() and (_CONTROL.search(text) is not None or text in {"\t", "\n"})
 
 
 def cleaned_paste(text: str) -> str:

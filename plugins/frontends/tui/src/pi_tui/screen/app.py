@@ -11,6 +11,7 @@ from textual.app import App
 
 from pi_tui._driver import TerminalReply
 from pi_tui._first_frame import version
+from pi_tui.editor.clean import is_control
 from pi_tui.keys.events import Key
 from pi_tui.keys.hints import LOOK_HINTS, action_hint
 from pi_tui.lines.footer import footer_rows
@@ -247,7 +248,7 @@ class ScreenApp(Controls, Life, App[int]):
             await super().on_event(event)
         elif isinstance(event, events.Key) and not event.is_forwarded:
             text = event.character or ""
-            self.keyboard.press(Key(event.key, text if text.isprintable() else ""))
+            self.keyboard.press(Key(event.key, "" if is_control(text) else text))
             self.frames.now()
         elif isinstance(event, events.Paste) and not event.is_forwarded:
             self.take_paste(event.text)

@@ -199,9 +199,13 @@ class Talk:
 
     async def _slash(self, job: Job[Typed], text: str) -> None:
         name, _, argument = text[1:].partition(" ")
-        if name not in self.own and name not in self._known:
+        own = self.own.get(name)
+        is_forwarded = own is not None and argument.strip() in own.forwarded
+        if (own is None or is_forwarded) and name not in self._known:
             await self.look_up_commands()
-        known, own = self._known.get(name), self.own.get(name)
+        known = self._known.get(name)
+        if is_forwarded and known is not None:
+            own = None
         if own is None and ((known is not None and known.expands) or text == self._refused):
             await self._prompt(job, text)  # a template, a skill, or a path that is not a command
             return
