@@ -247,6 +247,14 @@ def test_a_model_that_is_only_used_by_name_is_not_among_those_to_choose_from(by_
         by_name().choose()
 
 
+def test_a_model_that_is_only_used_by_name_can_be_chosen_while_it_is_in_use(by_name):
+    models = by_name(ACME_API_KEY="k")
+    in_use = models.find("stand-in/double")
+
+    assert models.available(in_use) == [*models.available(), in_use]
+    assert models.available(models.find("acme/small")) == models.available()
+
+
 def test_a_model_that_is_only_used_by_name_is_found_by_its_name(by_name):
     models = by_name(ACME_API_KEY="k")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pi_core.base.forwarding import attribute
 from pi_core.conversation.tool_selection import ToolSelection
 from pi_hookspecs import UnknownName
 
@@ -47,10 +48,9 @@ class Toolbox:
         self._changes = 0
         self._listed: tuple[object, tuple[ToolInfo, ...]] = (None, ())
 
-    @property
-    def excluded(self) -> tuple[str, ...]:
-        """Names and patterns of the tools that are never active."""
-        return self._selection.excluded
+    excluded: tuple[str, ...] = attribute(
+        "_selection.excluded", "Names and patterns of the tools that are never active."
+    )
 
     @property
     def warnings(self) -> list[str]:

@@ -201,10 +201,8 @@ class SessionPort(ProviderPort, Protocol):
         """The abort signal of the current run or prompt; None while idle."""
         ...
 
-    @property
-    def depth(self) -> int:
-        """The number of sessions that this session is nested in."""
-        ...
+    depth: int
+    """The number of sessions that this session is nested in."""
 
     @property
     def children(self) -> Sequence[ChildSession]:

@@ -214,3 +214,15 @@ async def test_a_list_that_is_open_at_the_end_is_dismissed(desk) -> None:
         await user.when(lambda: "Enter to select" not in user.text)
 
         assert "Operation aborted" not in user.text
+
+
+@pytest.mark.pi(entry_points=["provider-offline"])
+async def test_the_stand_in_is_listed_while_it_is_in_use(desk, pi_session: AgentSession) -> None:
+    async with desk() as user:
+        await user.type("/model", "enter")
+        assert "[offline]" not in await user.sees("Enter to select")
+        await user.press("escape")
+        await pi_session.set_model(pi_session.models.find("offline/rules"))
+        await user.type("/model", "enter")
+
+        await user.sees("✓ rules [offline]")

@@ -133,7 +133,7 @@ async def _cycle_model(session: AgentSession, _asked: Any, _: Id) -> Answer:
 
 async def _get_available_models(session: AgentSession, _asked: Any, _: Id) -> Answer:
     await session.models.discover()
-    return {"models": [_model(each) for each in session.models.available()]}
+    return {"models": [_model(each) for each in session.models.available(session.model)]}
 
 
 async def _set_thinking_level(session: AgentSession, asked: Any, _: Id) -> Answer:

@@ -18,25 +18,25 @@ __all__ = ["Drawings", "foreign_rows"]
 
 
 class Drawings(Protocol):
-    """Lets plugins draw, as ``session.renderings`` does; None if no plugin draws the value, or if one failed."""
+    """The session's methods that let plugins draw; they return None if no plugin draws the value, or if one failed."""
 
-    def custom_lines(self, value: Any, *, width: int, expanded: bool) -> Sequence[str | Line] | None:
+    def render_custom_lines(self, value: Any, *, width: int, expanded: bool) -> Sequence[str | Line] | None:
         """Return the rows of a plugin's message or entry."""
         ...
 
-    def tool_call(
+    def render_tool_call(
         self, name: str, arguments: Mapping[str, Any], *, width: int, expanded: bool, partial: bool
     ) -> Sequence[str | Line] | None:
         """Return the rows of a tool's call."""
         ...
 
-    def tool_result(
+    def render_tool_result(
         self, name: str, result: ToolResult, *, width: int, expanded: bool, partial: bool
     ) -> Sequence[str | Line] | None:
         """Return the rows of a tool's result."""
         ...
 
-    def markdown(self, text: str) -> str:
+    def transform_markdown(self, text: str) -> str:
         """Return the Markdown to display for a complete message."""
         ...
 

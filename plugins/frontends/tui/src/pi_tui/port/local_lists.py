@@ -57,7 +57,7 @@ class LocalLists:
                 is_default=model.reference == default,
                 is_scoped=model.reference in scoped,
             )
-            for model in session.models.available()
+            for model in session.models.available(session.model)
         ]
 
     async def set_default_model(self, reference: str) -> None:
@@ -79,7 +79,7 @@ class LocalLists:
 
         session = self._session
         known = {each.model.reference: each for each in session.scoped_models}
-        models = {each.reference: each for each in session.models.available()}
+        models = {each.reference: each for each in session.models.available(session.model)}
         session.set_scoped_models(
             [
                 known.get(reference) or ScopedModel(models[reference])
@@ -204,7 +204,7 @@ class LocalLists:
 
     async def themes(self) -> Sequence[Theme]:
         """Return the usable themes."""
-        themes = await self._session.themes.all()
+        themes = await self._session.get_themes()
         found = await self._session.resources.load("theme")
         self._theme_paths = {each.path for each in found.resources} | {each.path for each in found.problems}
         return themes
