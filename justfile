@@ -26,6 +26,10 @@ test member="" *arguments:
     shift
     exec {{ run }} pytest "$folder" -q -n0 "$@"
 
+# Every command, list and key of what users install, in sessions of every kind; takes minutes.
+journeys *arguments:
+    {{ run }} pytest tests/journeys -q -m journeys --dist=load {{ arguments }}
+
 # One measurement of `bench/` (`just bench dispatch`).
 [positional-arguments]
 bench name *arguments:

@@ -1,0 +1,156 @@
+"""A person at the full screen: commands, dialogs, keys and prompts, with what has to hold after each."""
+
+from __future__ import annotations
+
+from itertools import count
+from typing import TYPE_CHECKING, Self
+
+from journey.matrix import LEAST, TALL, commands_of, said
+from journey.terminal import NotReached, Terminal
+
+if TYPE_CHECKING:
+    from journey.kinds import State
+    from journey.model_server import ModelServer
+
+SIZES = ((100, 40), (60, 20), (20, 6))
+UP, DOWN, LEFT, RIGHT = (f"\x1b[{letter}" for letter in "ABDC")
+PAGE_UP, PAGE_DOWN, HOME, END = "\x1b[5~", "\x1b[6~", "\x1b[H", "\x1b[F"
+ESCAPE, ENTER, BACKSPACE, CLEAR = "\x1b", "\r", "\x7f", "\x15"
+
+_DEEPEST = 6
+"""Dialogs that may be open above one another, and one key more to find the prompt."""
+
+
+class Screen:
+    """A running full screen.
+
+    Args:
+        state: The session that is opened.
+        server: The model that answers.
+
+    Attributes:
+        terminal: Its terminal.
+        tried: The number of steps that were checked.
+        opened: The commands after which something other than the prompt had the keys.
+    """
+
+    def __init__(self, state: State, server: ModelServer) -> None:
+        command = [state.pi, "--tui-mode", "fullscreen", *state.arguments()]
+        self._size = state.kind.size
+        self._server = server
+        self._numbers = count(1)
+        self._step = "the start"
+        self.terminal = Terminal(command, state.work, state.environment, self._size)
+        self.tried = 0
+        self.opened: list[str] = []
+
+    def __enter__(self) -> Self:
+        self.settle()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.terminal.__exit__(*error)
+
+    @property
+    def at_prompt(self) -> bool:
+        """Whether the keys go to the editor, and it is empty."""
+        return self.in_editor and not self.terminal.row
+
+    @property
+    def in_editor(self) -> bool:
+        """Whether the cursor is in a row between two rules, which is the editor."""
+        row = self.terminal.cursor[1]
+        rows = self.terminal.rows
+        return 0 < row < len(rows) - 1 and _rule(rows[row - 1]) and _rule(rows[row + 1])
+
+    def commands(self) -> dict[str, str]:
+        """Return the descriptions of all commands that ``/help`` lists, on a screen that is high enough for them."""
+        self.terminal.resize(TALL)
+        self.settle()
+        self.enter("/help")
+        self.terminal.until(lambda: len(commands_of(self.terminal.text)) > LEAST, "the list of commands")
+        commands = commands_of(self.settle())
+        self.terminal.resize(self._size)
+        self.settle()
+        return commands
+
+    def settle(self) -> str:
+        """Wait until the program waits for keys, and check what it shows."""
+        text = self.terminal.settle()
+        if (code := self.terminal.process.poll()) is not None:
+            raise AssertionError(f"After {self._step} the program ended with {code}.\n{text}")
+        if words := said(text):
+            raise AssertionError(f"After {self._step} the screen says {words}:\n{text}")
+        return text
+
+    def press(self, keys: str, step: str = "") -> str:
+        """Send keys and wait."""
+        self._step = step or self._step
+        self.terminal.type(keys)
+        return self.settle()
+
+    def enter(self, line: str) -> str:
+        """Send a line, and wait."""
+        self.tried += 1
+        return self.press(line + ENTER, repr(line))
+
+    def command(self, line: str) -> None:
+        """Send a command, use what it opens, and go back to the prompt, which must take keys."""
+        self.enter(line)
+        if not self.in_editor:
+            self.opened.append(line)
+            self._use_dialog()
+        self.back()
+        self._typed()
+
+    def take(self, line: str) -> None:
+        """Send a command that opens something, take what is selected there, and go back to the prompt."""
+        self.enter(line)
+        self.press(ENTER, f"{line!r} and Enter")
+        self.back()
+        self._typed()
+
+    def back(self) -> None:
+        """Close everything that is open."""
+        for _ in range(_DEEPEST):
+            if self.at_prompt:
+                return
+            self.press(CLEAR if self.in_editor else ESCAPE)
+        raise NotReached(f"After {self._step} the prompt does not come back:\n{self.terminal.text}")
+
+    def ask(self) -> None:
+        """Send a prompt, which the model has to get as it was typed, and whose answer has to come."""
+        word = f"w{next(self._numbers)}"
+        before = len(self._server.prompts())
+        self.press(f"ping {word}")
+        self.terminal.type(ENTER)
+        self.terminal.until(lambda: f"ping {word}" in self._server.prompts()[before:], f"after {self._step} the prompt")
+        self.settle()
+        if self._size[1] > 10:
+            self.terminal.sees(f"pong {word}")
+
+    def resized(self) -> None:
+        """Make the terminal larger and smaller, and as it was."""
+        for size in (*SIZES, self._size):
+            self.terminal.resize(size)
+            self.settle()
+
+    def _use_dialog(self) -> None:
+        for keys in (DOWN, UP, PAGE_DOWN, PAGE_UP, END, HOME, "t", BACKSPACE):
+            self.press(keys, f"{self._step.partition(' and then ')[0]} and then {keys!r}")
+        self.resized()
+
+    def _typed(self) -> None:
+        """Type a word at the prompt, which has to appear, and take it away."""
+        word = f"k{next(self._numbers)}"
+        self.terminal.type(word)
+        try:
+            self.terminal.until(lambda: self.terminal.row.strip() == word, f"the typed {word!r}")
+        except NotReached as lost:
+            raise AssertionError(f"After {self._step} typed keys are lost: {lost}") from None
+        self.terminal.type(CLEAR)
+        self.terminal.until(lambda: self.at_prompt, f"after {self._step} the empty prompt")
+
+
+def _rule(row: str) -> bool:
+    return bool(row) and set(row.strip()) == {"─"}

@@ -1,0 +1,60 @@
+"""Every subcommand of ``pi --help``, and those below it: help, and a run without a terminal."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+
+import pytest
+from journey.kinds import Kind, call
+from journey.matrix import said
+
+pytestmark = pytest.mark.journeys
+
+SECONDS = 60
+WAITS = {"acp", "attach", "serve", "web"}
+"""Subcommands that serve or wait until they are ended; they are tried with their help only."""
+
+MADE = Kind(steps=(call("bash"), "ping one"))
+
+
+@pytest.fixture(scope="module")
+def named(programs):
+    """The subcommands and their descriptions, in the order of the help."""
+    done = subprocess.run([programs / "pi", "--help"], capture_output=True, text=True, check=True, timeout=SECONDS)
+    part = done.stdout.partition("Subcommands:\n")[2].partition("\n\n")[0]
+    return re.findall(r"^  ([a-z]\S*)", part, re.MULTILINE)
+
+
+def run(state, *words: str) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(
+        [state.pi, *words],
+        cwd=state.work,
+        env=state.environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=SECONDS,
+    )
+    assert not said(done.stdout + done.stderr), f"pi {' '.join(words)} says\n{done.stdout}{done.stderr}"
+    return done
+
+
+def below(help_text: str) -> list[str]:
+    """Return the words that the help of a subcommand lists below it."""
+    part = re.search(r"^(?:Commands|Subcommands):\n((?:  .*\n?)+)", help_text, re.MULTILINE)
+    return re.findall(r"^  ([a-z]\S*)", part[1], re.MULTILINE) if part is not None else []
+
+
+def test_each_has_help_and_runs_without_a_terminal(named, state_of):
+    state = state_of(MADE)
+    assert len(named) > 20
+    for name in named:
+        for words in [(name,), *((name, each) for each in below(run(state, name, "--help").stdout))]:
+            helped = run(state, *words, "--help")
+            assert (helped.returncode, helped.stderr) == (0, ""), f"pi {' '.join(words)} --help"
+            if name not in WAITS:
+                done = run(state, *words)
+                assert done.returncode in {0, 1, 2}, f"pi {' '.join(words)} ended with {done.returncode}: {done.stderr}"
+                assert done.stdout or done.stderr, f"pi {' '.join(words)} prints nothing"
