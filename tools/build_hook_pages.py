@@ -216,7 +216,7 @@ def _page(name: str, spec: Callable[..., Any]) -> Iterator[str]:
     yield f"{documented['summary']}\n"
     if documented["more"]:
         yield f"{documented['more']}\n"
-    yield "| | |\n| --- | --- |"
+    yield "| property | value |\n| --- | --- |"
     yield f"| signature | `{_signature(name, spec)}` |"
     yield from (f"| {label.lower()} | {documented[label]} |" for label in LABELS if label != "Since")
     if declared is not None:
@@ -235,8 +235,6 @@ def _signature(name: str, spec: Callable[..., Any]) -> str:
 
 
 def _limits(declared: Answers) -> Iterator[str]:
-    refuses = declared.on_failure is OnFailure.REFUSE
-    yield f"| a failure | {'refuses' if refuses else 'counts as no answer'} |"
     yield f"| deadline | {declared.deadline.value:g} s for each plugin |"
 
 

@@ -16,6 +16,24 @@ if TYPE_CHECKING:
 
 __all__ = ["SignInUI", "login", "logout"]
 
+_MOST_USED = (
+    "anthropic",
+    "openai",
+    "openai-codex",
+    "google",
+    "google-gemini-cli",
+    "github-copilot",
+    "openrouter",
+    "amazon-bedrock",
+    "azure-openai-responses",
+    "google-vertex",
+    "deepseek",
+    "mistral",
+    "xai",
+    "groq",
+)
+"""Providers that are offered first when the user chooses one; all others follow by name."""
+
 _LONGEST_KEY = 16_384
 """Maximum number of characters; servers do not accept longer headers."""
 
@@ -104,11 +122,13 @@ async def _chosen(registry: ModelRegistry, ui: SignInUI) -> str:
     if not ui.interactive:
         raise UserError(
             f"Name the provider: pi auth login PROVIDER. With a login: {', '.join(logins) or 'none'};"
-            " of any other provider the API key is stored."
+            " of any other provider, such as openai or openrouter, the API key is stored (pi help keys names them)."
         )
     others = [each for each in registry.get_providers() if each not in logins and _takes_key(registry, each)]
+    ranks = {each: number for number, each in enumerate(_MOST_USED)}
+    names = sorted([*logins, *others], key=lambda each: (ranks.get(each, len(ranks)), each))
     chosen = await ui.select(
-        "Sign in to which provider? The first have a login, the others an API key.", logins + others
+        "Sign in to which provider, or store the API key of which? The most used come first.", names
     )
     if chosen is None:
         raise UserError("No provider was chosen; nothing has changed.")

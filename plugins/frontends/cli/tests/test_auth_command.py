@@ -111,6 +111,16 @@ def test_a_provider_with_a_login_takes_a_key_where_asked(auth):
     assert auth.stored()["club"] == {"type": "api_key", "key": "sk-1"}
 
 
+def test_without_a_command_the_usable_providers_are_listed(auth):
+    auth("login", "shop", stdin="sk-secret-1")
+
+    done = auth()
+
+    assert (done.returncode, done.stdout) == (0, auth("list").stdout)
+    assert done.stdout.startswith("shop: ready")
+    assert done.stderr == "pi auth login signs in or stores a key; pi auth --help describes all commands.\n"
+
+
 @pytest.mark.parametrize(
     ("arguments", "stdin", "message"),
     [
@@ -124,7 +134,6 @@ def test_a_provider_with_a_login_takes_a_key_where_asked(auth):
         (["logout"], "", "Name the provider"),
         (["logout", "shop"], "", "Nothing is stored for 'shop'. Stored are: none."),
         (["logout", "--no-browser"], "", "--no-browser goes with pi auth login"),
-        ([], "", "pi auth needs one of login, logout"),
         (["chek"], "", "Did you mean check?"),
         (["print-api-key"], "", "needs a provider"),
         (["print-api-key", "club"], "", "Sign in: pi auth login club"),

@@ -200,7 +200,6 @@ def listed(output):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "pi plugin needs a command"),
         (["show"], "Unknown command of pi plugin: show"),
         (["new", "--kind", "tool"], "pi plugin new takes one name, not 0"),
         (["new", "Word_Count", "--kind", "tool"], "'Word_Count' cannot be a plugin's name"),
@@ -212,7 +211,7 @@ def listed(output):
         (["new", "mine", "--kind", "xyz"], "Unknown kind of plugin: xyz. Known are tool, provider"),
         (["new", "mine", "--kind", "tool", "--dir", "."], "The folder '.' is not empty"),
     ],
-    ids=["nothing", "command", "no-name", "spelling", "length", "keyword", "taken", "no-kind", "near", "far", "folder"],
+    ids=["command", "no-name", "spelling", "length", "keyword", "taken", "no-kind", "near", "far", "folder"],
 )
 def test_what_cannot_be_is_refused_in_one_line(pi, arguments, message):
     (pi.cwd / "there").write_text("already")

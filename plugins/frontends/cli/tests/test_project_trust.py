@@ -208,3 +208,13 @@ def test_a_letter_more_is_an_option_of_its_own(pi):
     assert "-na, --no-approve" in done.stdout
     assert "-a, --approve" in done.stdout
     assert unknown.returncode == 0  # -n takes a name: x
+
+
+def test_the_name_of_a_strangers_folder_reaches_no_terminal_raw(project):
+    folder = project.cwd / "n\x1b]0;OWNED\x07\n\u202e"
+    folder.mkdir()
+    project.run("trust", str(folder))
+
+    done = project.run("trust", "--list")
+
+    assert done.stdout == f"trusted  {project.cwd}" + r"/n\x1b]0;OWNED\x07\n\u202e" + "\n"

@@ -111,19 +111,26 @@ def test_no_key_is_needed_and_nothing_is_stored(pi):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "pi prompt needs a command: pi prompt show"),
         (["shwo"], "Unknown command of pi prompt: shwo. Did you mean show?"),
         (["show", "x"], "pi prompt show takes no argument, not 'x'"),
         (["show", "--tokens", "--json"], "--tokens and --json exclude each other. Give one of them"),
         (["show", "--tokenz"], "Unknown option: --tokenz. Did you mean --tokens?"),
     ],
-    ids=["nothing", "misspelt", "too much", "two forms", "option"],
+    ids=["misspelt", "too much", "two forms", "option"],
 )
 def test_what_is_wrong_is_reported(pi, arguments, message):
     done = pi.run("prompt", *arguments)
 
     assert (done.returncode, done.stdout) == (1, "")
     assert f"Error: {message}" in done.stderr
+
+
+def test_without_a_command_its_help_is_printed(pi):
+    for arguments in (["prompt"], ["-a", "prompt"], ["plugin"]):
+        done = pi.run(*arguments)
+
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout.startswith(f"Usage: pi {arguments[-1]} ")
 
 
 def test_help_lists_the_options(pi):

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import json
+from importlib import import_module
+from importlib.metadata import requires
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pi_cli._arguments import first_word, parse
+from pi_cli._subcommands import EXTRAS, refuse_near_miss
+from pi_core.host.discovery import find_plugins
+from pi_core.host.records import DEFAULT_PLUGINS
+from pi_hookspecs import UserError
 
 pytestmark = pytest.mark.slow  # each starts programs that take seconds
 
@@ -375,3 +381,53 @@ def test_a_command_of_click_needs_no_error_handling_of_its_own(fake, arguments, 
     assert done.returncode == code
     assert said in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["instal", "foo"], "There is no subcommand 'instal'. Did you mean 'install'? {} pi -- instal foo"),
+        (["-a", "plugns"], "There is no subcommand 'plugns'. Did you mean 'plugins'? {} pi -- plugns"),
+        (["modls", "it's"], "There is no subcommand 'modls'. Did you mean 'models'? {} pi -- modls 'it'\"'\"'s'"),
+    ],
+)
+def test_a_word_close_to_a_subcommand_is_refused_with_the_way_to_send_it(fake, arguments, message):
+    done = fake.run(*arguments)
+
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == f"Error: {message.format('To send it as a prompt, put it after --:')}\n"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["--", "instal"], ["instal the plugin"], ["-p", "instal"], ["hello"], ["web's", "x"], ["wb"], ["explain", "it"]],
+)
+def test_other_first_words_are_prompts(fake, arguments):
+    done = fake.run("--model", "fake/echo", *arguments)
+
+    assert (done.returncode, done.stdout) == (0, f"{arguments[-1]}\n")
+
+
+def test_a_subcommand_of_an_extra_that_is_not_installed_is_refused_with_the_command_that_installs_it(pi_host):
+    pi_host.disabled |= {"mcp"}
+
+    with pytest.raises(
+        UserError, match=r"'mcp' is not installed; pip install 'pluggypi\[mcp\]' adds it\. .*pi -- mcp list"
+    ):
+        refuse_near_miss(first_word(["mcp", "list"]), pi_host)
+
+
+def test_every_subcommand_of_a_plugin_that_is_no_default_is_known_with_its_extra():
+    found = {}
+    for record in find_plugins()[0]:
+        if record.name not in DEFAULT_PLUGINS and record.distribution.startswith("pluggypi-"):
+            module = import_module(record.value)
+            for each in getattr(module, "register_subcommands", list)():
+                found[each.name] = record.distribution
+
+    extras = requires("pluggypi") or []
+    assert set(found) == set(EXTRAS)
+    for name, distribution in found.items():
+        assert any(
+            each.startswith(distribution) and f"extra == '{EXTRAS[name]}'" in each.replace('"', "'") for each in extras
+        )

@@ -27,11 +27,15 @@ _INVALID = 2
 """Exit code of ``check`` when the state cannot be determined, as for a credential that cannot be used."""
 
 _USAGE = """\
-Usage: pi auth login [PROVIDER] [--no-browser] [--key]
+Usage: pi auth
+       pi auth login [PROVIDER] [--no-browser] [--key]
        pi auth logout [PROVIDER]
        pi auth check [PROVIDER]
        pi auth print-api-key PROVIDER
        pi auth print-bearer-token PROVIDER
+
+Without a command, list the providers that can be used, as check does, and exit
+with 0.
 
 login    Sign in to a provider; without a sign-in, store its API key. The key is
          read without echo, or from a pipe. It may also be $VARIABLE or
@@ -67,22 +71,29 @@ def run_auth(arguments: Sequence[str], host: PluginHost) -> int:
 
     if list(arguments[:1]) == ["list"]:
         arguments = ["check", *arguments[1:]]
+    overview = not any(each in arguments for each in (*_ACTIONS, "-h", "--help"))
     checks = "check" in arguments[:1]
     try:
         params = parse_strictly(_command(), arguments)
         if params["help"]:
             sys.stdout.write(_USAGE)
             return 0
+        if not params["words"]:
+            params["words"] = ("check",)
         action, provider = _meant(params)
         registry = ModelRegistry(host, host.settings)
         if provider is None or not _is_known(registry, provider):
             register_providers(host, registry)
-        return asyncio.run(_run(action, registry, provider, params))
+        code = asyncio.run(_run(action, registry, provider, params))
     except PiError as error:
         if not checks:
             raise
         say(f"Error: {one_line(str(error))}")
         return _INVALID
+    if not overview:
+        return code
+    say("pi auth login signs in or stores a key; pi auth --help describes all commands.")
+    return 0
 
 
 def _command() -> click.Command:
@@ -100,10 +111,8 @@ def _command() -> click.Command:
 
 def _meant(params: dict[str, Any]) -> tuple[str, str | None]:
     """Return the command and the provider that the arguments name."""
-    action, *names = params["words"] or ("",)
+    action, *names = params["words"]
     if action not in _ACTIONS:
-        if not action:
-            raise UserError(f"pi auth needs one of {', '.join(_ACTIONS)}. pi auth --help describes them")
         raise UnknownName("command of pi auth", action, _ACTIONS, "pi auth --help lists them")
     if len(names) > 1:
         raise UserError(f"pi auth {action} takes one provider, not {len(names)}: {' '.join(names)}")

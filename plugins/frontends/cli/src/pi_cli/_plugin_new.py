@@ -125,7 +125,7 @@ def run_plugin(arguments: Sequence[str], host: PluginHost) -> int:
         UserError: The name is invalid, or the folder is not empty.
     """
     params = parse_strictly(_command(), arguments)
-    if params["help"]:
+    if params["help"] or not params["words"]:
         kinds = "\n".join(f"                 {name:<9} {kind.description}" for name, kind in _KINDS.items())
         sys.stdout.write(_USAGE.format(kinds=kinds))
         return 0
@@ -166,9 +166,7 @@ def _command() -> click.Command:
 
 def _checked(params: dict[str, Any], host: PluginHost) -> tuple[str, str]:
     words, kind = params["words"], params["kind"]
-    if not words or words[0] != "new":
-        if not words:
-            raise UserError("pi plugin needs a command: pi plugin new NAME --kind KIND")
+    if words[0] != "new":
         raise UnknownName("command of pi plugin", words[0], ["new"], "pi plugins, with an s, lists and shows them")
     if len(words) != 2:  # noqa: PLR2004 - the command and its name
         raise UserError(f"pi plugin new takes one name, not {len(words) - 1}")

@@ -51,12 +51,10 @@ def run_prompt(arguments: Sequence[str], host: PluginHost) -> int:
         UserError: The arguments are wrong.
     """
     params = parse_strictly(_command(), arguments)
-    if params["help"]:
+    words: tuple[str, ...] = params["words"]
+    if params["help"] or not words:
         sys.stdout.write(_USAGE)
         return 0
-    words: tuple[str, ...] = params["words"]
-    if not words:
-        raise UserError("pi prompt needs a command: pi prompt show")
     if words[0] != "show":
         raise UnknownName("command of pi prompt", words[0], ["show"], "There is only show")
     if len(words) > 1:

@@ -22,7 +22,7 @@ from pi_cli._option_table import plugin_flags
 from pi_cli._own_stdout import keep_stdout, reserves_stdout
 from pi_cli._project import open_host
 from pi_cli._report import warn
-from pi_cli._subcommands import help_of_subcommand, options_for, refuse_as_prompt, run_subcommand
+from pi_cli._subcommands import help_of_subcommand, options_for, refuse_as_prompt, refuse_near_miss, run_subcommand
 from pi_core.host.records import required_plugins
 from pi_hookspecs import UnknownName, UserError
 
@@ -78,6 +78,7 @@ def start(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
     done = run_subcommand(word, host)  # of a local extension
     if done is not None:
         return done
+    refuse_near_miss(word, host)
     return _prompt(_options(arguments, host, environ), host, cwd, environ)
 
 

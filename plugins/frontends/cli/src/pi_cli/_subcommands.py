@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 from attrs import evolve
@@ -19,7 +20,16 @@ if TYPE_CHECKING:
     from pi_core.host import PluginHost, PluginRecord
     from pi_hookspecs import Subcommand
 
-__all__ = ["help_of_subcommand", "is_subcommand", "options_for", "refuse_as_prompt", "run_subcommand"]
+__all__ = [
+    "EXTRAS",
+    "help_of_subcommand",
+    "install_command",
+    "is_subcommand",
+    "options_for",
+    "refuse_as_prompt",
+    "refuse_near_miss",
+    "run_subcommand",
+]
 
 _HOOK = "register_subcommands"
 
@@ -28,6 +38,15 @@ _OURS = "pi_cli"
 
 _NOT_AFTER_A_PLUGINS = ("approve", "extensions", "no_extensions", "mode")
 """Options that pi reads after the names of its own subcommands; after a plugin's they belong to the plugin."""
+
+EXTRAS = {"mcp": "mcp", "models": "local"}
+"""Subcommands of plugins that are not installed by default, and the extras of ``pluggypi`` with these plugins."""
+
+_SHORTEST = 4
+"""Characters of a word that can be a misspelt subcommand; shorter ones are too often near to one."""
+
+_NEAR = 0.8
+"""Similarity of a misspelt word and the subcommand that was meant, between 0 and 1."""
 
 _INTERRUPTED = 130
 
@@ -156,6 +175,38 @@ def refuse_as_prompt(arguments: Sequence[str], records: Sequence[PluginRecord], 
     word = first_word(arguments, records)
     if word is not None and is_subcommand(word.text, host):
         _refuse(word)
+
+
+def refuse_near_miss(word: FirstWord | None, host: PluginHost) -> None:
+    """Refuse a first word that is nearly a subcommand, or is one of a plugin that is not installed.
+
+    Otherwise it would be sent to a model: a prompt of several words is usually one argument, and such a word is not.
+
+    Raises:
+        UserError: It is one.
+    """
+    if word is None or word.strays or is_subcommand(word.text, host):
+        return
+    import shlex
+
+    as_prompt = f"To send it as a prompt, put it after --: pi -- {shlex.join([word.text, *word.after])}"
+    if word.text in EXTRAS:
+        command = install_command(EXTRAS[word.text])
+        raise UserError(f"The subcommand {word.text!r} is not installed; {command} adds it. {as_prompt}")
+    if len(word.text) < _SHORTEST:
+        return
+    from difflib import get_close_matches
+
+    names = [*_own(), *(name for record in host.registering(_HOOK) for name in record.names(_HOOK)), *EXTRAS]
+    near = get_close_matches(word.text, [name for name in names if " " not in name], 1, _NEAR)
+    if near:
+        raise UserError(f"There is no subcommand {word.text!r}. Did you mean {near[0]!r}? {as_prompt}")
+
+
+def install_command(extra: str) -> str:
+    """Return the command that adds an extra to this installation."""
+    tool = "uv tool install" if "/uv/tools/" in sys.prefix.replace("\\", "/") else "pip install"
+    return f"{tool} 'pluggypi[{extra}]'"
 
 
 def _refuse(word: FirstWord) -> None:

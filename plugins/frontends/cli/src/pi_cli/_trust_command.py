@@ -10,6 +10,7 @@ import click
 
 from pi_cli._click_line import common_options, parse_strictly
 from pi_cli._report import print_lines, say
+from pi_core.base.terminal_text import clean_text
 from pi_core.settings.trust import ProjectTrust, TrustStore
 from pi_hookspecs import UserError
 
@@ -73,7 +74,8 @@ def _list(store: TrustStore) -> None:
     except UserError as error:
         raise UserError(f"{error}. Repair or remove the file: until then it applies to no folder") from error
     for folder, trusted in decisions:
-        print_lines(f"{'trusted' if trusted else 'denied '}  {folder}")
+        name = clean_text(folder).replace("\n", "\\n")  # also in a pipe: the name is that of a stranger's folder
+        print_lines(f"{'trusted' if trusted else 'denied '}  {name}")
     if not decisions:
         say("Nothing is decided yet.")
 
