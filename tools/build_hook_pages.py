@@ -17,7 +17,7 @@ from described import cell, describe, markdown
 
 import pi_hookspecs
 from pi_core.wire import to_wire
-from pi_hookspecs import OnFailure, answers_of
+from pi_hookspecs import answers_of
 from pi_hookspecs.samples import sample_event, sampled_hooks
 from pi_hookspecs.specs import all_hookspecs, spec_modules
 
