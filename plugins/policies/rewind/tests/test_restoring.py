@@ -284,7 +284,7 @@ def test_checkpoints_are_forgotten_after_fourteen_days(repository, make):
 
     prune(checkpoints.git, time.time() + 15 * 86_400)
 
-    assert tree.encode() in kept
+    assert all(part.encode() in kept for part in tree.split(":"))
     assert checkpoints.git("for-each-ref") == b""
 
 
@@ -299,7 +299,7 @@ def test_the_oldest_half_of_a_store_that_is_too_large_is_forgotten(repository, m
 
     prune(checkpoints.git, 1e9 + 10)
 
-    assert checkpoints.git("for-each-ref", "--format=%(objectname)").decode().split() == [last]
+    assert sorted(checkpoints.git("for-each-ref", "--format=%(objectname)").decode().split()) == sorted(last.split(":"))
 
 
 def test_the_paths_that_a_turn_has_written_make_the_same_checkpoint_as_all(repository, make, tmp_path):

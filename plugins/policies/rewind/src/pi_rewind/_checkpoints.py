@@ -1,32 +1,36 @@
-"""Checkpoints of a work tree: git trees in a store that only this plugin uses."""
+"""Checkpoints of a work tree: git trees in a store that only this plugin uses, each with what git does not record."""
 
 from __future__ import annotations
 
 import hashlib
-import json
 import os
-import shutil
 import stat
 import time
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from attrs import field, frozen
 
+from pi_rewind._about import FOLDER, About, parents_of, split_name, usual_of
 from pi_rewind._git import Git, GitFailed, workspace_of
+from pi_rewind._scan import Boundaries, Scan, Scanner
+from pi_rewind._seed import INDEX, Seed, excludes_of, note_state, seed
 from pi_rewind._touched import Touched, touched_file
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
+
+    from pi_rewind._about import Usual
 
 __all__ = ["Change", "Checkpoint", "Checkpoints"]
 
-LARGEST_FILE = 50_000_000
-"""Bytes above which a file is not stored."""
-MOST_IGNORED = 2_000
-"""Ignored files and folders that a checkpoint lists."""
 _SUBMODULE = "160000"
 _ABSENT = "000000"
+_SAME_SECOND = 2.0
+"""Seconds within which git does not notice that permissions were changed again: it compares whole seconds."""
+_LOCK_WAIT = 2.0
+"""Seconds after which the lock of an index belongs to a process that was killed."""
 
 
 @frozen
@@ -35,10 +39,12 @@ class Change:
 
     Attributes:
         path: Relative to the root.
-        mode: git's mode in the second tree, ``100644``, ``100755`` or ``120000`` for a link; None where it is absent.
-        blob: Its content there.
+        mode: git's mode in the second tree, ``100644``, ``100755``, ``120000`` for a link or ``040000`` for a folder
+            that is empty, or has other permissions; None where it is absent.
+        blob: Its content there; empty for a folder.
         old_mode: The mode in the first tree.
         old_blob: The content in the first tree.
+        permissions: The permissions in the second tree, such as ``0o600``; None if they are not known.
     """
 
     path: str
@@ -46,13 +52,19 @@ class Change:
     blob: str
     old_mode: str | None
     old_blob: str
+    permissions: int | None = None
 
     @property
     def kind(self) -> str:
-        """``A`` for what is added, ``D`` for what is removed, ``M`` for what has other content or another mode."""
+        """``A`` for what is added, ``D`` for what is removed, ``M`` for other content or permissions."""
         if self.old_mode is None:
             return "A"
         return "D" if self.mode is None else "M"
+
+    @property
+    def is_folder(self) -> bool:
+        """Whether it is a folder in either tree."""
+        return FOLDER in (self.mode, self.old_mode)
 
 
 @frozen
@@ -60,8 +72,8 @@ class Checkpoint:
     """A tree, and which files it does not contain.
 
     Attributes:
-        tree: The name of the tree.
-        left_out: Files that are too large or cannot be read, and repositories within the work tree.
+        tree: The checkpoint's name.
+        left_out: Files that are too large, contain secrets or cannot be read, and repositories within the work tree.
     """
 
     tree: str
@@ -75,12 +87,13 @@ class Checkpoints:
         folder: The parent folder of the stores of all work trees.
         cwd: A folder in the work tree.
         session: The session's id.
-        include: Patterns of ignored files that are stored nevertheless.
+        include: Patterns of files that are stored although they are ignored or contain secrets.
         is_too_large: Decides for a folder outside a repository whether to store only the paths that pi writes.
 
     Attributes:
         root: The work tree; the folder itself outside a repository.
         in_repository: Whether it is a git work tree.
+        session: The session's id.
         touched: The paths that are stored if the folder is too large to store whole; else None.
     """
 
@@ -96,45 +109,56 @@ class Checkpoints:
         found = workspace_of(cwd)
         self.in_repository = found is not None
         self.root = found[0] if found is not None else cwd.resolve()
+        self.session = session
         self._repository = found[1:] if found is not None else None
+        self.git = Git(store_of(folder, self.root), self.root, f"{INDEX}{session}", excludes_of(self.root))
+        self._scanner = Scanner(self.git, self.root, include, in_repository=self.in_repository)
         self._include = tuple(include)
-        name = f"{self.root.name or 'root'}-{hashlib.sha256(os.fsencode(self.root)).hexdigest()[:12]}"
-        self.git = Git(folder / name, self.root, f"index-{session}", _user_excludes())
         self._last: Checkpoint | None = None
+        self._about: About | None = None
+        self._modes: dict[str, int] = {}
+        self._recent: set[str] = set()
+        self._missing: list[str] = []
+        self._folders: set[str] = set()
         self._stamp: tuple[int, int] | None = None
-        self._session = session
         self.touched = Touched(self.git, session) if self._is_limited(is_too_large) else None
 
-    def make(self, paths: Sequence[str] | None = None) -> Checkpoint:
+    def make(self, paths: Sequence[str] | None = None, *, covering: str | None = None) -> Checkpoint:
         """Store the current work tree.
 
         Args:
             paths: The only ones that can have changed since the last time, relative to the root; None where any can.
                 Saves examining every file.
+            covering: A checkpoint that is about to be restored: the files that it would overwrite are stored even if
+                they are ignored.
 
         Raises:
             GitFailed: git is missing or failed.
         """
-        if self._last is None:
+        made = self._make(paths)
+        if covering is None:
+            return made
+        boundaries = Boundaries(self.root)
+        hidden = (each.path for each in self.changes(made.tree, covering) if each.old_mode is None)
+        found = self._scanner.exactly(
+            path for path in hidden if os.path.lexists(self.root / path) and not boundaries.behind_link(path)
+        )
+        return self._record(found, made) if found.there else made
+
+    def _make(self, paths: Sequence[str] | None) -> Checkpoint:
+        if self._last is None or not (self._stamp is None or self.git.index.exists()):
             self._open()
         last = self._last if self._stamp == self._index_stamp() else None  # another object may have changed the index
         if paths is not None and not paths and last is not None:
             return last
-        whole = paths is None or last is None or bool(self._include)
-        found = self._changed(None if whole else paths)
-        if last is not None and not whole:
-            found.left_out[:] = dict.fromkeys((*last.left_out, *found.left_out))
-        if not (found.gone or found.there) and last is not None and tuple(found.left_out) == last.left_out:
-            return last
-        for names, how in ((found.gone, ("--force-remove",)), (found.there, ("--add", "--remove", "--replace"))):
-            if names:
-                data = b"".join(os.fsencode(path) + b"\0" for path in names)
-                self.git("update-index", *how, "-z", "--stdin", data=data)
-        tree = self.git("write-tree").decode().strip()
-        self._name(tree)
-        self._last = Checkpoint(tree if self.touched is None else self.touched.named(tree), tuple(found.left_out))
-        self._stamp = self._index_stamp()
-        return self._last
+        if self.touched is not None:
+            return self._record(self._scanner.exactly(self.touched), last)
+        if paths is None or last is None or self._include:
+            missing, self._missing = self._missing, []
+            return self._record(self._scanner.whole(missing), last)
+        found = self._scanner.some(paths)
+        found.left_out[:] = dict.fromkeys((*(set(last.left_out) - set(paths)), *found.left_out))
+        return self._record(found, last)
 
     def relative(self, path: str) -> str | None:
         """Return an absolute path relative to the root; None if it is outside."""
@@ -150,15 +174,13 @@ class Checkpoints:
         """
         if self.touched is None or path in self.touched:
             return
-        found = _Changed()
-        self._sort(path, found, _Links(self.root))
+        found = self._scanner.exactly([path])
         if found.left_out:
             return
-        if found.there:
-            self.git("update-index", "--add", "--replace", "-z", "--stdin", data=os.fsencode(path) + b"\0")
+        self._update(found)
         blob = self.touched.add(path)
         if blob is not None:
-            self._name(blob)
+            self.protect([blob])
 
     def changes(self, old: str, new: str) -> list[Change]:
         """Return how the second tree differs from the first; repositories within the work tree are left out.
@@ -167,89 +189,211 @@ class Checkpoints:
             GitFailed: One of them is no longer stored.
         """
         trees = (self._complete(old), self._complete(new))
+        first, second = self.about(old), self.about(new)
         fields = self.git("diff-tree", "-r", "-z", "--raw", "--no-renames", *trees).split(b"\0")
-        found = []
-        for about, path in zip(fields[::2], fields[1::2], strict=False):
-            old_mode, mode, old_blob, blob, _ = about.decode().lstrip(":").split(" ")
-            if _SUBMODULE not in (old_mode, mode):
-                found.append(
-                    Change(
-                        os.fsdecode(path),
-                        None if mode == _ABSENT else mode,
-                        blob,
-                        None if old_mode == _ABSENT else old_mode,
-                        old_blob,
-                    )
-                )
-        return found
+        found = {}
+        for row, name in zip(fields[::2], fields[1::2], strict=False):
+            old_mode, mode, old_blob, blob, _ = row.decode().lstrip(":").split(" ")
+            if _SUBMODULE in (old_mode, mode):
+                continue
+            path, there, was = os.fsdecode(name), _existing(mode), _existing(old_mode)
+            permissions = second.permissions(path, there) if second is not None else None
+            found[path] = Change(path, there, blob, was, old_blob, permissions)
+        if first is not None and second is not None:
+            self._add_permissions(found, first, second, trees[1])
+            self._add_folders(found, first, second, old, new)
+        return [found[path] for path in sorted(found)]
+
+    def about(self, name: str) -> About | None:
+        """Return permissions and empty folders of a checkpoint; None if it was made by version 1.0.
+
+        Raises:
+            GitFailed: It is no longer stored.
+        """
+        if self._last is not None and self._about is not None and name == self._last.tree:
+            return self._about
+        about = split_name(name)[1]
+        return About.load(self.git("cat-file", "blob", about)) if about is not None else None
+
+    def folders(self, name: str) -> set[str]:
+        """Return the folders of a checkpoint, those that contain nothing included.
+
+        Raises:
+            GitFailed: It is no longer stored.
+        """
+        about = self.about(name)
+        found = set(self.git.paths("ls-tree", "-r", "-d", "-z", "--name-only", self._complete(name)))
+        return found.union(about.empty, parents_of(about.empty)) if about is not None else found
 
     def has(self, tree: str) -> bool:
-        """Whether a tree is stored with all of its contents."""
+        """Whether a tree is stored."""
         try:
             self.git("ls-tree", "-r", "--name-only", "-z", self._complete(tree))
+            self.about(tree)
         except GitFailed:
             return False
         return True
 
-    def note_ignored(self) -> str | None:
-        """Store a list of the ignored files with size and modification time, and return its name.
+    def ignored(self, paths: Sequence[str], name: str) -> set[str]:
+        """Return which paths are ignored, by the rules of the current work tree or by those in a checkpoint.
 
-        Folders that are ignored as a whole are one row. None if there are no such files, or too many.
+        Paths that ``rewind.include`` names are not.
 
         Raises:
             GitFailed: git failed.
         """
-        if self.touched is not None:
-            return None  # it would be a look at every file
-        names = self.git.paths("ls-files", "-z", "-o", "-i", "--exclude-standard", "--directory")[:MOST_IGNORED]
-        rows = [row for row in map(self._row, names) if row is not None]
-        if not rows:
-            return None
-        blob = self.git("hash-object", "-w", "--stdin", data=json.dumps(rows).encode()).decode().strip()
-        self._name(blob)
-        return blob
+        if not paths:
+            return set()
+        included = set(self.git.paths("ls-files", "-z", "-c", "-o", "--", *self._include)) if self._include else set()
+        asked = [path for path in paths if path not in included]
+        with self.git.rules_of(self._complete(name)) as then:
+            return {*self.git.ignored(asked), *then.ignored(asked)}
 
-    def lost_ignored(self, noted: str | None) -> list[str]:
-        """Return the ignored files and folders of a list that are gone: no checkpoint holds them."""
-        if noted is None:
-            return []
-        try:
-            rows = json.loads(self.git("cat-file", "blob", noted))
-        except GitFailed:  # pruned
-            return []
-        return [name for name, _, _ in rows if not os.path.lexists(os.path.join(self.root, name))]
+    def secret(self, paths: Iterable[str]) -> set[str]:
+        """Return the paths that are not stored because of the secrets in them, by their names."""
+        return self._scanner.secret(paths)
 
-    def _row(self, name: str) -> tuple[str, int, float] | None:
-        try:
-            found = os.lstat(os.path.join(self.root, name))
-        except OSError:
-            return None
-        return name, found.st_size, found.st_mtime
-
-    def _name(self, thing: str) -> None:
-        """Protect an object from pruning for as long as checkpoints are kept."""
-        self.git("update-ref", f"refs/rewind/{self._session}/{int(time.time())}-{thing[:12]}", thing)
+    def protect(self, things: Iterable[str]) -> None:
+        """Keep objects for as long as checkpoints are kept."""
+        now = int(time.time())
+        names = (f"update refs/rewind/{self.session}/{now}-{each[:12]} {each}\n" for each in things)
+        self.git("update-ref", "--stdin", data="".join(names).encode())
 
     def _open(self) -> None:
         objects = ignored = None
         sha256 = False
         if self._repository is not None:
-            own, common = self._repository
+            common = self._repository[1]
             objects, ignored = common / "objects", common / "info" / "exclude"
             sha256 = _has_long_names(common)
         self.git.create(objects, ignored, sha256=sha256)
+        self._remove_lock()
         if self.touched is not None:
             self.touched.begin()
-        if self._repository is None or self.git.index.exists():
-            return
-        index = own / "index"
-        if index.is_file():
-            shutil.copyfile(index, self.git.index)
+            begun = Seed(self.git.paths("ls-files", "-z") if self.git.index.exists() else ())
+        else:
+            begun = seed(self.git, self.root, self._repository)
+        self._scanner.too_large = frozenset(begun.too_large)
+        self._usual = self._find_usual()
+        about = self._known_about(begun.about)
+        self._modes = {path: mode for path, mode in about.modes.items() if path[-1] != "/"} if about is not None else {}
+        self._recent, self._missing = set(), list(begun.missing)
+        self._observe(begun.names if about is None else begun.recent, begun.found)
+        self._folders = parents_of(begun.names)
+
+    def _known_about(self, name: str | None) -> About | None:
+        """Return the permissions that belong to an index; None if they have to be examined."""
+        try:
+            about = About.load(self.git("cat-file", "blob", name)) if name is not None else None
+        except GitFailed:  # pruned
+            return None
+        return about if about is not None and about.usual == self._usual else None
+
+    def _remove_lock(self) -> None:
+        """Remove the lock of the session's index if its process was killed."""
+        lock = self.git.index.with_name(f"{self.git.index.name}.lock")
+        until = time.monotonic() + _LOCK_WAIT
+        while lock.exists():
+            if time.monotonic() > until:
+                lock.unlink(missing_ok=True)
+            time.sleep(0.02)
+
+    def _find_usual(self) -> Usual:
+        """Return the usual permissions: those that a file of the store got from the user's umask when it was made."""
+        return usual_of((self.git.store / "info" / "exclude").stat().st_mode)
+
+    def _record(self, found: Scan, last: Checkpoint | None) -> Checkpoint:
+        """Bring the index up to date, and store it with permissions and empty folders."""
+        self._update(found)
+        self._observe({*found.there, *self._recent})
+        self._folders |= parents_of(found.there)
+        about = self._about_now(found)
+        old_tree, old_about = split_name(last.tree) if last is not None else ("", None)
+        same = last is not None and not found.gone and not found.there
+        tree = old_tree
+        if not same:
+            written = self.git("write-tree").decode().strip()
+            tree = written if self.touched is None else self.touched.named(written)
+        if same and about == self._about and last is not None and tuple(found.left_out) == last.left_out:
+            return last
+        if old_about is None or about != self._about:
+            old_about = self.git("hash-object", "-w", "--stdin", data=about.dump()).decode().strip()
+        self.protect([tree.partition("+")[0], old_about])
+        note_state(self.git.index, old_about, self._recent)
+        self._about = about
+        self._last = Checkpoint(f"{tree}:{old_about}", tuple(found.left_out))
+        self._stamp = self._index_stamp()
+        return self._last
+
+    def _update(self, found: Scan) -> None:
+        if found.gone:
+            self.git.feed(found.gone, "update-index", "--force-remove", "-z", "--stdin")
+        if found.there:
+            self.git.feed(found.there, "update-index", "--add", "--remove", "--replace", "-z", "--stdin")
+        for path in found.gone:
+            self._modes.pop(path, None)
+
+    def _observe(self, paths: Iterable[str], known: Mapping[str, os.stat_result] = MappingProxyType({})) -> None:
+        """Record the permissions of files that differ from the usual ones."""
+        root, now, usual = f"{self.root}/", time.time() - _SAME_SECOND, self._usual
+        recent = set()
+        for path in paths:
             try:
-                self.git("ls-files", "-z", "--error-unmatch", "--", ":/")
-                self.git("ls-files", "-z", "-m")
-            except GitFailed:  # a kind of index that only the repository itself can read
-                self.git.index.unlink()
+                found = known.get(path) or os.lstat(root + path)
+            except OSError:
+                self._modes.pop(path, None)
+                continue
+            mode = found.st_mode
+            if found.st_ctime >= now:
+                recent.add(path)
+            if stat.S_ISREG(mode) and stat.S_IMODE(mode) != usual.of_file(mode):
+                self._modes[path] = stat.S_IMODE(mode)
+            else:
+                self._modes.pop(path, None)
+        self._recent = recent
+
+    def _about_now(self, found: Scan) -> About:
+        known = found.empty
+        if known is None:
+            known = {*self._about.empty} if self._about is not None else set()
+        empty = {each for each in known | parents_of(found.gone) if _is_empty(self.root / each)}
+        modes = dict(self._modes)
+        for folder in () if self.touched is not None else (*self._folders, *empty, *parents_of(empty)):
+            try:
+                mode = os.lstat(f"{self.root}/{folder}").st_mode
+            except OSError:
+                self._folders.discard(folder)
+                continue
+            if stat.S_ISDIR(mode) and stat.S_IMODE(mode) != self._usual.program:
+                modes[f"{folder}/"] = stat.S_IMODE(mode)
+        return About(self._usual, modes, frozenset(empty))
+
+    def _add_permissions(self, found: dict[str, Change], first: About, second: About, tree: str) -> None:
+        """Add the files that differ only in their permissions."""
+        rows = {path for path, _ in first.modes.items() ^ second.modes.items() if not path.endswith("/")}
+        if first.usual != second.usual:
+            rows.update(self.git.paths("ls-tree", "-r", "-z", "--name-only", tree))
+        rows -= found.keys()
+        if not rows:
+            return
+        for row in self.git.paths("ls-tree", "-r", "-z", tree):
+            about, _, path = row.partition("\t")
+            mode, _, blob = about.split(" ")
+            if path in rows and first.permissions(path, mode) != second.permissions(path, mode):
+                found[path] = Change(path, mode, blob, mode, blob, second.permissions(path, mode))
+
+    def _add_folders(self, found: dict[str, Change], first: About, second: About, old: str, new: str) -> None:
+        """Add the empty folders that are new or gone, and folders with other permissions."""
+        rows = {path[:-1] for path, _ in first.modes.items() ^ second.modes.items() if path.endswith("/")}
+        rows |= first.empty ^ second.empty
+        if not rows:
+            return
+        before, after = self.folders(old), self.folders(new)
+        for path in rows:
+            was, now = (FOLDER if path in each else None for each in (before, after))
+            permissions = second.permissions(path, now)
+            if was != now or first.permissions(path, was) != permissions:
+                found[f"{path}/"] = Change(path, now, "", was, "", permissions)
 
     def _index_stamp(self) -> tuple[int, int] | None:
         try:
@@ -258,75 +402,34 @@ class Checkpoints:
             return None
         return found.st_mtime_ns, found.st_size
 
-    def _complete(self, tree: str) -> str:
+    def _complete(self, name: str) -> str:
+        tree = split_name(name)[0]
         return tree if self.touched is None else self.touched.complete(tree)
 
     def _is_limited(self, is_too_large: Callable[[Path], bool]) -> bool:
         """Whether only the paths that pi writes are stored; decided when the session began, not by the current size."""
         if self.in_repository:
             return False
-        if touched_file(self.git.store, self._session).exists():
+        if touched_file(self.git.store, self.session).exists():
             return True
         return not self.git.index.exists() and is_too_large(self.root)
 
-    def _changed(self, paths: Sequence[str] | None) -> _Changed:
-        """Return what differs from the index, in all paths or in the given ones."""
-        if self.touched is not None:
-            listed = [*self.touched]
-        elif paths is not None:
-            listed = self.git.paths(
-                "--literal-pathspecs", "ls-files", "-z", "-c", "-o", "--exclude-standard", "--", *paths
-            )
-        else:
-            listed = self.git.paths("ls-files", "-z", "-m", "-o", "-d", "--exclude-standard")
-        if self._include and self.touched is None:
-            listed += self.git.paths("ls-files", "-z", "-o", "-i", "--exclude-standard", "--", *self._include)
-        found, links = _Changed(), _Links(self.root)
-        for path in dict.fromkeys(listed):
-            self._sort(path, found, links)
-        return found
 
-    def _sort(self, path: str, found: _Changed, links: _Links) -> None:
-        full = os.path.join(self.root, path)
-        if path.endswith("/"):  # a repository within the work tree
-            found.left_out.append(path)
-        elif not os.path.lexists(full) or links.lead_to(path):
-            found.gone.append(path)
-        elif _is_storable(full):
-            found.there.append(path)
-        else:
-            found.left_out.append(path)
+def store_of(folder: Path, root: Path) -> Path:
+    """Return the store of a work tree, given the parent folder of all stores."""
+    return folder / f"{root.name or 'root'}-{hashlib.sha256(os.fsencode(root)).hexdigest()[:12]}"
 
 
-@frozen
-class _Changed:
-    """Paths that differ from the index: deleted ones, ones to store, and ones that cannot be stored."""
-
-    gone: list[str] = field(factory=list)
-    there: list[str] = field(factory=list)
-    left_out: list[str] = field(factory=list)
+def _existing(mode: str) -> str | None:
+    return None if mode == _ABSENT else mode
 
 
-class _Links:
-    """Knows which folders of a work tree are links; their targets are not part of the work tree."""
-
-    def __init__(self, root: Path) -> None:
-        self._root = root
-        self._known = {"": False}
-
-    def lead_to(self, path: str) -> bool:
-        """Whether a path is behind a link."""
-        folder = path.rpartition("/")[0]
-        if folder not in self._known:
-            self._known[folder] = self.lead_to(folder) or os.path.islink(os.path.join(self._root, folder))
-        return self._known[folder]
-
-
-def _is_storable(full: str) -> bool:
-    found = os.lstat(full)
-    if not stat.S_ISREG(found.st_mode):
-        return True  # a link, a submodule, or a folder where there was a file
-    return found.st_size <= LARGEST_FILE and os.access(full, os.R_OK)
+def _is_empty(folder: Path) -> bool:
+    try:
+        with os.scandir(folder) as entries:
+            return next(entries, None) is None
+    except OSError:
+        return False
 
 
 def _has_long_names(common: Path) -> bool:
@@ -335,10 +438,3 @@ def _has_long_names(common: Path) -> bool:
         return "objectformat = sha256" in (common / "config").read_text(errors="replace").lower()
     except OSError:
         return False
-
-
-def _user_excludes() -> str | None:
-    """Return git's default place of a user's ignored names."""
-    folder = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
-    file = os.path.join(folder, "git", "ignore")
-    return file if os.path.isfile(file) else None

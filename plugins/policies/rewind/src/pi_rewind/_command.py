@@ -7,13 +7,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from attrs import frozen
+
 from pi_hookspecs import UserError
 from pi_rewind._places import checkpoints_of, why_none
 from pi_rewind._points import (
     Points,
     counted,
     described,
-    missing_ignored,
+    not_covered,
     refuse_own_changes,
     restore_files,
     rows_of,
@@ -25,15 +27,28 @@ if TYPE_CHECKING:
     from pi_rewind._checkpoints import Checkpoints
     from pi_rewind._points import Point
 
-__all__ = ["rewind"]
+__all__ = ["Rewound", "rewind"]
 
 _WHAT = ("both", "files", "conversation")
 _CHOICES = {"Files and conversation": "both", "Files": "files", "Conversation": "conversation"}
 _USAGE = "Use /rewind [ENTRY] [files|conversation|both] [--force], or /rewind undo [--force]."
 
 
-async def rewind(args: str, ctx: PiContext) -> dict[str, Any] | None:
-    """Run the command; return the data for its session entry, None if nothing was restored.
+@frozen
+class Rewound:
+    """What the command did to the files.
+
+    Attributes:
+        entry: The data for the session's entry.
+        store: The folder of the store, whose journal waits for the entry.
+    """
+
+    entry: dict[str, Any]
+    store: Path
+
+
+async def rewind(args: str, ctx: PiContext) -> Rewound | None:
+    """Run the command; return None if no file was restored.
 
     Raises:
         UserError: The arguments are wrong, or the requested point does not exist.
@@ -48,7 +63,7 @@ async def rewind(args: str, ctx: PiContext) -> dict[str, Any] | None:
     checkpoints = await asyncio.to_thread(checkpoints_of, ctx.settings, Path(ctx.cwd), ctx.session.id)
     points = Points.of(ctx.session.entries(), ctx.session.branch())
     if words == ["undo"]:
-        return await _undo(points, checkpoints, ctx, force=force)
+        return Rewound(await _undo(points, checkpoints, ctx, force=force), checkpoints.git.store)
     what = next((each for each in words if each in _WHAT), None)
     names = [each for each in words if each not in _WHAT]
     if len(names) > 1:
@@ -58,7 +73,8 @@ async def rewind(args: str, ctx: PiContext) -> dict[str, Any] | None:
         what = "both" if names else await _chosen_what(ctx)
     if point is None or what is None:
         return None
-    return await _go(point, what, points, checkpoints, ctx, force=force)
+    entry = await _go(point, what, points, checkpoints, ctx, force=force)
+    return Rewound(entry, checkpoints.git.store) if entry is not None else None
 
 
 async def _chosen(points: Points, checkpoints: Checkpoints, ctx: PiContext) -> Point | None:
@@ -83,16 +99,15 @@ async def _go(
     if what != "conversation":
         now = None
         if ctx.has_ui:
-            preview, now = await asyncio.to_thread(_preview, checkpoints, None if force else points.last, point.tree)
+            preview, now = await asyncio.to_thread(_preview, checkpoints, None if force else points.last, point)
             if preview:
                 now = None  # files may be changed while the user reads
                 if not await ctx.ui.confirm("Bring these files back?", preview):
                     return None
         done = await asyncio.to_thread(restore_files, checkpoints, points, point, force=force, now=now)
         data |= {"tree": done.tree, "undo": done.before}
-        said = f"Brought back {counted(len(done.changes))}. /rewind undo takes that back."
-        missing = await asyncio.to_thread(missing_ignored, checkpoints, point)
-        said = f"{said} {missing}" if missing else said
+        missing = await asyncio.to_thread(not_covered, checkpoints, point, done.kept)
+        said = " ".join((f"Brought back {counted(done.changes)}. /rewind undo takes that back.", *missing))
     if what != "files":
         moved = await ctx.navigate_tree(point.entry)
         data["leaf"] = None if moved.cancelled else leaf
@@ -103,16 +118,24 @@ async def _go(
     return data if "undo" in data else None
 
 
-def _preview(checkpoints: Checkpoints, last: str | None, tree: str) -> tuple[str, str]:
+def _preview(checkpoints: Checkpoints, last: str | None, point: Point) -> tuple[str, str | None]:
     """Return what would change, and the tree of the current files; raises before the user is asked.
 
     Raises:
         UserError: The user has changed files since the last tree.
     """
-    now = checkpoints.make().tree
+    from pi_rewind._restore import plan
+
+    if not checkpoints.has(point.tree):
+        return "", None
+    now = checkpoints.make(covering=point.tree)
     if last is not None:
-        refuse_own_changes(checkpoints, last, tree, now)
-    return (described(checkpoints.changes(now, tree)) if checkpoints.has(tree) else "", now)
+        refuse_own_changes(checkpoints, last, point.tree, now.tree)
+    planned = plan(checkpoints, now.tree, point.tree)
+    if not planned.changes:
+        return "", now.tree
+    notes = not_covered(checkpoints, point, planned.kept, now.left_out)
+    return "\n".join((described(planned.changes), *notes)), now.tree
 
 
 async def _undo(points: Points, checkpoints: Checkpoints, ctx: PiContext, *, force: bool) -> dict[str, Any]:
@@ -120,5 +143,5 @@ async def _undo(points: Points, checkpoints: Checkpoints, ctx: PiContext, *, for
     leaf = (points.restored or {}).get("leaf")
     if isinstance(leaf, str):
         await ctx.navigate_tree(leaf)
-    ctx.ui.notify(f"Brought {counted(len(done.changes))} back to before the rewind.", "info")
+    ctx.ui.notify(f"Brought {counted(done.changes)} back to before the rewind.", "info")
     return {"kind": "restored", "tree": done.tree, "undo": done.before, "undid": True}

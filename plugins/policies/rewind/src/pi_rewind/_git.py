@@ -1,28 +1,32 @@
 """Runs git with a separate store: an object database and an index that no other program uses.
 
 The user's configuration, hooks, filters and attributes are ignored: a checkpoint holds the exact bytes that were on
-disk.
+disk. ``ask_repository`` reads what the user's own git would do, and changes nothing.
 """
 
 from __future__ import annotations
 
 import os
 import subprocess
+import tempfile
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from pi_hookspecs import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-__all__ = ["Git", "GitFailed", "workspace_of"]
+__all__ = ["Git", "GitFailed", "ask_repository", "workspace_of"]
 
 _OPTIONS = {
     "core.hooksPath": os.devnull,
     "core.autocrlf": "false",
     "core.fsmonitor": "false",
     "core.untrackedCache": "false",
+    "core.protectHFS": "false",
+    "core.protectNTFS": "false",
     "core.quotePath": "false",
     "core.attributesFile": os.devnull,
     "gc.auto": "0",
@@ -82,8 +86,9 @@ class Git:
             ignored: The repository's own file of ignored names.
             sha256: Whether its objects are named by SHA-256.
         """
+        self.store.parent.mkdir(parents=True, exist_ok=True)
         if not (self.store / "HEAD").exists():
-            self.store.mkdir(parents=True, exist_ok=True)
+            self.store.mkdir(mode=0o700, exist_ok=True)
             kind = ("--object-format=sha256",) if sha256 else ()
             store = os.fspath(self.store)
             done = _run("git", "init", "--quiet", "--bare", "--template=", *kind, store, env=_environment())
@@ -104,14 +109,52 @@ class Git:
         Raises:
             GitFailed: It ended with an error; the message is git's own.
         """
+        return self._run(arguments, data, (0,))
+
+    def _run(self, arguments: Sequence[str], data: bytes, expected: Sequence[int]) -> bytes:
         done = _run(*self._command, *arguments, env=self._env, cwd=self.root, data=data)
-        if done.returncode:
+        if done.returncode not in expected:
             raise GitFailed(f"git {arguments[0]} failed in the checkpoints of {str(self.root)!r}: {_said(done)}")
         return done.stdout
 
     def paths(self, *arguments: str) -> list[str]:
         """Return the NUL-terminated names that a command prints."""
-        return [os.fsdecode(name) for name in self(*arguments).split(b"\0") if name]
+        return _names(self(*arguments))
+
+    def feed(self, names: Iterable[str], *arguments: str) -> bytes:
+        """Run a command that reads NUL-terminated names, and return its output."""
+        return self(*arguments, data=b"".join(os.fsencode(name) + b"\0" for name in names))
+
+    def sizes(self, names: Iterable[str]) -> dict[str, int]:
+        """Return the sizes of objects in bytes by their names, without those that do not exist."""
+        wanted = "".join(f"{name}\n" for name in dict.fromkeys(names))
+        output = self("cat-file", "--batch-check=%(objectname) %(objectsize)", "--buffer", data=wanted.encode())
+        rows = (line.split(" ") for line in output.decode().splitlines())
+        return {name: int(size) for name, size in rows if size != "missing"}
+
+    def ignored(self, paths: Sequence[str]) -> set[str]:
+        """Return which paths the ``.gitignore`` files of the work tree ignore, in the index or not."""
+        if not paths:
+            return set()
+        data = b"".join(os.fsencode(path) + b"\0" for path in paths)
+        return set(_names(self._run(("check-ignore", "-z", "--stdin", "--no-index"), data, (0, 1))))  # 1: none is
+
+    @contextmanager
+    def rules_of(self, tree: str) -> Iterator[Git]:
+        """Yield git for a folder that contains only the ``.gitignore`` files of a tree."""
+        rules = {}
+        for row in self.paths("ls-tree", "-r", "-z", tree):
+            about, _, path = row.partition("\t")
+            mode, _, blob = about.split(" ")
+            if path.rpartition("/")[2] == ".gitignore" and mode.startswith("100"):
+                rules[path] = blob
+        with tempfile.TemporaryDirectory(prefix="pi-rewind-") as folder:
+            root = type(self.root)(folder)
+            contents = self.contents(rules.values())
+            for path, blob in rules.items():
+                (root / path).parent.mkdir(parents=True, exist_ok=True)
+                (root / path).write_bytes(contents[blob])
+            yield Git(self.store, root, "no-index", self._excludes)
 
     def contents(self, names: Iterable[str]) -> dict[str, bytes]:
         """Return the contents of objects by their names."""
@@ -127,6 +170,32 @@ class Git:
             found[name] = output[end + 1 : end + 1 + size]
             place = end + 1 + size + 1
         return found
+
+
+def ask_repository(root: Path, *arguments: str, index: Path | None = None, data: bytes = b"") -> list[str]:
+    """Run a command that only reads in the user's repository, with the user's configuration; return the names printed.
+
+    Args:
+        root: The work tree.
+        arguments: The command; no hook, monitor or filter runs for it.
+        index: Another index than the repository's own.
+        data: Its input.
+
+    Returns:
+        NUL-terminated names; empty if the command failed.
+    """
+    own = {name: value for name, value in os.environ.items() if name.startswith("GIT_CONFIG") or name[:4] != "GIT_"}
+    env = {**own, **{name: value for name, value in _environment().items() if not name.startswith("GIT_CONFIG")}}
+    if index is not None:
+        env["GIT_INDEX_FILE"] = os.fspath(index)
+    quiet = ("-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}", "-c", "core.untrackedCache=false")
+    done = _run("git", *quiet, *arguments, env=env, cwd=root, data=data)
+    return [] if done.returncode else _names(done.stdout)
+
+
+def _names(output: bytes) -> list[str]:
+    """Return NUL-terminated names."""
+    return [name for name in output.decode("utf-8", "surrogateescape").split("\0") if name]
 
 
 def _run(

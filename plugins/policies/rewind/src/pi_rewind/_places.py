@@ -23,7 +23,7 @@ _ENABLED = PluginSetting(
 _INCLUDE = PluginSetting(
     "rewind.include",
     schema={"type": "array", "items": {"type": "string"}, "default": []},
-    description="Patterns of ignored files that checkpoints hold all the same, such as .env",
+    description="Patterns of files that are stored although ignored, or named like files with secrets, such as .env",
 )
 SETTINGS = (_ENABLED, _INCLUDE)
 

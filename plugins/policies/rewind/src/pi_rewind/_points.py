@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ from attrs import field, frozen
 from pi_hookspecs import CustomEntry, MessageEntry, UserError, text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from pi_hookspecs import SessionEntry
     from pi_rewind._checkpoints import Change, Checkpoints
@@ -22,7 +23,8 @@ __all__ = [
     "Points",
     "counted",
     "described",
-    "missing_ignored",
+    "not_covered",
+    "readable",
     "refuse_own_changes",
     "restore_files",
     "rows_of",
@@ -47,6 +49,7 @@ class Point:
         text: The beginning of the prompt.
         timestamp: When it was sent.
         ignored: The list of ignored files that existed; None without any.
+        left_out: Files and repositories in the work tree that its checkpoint does not contain; the first twenty.
     """
 
     entry: str
@@ -54,6 +57,7 @@ class Point:
     text: str
     timestamp: str
     ignored: str | None = None
+    left_out: tuple[str, ...] = ()
 
 
 @frozen
@@ -80,7 +84,9 @@ class Points:
         """
         last, restored = None, None
         for data in filter(None, map(_data, entries)):
-            last = str(data.get("tree"))
+            if "tree" not in data:  # the conversation alone went back
+                continue
+            last = str(data["tree"])
             if data.get("kind") == "restored":
                 restored = None if data.get("undid") else data
         prompts = {each.id: each for each in branch if isinstance(each, MessageEntry)}
@@ -89,9 +95,9 @@ class Points:
             prompt = prompts.get(str(data.get("entry")))
             if data.get("kind") == "before" and prompt is not None:
                 words = " ".join(text_of(getattr(prompt.message, "content", "")).split())
-                points.append(
-                    Point(prompt.id, str(data["tree"]), words[:_FIRST_WORDS], prompt.timestamp, data.get("ignored"))
-                )
+                left_out = tuple(map(str, data.get("leftOut") or ()))
+                about = (data.get("ignored"), left_out)
+                points.append(Point(prompt.id, str(data["tree"]), words[:_FIRST_WORDS], prompt.timestamp, *about))
         return cls(tuple(points), last, restored)
 
     def find(self, entry: str) -> Point:
@@ -114,12 +120,14 @@ def rows_of(points: Points, checkpoints: Checkpoints, now: datetime) -> list[str
     Raises:
         GitFailed: git is missing.
     """
+    from pi_core import one_line
+
     trees = [*(each.tree for each in points.points[1:]), points.last or ""]
     cells = []
     for point, after in zip(points.points, trees, strict=True):
         stored = checkpoints.has(point.tree) and checkpoints.has(after)
-        files = counted(len(checkpoints.changes(point.tree, after))) if stored else "no longer stored"
-        cells.append((point.entry, _age(now, point.timestamp), files, point.text))
+        files = counted(checkpoints.changes(point.tree, after)) if stored else "no longer stored"
+        cells.append((point.entry, _age(now, point.timestamp), files, one_line(point.text)))
     widths = [max(map(len, column), default=0) for column in zip(*cells, strict=True)]
     return [f"{entry}  {age:>{widths[1]}}  {files:>{widths[2]}}  {text}" for entry, age, files, text in cells]
 
@@ -146,7 +154,7 @@ def restore_files(
         UserError: The user has changed files since the last checkpoint that would be overwritten, without ``force``.
         NotRestored: The checkpoint is gone, or something is in the way.
     """
-    return _restore(checkpoints, None if force else points.last, point.tree, now)
+    return _restore(checkpoints, None if force else points.last, point.tree, now, entry=point.entry)
 
 
 def undo_files(checkpoints: Checkpoints, points: Points, *, force: bool = False) -> Restored:
@@ -159,17 +167,20 @@ def undo_files(checkpoints: Checkpoints, points: Points, *, force: bool = False)
     if points.restored is None:
         raise UserError("Nothing was rewound in this session that could be undone.")
     last = None if force else str(points.restored["tree"])
-    return _restore(checkpoints, last, str(points.restored["undo"]), None)
+    return _restore(checkpoints, last, str(points.restored["undo"]), None, undoes=True)
 
 
-def _restore(checkpoints: Checkpoints, last: str | None, wanted: str, now: str | None) -> Restored:
+def _restore(
+    checkpoints: Checkpoints, last: str | None, wanted: str, now: str | None, *, entry: str = "", undoes: bool = False
+) -> Restored:
     """Restore a tree; changes since the last tree must not be lost, unless that is None."""
     from pi_rewind._restore import restore
 
-    now = now or checkpoints.make().tree
-    if last is not None:
+    if now is None and checkpoints.has(wanted):
+        now = checkpoints.make(covering=wanted).tree
+    if last is not None and now is not None:
         refuse_own_changes(checkpoints, last, wanted, now)
-    return restore(checkpoints, wanted, now)
+    return restore(checkpoints, wanted, now, entry=entry, undoes=undoes)
 
 
 def refuse_own_changes(checkpoints: Checkpoints, last: str, wanted: str, now: str) -> None:
@@ -189,33 +200,74 @@ def refuse_own_changes(checkpoints: Checkpoints, last: str, wanted: str, now: st
         )
 
 
-def missing_ignored(checkpoints: Checkpoints, point: Point) -> str | None:
-    """Describe for the user which ignored files were deleted since a point; None without any."""
-    lost = checkpoints.lost_ignored(point.ignored)
-    if not lost:
-        return None
-    return (
-        f"Ignored files that were deleted since, and that no checkpoint holds: {_named(lost)}."
-        " The setting rewind.include stores the contents of such files from now on."
-    )
+def not_covered(
+    checkpoints: Checkpoints, point: Point, kept: Mapping[str, str], left_out: Iterable[str] = ()
+) -> list[str]:
+    """Describe for the user, in sentences, what a restore does not change and no checkpoint contains.
+
+    Args:
+        checkpoints: The work tree's checkpoints.
+        point: The target.
+        kept: Paths that differ and are not changed, each with the reason.
+        left_out: What the checkpoint of the current files does not contain.
+    """
+    from pi_rewind._ignored import compare_ignored
+
+    lines = []
+    if kept:
+        reasons = [f"{readable(path)} ({reason})" for path, reason in sorted(kept.items())]
+        lines.append(f"Left as they are: {_listed(reasons)}.")
+    outside = sorted({*point.left_out, *left_out} - kept.keys())
+    if outside:
+        secret = checkpoints.secret(outside)
+        reasons = [f"{readable(path)} ({_why_left_out(path, secret)})" for path in outside]
+        lines.append(f"Not in the checkpoint: {_listed(reasons)}.")
+    lost = compare_ignored(checkpoints, point.ignored)
+    for word, paths in (("Deleted", lost.deleted), ("Changed", lost.changed)):
+        if paths:
+            lines.append(f"{word} since, and in no checkpoint: {_named(paths)}.")
+    if lost.deleted or lost.changed:
+        lines.append("The setting rewind.include stores the contents of such files from now on.")
+    return lines
+
+
+def _why_left_out(path: str, secret: set[str]) -> str:
+    if path.endswith("/"):
+        return "a repository of its own"
+    return "its name is that of a file with secrets" if path in secret else "too large, or not readable"
 
 
 def _named(paths: Sequence[str]) -> str:
-    more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
-    return f"{', '.join(paths[:_NAMED])}{more}"
+    return _listed([*map(readable, paths)])
 
 
-def counted(number: int) -> str:
-    """Return a number of files in words."""
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return f"{', '.join(names[:_NAMED])}{more}"
+
+
+def counted(changes: Sequence[Change]) -> str:
+    """Return the number of files in changes, in words."""
+    number = sum(not each.is_folder for each in changes)
     return "1 file" if number == 1 else f"{number:,} files"
 
 
 def described(changes: Sequence[Change]) -> str:
     """Return changes as lines: ``M a.py``; the first fifty of them."""
-    lines = [f"{each.kind} {each.path}" for each in changes[:50]]
+    lines = [f"{each.kind} {readable(each.path)}{'/' if each.is_folder else ''}" for each in changes[:50]]
     if len(changes) > len(lines):
         lines.append(f"and {len(changes) - len(lines)} more")
     return "\n".join(lines)
+
+
+def readable(path: str) -> str:
+    """Return a path on one line, with control characters and bytes that are not UTF-8 escaped."""
+    from pi_core import clean_text
+
+    text = os.fsencode(path).decode("utf-8", "backslashreplace")
+    for character, escape in (("\n", "\\n"), ("\r", "\\r"), ("\t", "\\t")):
+        text = text.replace(character, escape)
+    return clean_text(text)
 
 
 def _data(entry: SessionEntry) -> dict[str, Any] | None:

@@ -6,6 +6,8 @@ import os
 import time
 from typing import TYPE_CHECKING
 
+from pi_rewind._seed import INDEX
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -39,14 +41,20 @@ def prune(git: Git, now: float | None = None) -> None:
         _delete(git, old)
         git("prune", f"--expire={_GRACE}")
     kept = [each for each in kept if each[0] not in old]
-    while len(kept) > 1 and _size(git.store / "objects") > KEPT_BYTES:
-        half = len(kept) // 2
-        _delete(git, [name for name, _ in kept[:half]])
-        kept = kept[half:]
+    while len(times := sorted({made for _, made in kept})) > 1 and _size(git.store / "objects") > KEPT_BYTES:
+        oldest = times[len(times) // 2]  # what belongs to one checkpoint has one time
+        _delete(git, [name for name, made in kept if made < oldest])
+        kept = [each for each in kept if each[1] >= oldest]
         git("prune", f"--expire={_GRACE}")
-    for index in git.store.glob("index-*"):
-        if index != git.index and now - index.stat().st_mtime > KEPT_SECONDS:
-            index.unlink()
+    _remove_indexes(git, {name.split("/")[2] for name, _ in kept}, now)
+
+
+def _remove_indexes(git: Git, sessions: set[str], now: float) -> None:
+    """Remove the indexes of sessions without a checkpoint: their objects may be gone; and those of version 1.0."""
+    for index in (*git.store.glob(f"{INDEX}*"), *git.store.glob("index-*")):
+        is_kept = index.name.startswith(INDEX) and index.name.removeprefix(INDEX).partition(".")[0] in sessions
+        if index.name.partition(".")[0] != git.index.name and not is_kept and now - index.stat().st_mtime > _EVERY:
+            index.unlink(missing_ok=True)
 
 
 def _references(git: Git) -> list[tuple[str, float]]:

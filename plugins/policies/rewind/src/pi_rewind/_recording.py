@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any
 from pi_hookspecs import PiError
 
 if TYPE_CHECKING:
-    from pi_hookspecs import BeforeAgentStartEvent, MessageStartEvent, PiAPI, PiContext, ToolCallEvent, TurnEndEvent
+    from pi_hookspecs import (
+        BeforeAgentStartEvent,
+        MessageStartEvent,
+        PiAPI,
+        PiContext,
+        SessionStartEvent,
+        ToolCallEvent,
+        TurnEndEvent,
+    )
     from pi_rewind._checkpoints import Checkpoint, Checkpoints
 
 __all__ = ["Recording"]
@@ -55,9 +63,37 @@ class Recording:
             self._pi.on(name, getattr(self, name))
         self._pi.events.on(FILES_CHANGED, self._files_changed)
 
-    def session_start(self) -> None:
-        """Discard the state of the previous conversation."""
+    def session_start(self, _event: SessionStartEvent, ctx: PiContext) -> None:
+        """Discard the state of the previous conversation, and finish a rewind that was killed."""
         self._off, self._checkpoints, self._tree, self._ctx = False, None, "", None
+        folder = ctx.settings.agent_dir / "rewind"
+        if folder.is_dir():
+            from pi_rewind._journal import has_journals
+
+            if has_journals(folder, ctx.session.id):
+                self._making = asyncio.create_task(self._recover(ctx))
+
+    async def _recover(self, ctx: PiContext) -> None:
+        from pathlib import Path
+
+        from pi_rewind._journal import Journal
+        from pi_rewind._places import checkpoints_of
+        from pi_rewind._points import Points
+        from pi_rewind._recovery import recover
+
+        restored = Points.of(ctx.session.entries(), ()).restored
+        try:
+            checkpoints = await asyncio.to_thread(checkpoints_of, ctx.settings, Path(ctx.cwd), ctx.session.id)
+            found = await asyncio.to_thread(recover, checkpoints, restored)
+        except (PiError, OSError) as error:
+            ctx.ui.notify(str(error), "warning")
+            return
+        if found.entry is not None:
+            self._tree = found.entry["tree"]
+            self._pi.append_entry(_ENTRY, found.entry)
+        Journal(checkpoints.git.store).recorded(ctx.session.id)
+        if found.said is not None:
+            ctx.ui.notify(found.said, "info")
 
     def _files_changed(self, _data: object) -> None:
         """Start a checkpoint after a plugin's command changed files, so that they do not count as the user's."""
@@ -128,10 +164,13 @@ class Recording:
 
         if self._making is not None:
             await asyncio.wait({self._making})
-        entry = await rewind(args, ctx)
-        if entry is not None:
-            self._tree = entry["tree"]
-            self._pi.append_entry(_ENTRY, entry)
+        done = await rewind(args, ctx)
+        if done is not None:
+            from pi_rewind._journal import Journal
+
+            self._tree = done.entry["tree"]
+            self._pi.append_entry(_ENTRY, done.entry)
+            Journal(done.store).recorded(ctx.session.id)
 
     def _answer_prompt(self, entry: str | None) -> None:
         if self._prompted is not None and not self._prompted.done():
@@ -185,19 +224,18 @@ class Recording:
         """Make a checkpoint; return it, and before a prompt also the list of ignored files."""
         from pathlib import Path
 
+        from pi_rewind._ignored import note_ignored
         from pi_rewind._places import checkpoints_of
         from pi_rewind._pruning import prune
-        from pi_rewind._restore import finish
 
         is_first = self._checkpoints is None
         if self._checkpoints is None:
             self._checkpoints = checkpoints_of(ctx.settings, Path(ctx.cwd), ctx.session.id)
-            finish(self._checkpoints)
         names = None if paths is None else [*map(self._checkpoints.relative, paths)]
         made = self._checkpoints.make(None if names is None else [each for each in names if each is not None])
         if is_first:
             prune(self._checkpoints.git)
-        return made, self._checkpoints.note_ignored() if kind == "before" else None
+        return made, note_ignored(self._checkpoints, made.left_out) if kind == "before" else None
 
 
 def _complete(text: str) -> list[str]:

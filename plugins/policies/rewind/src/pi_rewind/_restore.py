@@ -1,33 +1,60 @@
 """Restores a work tree to a checkpoint: writes what differs, removes only what the previous checkpoint fully contains.
 
-A journal protects the restore: after a kill, the next start finishes it. Only files that are stored are removed.
+Each path is examined just before it is changed. If it has neither the old nor the new content, it was changed by
+something else and stays. So a restore that was killed can be continued from any point, and can be reversed.
 """
 
 from __future__ import annotations
 
-import json
+import hashlib
 import os
 import stat
 from typing import TYPE_CHECKING
 
-from attrs import frozen
+from attrs import field, frozen
 
 from pi_hookspecs import UserError
+from pi_rewind._about import FOLDER, LINK, PROGRAM, parents_of
+from pi_rewind._git import GitFailed
+from pi_rewind._journal import Journal, Record
+from pi_rewind._scan import Boundaries
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
     from pi_rewind._checkpoints import Change, Checkpoints
 
-__all__ = ["NotRestored", "Restored", "finish", "restore"]
+__all__ = ["NotRestored", "Plan", "Restored", "finish", "plan", "restore", "reverse"]
 
-_LINK = "120000"
-_EXECUTABLE = "100755"
 _TEMPORARY = ".pi-rewind-"
+_BATCH = 64_000_000
+"""Bytes of contents that are in memory at a time."""
+_LONG_NAME = 64
+_OWN_REPOSITORY = "in a repository of its own"
 
 
 class NotRestored(UserError):
     """No file was changed; the message says why."""
+
+
+@frozen
+class Plan:
+    """What a restore will do.
+
+    Attributes:
+        before: The checkpoint of the current files.
+        tree: The checkpoint to restore.
+        changes: The paths to write or remove.
+        kept: Paths that differ and are not changed, each with the reason.
+        folders: Folders to remove if nothing is left in them, inner ones first.
+    """
+
+    before: str
+    tree: str
+    changes: tuple[Change, ...]
+    kept: dict[str, str]
+    folders: tuple[str, ...]
 
 
 @frozen
@@ -38,30 +65,74 @@ class Restored:
         before: The tree of the previous files, for undo.
         tree: The tree of the current files.
         changes: The paths that were written or removed.
+        kept: Paths that differ and were not changed, each with the reason.
+        session: The session to which the restore belongs.
     """
 
     before: str
     tree: str
     changes: tuple[Change, ...]
+    kept: dict[str, str] = field(factory=dict)
+    session: str = ""
 
 
-def restore(checkpoints: Checkpoints, tree: str, before: str | None = None) -> Restored:
+def plan(checkpoints: Checkpoints, before: str, tree: str) -> Plan:
+    """Return what restoring a tree will do.
+
+    Raises:
+        GitFailed: One of the trees is no longer stored.
+    """
+    found = checkpoints.changes(before, tree)
+    boundaries, kept = Boundaries(checkpoints.root), {}
+    removed = [each.path for each in found if each.mode is None and not each.is_folder]
+    ignored = checkpoints.ignored([path for path in removed if not boundaries.behind_link(path)], tree)
+    for change in found:
+        if boundaries.repository(change.path) is not None or boundaries.is_repository(change.path):
+            kept[change.path] = _OWN_REPOSITORY
+        elif change.path in ignored and change.mode is None:
+            kept[change.path] = "ignored by git"
+    after = checkpoints.folders(tree)
+    gone = checkpoints.folders(before) - after
+    if checkpoints.about(tree) is None and (about := checkpoints.about(before)) is not None:
+        gone -= about.empty  # version 1.0 did not record whether they existed
+    folders = sorted(gone, key=lambda folder: (-folder.count("/"), folder))
+    return Plan(before, tree, tuple(each for each in found if each.path not in kept), kept, tuple(folders))
+
+
+def restore(
+    checkpoints: Checkpoints, tree: str, before: str | None = None, *, entry: str = "", undoes: bool = False
+) -> Restored:
     """Restore the files to a tree.
 
     Args:
         checkpoints: The work tree's checkpoints.
         tree: The tree.
         before: The tree of the current files, if it was just made.
+        entry: The prompt to which the user goes back.
+        undoes: Whether this undoes another restore.
 
     Raises:
         NotRestored: The tree is no longer stored, or something is in the way. Nothing was changed.
         GitFailed: git failed.
     """
-    before = before or checkpoints.make().tree
     if not checkpoints.has(tree):
         raise NotRestored("The checkpoint is not stored any more (checkpoints are kept for 14 days).")
-    _check(checkpoints.root, tuple(checkpoints.changes(before, tree)))
-    return _bring_back(checkpoints, before, tree)
+    if finish(checkpoints) is not None:
+        before = None
+    before = before or checkpoints.make(covering=tree).tree
+    planned = plan(checkpoints, before, tree)
+    _check(checkpoints.root, planned)
+    journal = Journal(checkpoints.git.store)
+    with journal.lock(wait=True):
+        sizes = _sizes(checkpoints, planned.changes)
+        record = Record(before, tree, checkpoints.session, entry, undoes)
+        journal.begin(record)
+        try:
+            kept = _apply(checkpoints, planned, sizes)
+        except (OSError, GitFailed) as error:
+            _go_back(checkpoints, record, journal, error)
+        journal.end(record)
+    return Restored(before, tree, planned.changes, {**planned.kept, **kept}, checkpoints.session)
 
 
 def finish(checkpoints: Checkpoints) -> Restored | None:
@@ -69,42 +140,69 @@ def finish(checkpoints: Checkpoints) -> Restored | None:
 
     Raises:
         GitFailed: git failed.
+        NotRestored: A file cannot be written.
     """
-    journal = _journal(checkpoints)
+    return _complete(checkpoints, back=False)
+
+
+def reverse(checkpoints: Checkpoints) -> Restored | None:
+    """Reverse a restore that was killed; return None if there was none.
+
+    Raises:
+        GitFailed: git failed.
+        NotRestored: A file cannot be written.
+    """
+    return _complete(checkpoints, back=True)
+
+
+def _complete(checkpoints: Checkpoints, *, back: bool) -> Restored | None:
+    if not checkpoints.git.store.is_dir():
+        return None
+    journal = Journal(checkpoints.git.store)
+    with journal.lock(wait=False) as held:
+        record = journal.pending() if held else None
+        if record is None:
+            return None
+        old, new = (record.tree, record.before) if back else (record.before, record.tree)
+        if not (checkpoints.has(old) and checkpoints.has(new)):
+            journal.abandon()
+            raise NotRestored(
+                "A rewind was interrupted, and cannot be finished: its checkpoint is not stored any more."
+            )
+        planned = plan(checkpoints, old, new)
+        try:
+            kept = _apply(checkpoints, planned, _sizes(checkpoints, planned.changes))
+        except OSError as error:
+            raise NotRestored(f"A rewind was interrupted, and cannot be finished: {error}.") from error
+        if back:
+            journal.abandon()
+        else:
+            journal.end(record)
+    return Restored(record.before, new, planned.changes, {**planned.kept, **kept}, record.session)
+
+
+def _go_back(checkpoints: Checkpoints, record: Record, journal: Journal, error: Exception) -> None:
+    """Reverse a restore that failed, and say so."""
     try:
-        noted = json.loads(journal.read_text(encoding="utf-8"))
-        before, tree = str(noted["before"]), str(noted["tree"])
-    except FileNotFoundError:
-        return None
-    except (ValueError, KeyError, TypeError):  # killed while it was written: nothing had been changed
-        journal.unlink()
-        return None
-    return _bring_back(checkpoints, before, tree)
+        planned = plan(checkpoints, record.tree, record.before)
+        _apply(checkpoints, planned, _sizes(checkpoints, planned.changes))
+    except (OSError, GitFailed):
+        message = f"The files are restored only in part: {error}. The next start of pi finishes it."
+        raise UserError(message) from error
+    journal.abandon()
+    raise NotRestored(f"Nothing was restored: {error}.") from error
 
 
-def _bring_back(checkpoints: Checkpoints, before: str, tree: str) -> Restored:
-    """Write and remove what differs, protected by the journal."""
-    changes = tuple(checkpoints.changes(before, tree))
-    contents = checkpoints.git.contents(each.blob for each in changes if each.mode is not None)
-    journal = _journal(checkpoints)
-    journal.write_text(json.dumps({"before": before, "tree": tree}), encoding="utf-8")
-    _apply(checkpoints, changes, contents)
-    journal.unlink()
-    return Restored(before, tree, changes)
-
-
-def _journal(checkpoints: Checkpoints) -> Path:
-    return checkpoints.git.store / "restoring.json"
-
-
-def _check(root: Path, changes: tuple[Change, ...]) -> None:
+def _check(root: Path, planned: Plan) -> None:
     """Refuse if a link, or a folder with files that no checkpoint holds, is in the way."""
-    removed = {each.path for each in changes if each.mode is None}
-    for change in changes:
+    removed = {each.path for each in planned.changes if each.mode is None}
+    boundaries = Boundaries(root)
+    for change in planned.changes:
         if change.mode is None:
             continue
         path = root / change.path
-        if path.is_dir() and not path.is_symlink() and not _will_be_empty(path, root, removed):
+        is_folder = path.is_dir() and not path.is_symlink() and not boundaries.behind_link(change.path)
+        if change.mode != FOLDER and is_folder and not _will_be_empty(path, root, removed):
             raise NotRestored(
                 f"{change.path!r} is a folder now, with files that no checkpoint holds. Move them away, and try again."
             )
@@ -117,69 +215,201 @@ def _check(root: Path, changes: tuple[Change, ...]) -> None:
 
 
 def _will_be_empty(folder: Path, root: Path, removed: set[str]) -> bool:
-    for here, _, files in os.walk(folder):
-        names = (os.path.relpath(os.path.join(here, each), root) for each in files)
+    for here, folders, files in os.walk(folder):
+        links = (each for each in folders if os.path.islink(os.path.join(here, each)))
+        names = (os.path.relpath(os.path.join(here, each), root) for each in (*files, *links))
         if any(name.replace(os.sep, "/") not in removed for name in names):
             return False
     return True
 
 
-def _apply(checkpoints: Checkpoints, changes: tuple[Change, ...], contents: dict[str, bytes]) -> None:
+def _sizes(checkpoints: Checkpoints, changes: Iterable[Change]) -> dict[str, int]:
+    """Return the sizes of all contents that are needed.
+
+    Raises:
+        NotRestored: One is gone.
+    """
+    wanted = {each.blob for each in changes if each.mode is not None and each.blob}
+    sizes = checkpoints.git.sizes(wanted) if wanted else {}
+    if len(sizes) < len(wanted):
+        raise NotRestored(
+            f"{len(wanted) - len(sizes):,} files of the checkpoint are gone: the repository was cleaned up since."
+        )
+    return sizes
+
+
+def _apply(checkpoints: Checkpoints, planned: Plan, sizes: dict[str, int]) -> dict[str, str]:
+    """Change the files; return the paths that were kept, each with the reason."""
     root = checkpoints.root
-    for change in changes:
-        if change.mode is None:
-            _remove(root, change, checkpoints)
-    for change in changes:
-        if change.mode is not None:
-            _write(root / change.path, change, contents[change.blob])
+    kept: dict[str, str] = {}
+    for change in planned.changes:
+        if change.mode is None and not change.is_folder:
+            _note(kept, change, _remove(root, change))
+    for folder in planned.folders:
+        _remove_folder(root, folder)
+    writes = [each for each in planned.changes if each.mode is not None]
+    for change in sorted((each for each in writes if each.mode == FOLDER), key=lambda each: each.path):
+        _note(kept, change, _make_folder(root, change.path))
+    for batch in _batches([each for each in writes if each.mode != FOLDER], sizes):
+        contents = checkpoints.git.contents(each.blob for each in batch)
+        for change in batch:
+            _note(kept, change, _write(root, change, contents[change.blob]))
+    _set_permissions(checkpoints, planned)
+    return kept
 
 
-def _remove(root: Path, change: Change, checkpoints: Checkpoints) -> None:
+def _note(kept: dict[str, str], change: Change, reason: str | None) -> None:
+    if reason is not None:
+        kept[change.path] = reason
+
+
+def _batches(changes: list[Change], sizes: dict[str, int]) -> Iterator[list[Change]]:
+    """Yield changes in groups whose contents fit in memory."""
+    batch: list[Change] = []
+    total = 0
+    for change in changes:
+        if batch and total + sizes[change.blob] > _BATCH:
+            yield batch
+            batch, total = [], 0
+        batch.append(change)
+        total += sizes[change.blob]
+    if batch:
+        yield batch
+
+
+def _remove(root: Path, change: Change) -> str | None:
+    if (blocked := _blocked(root, change.path)) is not None:
+        return blocked
     path = root / change.path
+    found = _content(path, change.old_blob)
+    if found is None:
+        return None  # it is gone already
+    if found != _expected(change.old_mode, change.old_blob):
+        return "changed since"
+    _change_in(path.parent, path.unlink)
+    return None
+
+
+def _remove_folder(root: Path, folder: str) -> None:
+    path = root / folder
+    if _blocked(root, folder) is None and path.is_dir() and not path.is_symlink():
+        try:
+            _change_in(path.parent, path.rmdir)
+        except OSError:  # not empty: what is in it is in no checkpoint
+            return
+
+
+def _make_folder(root: Path, folder: str) -> str | None:
+    """Make a folder and those above it; return why that is not possible, None if it is done."""
+    here = root
+    for part in folder.split("/") if folder else ():
+        parent, here = here, here / part
+        if here.is_symlink() or (os.path.lexists(here) and not here.is_dir()):
+            return f"{here.relative_to(root).as_posix()!r} is in the way"
+        if not here.exists():
+            _change_in(parent, here.mkdir)
+    return None
+
+
+def _write(root: Path, change: Change, content: bytes) -> str | None:
+    """Write a file or a link; return why it was kept, None if it is as it should be."""
+    path = root / change.path
+    temporary = path.with_name(f"{_TEMPORARY}{change.blob[:16]}")
+    blocked = _make_folder(root, change.path.rpartition("/")[0])
+    if blocked is not None:
+        return blocked
+    _change_in(path.parent, lambda: temporary.unlink(missing_ok=True))  # of a restore that was killed
+    found = _content(path, change.blob)
+    if found == _expected(change.mode, change.blob):
+        if change.mode != LINK:
+            path.chmod(_permissions(path, change))
+        return None
+    if found == "folder":
+        try:
+            _change_in(path.parent, path.rmdir)
+        except OSError:
+            return "a folder with other files is in its place"
+    elif found is not None and (change.old_mode is None or found != _expected(change.old_mode, change.old_blob)):
+        return "changed since" if change.old_mode is not None else "not in any checkpoint"
+    _change_in(path.parent, lambda: _replace(path, temporary, change, content))
+    return None
+
+
+def _replace(path: Path, temporary: Path, change: Change, content: bytes) -> None:
+    try:
+        if change.mode == LINK:
+            os.symlink(os.fsdecode(content), temporary)
+        else:
+            descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(content)
+            temporary.chmod(_permissions(path, change))
+        temporary.replace(path)
+    except OSError:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def _content(path: Path, like: str) -> str | None:
+    """Return kind and hash of what is at a path: ``file HASH``, ``link HASH``, ``folder``, ``other``; None for nothing.
+
+    Args:
+        path: The path.
+        like: A hash of the kind to make.
+    """
     try:
         mode = os.lstat(path).st_mode
-    except OSError:
-        return  # it is gone already
-    if stat.S_ISDIR(mode) or not _is_stored(path, mode, change, checkpoints):
-        return  # somebody has changed it since: it stays
-    path.unlink()
-    for parent in path.parents:
-        if parent == root:
-            break
-        try:
-            parent.rmdir()
-        except OSError:  # not empty
-            break
-
-
-def _is_stored(path: Path, mode: int, change: Change, checkpoints: Checkpoints) -> bool:
-    """Whether the store contains the current content of a file."""
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    if stat.S_ISDIR(mode):
+        return "folder"
     if stat.S_ISLNK(mode):
-        content = os.fsencode(os.readlink(path))
-    elif stat.S_ISREG(mode):
-        content = path.read_bytes()
-    else:
-        return False
-    name = checkpoints.git("hash-object", "--stdin", data=content).decode().strip()
-    return name == change.old_blob
+        return f"link {_hash(os.fsencode(os.readlink(path)), like)}"
+    if not stat.S_ISREG(mode):
+        return "other"
+    try:
+        return f"file {_hash(path.read_bytes(), like)}"
+    except PermissionError:
+        return "other"
 
 
-def _write(path: Path, change: Change, content: bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f"{_TEMPORARY}{change.blob[:16]}")
-    temporary.unlink(missing_ok=True)
-    if change.mode == _LINK:
-        os.symlink(os.fsdecode(content), temporary)
-    else:
-        temporary.write_bytes(content)
-        temporary.chmod(_mode(path, executable=change.mode == _EXECUTABLE))
-    if path.is_dir() and not path.is_symlink():
-        path.rmdir()
-    temporary.replace(path)
+def _hash(content: bytes, like: str) -> str:
+    """Return git's name of a content."""
+    data = b"blob %d\0%b" % (len(content), content)
+    return (hashlib.sha256(data) if len(like) == _LONG_NAME else hashlib.sha1(data, usedforsecurity=False)).hexdigest()
 
 
-def _mode(path: Path, *, executable: bool) -> int:
-    """Return the permissions for a file: its current ones, executable or not as in the checkpoint."""
+def _expected(mode: str | None, blob: str) -> str | None:
+    if mode is None or mode == FOLDER:
+        return None
+    return f"link {blob}" if mode == LINK else f"file {blob}"
+
+
+def _blocked(root: Path, path: str) -> str | None:
+    """Return why a path cannot be reached without leaving the work tree; None if it can, or does not exist."""
+    for parent in sorted(parents_of([path])):
+        if (root / parent).is_symlink():
+            return f"{parent!r} is in the way"
+    return None
+
+
+def _change_in(folder: Path, work: Callable[[], object]) -> None:
+    """Change something in a folder; one that is read-only is made writable. Its permissions are set at the end."""
+    try:
+        work()
+    except PermissionError:
+        mode = stat.S_IMODE(folder.stat().st_mode)
+        if mode & stat.S_IRWXU == stat.S_IRWXU:
+            raise
+        folder.chmod(mode | stat.S_IRWXU)
+        work()
+
+
+def _permissions(path: Path, change: Change) -> int:
+    """Return the permissions for a file: the recorded ones; else its current ones, executable as in the checkpoint."""
+    if change.permissions is not None:
+        return change.permissions
+    executable = change.mode == PROGRAM
     try:
         found = os.lstat(path)
     except OSError:
@@ -192,3 +422,19 @@ def _mode(path: Path, *, executable: bool) -> int:
         mode = 0o666 & ~umask
     readable = (mode & 0o444) >> 2
     return mode | readable if executable else mode & ~0o111
+
+
+def _set_permissions(checkpoints: Checkpoints, planned: Plan) -> None:
+    """Set the permissions of the folders that were made or opened, inner ones first."""
+    about = checkpoints.about(planned.tree)
+    if about is None:
+        return
+    folders = parents_of(each.path for each in planned.changes)
+    folders.update(each.path for each in planned.changes if each.mode == FOLDER)
+    for folder in sorted(folders & checkpoints.folders(planned.tree), reverse=True):
+        path = checkpoints.root / folder
+        wanted = about.permissions(folder, FOLDER)
+        if wanted is None or path.is_symlink() or not path.is_dir() or _blocked(checkpoints.root, folder) is not None:
+            continue
+        if stat.S_IMODE(path.stat().st_mode) != wanted:
+            path.chmod(wanted)

@@ -11,10 +11,22 @@ import click
 
 from pi_hookspecs import UserError
 from pi_rewind._places import checkpoints_of, why_none
-from pi_rewind._points import ENTRY, Points, described, missing_ignored, restore_files, rows_of, undo_files
+from pi_rewind._points import (
+    ENTRY,
+    Points,
+    described,
+    not_covered,
+    readable,
+    restore_files,
+    rows_of,
+    undo_files,
+)
 
 if TYPE_CHECKING:
     from pi_core import PluginHost, SessionManager
+    from pi_rewind._checkpoints import Checkpoints
+    from pi_rewind._points import Point
+    from pi_rewind._restore import Restored
 
 __all__ = ["run_subcommand"]
 
@@ -60,52 +72,80 @@ def _run(host: PluginHost, session: str, *, listed: bool, entry: str | None, und
     manager = SessionManager.open(path, host=host)
     try:
         points = Points.of(manager.get_entries(), manager.get_branch())
-        if listed:
-            return _list(points, manager, host)
+        if listed and not points.points:
+            sys.stdout.write("No prompt of this session has a checkpoint.\n")
+            return 1
         reason = why_none(host.settings, Path(manager.cwd))
-        if reason is not None:
+        if reason is not None and not listed:
             raise UserError(reason)
-        return _undo(points, manager, host, **how) if undo else _go(entry or "", points, manager, host, **how)
+        checkpoints = checkpoints_of(host.settings, Path(manager.cwd), manager.get_session_id())
+        if undo and _reverse(checkpoints):
+            return 0
+        points = _recovered(points, checkpoints, manager)
+        if listed:
+            return _list(points, checkpoints)
+        if undo:
+            return _undo(points, checkpoints, manager, **how)
+        return _go(points.find(entry or ""), points, checkpoints, manager, **how)
     finally:
         manager.close()
 
 
-def _list(points: Points, manager: SessionManager, host: PluginHost) -> int:
-    if not points.points:
-        sys.stdout.write("No prompt of this session has a checkpoint.\n")
-        return 1
-    checkpoints = checkpoints_of(host.settings, Path(manager.cwd), manager.get_session_id())
+def _reverse(checkpoints: Checkpoints) -> bool:
+    """Reverse a rewind of the session that was killed; return whether there was one."""
+    from pi_rewind._journal import Journal
+    from pi_rewind._restore import reverse
+
+    pending = Journal(checkpoints.git.store).pending()
+    if pending is None or pending.session != checkpoints.session:
+        return False
+    done = reverse(checkpoints)
+    if done is not None:
+        sys.stdout.write(f"A rewind was interrupted. It is reversed now.\n{_described(done)}\n")
+    return done is not None
+
+
+def _recovered(points: Points, checkpoints: Checkpoints, manager: SessionManager) -> Points:
+    """Finish a rewind that was killed, and say so; return what the session then records."""
+    from pi_rewind._journal import Journal
+    from pi_rewind._recovery import recover
+
+    found = recover(checkpoints, points.restored)
+    if found.said is not None:
+        sys.stdout.write(f"{found.said}\n")
+    if found.entry is None:
+        return points
+    manager.append_custom_entry(ENTRY, found.entry)
+    Journal(checkpoints.git.store).recorded(checkpoints.session)
+    return Points.of(manager.get_entries(), manager.get_branch())
+
+
+def _list(points: Points, checkpoints: Checkpoints) -> int:
     for row in rows_of(points, checkpoints, datetime.now(UTC)):
         sys.stdout.write(f"{row}\n")
     return 0
 
 
 def _go(
-    entry: str,
+    point: Point,
     points: Points,
+    checkpoints: Checkpoints,
     manager: SessionManager,
-    host: PluginHost,
     *,
     files: bool,
     conversation: bool,
     force: bool,
     yes: bool,
 ) -> int:
-    point = points.find(entry)
     both = files == conversation
     data: dict[str, Any] = {"kind": "restored", "to": point.entry}
     if files or both:
-        checkpoints = checkpoints_of(host.settings, Path(manager.cwd), manager.get_session_id())
-        now: str | None = checkpoints.make().tree
-        preview = checkpoints.changes(str(now), point.tree) if checkpoints.has(point.tree) else []
-        sys.stdout.write(f"{described(preview) or 'No file differs.'}\n")
+        now = _preview(point, checkpoints)
         if not yes and sys.stdin.isatty():
             now = None  # files may be changed while the user reads
             if not click.confirm("Bring these files back?", default=False):
                 return 1
         done = restore_files(checkpoints, points, point, force=force, now=now)
-        if missing := missing_ignored(checkpoints, point):
-            sys.stdout.write(f"{missing}\n")
         data |= {"tree": done.tree, "undo": done.before}
     if conversation or both:
         data["leaf"] = manager.leaf_id
@@ -115,16 +155,40 @@ def _go(
             manager.reset_leaf()
         else:
             manager.branch(parent)
-    manager.append_custom_entry(ENTRY, data)
+    _append(manager, checkpoints, data)
     return 0
 
 
-def _undo(points: Points, manager: SessionManager, host: PluginHost, *, force: bool, **_: bool) -> int:
-    checkpoints = checkpoints_of(host.settings, Path(manager.cwd), manager.get_session_id())
+def _preview(point: Point, checkpoints: Checkpoints) -> str | None:
+    """Print what would change; return the tree of the current files, None if the point's tree is not stored."""
+    from pi_rewind._restore import plan
+
+    if not checkpoints.has(point.tree):
+        return None
+    now = checkpoints.make(covering=point.tree)
+    planned = plan(checkpoints, now.tree, point.tree)
+    lines = not_covered(checkpoints, point, planned.kept, now.left_out)
+    sys.stdout.write("\n".join((described(planned.changes) or "No file differs.", *lines, "")))
+    return now.tree
+
+
+def _undo(points: Points, checkpoints: Checkpoints, manager: SessionManager, *, force: bool, **_: bool) -> int:
     done = undo_files(checkpoints, points, force=force)
-    sys.stdout.write(f"{described(done.changes) or 'No file differs.'}\n")
+    sys.stdout.write(f"{_described(done)}\n")
     leaf = (points.restored or {}).get("leaf")
     if isinstance(leaf, str):
         manager.branch(leaf)
-    manager.append_custom_entry(ENTRY, {"kind": "restored", "tree": done.tree, "undo": done.before, "undid": True})
+    _append(manager, checkpoints, {"kind": "restored", "tree": done.tree, "undo": done.before, "undid": True})
     return 0
+
+
+def _described(done: Restored) -> str:
+    kept = "".join(f"\nLeft as it is: {readable(path)} ({reason})." for path, reason in sorted(done.kept.items()))
+    return f"{described(done.changes) or 'No file differs.'}{kept}"
+
+
+def _append(manager: SessionManager, checkpoints: Checkpoints, data: dict[str, Any]) -> None:
+    from pi_rewind._journal import Journal
+
+    manager.append_custom_entry(ENTRY, data)
+    Journal(checkpoints.git.store).recorded(checkpoints.session)
