@@ -83,8 +83,11 @@ class Subcommand(ReprMixin):
         run: Gets the arguments and the ``PluginHost``. An error of click that it raises is displayed as click displays
             it, so a command of click is run with ``standalone_mode=False``.
         description: For ``--help``.
+        takes_options: Whether options of a prompt, such as ``--model``, can be given before its name; ``run`` gets them
+            before the other arguments. Otherwise they are refused.
     """
 
     name: str
     run: Callable[[list[str], Any], int] = field(kw_only=True)
     description: str = field(default="", kw_only=True)
+    takes_options: bool = field(default=False, kw_only=True)

@@ -13,7 +13,10 @@ from pi_hookspecs.values import Value
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["ToolSelection"]
+__all__ = ["ToolSelection", "with_servers"]
+
+_OF_SERVERS = ("mcp__*", "*_mcp_resource*", "tool_searc[h]")
+"""The tools of MCP servers, and the tools that find them; patterns, since a name without a tool causes a warning."""
 
 
 def _once(names: Iterable[str]) -> tuple[str, ...]:
@@ -57,6 +60,14 @@ class ToolSelection(Value):
     def exact_names(self) -> list[str]:
         """Return the names without wildcards, each of which should be the name of a tool."""
         return [name for item in (*(self.wanted or ()), *self.excluded) if not _is_pattern(name := item.lstrip("+-"))]
+
+
+def with_servers(selected: Sequence[str] | None) -> Sequence[str] | None:
+    """Return the selected tools and all tools of MCP servers, which are chosen by configuring servers, or by name."""
+    only_changes = all(item[:1] in ("+", "-") for item in selected or ())
+    if selected is None or only_changes or any(item.lstrip("+-").startswith("mcp__") for item in selected):
+        return selected
+    return [*selected, *_OF_SERVERS]
 
 
 def _meant(item: str, known: Sequence[str]) -> list[str]:

@@ -153,8 +153,17 @@ async def test_what_plugins_print_goes_to_stderr(run_acp, work):
         ]
 
 
-async def test_arguments_are_refused_as_wrong_use(run_acp):
-    async with run_acp(after=("sideways",), code=2) as editor:
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (("sideways",), 2, "takes options only, not 'sideways'"),
+        (("--thinking", "deep"), 2, "--thinking is one of off, minimal, low, medium, high"),
+        (("--model",), 2, "Option '--model' requires a value"),
+        (("--modle", "x"), 1, "Unknown option of pi acp: --modle. Did you mean --model or"),
+    ],
+)
+async def test_wrong_arguments_are_refused(run_acp, arguments, code, message):
+    async with run_acp(after=arguments, code=code) as editor:
         errors = (await editor.process.stderr.read()).decode()
 
-        assert "takes no arguments, not 'sideways'" in errors
+        assert message in errors

@@ -44,6 +44,7 @@ async def test_an_edit_is_asked_about_and_displayed_as_a_diff(run_acp, work):
         assert [each["status"] for each in updates] == ["pending", "pending", "in_progress", "completed"]
         assert updates[1]["title"] == "Edit tide.py"
         assert updates[1]["locations"] == [{"path": str(work / "tide.py")}]
+        assert updates[2]["locations"] == [{"path": str(work / "tide.py"), "line": 2}]
         assert updates[3]["content"] == [diff]
         assert (work / "tide.py").read_text() == diff["newText"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from pi_acp._tool_calls import diffs_of
+from pi_acp._tool_calls import changed_line, diffs_of
 
 
 @given(
@@ -22,6 +22,12 @@ def test_a_replacement_is_the_difference_of_the_whole_file(tmp_path_factory, tex
 
     (diff,) = diffs_of("edit", {"path": "a.txt", "edits": [{"oldText": old, "newText": new}]}, folder)
 
+    line = changed_line("edit", {"edits": [{"oldText": old, "newText": new}]}, [diff])
+
+    before, after = text.split("\n"), diff["newText"].split("\n")
+    assert line is not None
+    assert before[: line - 1] == after[: line - 1]
+    assert text == diff["newText"] or line == len(before) or before[line - 1 : line] != after[line - 1 : line]
     assert diff["oldText"] == text
     assert diff["newText"] == text.replace(old, new)
 
@@ -33,6 +39,9 @@ def test_edits_that_do_not_fit_the_file_are_differences_of_their_own(tmp_path):
     diffs = diffs_of("edit", {"path": "a.txt", "edits": edits}, tmp_path)
 
     assert [(diff["oldText"], diff["newText"]) for diff in diffs] == [("one", "1"), ("three", "3")]
+    assert (
+        changed_line("edit", {"edits": edits}, diffs) is changed_line("edit", {"edits": edits[:1]}, diffs[:1]) is None
+    )
 
 
 def test_a_new_file_has_no_text_before(tmp_path):

@@ -17,7 +17,7 @@ UNTIL_ANSWERED = """
 import sys
 import types
 
-def serve(host, stdin, stdout, greeted):
+def serve(host, stdin, stdout, greeted, options):
     sys.stderr.write(" ".join(sys.modules))
     return 0
 

@@ -15,7 +15,8 @@ __all__ = ["register_subcommands"]
 @hookimpl
 def register_subcommands() -> Sequence[Subcommand]:
     """Add ``pi acp``."""
-    return [Subcommand("acp", run=_run, description="Serve an editor: the Agent Client Protocol on stdin and stdout")]
+    description = "Serve an editor: the Agent Client Protocol on stdin and stdout"
+    return [Subcommand("acp", run=_run, description=description, takes_options=True)]
 
 
 def _run(arguments: list[str], host: Any) -> int:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pi_acp._greeting import Greeted
     from pi_acp._peer import Handlers, Peer
     from pi_acp._session import EditorSession
+    from pi_acp._start_options import StartOptions
     from pi_core.host import PluginHost
     from pi_core.session import SessionManager
 
@@ -32,15 +33,17 @@ class Agent:
         peer: The connection to the editor.
         host: The plugins of the folder that pi was started in; each session has its own.
         greeted: What was already exchanged with the editor.
+        options: The options of the command line.
 
     Attributes:
         requests: Handlers of requests, by method.
         notifications: Handlers of notifications, by method.
     """
 
-    def __init__(self, peer: Peer, host: PluginHost, greeted: Greeted) -> None:
+    def __init__(self, peer: Peer, host: PluginHost, greeted: Greeted, options: StartOptions | None = None) -> None:
         self._peer = peer
         self._host = host
+        self._options = options
         self._version = greeted.version
         self._can = Abilities.of(greeted.params.get("clientCapabilities"))
         self._sessions: dict[str, EditorSession] = {}
@@ -163,7 +166,9 @@ class Agent:
         cwd, more, servers = absolute_folder(params), folders(params), mcp_servers(params)
         client = Client(self._peer, self._can)
         try:
-            editor = await open_session(client, cwd, more, servers, open_manager=open_manager, started_with=self._host)
+            editor = await open_session(
+                client, cwd, more, servers, open_manager=open_manager, started_with=self._host, options=self._options
+            )
         except (NoModel, MissingKey) as error:
             raise RpcError(AUTH_REQUIRED, f"Authentication required: {error}") from error
         self._sessions[client.session_id] = editor

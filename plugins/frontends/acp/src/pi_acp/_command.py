@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pi_acp._greeting import greet
 from pi_core.base.process.streams import own_streams
-from pi_hookspecs import UserError, WrongUse
+from pi_hookspecs import UserError
 
 if TYPE_CHECKING:
     from pi_core.host import PluginHost
@@ -15,13 +15,21 @@ if TYPE_CHECKING:
 __all__ = ["run"]
 
 _HELP = """\
-Usage: pi acp
+Usage: pi acp [OPTIONS]
 
 Serve an editor: the Agent Client Protocol (ACP) as lines of JSON on stdin and
 stdout, until stdin ends. The editor starts it; see pi help acp for the
 settings of Zed, Neovim, JetBrains IDEs and Toad.
 
+  --model ID, --provider NAME, --thinking LEVEL
+                      What new sessions use, unless the editor selects another
+  --tools A,B, --exclude-tools A,B
+                      The tools of all sessions
+  --sandbox MODE      Options of plugins, as pi --help lists them
+
   pi acp auth login   Sign in, as 'pi auth login' does; editors start it in a terminal
+
+Options can be given before the word acp as well.
 """
 
 
@@ -31,21 +39,24 @@ def run(arguments: list[str], host: PluginHost) -> int:
     Raises:
         UserError: The arguments are unknown.
     """
-    if arguments and arguments[0] in ("-h", "--help"):
+    if {"-h", "--help"} & {*arguments}:
         sys.stdout.write(_HELP)
         return 0
-    if arguments and arguments[0] == "auth":  # editors append the arguments of a sign-in to those that start the agent
+    if "auth" in arguments:  # editors append the arguments of a sign-in to those that start the agent
         found = host.find("register_subcommands", "auth")
         if found is None:
             raise UserError("'pi acp auth' needs the plugin of the command line, which is disabled")
-        return int(found.thing.run(arguments[1:], host))
+        return int(found.thing.run(arguments[arguments.index("auth") + 1 :], host))
+    options = None
     if arguments:
-        raise WrongUse(f"'pi acp' takes no arguments, not {arguments[0]!r}. See pi acp --help")
+        from pi_acp._start_options import read_options
+
+        options = read_options(arguments, host)
     with own_streams() as (stdin, stdout):
         greeted = greet(stdin, stdout, _version(host))
         from pi_acp._serving import serve  # after the answer: an editor waits for it
 
-        return serve(host, stdin, stdout, greeted)
+        return serve(host, stdin, stdout, greeted, options)
 
 
 def _version(host: PluginHost) -> str:

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from pi_acp._hooks import SessionHooks
 from pi_acp._session import EditorSession
+from pi_acp._start_options import StartOptions
 from pi_acp._warning import warn
+from pi_core.conversation.tool_selection import with_servers
 from pi_core.create import create_agent_session
 from pi_core.host import PluginHost
 from pi_core.host.extensions import LocalExtensions
@@ -34,6 +36,7 @@ async def open_session(
     *,
     open_manager: Callable[[Path, PluginHost], SessionManager],
     started_with: PluginHost,
+    options: StartOptions | None = None,
 ) -> EditorSession:
     """Return a started session.
 
@@ -45,6 +48,7 @@ async def open_session(
         open_manager: Returns the conversation, new or stored.
         started_with: The plugins of the folder that pi was started in: plugins disabled or added on the command line
             apply to all sessions.
+        options: The options of the command line.
 
     Raises:
         NoModel: No model can be used.
@@ -63,6 +67,8 @@ async def open_session(
     if notice is not None:
         warn(notice)
     models, manager = ModelRegistry(host, settings), open_manager(cwd, host)
+    options = options or StartOptions()
+    is_new = manager.build_session_context().model is None
     create = partial(
         create_agent_session,
         cwd=cwd,
@@ -72,6 +78,12 @@ async def open_session(
         session_manager=manager,
         ui=editor.ui,
         mode="acp",
+        model=options.model if is_new else None,
+        provider=options.provider if is_new else None,
+        thinking_level=options.thinking if is_new else None,
+        tools=with_servers(options.tools),
+        exclude_tools=options.exclude_tools,
+        flags=options.flags,
     )
     try:
         session = create()

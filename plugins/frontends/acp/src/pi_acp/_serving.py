@@ -16,6 +16,7 @@ from pi_core.base.process.signals import OrderlyEnd
 
 if TYPE_CHECKING:
     from pi_acp._greeting import Greeted
+    from pi_acp._start_options import StartOptions
     from pi_core.host import PluginHost
 
 __all__ = ["serve"]
@@ -24,7 +25,7 @@ _LAST_SECONDS = 2.8
 """Time for an orderly end: editors get the exit code within three seconds."""
 
 
-def serve(host: PluginHost, stdin: int, stdout: int, greeted: Greeted) -> int:
+def serve(host: PluginHost, stdin: int, stdout: int, greeted: Greeted, options: StartOptions | None = None) -> int:
     """Serve until stdin ends; returns the exit code.
 
     Args:
@@ -32,13 +33,14 @@ def serve(host: PluginHost, stdin: int, stdout: int, greeted: Greeted) -> int:
         stdin: The input descriptor.
         stdout: The output descriptor.
         greeted: What was already exchanged.
+        options: What the sessions have in common.
     """
     gc.freeze()
     gc.enable()  # it was disabled while pi started
-    return asyncio.run(_serve(host, stdin, stdout, greeted))
+    return asyncio.run(_serve(host, stdin, stdout, greeted, options))
 
 
-async def _serve(host: PluginHost, stdin: int, stdout: int, greeted: Greeted) -> int:
+async def _serve(host: PluginHost, stdin: int, stdout: int, greeted: Greeted, options: StartOptions | None) -> int:
     asyncio.get_running_loop().set_exception_handler(_report)
     ended: asyncio.Future[int] = asyncio.get_running_loop().create_future()
 
@@ -53,7 +55,7 @@ async def _serve(host: PluginHost, stdin: int, stdout: int, greeted: Greeted) ->
     writer = LineWriter(stdout, end)
     peer = Peer(writer)
     with OrderlyEnd(stop) as signals:
-        agent = Agent(peer, host, greeted)
+        agent = Agent(peer, host, greeted, options)
         peer.serve(agent.requests, agent.notifications)
         LineReader(stdin, peer.on_lines, end, greeted.rest).start()
         code = await ended

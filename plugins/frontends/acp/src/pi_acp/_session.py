@@ -12,7 +12,7 @@ from pi_acp._peer import AUTH_REQUIRED, RpcError
 from pi_acp._permissions import Permissions, mode_state
 from pi_acp._prompt import read_prompt
 from pi_acp._replay import replayed
-from pi_acp._tool_calls import diffs_of, path_of
+from pi_acp._tool_calls import changed_line, diffs_of, path_of
 from pi_acp._ui import AcpUI
 from pi_acp._updates import Updates
 from pi_acp._warning import warn
@@ -207,7 +207,9 @@ class EditorSession:
         diffs = await asyncio.to_thread(diffs_of, event.tool_name, event.input, self.cwd, unsaved)
         reason = await self.permissions.refusal(event, diffs, signal)
         if reason is None:
-            self.updates.begun(event.tool_call_id, diffs)
+            line = changed_line(event.tool_name, event.input, diffs)
+            at = [{"path": str(path), "line": line}] if path is not None and line is not None else None
+            self.updates.begun(event.tool_call_id, diffs, at)
             if files is not None:
                 self._for_editor.add(event.tool_call_id)
         return reason

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from pi_core.wire import dumps
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-__all__ = ["call_fields", "diffs_of", "kind_of", "output_fields", "path_of", "stored_diffs"]
+__all__ = ["call_fields", "changed_line", "diffs_of", "kind_of", "output_fields", "path_of", "stored_diffs"]
 
 _KINDS = {
     "read": "read",
@@ -121,6 +122,20 @@ def diffs_of(tool: str, arguments: Mapping[str, Any], cwd: Path, unsaved: str | 
     old = _text_of(path) if unsaved is None else unsaved
     changed = None if old is None or tool == "write" else _replaced(old, _replacements(arguments))
     return [_diff(path, old, changed)] if changed is not None else _diffs_without_file(tool, arguments, path, old)
+
+
+def changed_line(tool: str, arguments: Mapping[str, Any], diffs: list[dict[str, Any]]) -> int | None:
+    """Return the line, from 1, at which a call's differences begin; None if they are not those of the whole file."""
+    if len(diffs) != 1:
+        return None
+    old, new = diffs[0]["oldText"], diffs[0]["newText"]
+    if old is None:
+        return 1
+    if tool == "edit" and any((old, new) == pair for pair in _replacements(arguments)):
+        return 1 if _text_of(Path(diffs[0]["path"])) == old else None
+    before, after = str(old).split("\n"), str(new).split("\n")
+    same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(before, after, strict=False)))
+    return min(same + 1, len(before))
 
 
 def stored_diffs(tool: str, arguments: Mapping[str, Any], cwd: Path) -> list[dict[str, Any]]:

@@ -89,11 +89,12 @@ class Updates:
             money = {"cost": {"amount": cost, "currency": "USD"}} if cost else {}
             self.send("usage_update", used=used.tokens, size=used.context_window, **money)
 
-    def begun(self, call_id: str, diffs: list[dict[str, Any]]) -> None:
-        """Display that a call is running, and record what it changes; calls of subagents are ignored."""
+    def begun(self, call_id: str, diffs: list[dict[str, Any]], locations: list[dict[str, Any]] | None = None) -> None:
+        """Display that a call is running and where, and record what it changes; calls of subagents are ignored."""
         if call_id in self._running:
             self._running[call_id] = diffs
-            self.send("tool_call_update", toolCallId=call_id, status="in_progress")
+            at = {"locations": locations} if locations else {}
+            self.send("tool_call_update", toolCallId=call_id, status="in_progress", **at)
 
     def embed(self, call_id: str, terminal_id: str) -> None:
         """Display a terminal of the editor in place of a call's output."""

@@ -17,8 +17,9 @@ from pi_hookspecs import UserError
 from pi_hookspecs.values import Value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
+    from pi_cli._option_table import Option
     from pi_core.host import PluginRecord
 
 __all__ = ["FirstWord", "first_word", "parse", "peek"]
@@ -46,12 +47,14 @@ class FirstWord(Value):
         before: The options before it.
         strays: The options in ``before`` that belong to a prompt and that no subcommand accepts.
         after: The arguments after it.
+        stray_arguments: The strays with their values, as arguments.
     """
 
     text: str
     before: Options
     strays: tuple[str, ...]
     after: tuple[str, ...]
+    stray_arguments: tuple[str, ...] = ()
 
 
 def first_word(arguments: Sequence[str], records: Iterable[PluginRecord] = ()) -> FirstWord | None:
@@ -83,8 +86,18 @@ def first_word(arguments: Sequence[str], records: Iterable[PluginRecord] = ()) -
     ):
         return None
     taken = {name for option in common_options() for name in option.names}
-    strays = tuple(dict.fromkeys(each.names[-1] for each in given if each.names[-1] not in taken))
-    return FirstWord(words[0], before, strays, tuple(arguments[len(argued) - len(words) + 1 :]))
+    strays = {each.names[-1]: each for each in given if each.names[-1] not in taken}
+    values = tuple(part for name, each in strays.items() for part in _written(name, each, params[each.destination]))
+    return FirstWord(words[0], before, tuple(strays), tuple(arguments[len(argued) - len(words) + 1 :]), values)
+
+
+def _written(name: str, option: Option, value: Any) -> Iterator[str]:
+    """Yield the arguments that give an option its value."""
+    if option.is_switch:
+        yield name
+        return
+    for each in value if option.multiple else (value,):
+        yield from (name, str(each))
 
 
 def parse(arguments: Sequence[str], records: Iterable[PluginRecord] = ()) -> Options:

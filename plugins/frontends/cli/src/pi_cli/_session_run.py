@@ -14,7 +14,7 @@ from pi_cli._report import say, trace_line, warn
 from pi_hookspecs import PiError, UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from pi_cli._model_choice import ModelChoice
@@ -27,9 +27,6 @@ if TYPE_CHECKING:
     from pi_hookspecs import Mode
 
 __all__ = ["run_mode"]
-
-_OF_SERVERS = ("mcp__*", "*_mcp_resource*", "tool_searc[h]")
-"""The tools of MCP servers, and the tools that find them; patterns, since a name without a tool causes a warning."""
 
 
 def run_mode(modes: Iterator[Mode], options: Options, host: PluginHost, cwd: Path, environ: Mapping[str, str]) -> int:
@@ -108,6 +105,7 @@ async def _create(
     """Return the session of a front end, not started."""
     from pi_cli._prompt_options import resource_loader
     from pi_cli._session_choice import choose_session
+    from pi_core.conversation.tool_selection import with_servers
     from pi_core.create import create_agent_session
 
     host = models.host
@@ -124,7 +122,7 @@ async def _create(
         model=choice.model,
         thinking_level=choice.thinking_level,
         model_registry=models,
-        tools=_with_servers(options.tools),
+        tools=with_servers(options.tools),
         exclude_tools=options.exclude_tools,
         resource_loader=resource_loader(options.prompt_options, environ),
         settings=host.settings,
@@ -139,14 +137,6 @@ async def _create(
 
         session.set_scoped_models([ScopedModel(each.model, each.thinking_level) for each in choice.scope])
     return session
-
-
-def _with_servers(selected: Sequence[str] | None) -> Sequence[str] | None:
-    """Return the selected tools and all tools of MCP servers, which are chosen by configuring servers, or by name."""
-    only_changes = all(item[:1] in ("+", "-") for item in selected or ())
-    if selected is None or only_changes or any(item.lstrip("+-").startswith("mcp__") for item in selected):
-        return selected
-    return [*selected, *_OF_SERVERS]
 
 
 async def _drive(mode: Mode, session: AgentSession, options: Options, last_moment: LastMoment) -> int:

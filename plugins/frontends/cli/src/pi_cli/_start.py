@@ -22,7 +22,14 @@ from pi_cli._option_table import plugin_flags
 from pi_cli._own_stdout import keep_stdout, reserves_stdout
 from pi_cli._project import open_host
 from pi_cli._report import warn
-from pi_cli._subcommands import help_of_subcommand, options_for, refuse_as_prompt, refuse_near_miss, run_subcommand
+from pi_cli._subcommands import (
+    help_of_subcommand,
+    options_for,
+    refuse_as_prompt,
+    refuse_near_miss,
+    run_after_flags,
+    run_subcommand,
+)
 from pi_core.host.records import required_plugins
 from pi_hookspecs import UnknownName, UserError
 
@@ -76,6 +83,9 @@ def start(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
         return done
     load()
     done = run_subcommand(word, host)  # of a local extension
+    if done is not None:
+        return done
+    done = None if early.print_only else run_after_flags(arguments, host)
     if done is not None:
         return done
     refuse_near_miss(word, host)

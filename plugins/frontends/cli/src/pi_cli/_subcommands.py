@@ -28,6 +28,7 @@ __all__ = [
     "options_for",
     "refuse_as_prompt",
     "refuse_near_miss",
+    "run_after_flags",
     "run_subcommand",
 ]
 
@@ -95,12 +96,12 @@ def run_subcommand(
     subcommand, ours = _find(host, word)
     if word is None or subcommand is None:
         return None
-    if word.strays:
+    if word.strays and not subcommand.takes_options:
         _refuse(word)
     _give_stdout(ours=ours)
     if load_extensions is not None and not (ours and word.text in _WITHOUT_EXTENSIONS):
         load_extensions()
-    return _run(subcommand, word.after, host)
+    return _run(subcommand, (*word.stray_arguments, *word.after), host)
 
 
 def help_of_subcommand(word: FirstWord | None, host: PluginHost) -> int | None:
@@ -164,6 +165,19 @@ def _give_stdout(*, ours: bool) -> None:
         keep_stdout(when=True)
     else:
         release_stdout()
+
+
+def run_after_flags(arguments: Sequence[str], host: PluginHost) -> int | None:
+    """Run a subcommand that takes the options of a prompt, after an option of a plugin; return its exit code, or None.
+
+    Without the plugins' options, ``first_word`` cannot distinguish its name from the value of such an option.
+    """
+    names = {name for name in host.registered_names(_HOOK) if " " not in name}
+    if names.isdisjoint(arguments):
+        return None
+    word = first_word(arguments, host.registering("register_flags"))
+    subcommand, _ = _find(host, word)
+    return run_subcommand(word, host) if subcommand is not None and subcommand.takes_options else None
 
 
 def refuse_as_prompt(arguments: Sequence[str], records: Sequence[PluginRecord], host: PluginHost) -> None:
