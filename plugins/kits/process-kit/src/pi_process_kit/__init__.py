@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # what a type checker sees; ``_HOMES`` says the same at run t
 
 _HOMES = {
     "_child": "Child start_child",
-    "_confined": "confined confinement_abi",
+    "_confined": "confined confined_calls confinement_abi",
     "_engine": "Engine LocalEngine StopTasks",
     "_errors": "ProcessFailure",
     "_pi": "PiAnswer PiEnd pi_events run_pi",

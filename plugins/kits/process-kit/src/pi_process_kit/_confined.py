@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["confined", "confinement_abi"]
+__all__ = ["confined", "confined_calls", "confinement_abi"]
 
 
 def confined(
@@ -46,6 +46,25 @@ def confined(
         "--",
         *argv,
     )
+
+
+def confined_calls() -> bytes | None:
+    """Return the filter of system calls of ``confined`` with all sockets, as BPF for another sandbox.
+
+    It refuses io_uring, BPF, kernel keys, opening files by handle, typing into the terminal, and sockets other than
+    those of Unix, of the internet, and the one that lists network interfaces.
+
+    Returns:
+        None on a machine whose system calls are not known.
+    """
+    if sys.platform != "linux":
+        return None
+    from pi_process_kit._supervisor.confine import call_filter
+
+    try:
+        return call_filter("all")
+    except OSError:
+        return None
 
 
 def confinement_abi() -> int:

@@ -10,10 +10,10 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from pi_hookspecs import PiError
-from pi_process_kit import confinement_abi
+from pi_process_kit import confined_calls, confinement_abi
 from pi_sandbox._bwrap import bwrap_argv
 from pi_sandbox._landlock import landlock_argv
 from pi_sandbox._options import Options
@@ -46,10 +46,22 @@ class Engine:
     Attributes:
         name: As in ``sandbox.mode``.
         program: Path of its program; None for Landlock.
+        calls: For bubblewrap, a file with the filter of system calls, which no program may change.
     """
 
     name: str
     program: str | None = None
+    calls: str | None = None
+
+    def with_calls(self, folder: str) -> Engine:
+        """Return the engine with a filter of system calls, which is written to a private folder."""
+        calls = confined_calls() if self.name == "bwrap" else None
+        if calls is None:
+            return self
+        path = os.path.join(folder, "calls.bpf")
+        with open(path, "wb") as file:
+            file.write(calls)
+        return evolve(self, calls=path)
 
     def argv(self, argv: Sequence[str], policy: Policy, cwd: str, proxy: Way | None = None) -> Sequence[str]:
         """Return the command that runs a program, an absolute path, in the sandbox.
@@ -65,7 +77,7 @@ class Engine:
         assert self.program is not None  # noqa: S101 - all others are programs
         if self.name == "seatbelt":
             return seatbelt_argv(self.program, argv, policy, proxy)
-        return bwrap_argv(self.program, argv, policy, cwd, proxy)
+        return bwrap_argv(self.program, argv, policy, cwd, proxy, calls=self.calls)
 
 
 def choose_engine(mode: str) -> Engine:
@@ -117,7 +129,7 @@ def _probe(engine: Engine) -> str | None:
         policy = make_policy(Options(deny_read=(str(home / "secret"),)), env={}, **places)
         shell = shutil.which("bash") or "/bin/sh"
         program = (shell, "-c", _PROBE, "probe", str(home), str(server.getsockname()[1]))
-        problem = _run(engine.argv(program, policy, str(cwd)), str(cwd))
+        problem = _run(engine.with_calls(root).argv(program, policy, str(cwd)), str(cwd))
         if problem is not None or not (cwd / "inside").exists():
             return problem or "the working directory could not be changed"
         if (home / "outside").exists():

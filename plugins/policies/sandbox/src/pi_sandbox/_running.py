@@ -13,31 +13,42 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection
 
-__all__ = ["end_processes", "running"]
+__all__ = ["end_processes", "now_in_ticks", "running"]
 
+_STARTED = 19
+"""Position of the start time in /proc/PID/stat, behind the name."""
 _ROUNDS = 50
 _PAUSE = 0.02
 
 
-def running(temp: str, others: Collection[str] = ()) -> list[int]:
+def now_in_ticks() -> int:
+    """Return the time as the kernel counts the start of processes; 0 where it does not."""
+    clock = getattr(time, "CLOCK_BOOTTIME", None)
+    return int(time.clock_gettime(clock) * os.sysconf("SC_CLK_TCK")) if clock is not None else 0
+
+
+def running(temp: str, since: int, others: Collection[str] = ()) -> list[int]:
     """Return the processes of a session's sandbox.
 
     Args:
         temp: The session's folder for temporary files.
-        others: The same of other sessions in this process, whose processes are left out.
+        since: When the session began, see ``now_in_ticks``.
+        others: The same as ``temp`` of other sessions in this process, whose processes are left out.
     """
     if not os.path.isdir("/proc/self"):
         return []
-    filters, below = _filters(os.getpid()), _below(os.getpid())
-    return [pid for pid in _processes() if pid != os.getpid() and _is_of(pid, pid in below, filters, temp, others)]
+    own = os.getpid()
+    parents, started = _processes(since)
+    below, filters = _below(own, parents), _filters(own)
+    return [pid for pid in started if pid != own and _is_of(pid, pid in below, filters, temp, others)]
 
 
-def end_processes(temp: str, others: Collection[str]) -> None:
+def end_processes(temp: str, since: int, others: Collection[str]) -> None:
     """Kill the processes of a session's sandbox, with what they start meanwhile."""
     for _ in range(_ROUNDS):
-        left = running(temp, others)
+        left = running(temp, since, others)
         if not left:
             return
         for pid in left:
@@ -53,16 +64,24 @@ def _is_of(pid: int, below: bool, filters: int, temp: str, others: Collection[st
     return below and _filters(pid) > filters and not any(os.fsencode(other) in environment for other in others)
 
 
-def _processes() -> Iterator[int]:
-    return (int(name) for name in os.listdir("/proc") if name.isdigit())
+def _processes(since: int) -> tuple[dict[int, int], list[int]]:
+    """Return the parents of all processes that have not ended, and the processes that were started since then."""
+    parents, started = {}, []
+    for name in os.listdir("/proc"):
+        if not name.isdigit():
+            continue
+        fields = _read(int(name), "stat").rpartition(b")")[2].split()
+        if len(fields) > _STARTED and fields[0] != b"Z":
+            parents[int(name)] = int(fields[1])
+            if int(fields[_STARTED]) >= since:
+                started.append(int(name))
+    return parents, started
 
 
-def _below(root: int) -> set[int]:
+def _below(root: int, parents: dict[int, int]) -> set[int]:
     children: dict[int, list[int]] = {}
-    for pid in _processes():
-        fields = _read(pid, "stat").rpartition(b")")[2].split()
-        if len(fields) > 1 and fields[0] != b"Z":
-            children.setdefault(int(fields[1]), []).append(pid)
+    for pid, parent in parents.items():
+        children.setdefault(parent, []).append(pid)
     found = [root]
     for pid in found:
         found += children.get(pid, ())

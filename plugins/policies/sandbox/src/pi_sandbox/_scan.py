@@ -93,7 +93,7 @@ class _Listing:
 
     Attributes:
         stamp: Changes with the content.
-        below: Names of the folders in it that are scanned, too.
+        below: Paths of the folders in it that are scanned, too.
         found: Names of protected files that it may hold.
         git: Whether it is a git folder.
     """
@@ -156,7 +156,7 @@ class Scanner:
                 found.repositories.add(path)
             for name in listing.found:
                 self._read(path, name, place, listing.git, found.items)
-            waiting.extend(os.path.join(path, name) for name in listing.below)
+            waiting.extend(listing.below)
         self._listings, self._items = listings, found.items
         return found
 
@@ -190,7 +190,7 @@ class Scanner:
             found.append(".git")
         if self._names_count_in(path):
             found += [each for name in kinds if name in self._names for each in self._names[name]]
-        return _Listing(stamp, settled, tuple(below), tuple(found), git)
+        return _Listing(stamp, settled, tuple(os.path.join(path, name) for name in below), tuple(found), git)
 
     def _names_count_in(self, path: str) -> bool:
         if path in self._roots:

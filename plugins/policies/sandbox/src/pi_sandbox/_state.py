@@ -19,7 +19,7 @@ from pi_sandbox._landlock import DEVICES
 from pi_sandbox._options import read_options
 from pi_sandbox._policy import Way, make_policy
 from pi_sandbox._proxy import Proxy
-from pi_sandbox._running import end_processes, running
+from pi_sandbox._running import end_processes, now_in_ticks, running
 from pi_sandbox._scan import Scanner
 
 if TYPE_CHECKING:
@@ -73,9 +73,9 @@ class Sandbox:
         self, options: Options, cwd: str, agent_dir: str, env: Mapping[str, str], names: Sequence[str] = ()
     ) -> None:
         self.options = options
-        self.engine: Engine = _engine(options.mode)
         self._temp = tempfile.TemporaryDirectory(prefix="pi-sandbox-")
         self._private = tempfile.TemporaryDirectory(prefix="pi-sandbox-proxy-")
+        self.engine: Engine = _engine(options.mode).with_calls(self._private.name)
         self._proxy: Proxy | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._way: Way | None = None
@@ -86,6 +86,7 @@ class Sandbox:
         self._lasting = self._active = self._left = False
         self._watch: asyncio.Task[None] | None = None
         self._lock: tuple[asyncio.AbstractEventLoop, asyncio.Lock] | None = None
+        self._ticks = now_in_ticks()
         self._granted: tuple[str, ...] = ()
         self._places = {"cwd": cwd, "home": os.path.expanduser("~"), "agent_dir": agent_dir}
         self._names = tuple(names)
@@ -197,6 +198,8 @@ class Sandbox:
         return self._lock[1]
 
     async def _is_quiet(self) -> bool:
+        if not self._active:
+            return True
         return not self._calls and not self._lasting and not await asyncio.to_thread(self._running)
 
     async def settled(self) -> Sequence[Undone]:
@@ -213,7 +216,7 @@ class Sandbox:
         if self._watch is not None:
             self._watch.cancel()
         if self._active:
-            await asyncio.to_thread(end_processes, self._temp.name, others)
+            await asyncio.to_thread(end_processes, self._temp.name, self._ticks, others)
         return await self.settled()
 
     def follow(self, earlier: Sandbox) -> None:
@@ -230,7 +233,7 @@ class Sandbox:
         return self._temp.name
 
     def _running(self) -> list[int]:
-        return running(self._temp.name)
+        return running(self._temp.name, self._ticks)
 
     def _begin_watch(self) -> None:
         if self._watch is None or self._watch.done():

@@ -8,7 +8,8 @@ The kernel enforces the restrictions; nothing that runs below them can take them
 
 - files can be read only below the paths in ``read`` and ``write``, and changed only below ``write``; folders can be
   listed below ``list``, too;
-- sockets: none (``none``), TCP to the listed ports (``tcp``), or all (``all``);
+- sockets: none (``none``), TCP to the listed ports (``tcp``), or all of the internet and of this machine (``all``), but
+  not those of virtual machines and of the kernel, apart from the one that lists network interfaces;
 - signals and abstract Unix sockets reach no process outside;
 - no other process's memory or environment, no io_uring, kernel keys, BPF or typing into the terminal;
 - of root's capabilities those over files alone are left, and no program gains any (set-user-id, file capabilities).
@@ -25,7 +26,7 @@ import sys
 from contextlib import suppress
 from functools import cache
 
-__all__ = ["MIN_ABI", "Rulesets", "enter", "landlock_abi"]
+__all__ = ["MIN_ABI", "Rulesets", "call_filter", "enter", "landlock_abi"]
 
 MIN_ABI = 3
 """Before it, truncating a file could not be refused."""
@@ -114,7 +115,7 @@ class Rulesets:
         with suppress(OSError, ValueError):  # the child fails with it, too, and reports it
             self._latest = Ruleset(options)
             _capabilities()
-            _program(self._latest.sockets)
+            call_filter(self._latest.sockets)
 
     def of(self, options: list[bytes]) -> Ruleset:
         """Return the ruleset for options, in the child that was forked after ``prepare``.
@@ -143,7 +144,7 @@ def enter(argv: list[bytes], rulesets: Rulesets | None = None) -> list[bytes]:
     _drop_capabilities()
     _check(_libc().syscall(_RESTRICT_SELF, ruleset.descriptor, 0), "landlock_restrict_self")
     ruleset.close()
-    _filter_calls(_program(ruleset.sockets))
+    _filter_calls(call_filter(ruleset.sockets))
     return program
 
 
@@ -249,6 +250,7 @@ _NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16
 _X32 = 0x40000000
 _FAST_OPEN = 0x20000000
 _TYPING = (0x5412, 0x541C)  # TIOCSTI, TIOCLINUX
+_FAMILIES, _NETLINK, _ROUTES = (1, 2, 10), 16, 0
 _INTERNET, _STREAM, _TCP = (2, 10), (1,), (0, 6)  # Landlock does not judge MPTCP
 
 _MACHINES = {
@@ -270,8 +272,11 @@ refused calls: kernel keys, bpf, perf_event_open, open_by_handle_at, and io_urin
 
 
 @cache
-def _program(sockets: str) -> bytes:
+def call_filter(sockets: str) -> bytes:
     """Return the filter of system calls, as BPF.
+
+    Args:
+        sockets: ``none``, ``tcp`` or ``all``.
 
     Raises:
         OSError: This machine's calls are not known.
@@ -292,6 +297,8 @@ def _program(sockets: str) -> bytes:
         code += _call(calls["socket"], kinds)
         for number, flags in sends:  # a fast open connects without being judged by Landlock
             code += _call(number, [_op(_LOAD, _argument(flags)), _op(_ANY_BIT, _FAST_OPEN, 0, 1), _refuse()])
+    else:
+        code += _call(calls["socket"], _ordinary_families())
     return b"".join([*code, _op(_RETURN, _ALLOW)])
 
 
@@ -315,6 +322,13 @@ def _call(number: int, body: list[bytes]) -> list[bytes]:
 def _only(offset: int, allowed: tuple[int, ...], mask: int = 0xFFFFFFFF) -> list[bytes]:
     tests = [_op(_EQUAL, value, len(allowed) - place) for place, value in enumerate(allowed)]
     return [_op(_LOAD, offset), _op(_AND, mask), *tests, _refuse(errno.EACCES)]
+
+
+def _ordinary_families() -> list[bytes]:
+    """Return the test that a socket is of Unix, of the internet, or lists network interfaces."""
+    families = [_op(_EQUAL, family, 6 - place) for place, family in enumerate(_FAMILIES)]
+    routes = [_op(_EQUAL, _NETLINK, 0, 2), _op(_LOAD, _argument(2)), _op(_EQUAL, _ROUTES, 1)]
+    return [_op(_LOAD, _argument(0)), *families, *routes, _refuse(errno.EACCES)]
 
 
 def _if_one_of(refused: tuple[int, ...]) -> list[bytes]:
