@@ -144,6 +144,24 @@ async def test_files_elsewhere_and_files_that_run_later_are_asked_about(
     assert not fake_tools["write"].calls
 
 
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("AGENTS.md", "sub/AGENTS.MD", "CLAUDE.md", ".mcp.json", ".claude/agents/x.md", ".agents/skills/x/SKILL.md"),
+        *(".gitmodules", ".gitattributes", "tests/conftest.py"),
+    ],
+)
+async def test_files_that_agents_git_and_tests_follow_are_asked_about(
+    pi_session: AgentSession, script: ScriptedProvider, fake_tools: dict[str, FakeTool], fake_ui: FakeUI, path: str
+) -> None:
+    fake_ui.answers(False)
+
+    result = await run(pi_session, script, "write", path=path, content="x")
+
+    assert "runs-later" in result
+    assert fake_tools["write"].calls == []
+
+
 @ruled(protectedPaths=["!.envrc"])
 async def test_a_name_that_the_user_takes_out_is_written_unasked(
     pi_session: AgentSession, script: ScriptedProvider, fake_tools: dict[str, FakeTool]

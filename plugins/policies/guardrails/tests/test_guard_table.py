@@ -94,6 +94,17 @@ def test_a_command_of_the_table_is_judged_as_it_should_be(row: Row) -> None:
     assert not row.is_wrong, f"wanted {row.verdict}: {row.reason}"
 
 
+@pytest.mark.parametrize(("name", "is_allowed"), [("dangerous.txt", False), ("everyday.txt", True)])
+def test_more_commands_are_judged_as_they_should_be(name: str, is_allowed: bool) -> None:
+    text = TABLE.with_name(name).read_text(encoding="utf-8")
+    commands = [line.replace("↵", "\n") for line in text.splitlines() if not line.startswith("# ")]
+
+    wrong = [each for each in commands if (verdict_of(each) == "allow") != is_allowed]
+
+    assert wrong == []
+    assert len(commands) >= 150
+
+
 @pytest.mark.parametrize("held_out", [False, True])
 def test_each_half_of_the_table_is_large_and_has_both_kinds(held_out: bool) -> None:
     kinds = Counter(row.verdict == "allow" for row in ROWS if row.held_out == held_out)

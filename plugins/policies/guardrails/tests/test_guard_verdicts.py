@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pi_guardrails import _ground
+from pi_guardrails import _ground, _paths
 from pi_guardrails._findings import worst
 from pi_guardrails._judge import judge_command
 from pi_guardrails._paths import Places
@@ -89,3 +89,23 @@ def test_patterns_that_match_too_many_files_are_asked_about(monkeypatch: pytest.
 
     assert gravest is not None
     assert "more files than can be looked at" in gravest.why
+
+
+def test_emptying_a_file_is_asked_about_if_something_is_lost(tmp_path: Path) -> None:
+    (tmp_path / "app.db").write_text("work")
+    (tmp_path / "empty.txt").write_text("")
+    (tmp_path / "app.log").write_text("lines")
+    places = Places(cwd=str(tmp_path), home="/home/ann", agent_dir="/home/ann/.pi/agent", project=str(tmp_path))
+
+    def is_asked(command: str) -> bool:
+        gravest = worst(judge_command(command, places))
+        return gravest is not None and gravest.verdict == "ask"
+
+    ways = ("> {}", ": > {}", "cp /dev/null {}", "dd if=/dev/zero of={} count=1", "sed -i d {}", "tee {} < /dev/null")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_paths, "_TEMPORARY", ())  # where the tests run
+        found = {
+            name: [is_asked(way.format(name)) for way in ways] for name in ("app.db", "new.txt", "empty.txt", "app.log")
+        }
+
+    assert found == {"app.db": [True] * 6, "new.txt": [False] * 6, "empty.txt": [False] * 6, "app.log": [False] * 6}

@@ -27,7 +27,7 @@ READERS = frozenset(
 )
 TARS = frozenset({"tar", "gtar", "bsdtar"})
 _UNPACKERS = TARS | {"unzip", "7z", "cpio", "jar", "unrar"}
-_LAST = frozenset("cp ditto install ln mv rsync scp".split())
+_LAST = frozenset("convert cp ditto ffmpeg install ln magick mv qpdf rsync scp sox".split())
 _ALL = frozenset(
     "bunzip2 bzip2 dos2unix ed ex gunzip gzip lz4 patch sponge tee truncate unix2dos unlz4 unxz unzstd xz zstd".split()
 )

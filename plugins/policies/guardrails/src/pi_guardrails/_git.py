@@ -106,6 +106,9 @@ def _restore(texts: list[str]) -> Iterator[Judgement]:
 def _branch(texts: list[str]) -> Iterator[Judgement]:
     if "D" in _letters(texts) or ("d" in _letters(texts) and "f" in _letters(texts)) or _long(texts, "--del", "--forc"):
         yield "ask", "git-rewrite", "it deletes a branch, merged or not"
+    names = [text for text in texts if not text.startswith("-")]
+    if _letters(texts) & {"M", "C"} and len(names) > 1:
+        yield "ask", "git-rewrite", "it replaces a branch, merged or not"
 
 
 def _switch(texts: list[str]) -> Iterator[Judgement]:
@@ -168,6 +171,11 @@ def _each_commit(texts: list[str]) -> Iterator[Judgement]:
         yield "ask", "dynamic-command", "it runs a command for each commit"
 
 
+def _apply(texts: list[str]) -> Iterator[Judgement]:
+    if _long(texts, "--unsafe", "--dir"):
+        yield "ask", "writes", "what it changes may lie anywhere"
+
+
 def _submodule(texts: list[str]) -> Iterator[Judgement]:
     if "deinit" in texts:
         yield "ask", *_DISCARDS
@@ -176,6 +184,8 @@ def _submodule(texts: list[str]) -> Iterator[Judgement]:
 
 
 _JUDGES: dict[str, Callable[[list[str]], Iterator[Judgement]]] = {
+    "am": _apply,
+    "apply": _apply,
     "bisect": _each_commit,
     "branch": _branch,
     "checkout": _checkout,

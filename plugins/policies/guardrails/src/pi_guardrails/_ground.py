@@ -105,6 +105,14 @@ class Ground:
         if written and self.lost and not os.path.isabs(path):
             self.add("ask", "writes", f"where {path!r} lies is known only when it runs, because of cd")
 
+    def empty(self, word: Word, base: Places, command: str | None = None) -> None:
+        """Judge a file that a command empties: its content is lost, unless it is a log or does not exist yet."""
+        path = word.text
+        if not word.known:
+            self.add("ask", "delete", f"which file it empties is known only when it runs: {word.source}", command)
+        elif base.may_hold_work(path):
+            self.add("ask", "delete", f"it empties {path!r}", command, path=None if command else base.meanings(path)[1])
+
     def _matches(self, path: str, base: Places) -> tuple[str, ...]:
         if self._matched > _MOST_FILES:
             self.add("ask", "unparsed", "its patterns match more files than can be looked at")

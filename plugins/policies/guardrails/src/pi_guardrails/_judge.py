@@ -9,8 +9,10 @@ from attrs import evolve
 
 from pi_guardrails import _git as git_rules
 from pi_guardrails._call import Call
+from pi_guardrails._emptying import emptied_by, is_emptying
 from pi_guardrails._files import READERS, files_of, written_files
 from pi_guardrails._ground import Ground
+from pi_guardrails._names import with_usual_name
 from pi_guardrails._options import can_start_programs, starts_program
 from pi_guardrails._programs import SQL_CLIENTS, judge_program, sql_danger
 from pi_guardrails._script import Command, read_script
@@ -47,7 +49,9 @@ _STARTED = frozenset(
 """Programs that are searched for among the arguments of programs that may start others."""
 
 _ASSIGNS = frozenset("env sudo doas make gmake export declare typeset readonly local cross-env".split())
-_MODULES = {name: name for name in ("pip", "pipx", "uv", "http.server", "twine")} | {"pi_cli": "pi"}
+_MODULES = {
+    name: name for name in ("pip", "pipx", "uv", "http.server", "twine", "venv", "virtualenv", "alembic", "flask")
+} | {"pi_cli": "pi"}
 """Modules after Python's ``-m`` that are judged like the program of that name."""
 
 _CODE_MODULES = {"timeit": "", "pdb": "-c", "IPython": "-c", "code": ""}
@@ -112,6 +116,8 @@ class Judge:
         for redirect in script.redirects:
             self.ground.redirect(redirect)
             for base in self.ground.bases:
+                if is_emptying(redirect):
+                    self.ground.empty(redirect.target, base)
                 self._trail.redirect(redirect, base)
         callers = [each for each in script.commands if each.words and each.words[0].text in script.functions]
         shells = [each for each in script.commands if [word.text for word in each.words] == ["exec"]]
@@ -134,15 +140,18 @@ class Judge:
             self._add("ask", "dynamic-command", f"which program {first.source!r} is, is known only when it runs", text)
             return
         self._add("allow", "known", "nothing speaks against it", text)
-        name = name.removesuffix(".exe")
         if "/" in first.text:
             self._runs_file(first, text, None)
+        name, words = with_usual_name(command.words, name.removesuffix(".exe"))
+        command, arguments = evolve(command, words=words), words[1:]
         for base in self.ground.bases:
             call = Call(name=name, arguments=arguments, places=base, command=command, values=self._values)
             for verdict, rule, why in judge_program(call):
                 self._add(verdict, rule, why, text)
             for word, how in files_of(call):
                 self.ground.file_in(word, how, base)
+            for word in emptied_by(call):
+                self.ground.empty(word, base, text)
             self._trail.follow(call, text)
         self._options(name, arguments, text)
         self._code(name, command, depth, text)
@@ -235,6 +244,8 @@ class Judge:
         elif name in ("find", "fd", "fdfind"):
             for words in (commands_of_find if name == "find" else commands_of_fd)(arguments):
                 self.command(evolve(command, words=words), depth + 1)
+        elif name == "shopt" and _turns_on_aliases(arguments):
+            self._add("ask", "dynamic-command", "it turns on aliases, under which programs have other names", text)
         elif name in (".", "source") and arguments:
             self._sourced(arguments[0], command, depth, text)
         else:
@@ -382,6 +393,11 @@ class Judge:
 
 def _is_about_itself(arguments: tuple[Word, ...]) -> bool:
     return len(arguments) == 1 and arguments[0].text in ("-V", "--version", "-h", "--help", "-k", "-K")
+
+
+def _turns_on_aliases(arguments: tuple[Word, ...]) -> bool:
+    texts = [word.text for word in arguments]
+    return "expand_aliases" in texts and any(re.match(r"-\w*s", text) for text in texts)
 
 
 def _subcommand(name: str, arguments: tuple[Word, ...]) -> tuple[str, tuple[Word, ...]]:

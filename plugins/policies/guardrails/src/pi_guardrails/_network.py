@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from pi_guardrails._call import Call, Judgement
+    from pi_guardrails._paths import Places
     from pi_guardrails._words import Word
 
 __all__ = ["SENDERS", "addresses", "sends"]
@@ -82,6 +83,8 @@ def sends(call: Call) -> Iterator[Judgement]:
         return
     if len([word for word in call.arguments if not word.known]) > _MOST_LOOKS:
         yield "ask", _RULE, f"it sends more {_TO} than can be looked at"
+    if call.name == "gh":
+        yield from _secret_files(call)
     for word in _worth_a_look(call) if call.name != "gh" else ():
         if (secret := _carried(call, word)) is not None:
             yield "ask", _RULE, f"it sends {secret} {_TO}"
@@ -97,6 +100,9 @@ def addresses(call: Call) -> Iterator[Judgement]:
     """Yield findings about an address among the arguments of any program, which may connect to it."""
     if call.name in READERS:
         return
+    needed = _KEEPS.get(call.name)
+    if needed is not None and (not needed or any(word.text in needed.split() for word in call.arguments)):
+        yield from _secret_files(call)
     for word in call.arguments:
         if (
             _ADDRESS.match(word.text)
@@ -105,6 +111,41 @@ def addresses(call: Call) -> Iterator[Judgement]:
         ):
             yield "ask", _RULE, f"it sends {carried} {_TO}"
             break
+
+
+_KEEPS = {
+    **dict.fromkeys(("docker", "podman", "buildah", "nerdctl"), "build buildx tag push commit bake"),
+    "git": "commit tag notes push send-email",
+    **dict.fromkeys("glab hub tea jira linear sentry-cli slack-cli netlify vercel heroku flyctl fly doctl".split(), ""),
+    **dict.fromkeys("bb az-devops notion-cli twilio stripe wrangler railway render supabase firebase".split(), ""),
+}
+"""Programs that send or keep their arguments where others may read them, and the subcommands with which they do."""
+
+_TELLS = frozenset("env printenv export set declare op pass gopass secret-tool keyring bw".split())
+"""Programs that print secrets without naming a file."""
+
+
+def _secret_files(call: Call) -> Iterator[Judgement]:
+    """Yield a finding if an argument is the content of a protected file, or what prints secrets."""
+    for word in _worth_a_look(call):
+        for source in call.sources(word):
+            if _SUBSTITUTION.search(source) and len(source) <= _LONGEST and (what := _secret_in(source, call.places)):
+                yield "ask", _RULE, f"it sends {what} {_TO}"
+                return
+
+
+def _secret_in(source: str, places: Places) -> str | None:
+    for command in read_script(f"x {source}", {"HOME": places.home}).commands:
+        words = [word for word in (*command.words, *command.reads) if word.known]
+        if words and words[0].text == "x":
+            words = words[1:]
+        if words and words[0].text.rsplit("/", 1)[-1] in _TELLS:
+            return f"what {words[0].text} prints"
+        for word in words:
+            pattern = places.protection(word.text)
+            if pattern is not None and pattern != ".git" and not places.runs_later(pattern):
+                return repr(word.text)
+    return None
 
 
 def _worth_a_look(call: Call) -> list[Word]:
@@ -265,7 +306,9 @@ def _shares(_call: Call) -> Iterator[Judgement]:
     yield "ask", _RULE, f"it sends files {_TO}, or lets others reach this one"
 
 
-_READING = frozenset("nc ncat netcat telnet mail mailx sendmail mutt msmtp http https xh socat".split())
+_READING = frozenset(
+    "nc ncat netcat telnet mail mailx sendmail mutt msmtp http https xh socat nslookup websocat grpcurl".split()
+)
 """Programs that send their standard input."""
 
 SENDERS: dict[str, Callable[[Call], Iterator[Judgement]] | None] = {

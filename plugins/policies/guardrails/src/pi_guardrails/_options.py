@@ -31,7 +31,7 @@ _STARTS_PROGRAMS = {
     **dict.fromkeys(("git fetch", "git pull", "git push", "git ls-remote", "git archive", "git submodule"), _REMOTE),
     **dict.fromkeys(("pdflatex", "latex", "lualatex", "xelatex", "tex", "latexmk"), _LATEX),
     **dict.fromkeys(("make", "gmake"), "--eval SHELL= .SHELLFLAGS= MAKEFLAGS="),
-    **dict.fromkeys(("npm", "npx"), "-c --call"),
+    **dict.fromkeys(("npm", "npx", "pnpm"), "-c --call --script-shell --globalconfig --userconfig --node-options"),
     **dict.fromkeys(("ag", "ack", "bat", "batcat", "delta"), "--pager"),
     **dict.fromkeys(("youtube-dl", "yt-dlp"), "--exec --netrc-cmd"),
     **dict.fromkeys(("node", "nodejs"), "data: --import=data: --loader=data: --experimental-loader=data:"),

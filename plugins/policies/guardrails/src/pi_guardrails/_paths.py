@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
+import re
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -26,6 +27,9 @@ _FAMILIES = (
     "/usr/share /usr/include /var/log /var/www /opt/homebrew /Volumes"
 ).split()
 _TEMPORARY = ("/tmp", "/var/tmp")  # noqa: S108 - to be compared with
+_REGENERATED = re.compile(r"(?i)\.(log|out|err|tmp|temp|pid|lock|cache|swp|part|trace|prof)(\.\d+)?$")
+"""Names of files that programs write again."""
+
 _HARMLESS = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/zero"})
 _MOST_FILES = 1000
 _LONGEST = 4096
@@ -116,6 +120,14 @@ class Places:
             return os.stat(self.meanings(path)[1]).st_size
         except (OSError, ValueError):
             return None
+
+    def may_hold_work(self, path: str) -> bool:
+        """Whether emptying a file may lose something: it exists and has content, and is no log or temporary file."""
+        if _REGENERATED.search(path) or (self.leaves_project(path) and not self.is_outside(path)):
+            return False
+        if self._is_harmless(self.meanings(path)[1]):
+            return False
+        return (self.size(path) or 0) > 0 or not os.path.isdir(self.cwd)
 
     def meanings(self, path: str) -> tuple[str, str]:
         """Return a path as written, absolute and without dots, and where it really leads."""

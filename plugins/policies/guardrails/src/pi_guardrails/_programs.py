@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from attrs import evolve
+
 from pi_guardrails._files import extracts_into
 from pi_guardrails._git import git
 from pi_guardrails._network import SENDERS, addresses, sends
@@ -26,6 +28,12 @@ if TYPE_CHECKING:
 __all__ = ["SQL_CLIENTS", "judge_program", "sql_danger"]
 
 SQL_CLIENTS = frozenset("psql mysql mariadb sqlite3 sqlcmd clickhouse-client cockroach duckdb sqlplus".split())
+
+_EVERYTHING = re.compile(r"(.*/)?(\*|\.\*|\*\*|\*\.\*|\.\[!\.\]\*|\{,\.\}\*)")
+_UNREADABLE = re.compile(
+    r"0*[0-3]?[0-3][0-7]{2}|0+|[ugoa]*[ua][ugoa]*-[wx]*r[rwx]*|-[wx]*r[rwx]*|[ugoa]*[ua][ugoa]*=|a?-x|[ugoa]*u[goa]*-x"
+)
+"""Modes that take the owner's right to read, or to enter folders."""
 
 _WORLD_WRITABLE = re.compile(
     r"[0-7]?[0-7]{2}[2367]|(?:[ugoa]*[oa][ugoa]*|)\+[rxst]*w[rwxst]*|[ugoa]*[oa][ugoa]*=[rx]*w.*"
@@ -59,7 +67,30 @@ _SQL = (
     (re.compile(r"\bupdate\s+\S+\s+set\b(?!.*\bwhere\b)", re.IGNORECASE | re.DOTALL), "changes every row of a table"),
     (re.compile(r"\bgrant\s+all\b|\bsuperuser\b", re.IGNORECASE), "gives rights to a database"),
     (re.compile(r"\btruncate\s+(table\s+)?\w", re.IGNORECASE), "empties a table"),
-    (re.compile(r"\bdelete\s+from\s+[\w.\"`]+\s*(;|$)", re.IGNORECASE), "deletes every row of a table"),
+    (
+        re.compile(r"\bdelete\s+from\s+(only\s+)?[\w.\"`\[\]]+(\s+(as\s+)?\w+)?\s*(;|$|returning\b)", re.IGNORECASE),
+        "deletes every row of a table",
+    ),
+    (
+        re.compile(
+            r"\b(?:delete\s+from|update)\b[^;]*\b(?:where|or)\s+\(*\s*(?:not\s+(?:false|0)\b"
+            r"|(?:true|[1-9]\d*)\s*\)*\s*(?:;|$|or\b|returning\b|['\"]?$)"
+            r"|(?P<side>'[^']*'|\"[^\"]*\"|[\w.]+)\s*(?:=|<=|>=|is|like)\s*(?P=side)(?![\w.])|\d+\s*(?:<>|!=|<|>)\s*\d+)",
+            re.IGNORECASE | re.DOTALL,
+        ),
+        "changes every row of a table, as its condition is always true",
+    ),
+    (
+        re.compile(r"\balter\s+table\s+(if\s+exists\s+)?(only\s+)?\S+\s+drop\b", re.IGNORECASE),
+        "drops a part of a table",
+    ),
+    (
+        re.compile(
+            r"\bdrop\s+(function|procedure|trigger|sequence|extension|materialized|policy|role|constraint|database)\b",
+            re.IGNORECASE,
+        ),
+        "drops a part of a database",
+    ),
 )
 
 
@@ -100,6 +131,57 @@ def _remove(call: Call) -> Iterator[Judgement]:
             yield "ask", "delete", f"it deletes {word.text!r}, outside the working directory"
     if recursive and targets:
         yield "ask", "delete", "it deletes folders with everything below them"
+    elif any(_EVERYTHING.fullmatch(word.text) and word.globs for word in targets):
+        yield "ask", "delete", "it deletes every file of a folder"
+
+
+def _remove_tree(call: Call) -> Iterator[Judgement]:
+    """Judge programs that delete folders without an option, such as ``rimraf``."""
+    yield from _remove(evolve(call, arguments=(Word("-r"), *call.arguments)))
+
+
+def _cmake(call: Call) -> Iterator[Judgement]:
+    texts = call.texts
+    if texts[:1] != ["-E"] or len(texts) < 2:  # noqa: PLR2004 - the command after -E
+        return
+    rest = call.arguments[2:]
+    if texts[1] in ("remove_directory", "rm", "remove"):
+        yield from (_remove_tree if texts[1] == "remove_directory" else _remove)(
+            evolve(call, name="rm", arguments=rest)
+        )
+    elif texts[1] == "rename":
+        yield from _move(evolve(call, name="mv", arguments=rest))
+
+
+def _venv(call: Call) -> Iterator[Judgement]:
+    if call.has_long("--clear"):
+        yield from _remove_tree(evolve(call, name="rm", arguments=tuple(call.operands)))
+
+
+def _make(call: Call) -> Iterator[Judgement]:
+    """Judge where ``make`` works: the rules of another folder delete and install there."""
+    for before, word in zip(("", *call.texts), call.arguments, strict=False):
+        folder = word.text if before in ("-C", "--directory") else re.sub(r"^(-C|--directory=)", "", word.text)
+        if before not in ("-C", "--directory") and folder == word.text:
+            continue
+        if (
+            word.known
+            and (call.places.is_precious(folder) or call.places.is_outside(folder))
+            and folder not in (".", "")
+        ):
+            yield "ask", "outside", f"it follows the rules of {folder!r}, outside the working directory"
+
+
+def _php(call: Call) -> Iterator[Judgement]:
+    if call.has_letter("S"):
+        yield from _http_server(call)
+
+
+def _redis(call: Call) -> Iterator[Judgement]:
+    """Judge ``redis-cli`` where the keys that it deletes are not known."""
+    texts = [text.lower() for text in call.texts]
+    if {"del", "unlink"} & set(texts) and any(not word.known or word.globs for word in call.arguments):
+        yield "ask", "database", "it deletes keys that are known only when it runs"
 
 
 def _move(call: Call) -> Iterator[Judgement]:
@@ -210,6 +292,8 @@ def _chmod(call: Call) -> Iterator[Judgement]:
         yield "ask", "permissions", "it lets every user write"
     if any(_SET_ID.fullmatch(part) for mode in modes for part in mode.split(",")):
         yield "ask", "permissions", "it lets a program run with its owner's rights"
+    if _is_recursive(call) and any(_UNREADABLE.fullmatch(part) for mode in modes for part in mode.split(",")):
+        yield "ask", "permissions", "it takes the right to read everything below a folder"
     if plain and not plain[0].known:
         yield "ask", "permissions", f"the mode is known only when it runs: {plain[0].source}"
 
@@ -322,6 +406,12 @@ _JUDGES: dict[str, Callable[[Call], Iterator[Judgement]]] = {
     **dict.fromkeys(("pi", "pluggypi", "pi_cli"), pi),
     **dict.fromkeys(("killall", "pkill"), kill_by_name),
     "chmod": _chmod,
+    "cmake": _cmake,
+    **dict.fromkeys(("make", "gmake"), _make),
+    "php": _php,
+    **dict.fromkeys(("redis-cli", "valkey-cli", "keydb-cli"), _redis),
+    **dict.fromkeys(("rimraf", "rm-rf"), _remove_tree),
+    **dict.fromkeys(("venv", "virtualenv"), _venv),
     "dd": _dd,
     "find": _find,
     "git": git,

@@ -54,6 +54,7 @@ _ALWAYS: dict[str, tuple[str, str]] = {
     "dropdb": ("database", "it drops a database"),
     "dropuser": ("database", "it drops a user"),
     **dict.fromkeys("update-alternatives setenforce csrutil spctl auditctl losetup".split(), _KERNEL),
+    **dict.fromkeys("aws-nuke cloud-nuke gcp-nuke azure-nuke leapp-nuke".split(), _CLOUD),
     "parallel": ("dynamic-command", "what it runs is known only when it runs"),
     "xkill": ("processes", "it ends processes by name, perhaps others than intended"),
 }
@@ -92,7 +93,10 @@ _WITH_WORDS: dict[str, tuple[tuple[str, str, str], ...]] = {
     **dict.fromkeys(("cargo", "uv", "poetry", "flit", "hatch"), _rows("publish unpublish yank", _PUBLISH)),
     **dict.fromkeys(
         ("npm", "pnpm", "yarn"),
-        (*_rows("publish unpublish deprecate dist-tag_add owner_add", _PUBLISH), *_rows("config_set", _SETTINGS)),
+        (
+            *_rows("publish unpublish deprecate dist-tag_add owner_add", _PUBLISH),
+            *_rows("config_set config_delete config_edit", _SETTINGS),
+        ),
     ),
     **dict.fromkeys(
         "apt apt-get aptitude dnf yum zypper apk pacman brew snap flatpak pkg port choco scoop winget".split(),
@@ -161,7 +165,35 @@ _WITH_WORDS: dict[str, tuple[tuple[str, str, str], ...]] = {
         "releases:rollback maintenance:on domains:remove",
         _CLOUD,
     ),
-    "manage.py": _rows("flush sqlflush reset_db", _DATABASE),
+    "manage.py": (
+        *_rows("flush sqlflush reset_db zero sqlclear dropdb", _DATABASE),
+        *_rows(
+            "shell_-c shell_--command shell_plus_-c runscript dbshell_-c",
+            ("inline-code", "it runs code that is not read here"),
+        ),
+    ),
+    **dict.fromkeys(("alembic", "flask", "aerich"), _rows("downgrade", _DATABASE)),
+    **dict.fromkeys(
+        ("dbmate", "goose", "migrate", "sqlx", "diesel", "atlas"), _rows("down drop reset revert", _DATABASE)
+    ),
+    **dict.fromkeys(("flyway", "liquibase"), _rows("clean dropAll drop-all rollback undo", _DATABASE)),
+    **dict.fromkeys(
+        ("typeorm", "sequelize", "sequelize-cli", "knex"),
+        _rows("schema:drop migration:revert db:drop db:migrate:undo:all db:migrate:undo migrate:rollback", _DATABASE),
+    ),
+    **dict.fromkeys(("s3cmd", "mc", "s5cmd", "minio"), _rows("del rm rb sync mirror", _CLOUD)),
+    **dict.fromkeys(
+        ("restic", "borg", "kopia", "duplicity"),
+        _rows("forget prune delete remove-all-but-n-full snapshot_delete", ("delete", "it deletes backups")),
+    ),
+    **dict.fromkeys(("etcdctl", "zkcli", "consul"), _rows("del delete deleteall rmr", _CLOUD)),
+    **dict.fromkeys(("valkey-cli", "keydb-cli"), _rows("FLUSHALL FLUSHDB flushall flushdb", _DATABASE)),
+    "mongorestore": _rows("--drop", _DATABASE),
+    "rabbitmqctl": tuple(
+        (each, *_DATABASE) for each in ("reset", "force_reset", "purge_queue", "delete_queue", "delete_vhost")
+    ),
+    "nomad": _rows("stop job_stop system_gc", _CLOUD),
+    "chezmoi": _rows("purge apply destroy", ("outside", "it changes files in the home folder")),
     "mix": _rows("ecto.drop ecto.reset hex.publish", _DATABASE),
     "hostnamectl": _rows("set-hostname hostname", _KERNEL),
     "journalctl": _rows("--vacuum-time --vacuum-size --rotate", _KERNEL),
@@ -180,7 +212,9 @@ _WITH_WORDS: dict[str, tuple[tuple[str, str, str], ...]] = {
     "prisma": _rows("reset db_push", _DATABASE),
     "pulumi": _rows("destroy up", _CLOUD),
     "rclone": _rows("purge delete deletefile sync rmdirs cleanup", _CLOUD),
-    "redis-cli": _rows("FLUSHALL FLUSHDB flushall flushdb", ("database", "it empties a database")),
+    "redis-cli": _rows(
+        "FLUSHALL FLUSHDB flushall flushdb SHUTDOWN shutdown", ("database", "it empties a database, or stops it")
+    ),
     "security": _rows("delete-keychain delete-generic-password dump-keychain", _KEYS),
     "supabase": _rows("db_reset", _DATABASE),
     "twine": _rows("upload", _PUBLISH),
@@ -212,7 +246,7 @@ _NO_VERBS = READERS | frozenset(
 def by_name(call: Call) -> Iterator[Judgement]:
     """Yield findings about a program with these words among its arguments."""
     name, arguments = call.name, call.arguments
-    if name in _ALWAYS:
+    if name in _ALWAYS and call.texts not in (["--version"], ["--help"]):
         yield "ask", *_ALWAYS[name]
     if name in _UNLESS:
         harmless, rule, why = _UNLESS[name]
@@ -221,12 +255,20 @@ def by_name(call: Call) -> Iterator[Judgement]:
     for needed, rule, why in _WITH_WORDS.get(name, ()):
         if has_words(arguments, needed):
             yield "ask", rule, why
+    if name in ("npm", "pnpm") and _sets(call):
+        yield "ask", *_SETTINGS
     if name == "aws" and not _AWS_READS.fullmatch(_aws_action(call)):
         yield "ask", *_CLOUD
     if name not in _NO_VERBS and not name.endswith((".py", ".js", ".ts", ".rb")):
         verb = next((word.text for word in call.operands[:_PLACES_OF_VERBS] if word.text in _VERBS), None)
         if verb is not None or call.has_long("--delete", "--purge", "--destroy"):
             yield "ask", "infrastructure", f"it may {verb or 'delete'} what cannot be brought back"
+
+
+def _sets(call: Call) -> bool:
+    """Whether ``npm set``, or ``npm c set``, changes a setting."""
+    first, second = [*(word.text for word in call.operands[:2]), "", ""][:2]
+    return first == "set" or (first in ("c", "conf", "config") and second in ("set", "delete", "edit", "rm"))
 
 
 def _aws_action(call: Call) -> str:

@@ -10,6 +10,7 @@ from attrs import define, field
 
 from pi_guardrails._call import has_words
 from pi_guardrails._files import extracts_into, written_files
+from pi_guardrails._sed import sed_operands, sed_programs
 from pi_guardrails._words import Word, is_stdin
 
 if TYPE_CHECKING:
@@ -32,7 +33,8 @@ _CLONES = {
 }
 _BUILDERS = frozenset(
     "ant bazel bundle cargo cmake composer deno dotnet go gradle grunt gulp just lein make gmake meson mix mvn ninja "
-    "nox npm pip pip3 pnpm poetry pytest rake sbt scons stack swift task tox uv yarn".split()
+    "jest mocha nose2 nox npm nx phpunit pip pip3 pnpm poetry py.test pytest rake rspec sbt scons stack swift task tox "
+    "uv vitest yarn".split()
 )
 """Programs that run what files in their folder define."""
 
@@ -46,8 +48,31 @@ _RULES = (
     "Rakefile",
     "setup.py",
     "build.rs",
+    "conftest.py",
+    "pytest.ini",
+    "tox.ini",
+    "noxfile.py",
+    "tasks.py",
+    "fabfile.py",
+    "build.gradle",
+    "build.gradle.kts",
+    "settings.gradle",
+    "pom.xml",
+    "CMakeLists.txt",
+    "Taskfile.yml",
+    "Gemfile",
+    "mix.exs",
+    "gulpfile.js",
+    "Gruntfile.js",
 )
 
+_TESTS = re.compile(
+    r"test_.*\.py|.*_test\.(py|go|exs)|.*[._-](test|spec)\.[cm]?[jt]sx?|.*_spec\.rb|.*\.(config|setup|conf)\.[cm]?[jt]s"
+)
+"""Files that test programs run because of their names."""
+
+_IN_PLACE = re.compile(r"-[a-zA-Z]*i.*|--in-place.*")
+_PLAIN_EDIT = re.compile(r"[\d,$ ]*([sy])([/|#,:@])[^;`&|]*\2[^()`;&|{}]*\2[gIip\d]*|[\d,$ ]+d|/[^/]*/d")
 _FOLDERS = re.compile(r"(?:-C|--(?:directory|prefix|project|manifest-path|cwd|file)=?|-f)(.*)", re.DOTALL)
 _URL = re.compile(r"\w+://[^/]+/(?:[^?#]*/)?([^/?#]+)")
 _SHEBANG = re.compile(r"#!.*\b(sh|bash|dash|zsh|ksh)\b")
@@ -114,6 +139,8 @@ class Trail:
             self._carry([_absolute(places, each) for each in operands], call.name)
         elif call.name in ("tee", "dd"):
             self._written_by(call)
+        elif call.name == "sed" and any(_IN_PLACE.fullmatch(word.text) for word in call.arguments):
+            self._edited_by(call)
         elif call.name == "git":
             self.remotes |= has_words(call.arguments, "remote add") or has_words(call.arguments, "remote set-url")
             self.pushes |= has_words(call.arguments, "push")
@@ -129,6 +156,13 @@ class Trail:
             path = word.text.removeprefix("of=") if call.name == "dd" else word.text
             if word.known and (call.name == "tee" or path != word.text):
                 self.write(call.places, path, text, " ".join(command.feeds))
+
+    def _edited_by(self, call: Call) -> None:
+        """Record the files that ``sed -i`` changes: to a program, new words are no code, to a shell script they are."""
+        is_plain = all(map(_PLAIN_EDIT.fullmatch, sed_programs(call.arguments)))
+        for word in sed_operands(call.arguments):
+            if word.known and (not is_plain or word.text.endswith((".sh", ".bash", ".zsh")) or "." not in word.text):
+                self.write(call.places, word.text, None, "")
 
     def redirect(self, redirect: Redirect, places: Places) -> None:
         """Record what is written into a file."""
@@ -168,7 +202,7 @@ class Trail:
     def rules(self) -> Iterator[str]:
         """Yield the commands that follow rules which the same line writes."""
         for folder, command in self.builds:
-            if any(os.path.join(folder, name) in self.written for name in _RULES):
+            if any(self._defines(path, folder) for path in self.written):
                 yield command
 
     def scripts(self) -> Iterator[tuple[Run, str | None]]:
@@ -182,6 +216,14 @@ class Trail:
                     is_shell = text is None or not text.startswith("#!") or _SHEBANG.match(text) is not None
                     run.reader = "shell" if is_shell else "interpreter"
                 yield run, text
+
+    def _defines(self, path: str, folder: str) -> bool:
+        """Whether a file that the line writes defines what a builder runs in a folder."""
+        parent, name = os.path.split(path)
+        is_inside = f"{parent}/".startswith(f"{folder.rstrip('/')}/")
+        return (parent == folder and name in _RULES) or (
+            (is_inside or path == folder) and (name == "conftest.py" or _TESTS.fullmatch(name) is not None)
+        )
 
     def _is_fetched(self, path: str) -> bool:
         return any(path == each or path.startswith(each.rstrip("/") + "/") for each in self.fetched)

@@ -98,7 +98,8 @@ _WRAPPERS: dict[str, Wrapper] = {
     "xargs": Wrapper(flags="0rtpxoi", values="ILnPdEsaJRS", adds=True),
     "xvfb-run": Wrapper(flags="al", values="efnpsw"),
     **dict.fromkeys(
-        "ccache chronic catchsegv dbus-run-session dumb-init eatmydata fakeroot firejail bwrap gtime linux32 linux64 "
+        "ccache chronic catchsegv dbus-launch distcc ifne lckdo nq onchange sccache systemd-cat ts tsp zrun "
+        "dbus-run-session dumb-init eatmydata fakeroot firejail bwrap gtime linux32 linux64 "
         "nocache nohup numactl pkexec prlimit proot proxychains4 setarch setpriv systemd-inhibit tini toybox torsocks "
         "unbuffer valgrind winpty".split(),
         _PLAIN,
@@ -144,11 +145,36 @@ _SUBCOMMANDS: dict[str, tuple[Wrapper, ...]] = {
 """Programs that start others through a subcommand."""
 
 _TEXTS = {
+    "mispipe": "",
+    "pee": "",
+    "stmux": "",
     "concurrently": "-n --names -c --prefix-colors -p --prefix -m --max-processes --restart-tries --restart-after",
     "hyperfine": "-w --warmup -m --min-runs -M --max-runs -r --runs -S --shell -u --time-unit -P -L -D --style -N"
     " --export-json --export-markdown --export-csv --parameter-list --parameter-scan --command-name -n",
 }
 """Programs whose operands are shell scripts, and their options that take a value."""
+
+_TEXT_OPTIONS = {
+    "air": ("", "--build.cmd --build.bin --build.full_bin -build.cmd -build.bin"),
+    "cargo": ("watch", "-s --shell"),
+    "chokidar": ("", "-c --command"),
+    "cargo-watch": ("", "-s --shell"),
+    "dotenv": ("", "-c"),
+    "flock": ("", "-c --command"),
+    "git": ("filter-branch", "--tree-filter --index-filter --msg-filter --env-filter --commit-filter --parent-filter"),
+    "gow": ("", "-c"),
+    "inotify-hookable": ("", "-c --on-modify-command"),
+    "livereload": ("", "-t --target"),
+    "nodemon": ("", "-x --exec"),
+    "onchange": ("", "-c"),
+    "sem": ("", "-c"),
+    "tsc-watch": ("", "--onSuccess --onFailure --onFirstSuccess --onCompilationStarted --onCompilationComplete"),
+    "tsup": ("", "--onSuccess"),
+    "watchmedo": ("shell-command", "-c --command"),
+    "wait-on": ("", "--exec"),
+    "xonsh": ("", "-c"),
+}
+"""Programs with a subcommand, or none, and their options whose value is a shell script."""
 
 
 def wrapper_of(name: str, arguments: Sequence[Word]) -> tuple[Wrapper, tuple[Word, ...]] | None:
@@ -192,11 +218,27 @@ def texts_of(name: str, arguments: Sequence[Word]) -> list[str]:
     texts = [word.text for word in arguments]
     if name == "npm" and texts[:2] == ["pkg", "set"]:
         return [text.partition("=")[2] for text in texts[2:] if text.startswith("scripts.")]
+    needed, taking = _TEXT_OPTIONS.get(name, ("", ""))
+    if taking:
+        return list(_option_values(taking.split(), texts)) if texts[: len(needed.split())] == needed.split() else []
     options = _TEXTS.get(name)
     if options is None:
         return []
     pairs = zip(("", *texts), texts, strict=False)
     return [text for before, text in pairs if not text.startswith("-") and before not in options.split()]
+
+
+def _option_values(options: Sequence[str], texts: Sequence[str]) -> Iterator[str]:
+    for before, text in zip(("", *texts), texts, strict=False):
+        name, equals, value = text.partition("=")
+        if before in options:
+            yield text
+        elif equals and name in options:
+            yield value
+        else:
+            for option in options:
+                if len(option) == 2 and text.startswith(option) and text != option:  # noqa: PLR2004 - ``-cls``
+                    yield text[2:]
 
 
 def commands_of_find(arguments: Sequence[Word]) -> Iterator[tuple[Word, ...]]:
