@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -45,3 +47,21 @@ def test_a_program_that_is_missing_is_named(rows, tmp_path):
     missing = [text for check, _, text in rows(PATH=str(tmp_path)) if check == "programs"]
 
     assert missing == ["bash is not on PATH", "git is not on PATH"]
+
+
+def test_files_of_claude_code_that_pi_does_not_use_are_named(rows, bench):
+    folder = bench.cwd / ".claude"
+    (folder / "commands").mkdir(parents=True)
+    (folder / "settings.json").write_text('{"permissions": {"deny": ["Read(./.env)"]}, "hooks": {}}')
+    (folder / "settings.local.json").write_text("broken")
+    (bench.cwd / "CLAUDE.local.md").write_text("x")
+
+    assert [text for check, _, text in rows() if check == "claude code"] == [
+        "pi does not use CLAUDE.local.md, .claude/commands, permissions and hooks in .claude/settings.json"
+    ]
+
+
+def test_the_command_may_be_a_link_to_this_installation(rows, tmp_path):
+    (tmp_path / "pi").symlink_to(Path(sys.executable).with_name("pi"))
+
+    assert [text for check, _, text in rows(PATH=str(tmp_path)) if check == "command"] == []

@@ -107,12 +107,15 @@ async def _create(
     from pi_cli._session_choice import choose_session
     from pi_core.conversation.tool_selection import with_servers
     from pi_core.create import create_agent_session
+    from pi_core.host.extras import missing_extras
 
     host = models.host
     manager = choose_session(options, host, cwd, environ)
     notice = host.settings.trust_of(manager.cwd).notice
     if notice is not None:
         warn(notice)
+    for message, remedy in missing_extras(host, manager.cwd):
+        warn(f"{message}; {remedy}")
     choice = await _choose_model(options, models, manager)
     for warning in choice.warnings:
         warn(warning)

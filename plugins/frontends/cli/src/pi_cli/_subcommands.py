@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
 from attrs import evolve
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
 __all__ = [
     "EXTRAS",
     "help_of_subcommand",
-    "install_command",
     "is_subcommand",
     "options_for",
     "refuse_as_prompt",
@@ -203,6 +201,8 @@ def refuse_near_miss(word: FirstWord | None, host: PluginHost) -> None:
         return
     import shlex
 
+    from pi_core.host.extras import install_command
+
     as_prompt = f"To send it as a prompt, put it after --: pi -- {shlex.join([word.text, *word.after])}"
     if word.text in EXTRAS:
         command = install_command(EXTRAS[word.text])
@@ -215,12 +215,6 @@ def refuse_near_miss(word: FirstWord | None, host: PluginHost) -> None:
     near = get_close_matches(word.text, [name for name in names if " " not in name], 1, _NEAR)
     if near:
         raise UserError(f"There is no subcommand {word.text!r}. Did you mean {near[0]!r}? {as_prompt}")
-
-
-def install_command(extra: str) -> str:
-    """Return the command that adds an extra to this installation."""
-    tool = "uv tool install" if "/uv/tools/" in sys.prefix.replace("\\", "/") else "pip install"
-    return f"{tool} 'pluggypi[{extra}]'"
 
 
 def _refuse(word: FirstWord) -> None:

@@ -128,7 +128,8 @@ def _plugins(host: PluginHost) -> Iterator[Row]:
 def _other_programs() -> Iterator[Row]:
     first = find_program("pi", os.environ)
     own = Path(sys.executable).parent
-    if first is not None and Path(first).parent != own and (own / "pi").exists():
+    linked = first is not None and Path(first).resolve() == (own / "pi").resolve()  # by uv tool, pipx
+    if first is not None and Path(first).parent != own and (own / "pi").exists() and not linked:
         yield _row(
             "command", "note", f"{first} comes before {own / 'pi'} on PATH", "The command pluggypi is this one, too"
         )

@@ -1,0 +1,41 @@
+"""Extras of ``pluggypi``: the files that need a plugin which is not installed by default, and how it is installed."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pi_core.host.plugin_host import PluginHost
+
+__all__ = ["install_command", "missing_extras"]
+
+
+def install_command(extra: str) -> str:
+    """Return the command that adds an extra to this installation."""
+    tool = "uv tool install" if "/uv/tools/" in sys.prefix.replace("\\", "/") else "pip install"
+    return f"{tool} 'pluggypi[{extra}]'"
+
+
+def missing_extras(host: PluginHost, cwd: str | Path) -> list[tuple[str, str]]:
+    """Return what is configured for plugins that are not installed: a sentence without its full stop, and the remedy.
+
+    The files of a project that the user does not trust are not used anyway, and so not named.
+
+    Args:
+        host: The plugins.
+        cwd: The project's folder.
+    """
+    if "mcp" in host.records:
+        return []
+    trust, cwd = host.settings.trust_of(cwd), Path(cwd)
+    files = [host.settings.agent_dir / "mcp.json"]
+    if trust.is_trusted or not trust.decided:
+        files += [cwd / ".pi" / "mcp.json", cwd / ".mcp.json"]
+    found = [os.fspath(each.relative_to(cwd) if each.is_relative_to(cwd) else each) for each in files if each.is_file()]
+    if not found:
+        return []
+    message = f"No MCP server of {' and '.join(found)} is used, because the plugin mcp is not installed"
+    return [(message, f"{install_command('mcp')} adds it")]
