@@ -24,6 +24,7 @@ FUNCTIONS = {
 ASK = {
     "pi_core/src/pi_core/base/process/program.py": "``exec_program`` asks, the one caller",
     "pi_core/src/pi_core/base/configured_values.py": "asks by ``StartPolicies`` in a session",
+    "plugins/kits/git-kit/src/pi_git_kit/starting.py": "its callers ask in a session: ``ask_plugins``",
     "plugins/kits/process-kit/src/pi_process_kit/_grouped.py": "its callers ask: ``StartPolicy``, ``prepare``",
     "plugins/kits/process-kit/src/pi_process_kit/_supervised.py": "as above; starts the guardian itself",
     "plugins/kits/process-kit/src/pi_process_kit/_supervisor/confine.py": "becomes the program of a prepared request",

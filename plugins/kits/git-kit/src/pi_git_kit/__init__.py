@@ -1,0 +1,42 @@
+"""Runs git so that nothing of a repository is executed: the only module of pi that starts git.
+
+Everything public is importable from here, and loaded on first use.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pi_hookspecs.lazy import lazy_exports
+
+if TYPE_CHECKING:  # what a type checker sees; ``_HOMES`` says the same at run time, a test compares them
+    from pi_git_kit.fetching import *
+    from pi_git_kit.git import *
+    from pi_git_kit.merging import *
+    from pi_git_kit.objects import *
+    from pi_git_kit.repository import *
+    from pi_git_kit.sessions import *
+    from pi_git_kit.snapshots import *
+    from pi_git_kit.starting import *
+    from pi_git_kit.worktrees import *
+
+_HOMES = {
+    "fetching": "clone_shared create_repository fetch_commit",
+    "git": "Git",
+    "merging": "apply_patch diff_stat merge_trees patch_between",
+    "objects": "read_objects resolve",
+    "repository": "file_names repository_of",
+    "sessions": "ask_plugins",
+    "starting": "GitFailed Output Prepare",
+    "snapshots": "snapshot stage_all tree_of_files",
+    "worktrees": "Worktree add_worktree list_worktrees prune_worktrees remove_worktree worktree_at",
+}
+
+__all__ = sorted(" ".join(_HOMES.values()).split())  # noqa: PLE0605 - a name is written once
+
+
+__getattr__ = lazy_exports(__name__, _HOMES)
+
+
+def __dir__() -> list[str]:
+    return [*__all__]

@@ -1,0 +1,79 @@
+"""Finds the repository of a folder, and the names of its files, with nothing of it executed.
+
+The work tree is the folder that contains ``.git``, whatever ``core.worktree`` of an unknown repository says.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pi_git_kit.git import Git
+from pi_git_kit.overrides import options
+from pi_git_kit.starting import GitFailed, environment, run
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from pi_git_kit.starting import Prepare
+
+__all__ = ["file_names", "repository_of"]
+
+
+def repository_of(cwd: Path, *, environ: Mapping[str, str] | None = None, prepare: Prepare | None = None) -> Git:
+    """Return git for the repository to whose work tree a folder belongs.
+
+    Args:
+        cwd: The folder.
+        environ: The environment of pi; None for that of this process.
+        prepare: Changes how git is started.
+
+    Raises:
+        GitFailed: The folder is in no work tree, git cannot be run, or does not trust the repository's owner.
+    """
+    here, environ = cwd.resolve(), os.environ if environ is None else environ
+    env = environment(environ, protocols="", user_settings=True)
+    output = run([*options(), "rev-parse", "--absolute-git-dir", "--git-common-dir"], here, env, prepare)
+    lines = os.fsdecode(output.data).splitlines()
+    if output.code or len(lines) != 2:  # noqa: PLR2004 - one for each that was asked for
+        raise GitFailed(f"{str(cwd)!r} is in no git repository: {output.reason}", output.code)
+    git_dir, common = Path(lines[0]), (here / lines[1]).resolve()
+    top = next((folder for folder in (here, *here.parents) if _leads_to(folder / ".git", git_dir)), None)
+    if top is None:
+        raise GitFailed(f"{str(cwd)!r} is in a git repository, but in none of its work trees")
+    return Git(top, git_dir, common, below=here.relative_to(top), environ=environ, prepare=prepare)
+
+
+def file_names(git: Git, below: Path | None = None) -> Iterator[str]:
+    """Yield the files that git tracks, then the untracked ones that are not ignored, relative to a folder.
+
+    Args:
+        git: The repository.
+        below: The folder in the work tree; None for the one in which the caller works.
+
+    Raises:
+        GitFailed: git cannot be started.
+    """
+    folder = os.fspath(git.below if below is None else below)
+    start = "" if folder == "." else f"{folder}/"
+    previous = None
+    for which in (("--cached",), ("--others", "--exclude-standard")):
+        held = b""
+        for chunk in git.stream("ls-files", "-z", *which, "--", folder):
+            *names, held = (held + chunk).split(b"\0")
+            for name in map(os.fsdecode, names):
+                if name != previous:  # a file with a merge conflict is listed three times
+                    yield name.removeprefix(start)
+                previous = name
+
+
+def _leads_to(link: Path, git_dir: Path) -> bool:
+    """Whether ``.git``, a folder or a file that names one, is a git folder."""
+    try:
+        if link.is_file():
+            text = link.read_text(encoding="utf-8", errors="surrogateescape")
+            link = link.parent / text.removeprefix("gitdir:").strip()
+        return link.samefile(git_dir)
+    except OSError:
+        return False
