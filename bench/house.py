@@ -1,7 +1,7 @@
 """How the engine is put together, in figures: ``uv run python bench/house.py``.
 
 Knowledge between files (imports, those for type checkers included), the public members of ``AgentSession`` by the
-class that brings them, methods that only delegate, the calls that one warm prompt with a tool call makes in the engine,
+class that brings them, the calls that one warm prompt with a tool call makes in the engine,
 and the lines of each room. ``--calls`` lists the functions that are called most often.
 """
 
@@ -24,16 +24,12 @@ from pi_core import AgentSession, SessionManager, Settings, create_agent_session
 from pi_core.host.records import DEFAULT_PLUGINS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
     from types import CodeType, FrameType
 
 HOME = Path(pi_core.__file__).parent
-FACADE = ("conversation/session.py",)
-"""Modules whose purpose is to delegate."""
-
 LARGEST_CYCLE = 8
-DELEGATIONS = 60
-CALLS = 1400
+CALLS = 1500
 PROMPT = "run `true`"
 
 
@@ -85,33 +81,6 @@ def members() -> list[tuple[str, ...]]:
         for cls in AgentSession.__mro__
         if cls is not object
     ]
-
-
-def delegations(files: Mapping[str, Path]) -> list[tuple[str, int]]:
-    """Return per file the methods whose one statement hands on to an attribute of ``self``."""
-    found = []
-    for file in files.values():
-        name = file.relative_to(HOME).as_posix()
-        count = sum(map(_delegates, _methods(ast.parse(file.read_text()))))
-        if count and name not in FACADE:
-            found.append((name, count))
-    return sorted(found, key=lambda row: -row[1])
-
-
-def _methods(tree: ast.Module) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
-    for cls in ast.walk(tree):
-        if isinstance(cls, ast.ClassDef):
-            yield from (each for each in cls.body if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef))
-
-
-def _delegates(method: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    body = [each for each in method.body if not (isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant))]
-    if len(body) != 1 or not isinstance(body[0], ast.Return | ast.Expr | ast.Assign):
-        return False
-    value: ast.expr | None = body[0].value
-    value = value.value if isinstance(value, ast.Await) else value
-    value = value.func if isinstance(value, ast.Call) else value
-    return isinstance(value, ast.Attribute) and _is_part(value.value)
 
 
 def _is_part(value: ast.expr) -> bool:
@@ -172,7 +141,6 @@ def main() -> None:
     chosen = parser.parse_args()
     files = modules()
     found = cycles(imports(files))
-    handed_on = delegations(files)
     made = asyncio.run(calls())
     show(
         "The engine's structure",
@@ -183,7 +151,6 @@ def main() -> None:
                 len(found[0]) if found else 0,
                 LARGEST_CYCLE,
             ),
-            ("methods that only delegate, outside the facade", sum(count for _, count in handed_on), DELEGATIONS),
             ("calls in the engine for a warm prompt with one tool call", sum(made.values()), CALLS),
         ],
     )
@@ -197,7 +164,6 @@ def main() -> None:
             for code, count in made.most_common(60)
         ]
         show_table("Calls", ["function", "calls", ""], rows)
-        show_table("Delegations", ["file", "methods", ""], [(name, str(count), "") for name, count in handed_on])
 
 
 if __name__ == "__main__":

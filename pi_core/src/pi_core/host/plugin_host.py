@@ -292,7 +292,9 @@ class PluginHost:
         """Return the names of files that decide, merely by existing in a project, what programs do later."""
         from pi_core.host.project_files import project_files
 
-        return project_files(self)
+        hook = "register_project_files"
+        installed = (name for record in self.records.values() for name in record.names(hook))
+        return project_files(installed, (each.name for each in self.registrations(hook)))
 
     def services(self, kind: str) -> list[Registered]:
         """Return every plugin's services of one kind, in load order, with the preferred service last.

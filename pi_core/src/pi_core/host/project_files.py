@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pi_core.host.plugin_host import PluginHost
+    from collections.abc import Iterable
 
 __all__ = ["project_files"]
 
@@ -31,12 +31,12 @@ _OTHER_PROGRAMS = (*_SHELLS.split(), *_EDITORS.split(), *_AGENTS.split(), *_TOOL
 """What shells, editors, other agents and build tools run or follow as soon as they are started in the folder."""
 
 
-def project_files(host: PluginHost) -> tuple[str, ...]:
-    """Return the names: pi's own, those of all installed plugins, and those of other programs.
+def project_files(installed: Iterable[str], loaded: Iterable[str]) -> tuple[str, ...]:
+    """Return the names: pi's own, those of plugins, and those of other programs.
 
-    Plugins count that are disabled, or not loaded because their files do not exist: a later session may use them.
+    Args:
+        installed: The names that installed plugins register. Plugins count that are disabled, or not loaded because
+            their files do not exist: a later session may use them.
+        loaded: The names that plugins of this host have registered, local extensions included.
     """
-    hook = "register_project_files"
-    installed = (name for record in host.records.values() for name in record.names(hook))
-    loaded = (each.name for each in host.registrations(hook))
     return tuple(dict.fromkeys((*_OWN, *installed, *loaded, *_OTHER_PROGRAMS)))
