@@ -12,12 +12,23 @@ from attrs import frozen
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pi_core import PluginHost, Settings
+from pi_core.host.project_files import project_files
 from pi_guardrails._findings import SEVERITY, Verdict, worst
 from pi_guardrails._judge import judge_command
-from pi_guardrails._paths import Places
+from pi_guardrails._paths import GUARDED, Places
 
 TABLE = Path(__file__).with_name("commands.tsv")
-PLACES = Places(cwd="/home/ann/project", home="/home/ann", agent_dir="/home/ann/.pi/agent")
+FOLLOWED = tuple(
+    name for name in project_files(PluginHost(Settings.in_memory({}), installed=False)) if name not in GUARDED
+)
+PLACES = Places(
+    cwd="/home/ann/project",
+    home="/home/ann",
+    agent_dir="/home/ann/.pi/agent",
+    patterns=(*FOLLOWED, *GUARDED),
+    followed=FOLLOWED,
+)
 MOST_WRONG = 0.03
 
 WRAPPERS = [

@@ -7,13 +7,24 @@ from pathlib import Path
 
 import pytest
 
+from pi_core import PluginHost, Settings
+from pi_core.host.project_files import project_files
 from pi_guardrails import _ground, _paths
 from pi_guardrails._findings import worst
 from pi_guardrails._judge import judge_command
-from pi_guardrails._paths import Places
+from pi_guardrails._paths import GUARDED, Places
 
 PAGE = Path(__file__).parents[4] / "docs" / "guardrails.md"
-PLACES = Places(cwd="/home/ann/project", home="/home/ann", agent_dir="/home/ann/.pi/agent")
+FOLLOWED = tuple(
+    name for name in project_files(PluginHost(Settings.in_memory({}), installed=False)) if name not in GUARDED
+)
+PLACES = Places(
+    cwd="/home/ann/project",
+    home="/home/ann",
+    agent_dir="/home/ann/.pi/agent",
+    patterns=(*FOLLOWED, *GUARDED),
+    followed=FOLLOWED,
+)
 
 _ROW = re.compile(r"\| (`+) ?(.*?) ?\1 \| (\w+) \| ([\w-]*) \| (.*?) \|")
 

@@ -13,6 +13,7 @@ from pi_guardrails._emptying import emptied_by, is_emptying
 from pi_guardrails._files import READERS, files_of, written_files
 from pi_guardrails._ground import Ground
 from pi_guardrails._names import with_usual_name
+from pi_guardrails._network import says_nothing
 from pi_guardrails._options import can_start_programs, starts_program
 from pi_guardrails._programs import SQL_CLIENTS, judge_program, sql_danger
 from pi_guardrails._script import Command, read_script
@@ -136,6 +137,9 @@ class Judge:
         first, arguments = command.words[0], command.words[1:]
         text = joined(command.words)
         name = first.text.rsplit("/", 1)[-1].lower()  # some file systems take RM for rm
+        if first.source[:1] == "(" and first.source[-1:] == ")" and len(command.words) == 1:  # after ``time``
+            self._text(first.source[1:-1], depth, text, command)
+            return
         if not first.known or first.globs or not name or " " in name:
             self._add("ask", "dynamic-command", f"which program {first.source!r} is, is known only when it runs", text)
             return
@@ -204,7 +208,7 @@ class Judge:
         """Judge the options of a program that can start another one, or write files."""
         called, rest = _subcommand(name, arguments)
         begun = starts_program(called, rest)
-        unclear = next((word for word in rest if word.splits and not word.known), None)
+        unclear = next((word for word in rest if word.splits and not word.known and not self._is_plain(word)), None)
         if begun is not None:
             self._add("ask", "dynamic-command", f"{called} can start another program with {begun}", text)
         elif unclear is not None and can_start_programs(called):
@@ -212,6 +216,12 @@ class Judge:
             self._add("ask", "dynamic-command", why, text)
         for word in written_files(called, rest) if called != name else ():
             self.ground.file(word, "overwritten")
+
+    def _is_plain(self, word: Word) -> bool:
+        """Whether what a word becomes is harmless as an option: numbers, versions, or names after other text."""
+        names = re.findall(r"\$\{?(\w+)\}?", word.source)
+        values = [value for name in names for value in self._values.get(name, ())] if names else [word.source]
+        return bool(values) and all("(" in value and says_nothing(value) for value in values)
 
     def _variable(self, name: str, value: Word, depth: int) -> None:
         """Judge an assignment."""
@@ -385,6 +395,11 @@ class Judge:
         ]
         if not names:
             return
+        for command in names:
+            if command.piped and any(DOWNLOADERS.search(feed) for feed in command.feeds):
+                self._add(
+                    "ask", "remote-code", "it runs statements that have not been looked at", joined(command.words)
+                )
         for command in script.commands:
             for text in (*(word.text for word in command.words), *command.stdin):
                 if (why := sql_danger(text)) is not None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pi_guardrails._paths import Places
     from pi_guardrails._words import Word
 
-__all__ = ["SENDERS", "addresses", "sends"]
+__all__ = ["SENDERS", "addresses", "says_nothing", "sends"]
 
 _RULE = "exfiltration"
 _TO = "to another computer"
@@ -79,7 +79,7 @@ _CLOUD = re.compile(r"(s3|gs|az|b2|r2|oss)://")
 
 def sends(call: Call) -> Iterator[Judgement]:
     """Yield findings about a program that connects to another computer."""
-    if _is_local(call):
+    if _is_local(call) and SENDERS[call.name] is not _shares:  # which make what is here reachable
         return
     if len([word for word in call.arguments if not word.known]) > _MOST_LOOKS:
         yield "ask", _RULE, f"it sends more {_TO} than can be looked at"
@@ -184,10 +184,11 @@ def _carried(call: Call, word: Word) -> str | None:
 def _carried_in(source: str) -> str | None:
     if (secret := next(filter(is_secret_name, _NAMED.findall(source)), None)) is not None:
         return f"what may be a secret, ${secret},"
-    return "the output of a command" if _SUBSTITUTION.search(source) and not _says_nothing(source) else None
+    return "the output of a command" if _SUBSTITUTION.search(source) and not says_nothing(source) else None
 
 
-def _says_nothing(source: str) -> bool:
+def says_nothing(source: str) -> bool:
+    """Return whether the commands in a word print only versions, numbers or names."""
     if len(source) > _LONGEST:
         return False
     script = read_script(f"x={source}" if not source.startswith("<(") else f"x {source}", {})
@@ -298,7 +299,7 @@ def _openssl(call: Call) -> Iterator[Judgement]:
 def _gh(call: Call) -> Iterator[Judgement]:
     if has_words(call.arguments[:1], "api"):
         for word in call.arguments:
-            if any(_SUBSTITUTION.search(source) and not _says_nothing(source) for source in call.sources(word)):
+            if any(_SUBSTITUTION.search(source) and not says_nothing(source) for source in call.sources(word)):
                 yield "ask", _RULE, f"it sends the output of a command {_TO}"
 
 

@@ -46,6 +46,7 @@ class Places:
         home: The user's folder.
         agent_dir: pi's own folder, whose files configure this guard.
         patterns: Names that are guarded, see ``GUARDED``; the user's patterns come after the defaults.
+        followed: Names of files that pi, its plugins and other agents follow; like those that run later.
     """
 
     cwd: str
@@ -53,6 +54,7 @@ class Places:
     agent_dir: str
     project: str | None = None
     patterns: tuple[str, ...] = field(default=GUARDED)
+    followed: tuple[str, ...] = ()
     _meanings: dict[str, tuple[str, str]] = field(factory=dict, init=False, eq=False, repr=False)
     """Cache of resolved paths: one judgement asks for each path several times."""
 
@@ -72,14 +74,13 @@ class Places:
             if self._inside(each, self.agent_dir):
                 return self.agent_dir
             found = self._pattern(each)
-            if found is not None and (written or found not in _LATER):
+            if found is not None and (written or not self.runs_later(found)):
                 return found
         return None
 
-    @staticmethod
-    def runs_later(pattern: str) -> bool:
+    def runs_later(self, pattern: str) -> bool:
         """Whether a pattern that ``protection`` returned is for files that other programs run later."""
-        return pattern in _LATER
+        return pattern in _LATER or pattern in self.followed
 
     def system(self, path: str) -> str | None:
         """Return the operating system folder that contains a path; the working directory is never part of one."""

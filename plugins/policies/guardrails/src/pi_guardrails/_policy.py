@@ -78,11 +78,13 @@ class Policy:
         for number, each in enumerate(extra):
             if not isinstance(each, str) or not each.removeprefix("!"):
                 raise mistake(ctx.settings, ("guardrails", "protectedPaths"), must_be("a name", each), f"[{number}]")
+        followed = tuple(name for name in ctx.project_files() if name not in GUARDED)
         places = Places(
             cwd=os.path.abspath(ctx.cwd),
             home=os.path.expanduser("~"),
             agent_dir=os.path.abspath(ctx.settings.agent_dir),
-            patterns=(*GUARDED, *extra),
+            patterns=(*followed, *GUARDED, *extra),
+            followed=followed,
         )
         return cls(rules=tuple(_rule(ctx.settings, number, each) for number, each in enumerate(given)), places=places)
 

@@ -27,7 +27,10 @@ if TYPE_CHECKING:
 
 __all__ = ["SQL_CLIENTS", "judge_program", "sql_danger"]
 
-SQL_CLIENTS = frozenset("psql mysql mariadb sqlite3 sqlcmd clickhouse-client cockroach duckdb sqlplus".split())
+SQL_CLIENTS = frozenset(
+    "psql mysql mariadb sqlite3 sqlcmd clickhouse-client cockroach duckdb sqlplus cqlsh pgcli mycli litecli usql trino "
+    "presto hive beeline snowsql bq isql tsql vsql impala-shell spark-sql turso d1 pg:psql".split()
+)
 
 _EVERYTHING = re.compile(r"(.*/)?(\*|\.\*|\*\*|\*\.\*|\.\[!\.\]\*|\{,\.\}\*)")
 _UNREADABLE = re.compile(
@@ -57,12 +60,15 @@ _SQL = (
     (
         re.compile(
             r"\\!|(^|\n|-cmd )\s*(\.(shell|system|output|once|load|import|excel|log)|system|\\o)\b|\bto\s+program\b"
-            r"|\binto\s+(out|dump)file\b|load_extension",
+            r"|\binto\s+(out|dump)file\b|load_extension|\bwritefile\s*\(",
             re.IGNORECASE,
         ),
         "runs a command, or writes a file",
     ),
-    (re.compile(r"\bdrop\s+(database|schema|table)\b", re.IGNORECASE), "drops a database, schema or table"),
+    (
+        re.compile(r"\bdrop\s+(database|schema|table|keyspace|catalog|warehouse)\b", re.IGNORECASE),
+        "drops a database, schema or table",
+    ),
     (re.compile(r"\bdrop\s+(column|view|index|user|role|owned|type)\b", re.IGNORECASE), "drops a part of a database"),
     (re.compile(r"\bupdate\s+\S+\s+set\b(?!.*\bwhere\b)", re.IGNORECASE | re.DOTALL), "changes every row of a table"),
     (re.compile(r"\bgrant\s+all\b|\bsuperuser\b", re.IGNORECASE), "gives rights to a database"),
@@ -329,6 +335,10 @@ def _find(call: Call) -> Iterator[Judgement]:
 
 
 def _awk(call: Call) -> Iterator[Judgement]:
+    if any(word.text == "inplace" for word in call.arguments) and not any(
+        re.search(r"print|\}\s*1|^1$", word.text) for word in call.arguments
+    ):
+        yield "ask", "delete", "it empties the files that it edits"
     for word in call.arguments:
         if not word.known or len(word.text) > LONGEST or _AWK.search(_AWK_STRING.sub('""', word.text)):
             yield "ask", *_PROGRAM

@@ -34,6 +34,7 @@ _NETWORK = ("system", "it changes the network of the computer")
 _PACKAGES = ("system", "it uninstalls programs")
 _DATABASE = ("database", "it empties a database, or drops it")
 _SETTINGS = ("environment", "it changes settings with which later commands do something else")
+_UNDONE = ("git-discard", "it throws away work that is not committed, or commits")
 _KEYS = ("delete", "it deletes keys")
 
 _ALWAYS: dict[str, tuple[str, str]] = {
@@ -108,7 +109,7 @@ _WITH_WORDS: dict[str, tuple[tuple[str, str, str], ...]] = {
             *_rows(
                 "system_prune volume_rm volume_prune image_prune container_prune builder_prune network_prune rm_-f "
                 "rm_-af rm_-fv rm_--force rm_-vf container_rm rmi compose_down_-v compose_down_--volumes compose_rm "
-                "stack_rm swarm_leave",
+                "stack_rm swarm_leave context_use context_rm system_reset volume_import",
                 _IMAGES,
             ),
             *_rows("push image_push", _PUBLISH),
@@ -118,7 +119,9 @@ _WITH_WORDS: dict[str, tuple[tuple[str, str, str], ...]] = {
     **dict.fromkeys(
         ("kubectl", "oc"),
         _rows(
-            "delete drain cordon taint scale apply create replace patch edit set rollout_restart rollout_undo", _CLOUD
+            "delete drain cordon taint scale apply create replace patch edit set rollout_restart rollout_undo cp run "
+            "label annotate expose autoscale debug attach",
+            _CLOUD,
         ),
     ),
     **dict.fromkeys(("terraform", "tofu", "terragrunt"), _rows("destroy apply state_rm taint import", _CLOUD)),
@@ -165,6 +168,11 @@ _WITH_WORDS: dict[str, tuple[tuple[str, str, str], ...]] = {
         "releases:rollback maintenance:on domains:remove",
         _CLOUD,
     ),
+    "jj": _rows("abandon restore undo op_restore op_abandon", _UNDONE),
+    "hg": _rows("update_-C update_--clean up_-C revert strip purge rollback", _UNDONE),
+    "svn": _rows("revert cleanup_--remove-unversioned", _UNDONE),
+    "glab": _rows("mr_merge mr_close mr_delete repo_delete release_delete variable_set ci_run issue_delete", _CLOUD),
+    "loginctl": _rows("enable-linger terminate-user terminate-session kill-user poweroff reboot", _SERVICES),
     "manage.py": (
         *_rows("flush sqlflush reset_db zero sqlclear dropdb", _DATABASE),
         *_rows(
@@ -236,9 +244,9 @@ _VERBS = frozenset(
 )
 _PLACES_OF_VERBS = 3
 _NO_VERBS = READERS | frozenset(
-    "ack ag ant apropos awk bazel cargo cmake docker git go gradle help history info jest just make man mocha mvn node "
-    "npm npx pip pip3 pnpm podman pytest python python3 rake rg rsync ruby rustc sed select sort tldr tox tr uv vitest "
-    "whatis xargs yarn".split()
+    "ack ag ant apropos awk bazel cargo cmake docker git go gradle help history info jest just kubectl make man "
+    "mocha mvn node oc npm npx pip pip3 pnpm podman pytest python python3 rake rg rsync ruby rustc sed select "
+    "sort tldr tox tr uv vitest whatis xargs yarn".split()
 )
 """Programs whose arguments may be any words; for all others, subcommands are meaningful."""
 

@@ -84,6 +84,7 @@ _WRAPPERS: dict[str, Wrapper] = {
     "nsenter": Wrapper(flags="aF", values="tSG"),
     "runuser": Wrapper(flags="lm", values="ug"),
     "setsid": Wrapper(flags="cfw"),
+    "sshpass": Wrapper(flags="vhV", values="pfdeP"),
     "stdbuf": Wrapper(values="ioe"),
     "strace": Wrapper(flags="fcqtTvxyCi", values="eopsauPSbIOE"),
     "su-exec": Wrapper(operands=1),
