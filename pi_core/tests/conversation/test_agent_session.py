@@ -25,6 +25,7 @@ from pi_hookspecs import (
     PiContext,
     PiError,
     ProviderInfo,
+    RetryDecision,
     TextContent,
     Tool,
     ToolCallResult,
@@ -536,6 +537,24 @@ async def test_the_boundary_before_settling_may_run_on(session_of, script, recor
     assert [message.text for message in script.requests[1].messages] == ["go", "1", "check again"]
     assert recorder.types.count("agent_start") == 2
     assert recorder.types.count("agent_settled") == 1
+
+
+async def test_an_aborted_answer_is_not_retried_whatever_the_policy_says(session_of, script, recorder):
+    class Always:
+        def decide(self, message, attempt, ctx):
+            return RetryDecision(attempt=attempt, max_attempts=9, delay_ms=0)
+
+    session = session_of(plugin(register_services=lambda: [Always()]))
+    session.subscribe(recorder)
+    script.turn(text("half"), stall())
+    prompt = asyncio.create_task(session.prompt("go"))
+    await script.stalled()
+
+    await session.abort()
+    answer = await prompt
+
+    assert answer.stop_reason == "aborted"
+    assert "auto_retry_start" not in recorder.types
 
 
 async def test_a_failed_answer_leaves_the_context_and_stays_in_the_session(session_of, script):

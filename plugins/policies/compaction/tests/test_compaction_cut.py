@@ -169,6 +169,20 @@ def test_results_larger_than_the_budget_stay_with_their_answer() -> None:
     assert cut_of(messages, 100) == (0, 3)
 
 
+def test_a_message_between_a_call_and_its_result_is_no_place_to_cut() -> None:
+    messages = [
+        UserMessage(content="one"),
+        answer("done"),
+        UserMessage(content="two"),
+        answer("", "a", "b"),
+        result("a"),
+        UserMessage(content="x" * 200),
+        result("b", "x" * 400),
+    ]
+
+    assert cut_of(messages, 120) == (2, 3)
+
+
 def test_a_turn_is_split_where_it_is_longer_than_the_budget() -> None:
     messages = [UserMessage(content="one"), answer("done"), UserMessage(content="two")]
     for number in range(10):

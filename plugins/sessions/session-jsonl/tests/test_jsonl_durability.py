@@ -12,8 +12,6 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.slow
-
 START = """
 import os, resource, signal, sys, time
 from pathlib import Path
@@ -73,6 +71,7 @@ for _ in range(10):
 )
 
 
+@pytest.mark.slow
 def test_a_cut_at_any_byte_loses_only_what_was_not_acknowledged(store, header, user_entry, answered, tmp_path):
     session = store.create(header())
     ends = []
@@ -99,6 +98,7 @@ def test_a_cut_at_any_byte_loses_only_what_was_not_acknowledged(store, header, u
         assert len(found) <= len(acknowledged) + 3
 
 
+@pytest.mark.slow
 def test_a_killed_writer_loses_nothing_that_it_acknowledged(store, tmp_path):
     path = tmp_path / "s.jsonl"
     command = [sys.executable, "-c", KILLED, str(tmp_path), str(path)]
@@ -135,6 +135,7 @@ print(failures)
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", [700, 1000, 1500, 5000, 5001])
 def test_a_full_disk_in_mid_append_leaves_a_file_that_loads_and_goes_on(limit, store, tmp_path):
     path = tmp_path / "s.jsonl"
@@ -148,6 +149,7 @@ def test_a_full_disk_in_mid_append_leaves_a_file_that_loads_and_goes_on(limit, s
     assert store.open(str(path)).entries.index.ids == [str(number) for number in range(40)]
 
 
+@pytest.mark.slow
 def test_a_disk_that_is_full_from_the_start_leaves_no_file(store, tmp_path):
     path = tmp_path / "s.jsonl"
     program = FULL.replace("range(40)", "range(3)")
