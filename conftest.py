@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 import signal
 from typing import TYPE_CHECKING
 
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import pytest
 
 # pytest names a test module after its path, so pi_core/tests/test_x.py becomes pi_core.tests.test_x, and without this
@@ -21,10 +24,15 @@ pytest_plugins = ("pytester",)
 
 # A loaded machine must not fail an example for being slow, and CI must not fail on another example than last time.
 # `.ci/run` repeats the property tests with `--hypothesis-profile=thorough`.
-settings.register_profile("dev", deadline=None, max_examples=15)
-settings.register_profile("ci", deadline=None, max_examples=15, derandomize=True, print_blob=True)
+no_clock = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=15)
+settings.register_profile("dev", no_clock)
+settings.register_profile("ci", no_clock, derandomize=True, print_blob=True)
 settings.load_profile("ci" if os.environ.get("CI") else "dev")
 settings.register_profile("thorough", settings.get_profile("ci" if os.environ.get("CI") else "dev"), max_examples=100)
+
+DEFAULT_TESTS = "not slow and not heavy"
+"""The ``-m`` of ``addopts``."""
+SLOW_MODULE = re.compile(r"^pytestmark = (?:\[.*)?pytest\.mark\.(?:slow|heavy)\b", re.MULTILINE)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -39,6 +47,16 @@ def pytest_configure(config: pytest.Config) -> None:
         signal.signal(signal.SIGHUP, lambda *_: None)  # a program does not inherit a handler, but it does SIG_IGN
     os.environ["PYTHONPYCACHEPREFIX"] = str(config.rootpath / ".pytest_cache" / "bytecode")
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave modules unread whose tests are all slow, where the command line neither asks for slow tests nor names them.
+
+    Every worker would import them, with other people's servers and SDKs, only to deselect their tests.
+    """
+    if config.option.markexpr != DEFAULT_TESTS or not collection_path.name.startswith("test_"):
+        return None
+    return True if SLOW_MODULE.search(collection_path.read_text(encoding="utf-8")) else None
 
 
 def pytest_xdist_auto_num_workers() -> int:

@@ -29,8 +29,6 @@ from pi_testing.fake_servers.anthropic import (
     tool_use,
 )
 
-anthropic = pytest.importorskip("anthropic")
-
 ANSWERS = {
     "text": message(text("Hello, ", "wörld \N{WAVING HAND SIGN}")),
     "thinking": message(thinking("Let me", " see", signature="c2lnbmVk"), text("so")),
@@ -59,8 +57,13 @@ ANSWERS = {
 }
 
 
+def anthropic():
+    """The SDK, whose import takes a second: not while every worker collects tests."""
+    return pytest.importorskip("anthropic")
+
+
 def client(server, **options):
-    return anthropic.AsyncAnthropic(api_key="k", base_url=server.url, max_retries=0, **options)
+    return anthropic().AsyncAnthropic(api_key="k", base_url=server.url, max_retries=0, **options)
 
 
 def simple(block):
@@ -133,7 +136,7 @@ async def test_sdk_sees_the_same_error(ask, server, status):
     server.answers(error(status, "because", retry_after="7"), error(status, "because", retry_after="7"))
     ours = (await ask()).message.extra["requestFailure"]
     async with client(server) as sdk:
-        with pytest.raises(getattr(anthropic._exceptions, CLASSES[status])) as caught:
+        with pytest.raises(getattr(anthropic()._exceptions, CLASSES[status])) as caught:
             await sdk.messages.create(
                 model="m", max_tokens=1, messages=[{"role": "user", "content": "hi"}], stream=True
             )
@@ -166,7 +169,7 @@ async def test_sdk_sees_the_same_error_event(ask, server):
     received, problem = await drained(server)
 
     assert received == reply.message.text == "some"
-    assert isinstance(problem, anthropic.APIStatusError)
+    assert isinstance(problem, anthropic().APIStatusError)
     assert problem.body["error"]["type"] == "overloaded_error"
     assert reply.error.startswith(json.dumps(problem.body, separators=(",", ":")))
 
@@ -198,7 +201,7 @@ async def test_sdk_waits_as_we_do(ask, server):
     silent, (_, never) = await ask(timeout_ms=200), await drained(server, timeout=0.2)
     stopped, (received, late) = await ask(timeout_ms=200), await drained(server, timeout=0.2)
 
-    assert isinstance(never, anthropic.APITimeoutError)
+    assert isinstance(never, anthropic().APITimeoutError)
     assert "0.2 s" in silent.error
     assert received == stopped.message.text == "some"
     assert type(late).__name__ == "ReadTimeout"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from types import SimpleNamespace
 
-import openai
 import pytest
 
 from pi_testing.fake_servers.openai import (
@@ -56,13 +55,20 @@ USAGE = {
 }
 
 
+def openai():
+    """The SDK, whose import takes half a second: not while every worker collects tests."""
+    import openai as sdk
+
+    return sdk
+
+
 @pytest.fixture
 async def vendor():
     """Asks with ``AsyncOpenAI`` and returns text, thinking, calls, usage and error."""
     made = []
 
     def client(server):
-        made.append(openai.AsyncOpenAI(api_key=KEY, base_url=server.base_url, max_retries=0))
+        made.append(openai().AsyncOpenAI(api_key=KEY, base_url=server.base_url, max_retries=0))
         return made[-1]
 
     yield SimpleNamespace(
@@ -90,7 +96,7 @@ async def completions_seen(client, body):
                 for piece in choice.delta.tool_calls or ():
                     known = seen.calls.setdefault(piece.index, [piece.id, piece.function.name, ""])
                     known[2] += piece.function.arguments or ""
-    except openai.OpenAIError as problem:
+    except openai().OpenAIError as problem:
         seen.error = problem
     return seen
 
@@ -108,7 +114,7 @@ async def responses_seen(client, body):
                 seen.calls[event.output_index] = [event.item.call_id, event.item.name, event.item.arguments]
             elif event.type in ("response.completed", "response.incomplete", "response.failed"):
                 seen.usage, seen.stop = event.response.usage, event.response.status
-    except openai.OpenAIError as problem:
+    except openai().OpenAIError as problem:
         seen.error = problem
     return seen
 
@@ -151,14 +157,14 @@ async def test_both_see_the_same_answer(make_model, chat, reply, vendor, api, na
 
 
 CLASSES = {
-    400: openai.BadRequestError,
-    401: openai.AuthenticationError,
-    403: openai.PermissionDeniedError,
-    404: openai.NotFoundError,
-    422: openai.UnprocessableEntityError,
-    429: openai.RateLimitError,
-    500: openai.InternalServerError,
-    503: openai.InternalServerError,
+    400: "BadRequestError",
+    401: "AuthenticationError",
+    403: "PermissionDeniedError",
+    404: "NotFoundError",
+    422: "UnprocessableEntityError",
+    429: "RateLimitError",
+    500: "InternalServerError",
+    503: "InternalServerError",
 }
 
 
@@ -170,7 +176,7 @@ async def test_both_see_the_same_error(make_model, chat, reply, vendor, api, sta
         seen = await getattr(vendor, api)(server)
         message = await reply(make_model(f"openai-{api}", base_url=server.base_url), chat.user("Hi"), api_key=KEY)
 
-    assert type(seen.error) is CLASSES[status]
+    assert type(seen.error).__name__ == CLASSES[status]
     assert "It failed" in seen.error.message
     assert "It failed" in message.error_message
     assert message.extra["requestFailure"] == {"status": seen.error.status_code, "requestId": seen.error.request_id}
@@ -184,7 +190,7 @@ async def test_both_see_an_error_in_the_midst_of_completions(make_model, chat, r
         model = make_model(base_url=server.base_url)
         message = await reply(model, chat.user("Hi"), api_key=KEY)
 
-    assert (type(seen.error), seen.error.message, seen.text) == (openai.APIError, "Down", "Hel")
+    assert (type(seen.error), seen.error.message, seen.text) == (openai().APIError, "Down", "Hel")
     assert "Down" in message.error_message
     assert message.text == "Hel"
 
@@ -197,7 +203,7 @@ async def test_both_see_an_error_in_the_midst_of_responses(make_model, chat, rep
         seen = await vendor.responses(server)
         message = await reply(make_model("openai-responses", base_url=server.base_url), chat.user("Hi"), api_key=KEY)
 
-    assert (type(seen.error), seen.text) == (openai.APIError, "Hel")
+    assert (type(seen.error), seen.text) == (openai().APIError, "Hel")
     assert message.error_message.startswith("Error Code x: Down\nSend the prompt again")
     assert message.text == "Hel"
 
@@ -210,7 +216,7 @@ async def test_both_keep_the_text_of_a_stream_that_was_cut(make_model, chat, rep
         seen = await getattr(vendor, api)(server)
         message = await reply(make_model(f"openai-{api}", base_url=server.base_url), chat.user("Hi"), api_key=KEY)
 
-    assert isinstance(seen.error, openai.APIConnectionError)
+    assert isinstance(seen.error, openai().APIConnectionError)
     assert (message.stop_reason, message.text) == ("error", seen.text)
     assert seen.text == "Hel"
 
@@ -343,7 +349,7 @@ async def test_azure_is_asked_as_the_client_asks_it(make_model, chat, reply, mon
         monkeypatch.setenv("AZURE_OPENAI_BASE_URL", server.azure_url)
         server.answers(*[response(text("Hi"))] * 3)
         login = {"api_key": key} if key == KEY else {"azure_ad_token": key}
-        async with openai.AsyncAzureOpenAI(base_url=server.azure_url, api_version="v1", **login) as client:
+        async with openai().AsyncAzureOpenAI(base_url=server.azure_url, api_version="v1", **login) as client:
             await client.responses.create(model="m", input="Hi", extra_body={"stream": True})
         model = make_model("azure-openai-responses")
         for transport in (None, "sdk"):
@@ -374,7 +380,7 @@ async def test_the_sdk_asks_entra_where_azure_has_no_key(make_model, chat, reply
 async def test_the_client_lists_the_models():
     async with (
         FakeOpenAI(models=["a", "b"]) as server,
-        openai.AsyncOpenAI(api_key=KEY, base_url=server.base_url) as client,
+        openai().AsyncOpenAI(api_key=KEY, base_url=server.base_url) as client,
     ):
         listed = [model.id async for model in await client.models.list()]
 
@@ -417,5 +423,5 @@ async def test_the_fake_refuses_what_the_api_refuses(vendor, body, words):
     async with FakeOpenAI() as server:
         seen = await vendor.completions(server, **body)
 
-    assert type(seen.error) is openai.BadRequestError
+    assert type(seen.error) is openai().BadRequestError
     assert words in seen.error.message
