@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 __all__ = ["fetch_npm"]
 
+_SHORT_WAITS = ("--fetch-retry-mintimeout=200", "--fetch-retry-maxtimeout=1000")
+"""Milliseconds between tries. npm waits up to a minute before it tries once more, also for a file with a wrong hash."""
+
 
 def fetch_npm(source: Source, context: Context, known: Mapping[str, Any] | None) -> tuple[Path, dict[str, Any]]:
     """Return the folder with the files of a package, and its version, integrity and hash.
@@ -82,7 +85,12 @@ def _tarball(source: Source, context: Context, folder: Path, version: str) -> Pa
     context.say(f"Fetching {source.text}")
     wanted = f"{source.location}@{version or source.reference or 'latest'}"
     pack = ["pack", wanted, "--ignore-scripts", "--json", "--pack-destination", str(folder)]
-    done = run_program([*command, *pack], folder, context.environ)
+    done = run_program([*command, *pack, *_SHORT_WAITS], folder, context.environ)
+    if "EINTEGRITY" in done.errors:
+        raise UserError(
+            f"{source.text} was refused: the file that the registry sent is not the one whose hash it states. Try again"
+            " later, or ask the publisher"
+        )
     if done.code != 0:
         raise UserError(f"{source.text} cannot be fetched: {done.last_lines()}")
     found = sorted(folder.glob("*.tgz"))
