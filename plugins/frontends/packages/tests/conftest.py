@@ -29,6 +29,42 @@ from pi_hookspecs import hookimpl
 def turn_end(event): pass
 """
 
+PROJECT = """
+[build-system]
+requires = []
+build-backend = "backend"
+backend-path = ["."]
+
+[project]
+name = "pluggypi-reef"
+version = "1.0"
+
+[project.entry-points.pi]
+reef = "pi_reef"
+"""
+
+BACKEND = """
+import os, zipfile
+
+def _wheel(folder, files):
+    path = os.path.join(folder, "pluggypi_reef-1.0-py3-none-any.whl")
+    info = "pluggypi_reef-1.0.dist-info"
+    with zipfile.ZipFile(path, "w") as wheel:
+        for name, text in files.items():
+            wheel.writestr(name, text)
+        wheel.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\\nName: pluggypi-reef\\nVersion: 1.0\\n")
+        wheel.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n")
+        wheel.writestr(f"{info}/entry_points.txt", "[pi]\\nreef = pi_reef\\n")
+        wheel.writestr(f"{info}/RECORD", "")
+    return os.path.basename(path)
+
+def build_wheel(folder, *_):
+    return _wheel(folder, {"pi_reef.py": open("pi_reef.py").read()})
+
+def build_editable(folder, *_):
+    return _wheel(folder, {"reef.pth": os.getcwd()})
+"""
+
 
 def write_wheel(folder, name, version="1.0", *, files=None, requires=(), plugins=None):
     """Write a wheel and return its path; ``plugins`` are entry points, ``files`` texts by path."""
@@ -192,3 +228,14 @@ def bench(tmp_path, monkeypatch, capsys, caches):
     (bench.agent_dir / "packages" / "work" / "base").symlink_to(caches / "base")
     monkeypatch.chdir(bench.cwd)
     return bench
+
+
+@pytest.fixture
+def reef(tmp_path):
+    """The folder of a Python project, ``pluggypi-reef``, which brings its own build backend."""
+    folder = tmp_path / "coast" / "reef"
+    folder.mkdir(parents=True)
+    (folder / "pyproject.toml").write_text(PROJECT)
+    (folder / "backend.py").write_text(BACKEND)
+    (folder / "pi_reef.py").write_text(PLUGIN.replace("event", ""))
+    return folder

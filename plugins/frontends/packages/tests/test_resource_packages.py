@@ -5,9 +5,12 @@ from __future__ import annotations
 import io
 import json
 import os
+import shutil
 import subprocess
 import tarfile
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -146,16 +149,10 @@ def test_a_list_that_the_original_wrote_is_installed_and_used(bench, skills, mon
     assert found(bench, "prompts") == {"ebb": f"git:{skills}"}
 
 
-def test_a_repository_with_a_python_project_is_installed_from_its_commit(bench, tmp_path):
-    project = write(
-        tmp_path / "project",
-        pyproject_dot_toml=PROJECT,
-        backend_dot_py=BACKEND,
-        pi_reef_dot_py="from pi_hookspecs import hookimpl\n@hookimpl\ndef turn_end(): pass\n",
-    )
-    commit = repository(project)
+def test_a_repository_with_a_python_project_is_installed_from_its_commit(bench, reef):
+    commit = repository(reef)
 
-    bench.ok("install", f"git:{project}@{commit}")
+    bench.ok("install", f"git:{reef}@{commit}")
     lock = (bench.agent_dir / "pylock.pi.toml").read_text()
 
     assert bench.installed() == {"pluggypi-reef": "1.0"}
@@ -163,49 +160,11 @@ def test_a_repository_with_a_python_project_is_installed_from_its_commit(bench, 
     assert str(bench.agent_dir) not in lock
 
 
-PROJECT = """
-[build-system]
-requires = []
-build-backend = "backend"
-backend-path = ["."]
+def test_a_project_in_a_folder_is_installed_editable(bench, reef):
+    bench.ok("install", reef)
 
-[project]
-name = "pluggypi-reef"
-version = "1.0"
-
-[project.entry-points.pi]
-reef = "pi_reef"
-"""
-
-BACKEND = """
-import os, zipfile
-
-def _wheel(folder, files):
-    path = os.path.join(folder, "pluggypi_reef-1.0-py3-none-any.whl")
-    info = "pluggypi_reef-1.0.dist-info"
-    with zipfile.ZipFile(path, "w") as wheel:
-        for name, text in files.items():
-            wheel.writestr(name, text)
-        wheel.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\\nName: pluggypi-reef\\nVersion: 1.0\\n")
-        wheel.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n")
-        wheel.writestr(f"{info}/entry_points.txt", "[pi]\\nreef = pi_reef\\n")
-        wheel.writestr(f"{info}/RECORD", "")
-    return os.path.basename(path)
-
-def build_wheel(folder, *_):
-    return _wheel(folder, {"pi_reef.py": open("pi_reef.py").read()})
-
-def build_editable(folder, *_):
-    return _wheel(folder, {"reef.pth": os.getcwd()})
-"""
-
-
-def test_a_project_in_a_folder_is_installed_editable(bench, tmp_path):
-    source = "from pi_hookspecs import hookimpl\n@hookimpl\ndef turn_end(): pass\n"
-    project = write(tmp_path / "project", pyproject_dot_toml=PROJECT, backend_dot_py=BACKEND, pi_reef_dot_py=source)
-    bench.ok("install", project)
-
-    (project / "pi_reef.py").write_text(source.replace("turn_end", "turn_start"))
+    source = (reef / "pi_reef.py").read_text()
+    (reef / "pi_reef.py").write_text(source.replace("turn_end", "turn_start"))
     rows = {each["name"]: each for each in json.loads(bench.pi("plugins", "--json"))}
 
     assert [each["name"] for each in rows["reef"]["hooks"]] == ["turn_start"]
@@ -269,6 +228,39 @@ def test_npm_is_run_with_no_scripts_and_away_from_the_project(bench, tmp_path):
     folder, *arguments = log.read_text().split()
     assert arguments[:4] == ["pack", "@sea/moon@latest", "--ignore-scripts", "--json"]
     assert folder.startswith(str(bench.agent_dir))
+    assert "--fetch-retry-maxtimeout=1000" in arguments  # its own waits add up to more than a minute
+
+
+@pytest.mark.skipif(shutil.which("npm") is None, reason="there is no npm")
+def test_a_file_without_the_hash_that_the_registry_states_is_refused(bench, tmp_path, monkeypatch):
+    file = tarball(tmp_path / "moon.tgz", {"package.json": '{"version": "1.0.0"}', "skills/tides/SKILL.md": SKILL})
+    asked = []
+
+    class Registry(BaseHTTPRequestHandler):
+        def do_GET(self):
+            asked.append(self.path)
+            dist = {"tarball": f"{address}/moon.tgz", "integrity": f"sha512-{'A' * 86}=="}
+            known = {"1.0.0": {"name": "moon", "version": "1.0.0", "dist": dist}}
+            document = {"name": "moon", "dist-tags": {"latest": "1.0.0"}, "versions": known}
+            body = file.read_bytes() if self.path == "/moon.tgz" else json.dumps(document).encode()
+            self.send_response(200)
+            self.send_header("content-length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_):
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Registry) as server:
+        address = f"http://127.0.0.1:{server.server_port}"
+        Thread(target=server.serve_forever, daemon=True).start()
+        monkeypatch.setenv("npm_config_registry", address)
+        monkeypatch.setenv("npm_config_cache", str(tmp_path / "cache"))
+        error = bench.fails("install", "npm:moon")
+        server.shutdown()
+
+    assert "not the one whose hash it states" in error
+    assert "/moon.tgz" in asked
 
 
 def test_without_npm_the_error_says_what_to_install(bench, monkeypatch):

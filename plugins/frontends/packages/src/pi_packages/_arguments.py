@@ -80,6 +80,9 @@ def _scope(parser: ArgumentParser) -> None:
     parser.add_argument(
         "-l", "--local", action="store_true", help="packages of this folder, declared in .pi/settings.json"
     )
+    trust = parser.add_mutually_exclusive_group()
+    trust.add_argument("-a", "--approve", action="store_true", default=None, help="trust this folder for this command")
+    trust.add_argument("-na", "--no-approve", action="store_false", dest="approve", help="do not trust it")
 
 
 def _change(parser: ArgumentParser) -> None:

@@ -1,4 +1,4 @@
-"""Asks the user before a change."""
+"""Asks the user before a change, and before code of a source runs to build it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pi_packages._output import say
 if TYPE_CHECKING:
     from pi_packages._plan import Plan
 
-__all__ = ["agree"]
+__all__ = ["agree", "agree_to_build"]
 
 _WARNING = (
     "A plugin is Python code with all your rights; nothing inside the process can hold it back. Install what you trust."
@@ -40,6 +40,17 @@ def agree(plan: Plan, *, yes: bool, quiet: bool) -> str | None:
     if any(row.action != "remove" for row in plan.rows):
         say(_WARNING)
     return _ask()
+
+
+def agree_to_build(what: str, *, yes: bool) -> bool:
+    """Return whether the user lets a source be built, which runs its code before there is a plan to agree to.
+
+    Args:
+        what: The source.
+        yes: Whether ``-y`` was given.
+    """
+    say(f"{what} is built from source: its build backend runs as you, before anything can be checked.")
+    return yes or not _has_terminal() or _ask() is not None
 
 
 def _has_terminal() -> bool:

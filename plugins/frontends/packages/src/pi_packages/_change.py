@@ -17,11 +17,14 @@ from pi_packages._attested import check_attested, check_source, wants_proof
 from pi_packages._base import Base
 from pi_packages._contents import check_modules, find_distributions, grants_of, plugins_of, resources_of
 from pi_packages._entries import Entry, change_entries, read_entries
+from pi_packages._explain import explain
 from pi_packages._installers import Options, SolveFailed, Wanted, find_installer
+from pi_packages._integrity import changed_files
 from pi_packages._isolated import install_isolated, is_isolated, solve_isolated
 from pi_packages._lock import from_lock, hashes_of, lock_text, read_lock, to_lock, write_lock
 from pi_packages._log import append_log, now
-from pi_packages._material import Material, fetch
+from pi_packages._material import Material, check_builds, fetch
+from pi_packages._naming import without_replaced
 from pi_packages._plan import Plan, make_plan
 from pi_packages._policy import check_allowed, check_denied
 from pi_packages._probe import probe
@@ -50,6 +53,7 @@ class Context(Value):
         options: Where distributions come from.
         say: Called with a progress line.
         agree: Called with a plan; returns who agreed, or None. May raise ``UserError``.
+        agree_to_build: Called with a source before code of it runs to build it; returns whether it may.
     """
 
     settings: Settings
@@ -57,6 +61,7 @@ class Context(Value):
     options: Options
     say: Callable[[str], object]
     agree: Callable[[Plan], str | None]
+    agree_to_build: Callable[[str], bool]
 
     @property
     def agent_dir(self) -> Path:
@@ -81,6 +86,7 @@ class Change(Value):
         upgrade: Identities whose locked versions are ignored; ``*`` for all.
         lock: A lock file whose versions are installed without solving.
         dry_run: Whether only to plan.
+        repair: Whether changed files of installed packages are a reason to install everything again.
     """
 
     command: str
@@ -89,6 +95,7 @@ class Change(Value):
     upgrade: frozenset[str] = field(default=frozenset())
     lock: Mapping[str, Any] | None = None
     dry_run: bool = False
+    repair: bool = False
 
 
 def finish_pending(scope: Scope) -> Callable[[Mapping[str, Any]], None]:
@@ -165,8 +172,15 @@ class _Attempt:
 
     def run(self, entries: Sequence[Entry]) -> Plan:
         check_denied(self._context.settings, [each.source.identity for each in entries])
-        materials = [fetch(each.source, self._context, self._known(each.source.identity)) for each in entries]
+        fetched = {each.source.identity: self._fetch(each) for each in self._change.put}
+        installed = {each["identity"]: each for each in self._before.get("packages", ())}
+        entries, drop = without_replaced(entries, fetched, installed, self._context.say)
+        if drop:
+            self._change = evolve(self._change, drop=[*self._change.drop, *drop])
+            self._keeps_settings = False
+        materials = [fetched.get(each.source.identity) or self._fetch(each) for each in entries]
         pairs = list(zip(entries, materials, strict=True))
+        check_builds(materials, installed, self._context.agree_to_build)
         self._apart = {
             str(material.name): self._solve_isolated(material)
             for entry, material in pairs
@@ -176,14 +190,17 @@ class _Attempt:
         names = [each["name"] for found in (tables, *self._apart.values()) for each in found]
         check_denied(self._context.settings, [f"pypi:{name}" for name in names])
         self._verify([material for _, material in pairs], tables)
+        damaged = self._is_damaged()
+        options = evolve(self._context.options, fresh=damaged)
         with self._store.draft() as draft:
             if tables:
                 self._context.say(f"Installing {len(tables)} {'package' if len(tables) == 1 else 'packages'}")
-                self._context.installer().install(tables, draft, self._context.options)
+                self._context.installer().install(tables, draft, options)
             described = self._describe(draft, tables, entries, materials)
             plan = make_plan(self._scope.name, self._before, described)
             is_same = self._before.get("base") == described["base"] or not described["packages"]
-            if self._change.dry_run or (plan.is_empty and is_same and self._keeps_settings):
+            is_kept = is_same and self._keeps_settings and not damaged
+            if self._change.dry_run or (plan.is_empty and is_kept):
                 return plan
             agreed = self._context.agree(plan) if not plan.is_empty else "nothing to ask"
             if agreed is None:
@@ -193,6 +210,15 @@ class _Attempt:
         return plan
 
     # Steps
+
+    def _fetch(self, entry: Entry) -> Material:
+        return fetch(entry.source, self._context, self._known(entry.source.identity))
+
+    def _is_damaged(self) -> bool:
+        """Whether installed files were changed, for a change that repairs them."""
+        if not self._change.repair or "id" not in self._before:
+            return False
+        return next(changed_files(self._store.folder(self._before["id"])), None) is not None
 
     def _known(self, identity: str) -> Mapping[str, Any] | None:
         """Return what the active generation stores about a package that is not upgraded."""
@@ -231,33 +257,8 @@ class _Attempt:
         try:
             return self._context.installer().solve(wanted, self._base, self._context.options)
         except SolveFailed as error:
-            raise UserError(self._explain(str(error), materials)) from error
-
-    def _explain(self, reason: str, materials: Sequence[Material]) -> str:
-        """Explain in terms of pi why no solution exists, and how to proceed."""
-        changed = {each.source.identity for each in self._change.put}
-        solved = [each.source for each in materials if each.requirement is not None]
-        named = ", ".join(each.label for each in solved if not changed or each.identity in changed)
-        text = f"{named} cannot be installed: {reason.rstrip('.')}"
-        in_base = [
-            f"{name} {version}" for name, version in self._base.versions.items() if f"{name}=={version}" in reason
-        ]
-        if in_base:
-            text += (
-                f". pi's own environment has {', '.join(in_base)}, which packages cannot change. Update pi (pi update"
-                " self), or ask for another version of the package"
-            )
-        for each in materials:
-            if each.source.short and f"{each.source.label} was not found" in reason:
-                text += (
-                    f". A name without a prefix means {each.source.label!r} and nothing else; for the distribution"
-                    f" of exactly the name you gave, write pypi:{each.source.label.removeprefix('pluggypi-')}"
-                )
-        if self._context.options.offline:
-            text += ". Nothing was fetched (--offline): run it once with a network"
-        elif not self._context.options.allow_builds and "wheel" in reason:
-            text += ". Building from sources runs their code; the setting packages.allowBuilds permits it"
-        return f"{text} (see pi help packages)"
+            changed = {each.source.identity for each in self._change.put}
+            raise UserError(explain(str(error), materials, changed, self._base, self._context.options)) from error
 
     def _verify(self, materials: Sequence[Material], tables: Sequence[Mapping[str, Any]]) -> None:
         """Verify the named packages, if the settings require it."""

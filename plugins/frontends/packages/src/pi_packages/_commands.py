@@ -11,10 +11,11 @@ from pi_core.base.paths import home_dir
 from pi_core.host.installers import is_offline
 from pi_hookspecs import UserError, WrongUse
 from pi_packages._arguments import parse_arguments
-from pi_packages._asking import agree
+from pi_packages._asking import agree, agree_to_build
 from pi_packages._change import Change, Context, apply
-from pi_packages._entries import Entry, project_scope, read_entries, run_scope, stored_text, user_scope, written_sources
+from pi_packages._entries import Entry, project_scope, run_scope, stored_text, user_scope
 from pi_packages._installers import Options
+from pi_packages._naming import find_identity
 from pi_packages._output import print_json, print_lines, say
 from pi_packages._sources import parse
 from pi_packages._store import remove_old_runs
@@ -40,6 +41,8 @@ def run(name: str, arguments: list[str], host: PluginHost) -> int:
     given = parse_arguments(name, arguments)
     if given is None:
         return 0
+    if getattr(given, "approve", None) is not None:
+        host = _with_trust(host, is_trusted=given.approve)
     command = " ".join([name, *arguments])
     if name in ("install", "remove", "uninstall", "sync"):
         function = {"install": _install, "sync": _sync}.get(name, _remove)
@@ -51,6 +54,17 @@ def run(name: str, arguments: list[str], host: PluginHost) -> int:
     from pi_packages import _listing
 
     return int(getattr(_listing, f"run_{name}")(given, host))
+
+
+def _with_trust(host: PluginHost, *, is_trusted: bool) -> PluginHost:
+    """Return the plugins and settings with a decision about this folder that counts for this command alone."""
+    from pi_core.host import PluginHost
+    from pi_core.settings import Settings
+    from pi_core.settings.trust import ProjectTrust
+
+    why = "--approve was given" if is_trusted else "--no-approve was given"
+    trust = ProjectTrust.given(Path.cwd(), is_trusted=is_trusted, why=why)
+    return PluginHost(Settings.load(Path.cwd(), host.settings.agent_dir, trust=trust), disabled=sorted(host.disabled))
 
 
 def open_scope(given: Namespace, host: PluginHost, environ: Mapping[str, str] = os.environ) -> Scope:
@@ -65,7 +79,9 @@ def open_scope(given: Namespace, host: PluginHost, environ: Mapping[str, str] = 
     cwd = Path.cwd()
     trust = host.settings.trust_of(cwd)
     if not trust.is_trusted:
-        raise UserError(f"{trust.cwd} is not trusted ({trust.why}). Run pi trust first, or add -a before the command")
+        raise UserError(
+            f"{trust.cwd} is not trusted ({trust.why}). Run pi trust first, or add --approve for this command"
+        )
     return project_scope(agent_dir, cwd, home)
 
 
@@ -73,9 +89,9 @@ def open_context(given: Namespace, host: PluginHost, environ: Mapping[str, str] 
     """Return the context of a change."""
     settings = host.settings
     offline = bool(getattr(given, "offline", False)) or is_offline(environ)
-    links = [*settings.get_str_list("packages.findLinks"), *getattr(given, "find_links", [])]
+    links = [*settings.get_str_list("packages.findLinks"), *getattr(given, "find_links", []), *_links_of(environ)]
     options = Options(
-        find_links=tuple(str(Path(each).expanduser().absolute()) if "://" not in each else each for each in links),
+        find_links=tuple(dict.fromkeys(_absolute(each) for each in links)),
         index=settings.get_str("packages.index", None),
         offline=offline,
         allow_builds=settings.get_bool("packages.allowBuilds", default=False),
@@ -87,7 +103,21 @@ def open_context(given: Namespace, host: PluginHost, environ: Mapping[str, str] 
         options=options,
         say=say,
         agree=partial(agree, yes=bool(getattr(given, "yes", False)), quiet=given.json),
+        agree_to_build=partial(agree_to_build, yes=bool(getattr(given, "yes", False))),
     )
+
+
+def _links_of(environ: Mapping[str, str]) -> list[str]:
+    """Return the folders of wheels in the variables of uv and pip, which an option ``--find-links`` would replace."""
+    return [
+        *filter(None, environ.get("UV_FIND_LINKS", "").split(",")),
+        *environ.get("PIP_FIND_LINKS", "").split(),
+    ]
+
+
+def _absolute(link: str) -> str:
+    """Return a folder of wheels as an absolute path, because installers run in another folder."""
+    return link if "://" in link else str(Path(link).expanduser().absolute())
 
 
 def _install(given: Namespace, host: PluginHost, command: str) -> int:
@@ -139,34 +169,12 @@ def _pin(context: Context, scope: Scope, entries: list[Entry], command: str) -> 
 
 def _remove(given: Namespace, host: PluginHost, command: str) -> int:
     scope, context = open_scope(given, host), open_context(given, host)
-    entries, _ = read_entries(scope)
-    known = {each.source.identity: each for each in entries}
-    drop = [_identity_of(text, known, scope) for text in given.sources]
+    drop = [find_identity(text, scope) for text in given.sources]
     plan = apply(context, scope, Change(command=command, drop=drop, dry_run=given.dry_run))
     code = report(plan, given, "Removed from the settings; it was not installed")
     if code == 0 and not given.dry_run and not given.json:
         _name_remaining_settings(plan, host)
     return code
-
-
-def _identity_of(text: str, known: Mapping[str, Entry], scope: Scope) -> str:
-    """Return the identity of an installed source; a path need not exist any more.
-
-    Raises:
-        UserError: It is not installed.
-    """
-    for identity, entry in known.items():
-        if text in (identity, entry.source.text, entry.written, identity.partition(":")[2]):
-            return identity
-    try:
-        identity = parse(text, Path.cwd(), scope.home).identity
-    except UserError:
-        identity = text
-    if text in written_sources(scope):  # a path that is gone
-        return text
-    if identity not in known:
-        raise UserError(f"{text!r} is not among the {scope.name}'s packages. pi list names them")
-    return identity
 
 
 def _name_remaining_settings(plan: Plan, host: PluginHost) -> None:

@@ -15,6 +15,8 @@ from pi_packages._base import Base
 from pi_packages._contents import check_modules, find_distributions
 from pi_packages._entries import read_entries
 from pi_packages._installers import find_installer
+from pi_packages._integrity import changed_files
+from pi_packages._isolated import FOLDER as ISOLATED
 from pi_packages._listing import scopes_of
 from pi_packages._lock import read_lock
 from pi_packages._store import Store
@@ -30,6 +32,9 @@ if TYPE_CHECKING:
 __all__ = ["checks"]
 
 Row = dict[str, Any]
+
+_NAMED = 3
+"""Changed files of a distribution that are named."""
 
 
 def checks(host: PluginHost) -> Iterator[Row]:
@@ -89,6 +94,14 @@ def _generation(scope: Scope, before: dict[str, Any], name: str) -> Iterator[Row
         check_modules(folder, found, base)
     except PiError as error:
         yield _row(name, "error", str(error), "Remove the package")
+    changed = list(changed_files(folder))
+    for apart in sorted(folder.glob(f"{ISOLATED}/*/lib")):
+        changed += changed_files(apart)
+    for each in dict.fromkeys(each for each, _ in changed):
+        files = [file for owner, file in changed if owner == each]
+        more = f" and {len(files) - _NAMED} more" if len(files) > _NAMED else ""
+        message = f"files of {each} were changed since it was installed: {', '.join(files[:_NAMED])}{more}"
+        yield _row(name, "error", message, "Run pi sync, which installs it again")
     locked = before.get("distributions", {})
     for each, distribution in found.items():
         if locked.get(each, {}).get("version") != distribution.version:
@@ -98,9 +111,9 @@ def _generation(scope: Scope, before: dict[str, Any], name: str) -> Iterator[Row
             yield _row(name, "error", f"{each} {unmet}", "Run pi update, or remove the package")
     for line in before.get("ignored", ()):
         yield _row(name, "note", f"not run at start: {line}", "")
-    changed = [each for each, version in before.get("base", {}).items() if base.versions.get(each) != version]
-    if changed:
-        yield _row(name, "note", f"pi's environment has changed since ({len(changed)} distributions)", "Run pi sync")
+    moved = [each for each, version in before.get("base", {}).items() if base.versions.get(each) != version]
+    if moved:
+        yield _row(name, "note", f"pi's environment has changed since ({len(moved)} distributions)", "Run pi sync")
     yield _row(name, "ok", f"installed: {', '.join(sorted(found)) or 'no distributions'}")
 
 

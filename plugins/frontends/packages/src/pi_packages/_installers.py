@@ -48,6 +48,8 @@ class Options(Value):
         offline: Use caches and folders only.
         allow_builds: Whether dependencies may be built from sources, which runs their code.
         min_age_days: Ignore what was published later than this many days ago; uv only.
+        fresh: Whether uv's cache is not used, because installed files that were changed can be those of the cache, as
+            links.
     """
 
     find_links: tuple[str, ...] = ()
@@ -55,6 +57,7 @@ class Options(Value):
     offline: bool = False
     allow_builds: bool = False
     min_age_days: float = 0
+    fresh: bool = False
 
     def arguments(self) -> list[str]:
         """Return the options that uv and pip have in common."""
@@ -211,7 +214,7 @@ class Uv:
                     raise UserError(f"uv could not install: {_plain(done)}")
 
     def _options(self, options: Options) -> list[str]:
-        return [*options.arguments(), *(["--offline"] if options.offline else [])]
+        return [*options.arguments(), *(["--offline"] if options.offline else ["--no-cache"] if options.fresh else [])]
 
     def _run(self, *arguments: str) -> Finished:
         return run_program([*self._command, *arguments], self._folder, self._environ)

@@ -10,17 +10,18 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from pi_core.host.extensions.manifests import is_program
+from pi_hookspecs import UserError
 from pi_hookspecs.values import Value
 from pi_packages._contents import folder_name
 from pi_packages._manifest import read_manifest
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from pi_packages._change import Context
     from pi_packages._sources import Source
 
-__all__ = ["Material", "fetch"]
+__all__ = ["Material", "check_builds", "fetch"]
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -88,3 +89,25 @@ def of_folder(source: Source, folder: Path, facts: Mapping[str, Any] | None = No
         line = f"-e {folder}" if editable else f"{name} @ {folder.as_uri()}"
         return Material(source=source, requirement=line, name=name, folder=folder, facts=facts or {})
     return Material(source=source, facts={**(facts or {}), **read_manifest(folder, source.text)})
+
+
+def check_builds(
+    materials: Sequence[Material], installed: Mapping[str, Mapping[str, Any]], agree: Callable[[str], bool]
+) -> None:
+    """Ask before code of repositories runs to build them; what is installed at the same commit was built before.
+
+    Args:
+        materials: What will be installed.
+        installed: What is installed, by identity.
+        agree: Called with the source; returns whether it may be built.
+
+    Raises:
+        UserError: The user does not agree.
+    """
+    for each in materials:
+        revision = each.facts.get("revision")
+        is_built = installed.get(each.source.identity, {}).get("revision") == revision
+        if each.requirement is None or each.source.kind != "git" or is_built:
+            continue
+        if not agree(f"{each.source.text} at {str(revision)[:12]}"):
+            raise UserError(f"nothing was changed: {each.source.text} was not built")

@@ -136,6 +136,12 @@ def make_plan(scope: str, before: Mapping[str, Any], after: Mapping[str, Any]) -
     """Return what changes between two generations."""
     old = {each["identity"]: each for each in before.get("packages", ())}
     new = {each["identity"]: each for each in after["packages"]}
+    for package in after["packages"]:  # another source of an installed distribution updates it
+        replaced = [
+            each for each in old if each not in new and "name" in package and old[each].get("name") == package["name"]
+        ]
+        if package["identity"] not in old and replaced:
+            old[package["identity"]] = old.pop(replaced[0])
     rows = [
         _row(new.get(identity), old.get(identity), after) for identity in {**old, **new} if _differs(identity, old, new)
     ]

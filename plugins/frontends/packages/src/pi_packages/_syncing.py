@@ -36,11 +36,12 @@ def sync_change(scope: Scope, context: Context, given: Namespace, command: str) 
     if given.upgrade or (not lock and not (given.frozen or given.missing)):
         return Change(command=command, upgrade=frozenset("*") if given.upgrade else frozenset(), dry_run=given.dry_run)
     wrong = disagreements(entries, lock)
+    repair = not given.missing  # which is part of each start
     if wrong and (given.frozen or given.missing):
         raise UserError(f"{scope.lock_file} and {scope.settings_file} disagree: {'; '.join(wrong)}. Run pi sync")
     if wrong:
-        return Change(command=command, dry_run=given.dry_run)
-    return Change(command=command, lock=lock, dry_run=given.dry_run)
+        return Change(command=command, dry_run=given.dry_run, repair=repair)
+    return Change(command=command, lock=lock, dry_run=given.dry_run, repair=repair)
 
 
 def disagreements(entries: Sequence[Entry], lock: Mapping[str, Any]) -> list[str]:

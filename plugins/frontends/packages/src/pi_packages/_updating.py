@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pi_hookspecs import UserError
@@ -11,9 +10,9 @@ from pi_packages._commands import open_context, open_scope, report
 from pi_packages._entries import read_entries
 from pi_packages._lock import lock_text
 from pi_packages._log import now
+from pi_packages._naming import find_identity
 from pi_packages._output import say
 from pi_packages._plan import make_plan
-from pi_packages._sources import parse
 from pi_packages._store import Store
 
 if TYPE_CHECKING:
@@ -58,7 +57,7 @@ def update(given: Namespace, host: PluginHost, command: str) -> int:
 
 
 def _update_packages(named: list[str], scope: Scope, context: Context, given: Namespace, command: str) -> int:
-    upgrade = frozenset(_identity(each, scope) for each in named) if named else frozenset("*")
+    upgrade = frozenset(find_identity(each, scope) for each in named) if named else frozenset("*")
     plan = apply(context, scope, Change(command=command, upgrade=upgrade, dry_run=given.dry_run))
     if not given.json:
         entries, _ = read_entries(scope)
@@ -69,18 +68,6 @@ def _update_packages(named: list[str], scope: Scope, context: Context, given: Na
             if not named or source.identity in upgrade:
                 say(f"{source.label} is pinned; pi install it again to move it")
     return report(plan, given, "Everything is up to date")
-
-
-def _identity(text: str, scope: Scope) -> str:
-    entries, _ = read_entries(scope)
-    known = {each.source.identity for each in entries}
-    for identity in known:
-        if text in (identity, identity.partition(":")[2]):
-            return identity
-    found = parse(text, Path.cwd(), scope.home).identity
-    if found not in known:
-        raise UserError(f"{text!r} is not among the {scope.name}'s packages. pi list names them")
-    return found
 
 
 def _roll_back(scope: Scope, context: Context, given: Namespace, command: str) -> int:
