@@ -129,11 +129,3 @@ def test_what_only_some_people_need_is_an_extra() -> None:
     assert names(bedrock["optional-dependencies"]["aws"]) == {"botocore"}
     assert not [folder.name for folder in FOLDERS if "botocore" in names(MEMBERS[folder]["project"]["dependencies"])]
     assert WORKSPACE["project"]["optional-dependencies"]["bedrock"] == ["pluggypi-provider-bedrock[aws]>=1.0.0,<2"]
-
-
-@each_member
-def test_no_module_has_more_than_400_lines(folder: Path) -> None:
-    lines = {file: len(file.read_text(encoding="utf-8").splitlines()) for file in (folder / "src").rglob("*.py")}
-
-    assert lines
-    assert {file.name: count for file, count in lines.items() if count > 400} == {}
