@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import pi_budgets
 from pi_budgets._ledger import Ledger, Line
 from pi_budgets._line import append_line, ledger_file
-from pi_budgets._subcommand import run_subcommand
+from pi_budgets._subcommand import _Sum, _table, run_subcommand
 from pi_core import PluginHost, Settings
 from pi_testing import text, usage
 
@@ -280,3 +280,9 @@ def test_usage_of_an_empty_ledger_and_wrong_arguments(
     pi_agent_dir: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], code: int
 ) -> None:
     assert usage_of(pi_agent_dir, *arguments) == code
+
+
+def test_the_name_of_a_folder_reaches_no_terminal_raw() -> None:
+    rows = _table("project", [("/n\x1b]0;OWNED\x07\n\u202e", _Sum()), ("/häfen", _Sum())])
+
+    assert [row.split()[0] for row in rows] == ["project", r"/n\x1b]0;OWNED\x07\n\u202e", "/häfen"]

@@ -168,6 +168,17 @@ def test_a_project_replaces_an_agent_of_the_user(run, tmp_path, pi_agent_dir):
     assert "another file has the name 'scout'" in run("check")[1]
 
 
+def test_what_a_file_says_reaches_no_terminal_raw(run, tmp_path):
+    escapes = "\x1b]0;OWNED\x07\u202e"
+    write(tmp_path / ".pi" / "agents", "scout", f'---\ndescription: "D{escapes}"\n---\nA')
+    write(tmp_path / ".pi" / "agents", f"other{escapes}", f"---\nname: n{escapes}\ndescription: D\n---\nA")
+
+    printed = run("list")[1] + run("check")[1] + run("list", trusted=False)[2]
+
+    assert {each for each in printed if not each.isprintable()} == {"\n"}
+    assert r"scout  D\x1b]0;OWNED\x07\u202e" in printed
+
+
 def test_files_of_a_project_without_trust_are_named_and_not_used(run, tmp_path):
     write(tmp_path / ".claude" / "agents", "scout", "---\ndescription: Theirs\n---\nB")
     _, printed, errors = run("list", trusted=False)

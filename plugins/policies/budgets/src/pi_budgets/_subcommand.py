@@ -11,6 +11,7 @@ from attrs import define
 
 from pi_budgets._ledger import Ledger
 from pi_budgets._line import ledger_file
+from pi_hookspecs.hidden import is_visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -91,9 +92,16 @@ def _sums(lines: Iterable[Line], key: Callable[[Line], str]) -> tuple[_Sum, dict
     return total, rows
 
 
+def _visible(name: str) -> str:
+    """Return the name of a folder or model with what a terminal would execute or not display escaped."""
+    return name if is_visible(name) and name.isprintable() else ascii(name)[1:-1]
+
+
 def _table(by: str, rows: list[tuple[str, _Sum]]) -> list[str]:
     cells = [(by, "dollars", "requests", "tokens")]
-    cells += [(key, f"{each.dollars:.4f}", f"{each.requests:,}", f"{each.tokens['total']:,}") for key, each in rows]
+    cells += [
+        (_visible(key), f"{each.dollars:.4f}", f"{each.requests:,}", f"{each.tokens['total']:,}") for key, each in rows
+    ]
     wide = [max(map(len, column)) for column in zip(*cells, strict=True)]
     return [
         f"{key:<{wide[0]}}  {dollars:>{wide[1]}}  {requests:>{wide[2]}}  {tokens:>{wide[3]}}"

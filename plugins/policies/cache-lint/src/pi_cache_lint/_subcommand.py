@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pi_cache_lint._report import lines_of, summary_of
+from pi_core import clean_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,7 +43,7 @@ def run_subcommand(arguments: list[str], host: PluginHost) -> int:
         case _:
             sys.stderr.write(f"Unknown arguments: {' '.join(arguments)}\n\n{_USAGE}")
             return 2
-    sys.stdout.write(json.dumps(summary, indent=2) if as_json else "\n".join(lines_of(summary)))
+    sys.stdout.write(json.dumps(summary, indent=2) if as_json else clean_text("\n".join(lines_of(summary))))
     sys.stdout.write("\n")
     return 0
 

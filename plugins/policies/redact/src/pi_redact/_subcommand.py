@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from attrs import frozen
 
 from pi_core.base.mapped_texts import mapped
+from pi_core.base.terminal_text import clean_text
 from pi_core.session.lookup import find_by_prefix
 from pi_core.session.stores import DEFAULT_STORE, resolve_store
 from pi_hookspecs.secrets import is_secret_name
@@ -105,11 +106,11 @@ def _each(sources: Sequence[Path | _Stored], host: Any, *, clean: bool) -> int:
         try:
             text = _text(source) if isinstance(source, Path) else source.text()
         except OSError as error:
-            sys.stderr.write(f"{source}: {error.strerror}{_HINT if clean else ''}\n")
+            sys.stderr.write(clean_text(f"{source}: {error.strerror}{_HINT if clean else ''}\n"))
             return 2
         lines, marks = _redacted(text, redactor)
         for number, mark in marks:
-            sys.stdout.write(f"{source}:{number}: {mark}\n")
+            sys.stdout.write(clean_text(f"{source}:{number}: {mark}\n"))
         found += len(marks)
         if clean and marks and isinstance(source, Path):
             _replace(source, lines)

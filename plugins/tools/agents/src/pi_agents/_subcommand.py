@@ -13,6 +13,7 @@ from attrs import frozen
 
 from pi_agents._agent_file import KEYS, line_of, read_agent
 from pi_agents._kind import agent_kind, folders
+from pi_core import clean_text, one_line
 from pi_hookspecs import ExecResult, ResourceRequest, UserError
 
 if TYPE_CHECKING:
@@ -118,8 +119,9 @@ def _list(host: Any) -> int:
     width = max((len(str(each.content.name)) for each in found), default=0)
     room = _columns()
     for each in found:
-        line = f"{str(each.content.name).ljust(width)}  {each.content.description}"
-        sys.stdout.write(f"{line[:room]}\n{' ' * width}  {each.file.path}\n")
+        line = one_line(str(each.content.description))
+        sys.stdout.write(f"{f'{str(each.content.name).ljust(width)}  {line}'[:room]}\n")
+        sys.stdout.write(f"{' ' * width}  {clean_text(each.file.path)}\n")
     if not found:
         sys.stdout.write("There are no agents. pi agents new NAME makes one.\n")
     _report_untrusted(host)
@@ -151,7 +153,8 @@ def _report_untrusted(host: Any) -> None:
     used = {path for path, _ in folders(cwd, agent_dir, trusted=False)}
     left_out = [str(path) for path, _ in folders(cwd, agent_dir, trusted=True) if path not in used and path.is_dir()]
     if left_out:
-        sys.stderr.write(f"Not used: {', '.join(left_out)}: the folder is not trusted. Run pi trust\n")
+        folders_left_out = clean_text(", ".join(left_out))
+        sys.stderr.write(f"Not used: {folders_left_out}: the folder is not trusted. Run pi trust\n")
 
 
 def _check(paths: Sequence[str], host: Any) -> int:
@@ -174,8 +177,8 @@ def _check(paths: Sequence[str], host: Any) -> int:
         notes = [f"note: {note}" for note in each.content.data.get("notes", ())]
         if not each.used:
             notes.append(f"note: another file has the name {each.content.name!r} and is used")
-        sys.stdout.writelines(f"{each.file.path}:{line}\n" for line in problems)
-        sys.stdout.writelines(f"{each.file.path}: {line}\n" for line in notes)
+        sys.stdout.writelines(clean_text(f"{each.file.path}:{line}\n") for line in problems)
+        sys.stdout.writelines(clean_text(f"{each.file.path}: {line}\n") for line in notes)
     count = f"{len(found)} {'file' if len(found) == 1 else 'files'}"
     sys.stdout.write(f"{count} checked. The keys with a meaning are {', '.join(KEYS)}.\n" if found else "No files.\n")
     if not paths:
@@ -194,7 +197,7 @@ def _new(name: str, host: Any, *, project: bool) -> int:
             file.write(_NEW.format(name=name))
     except FileExistsError as error:
         raise UserError(f"{path} exists already; it was not changed") from error
-    sys.stdout.write(f"{path}\n")
+    sys.stdout.write(f"{clean_text(str(path))}\n")
     return 0
 
 
@@ -208,7 +211,7 @@ def _worktrees(host: Any) -> int:
     from pi_agents._commands import worktrees_text
 
     text = asyncio.run(worktrees_text(_exec, Path.cwd(), Path(host.settings.agent_dir)))
-    sys.stdout.write(f"{text}\n")
+    sys.stdout.write(f"{clean_text(text)}\n")
     return 0
 
 
