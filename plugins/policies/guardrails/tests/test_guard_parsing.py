@@ -15,6 +15,7 @@ from pi_guardrails._paths import Places
 from pi_guardrails._script import read_script
 from pi_guardrails._sed import sed_is_harmless
 from pi_guardrails._words import Word, has_index_that_runs, is_stdin
+from pi_testing import for_each
 
 if TYPE_CHECKING:
     from pi_guardrails._script import Script
@@ -88,8 +89,8 @@ def test_nothing_before_it_hides_a_command(text: str) -> None:
     assert gravest is not None or comment_or_text
 
 
-@pytest.mark.parametrize("around", HIDING)
-@pytest.mark.parametrize("command", ["rm -rf /", "mkfs.ext4 /dev/sda1"])
+@for_each("around", HIDING)
+@for_each("command", ["rm -rf /", "mkfs.ext4 /dev/sda1"])
 def test_a_command_is_found_in_any_position(around: str, command: str) -> None:
     gravest = worst(judge_command(around.format(command), PLACES))
 
@@ -97,7 +98,7 @@ def test_a_command_is_found_in_any_position(around: str, command: str) -> None:
     assert gravest.verdict == "deny"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "words"),
     [
         ("r\"m\" -'r'f", ["rm", "-rf"]),
@@ -125,7 +126,7 @@ def test_a_variable_that_the_script_sets_is_not_known(text: str) -> None:
     assert gravest is not None
 
 
-@pytest.mark.parametrize("text", ["rm\u00a0-rf /", "ls\r\nrm", "echo \u202e", "ls \0", "echo \ud800", "x" * 100_001])
+@for_each("text", ["rm\u00a0-rf /", "ls\r\nrm", "echo \u202e", "ls \0", "echo \ud800", "x" * 100_001])
 def test_characters_that_hide_something_are_asked_about(text: str) -> None:
     gravest = worst(judge_command(text, PLACES))
 
@@ -143,7 +144,7 @@ def test_any_program_of_sed_is_read(text: str) -> None:
     sed_is_harmless(text)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "program",
     [
         "p",
@@ -170,7 +171,7 @@ def test_programs_of_sed_that_only_change_what_they_read_are_harmless(program: s
     assert sed_is_harmless(program)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "program",
     [
         "e",
@@ -202,8 +203,8 @@ def test_programs_of_sed_that_do_more_or_are_not_understood_are_not(program: str
     assert not sed_is_harmless(program)
 
 
-@pytest.mark.parametrize("text", ["sed 's/{}'", "awk '{}'", "sed '/{}'"])
-@pytest.mark.parametrize("part", ["[", "print ", '"\\', "[[:"])
+@for_each("text", ["sed 's/{}'", "awk '{}'", "sed '/{}'"])
+@for_each("part", ["[", "print ", '"\\', "[[:"])
 def test_long_programs_of_other_languages_are_asked_about_and_not_read(text: str, part: str) -> None:
     gravest = worst(judge_command(text.format(part * 10_000), PLACES))
 
@@ -220,7 +221,7 @@ def test_many_commands_end() -> None:
     assert worst(judge_command("ls;" * 2000, PLACES)) is not None
 
 
-@pytest.mark.parametrize(
+@for_each(
     "path",
     [
         "-",
@@ -239,7 +240,7 @@ def test_the_standard_input_is_known_under_all_its_names(path: str) -> None:
     assert is_stdin(Word(path))
 
 
-@pytest.mark.parametrize("path", ["stdin", "./-", "/dev/null", "/proc/self/status", "dev/stdin", "--"])
+@for_each("path", ["stdin", "./-", "/dev/null", "/proc/self/status", "dev/stdin", "--"])
 def test_other_files_are_not_the_standard_input(path: str) -> None:
     assert not is_stdin(Word(path))
 
@@ -249,7 +250,7 @@ def test_a_command_in_the_index_of_a_variable_runs(text: str, runs: bool) -> Non
     assert has_index_that_runs(text) is runs
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         'f=a; echo x > "$f"',
@@ -264,7 +265,7 @@ def test_a_value_that_is_certain_is_known(text: str) -> None:
     assert worst(judge_command(text, PLACES)) is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         'echo x > "$f"; f=a',

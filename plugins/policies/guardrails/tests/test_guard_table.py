@@ -13,14 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pi_core import PluginHost, Settings
-from pi_core.host.project_files import project_files
 from pi_guardrails._findings import SEVERITY, Verdict, worst
 from pi_guardrails._judge import judge_command
 from pi_guardrails._paths import GUARDED, Places
+from pi_testing import for_each
 
 TABLE = Path(__file__).with_name("commands.tsv")
 FOLLOWED = tuple(
-    name for name in project_files(PluginHost(Settings.in_memory({}), installed=False)) if name not in GUARDED
+    name for name in PluginHost(Settings.in_memory({}), installed=False).project_files() if name not in GUARDED
 )
 PLACES = Places(
     cwd="/home/ann/project",
@@ -100,7 +100,7 @@ def _parts(command: str) -> st.SearchStrategy[str]:
     return st.tuples(ends, ends).map(lambda both: command[min(both) : max(both)])
 
 
-@pytest.mark.parametrize("row", ROWS, ids=[row.command.replace("\n", "↵") for row in ROWS])
+@for_each("row", ROWS)
 def test_a_command_of_the_table_is_judged_as_it_should_be(row: Row) -> None:
     assert not row.is_wrong, f"wanted {row.verdict}: {row.reason}"
 

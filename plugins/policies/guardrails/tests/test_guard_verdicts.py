@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 
 from pi_core import PluginHost, Settings
-from pi_core.host.project_files import project_files
 from pi_guardrails import _ground, _paths
 from pi_guardrails._findings import worst
 from pi_guardrails._judge import judge_command
 from pi_guardrails._paths import GUARDED, Places
+from pi_testing import for_each
 
 PAGE = Path(__file__).parents[4] / "docs" / "guardrails.md"
 FOLLOWED = tuple(
-    name for name in project_files(PluginHost(Settings.in_memory({}), installed=False)) if name not in GUARDED
+    name for name in PluginHost(Settings.in_memory({}), installed=False).project_files() if name not in GUARDED
 )
 PLACES = Places(
     cwd="/home/ann/project",
@@ -38,7 +38,7 @@ def rows() -> list[tuple[str, ...]]:
     return found
 
 
-@pytest.mark.parametrize(("command", "verdict", "rule", "reason"), rows())
+@for_each(("command", "verdict", "rule", "reason"), rows())
 def test_the_page_documents_what_the_guard_does(command: str, verdict: str, rule: str, reason: str) -> None:
     gravest = worst(judge_command(command, PLACES))
 
@@ -52,7 +52,7 @@ def test_every_row_of_the_page_is_read() -> None:
     assert len(rows()) == len(lines) >= 40
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("command", "rule"),
     [
         ("env --chdir=/etc touch hosts", "system-path"),
