@@ -38,23 +38,19 @@ EXCEPTIONS = {
     "plugins/policies/sandbox/src/pi_sandbox/_relay.py": "becomes the program of a prepared request",
     "plugins/policies/sandbox/src/pi_sandbox/_subcommand.py": "the user's own command, in the sandbox itself",
     "plugins/policies/rewind/src/pi_rewind/_git.py": "git with a store of its own, where a sandbox lets nothing write",
-    "plugins/automation/replay/src/pi_replay/_folders.py": "git, for the user's own ``pi replay``",
     "pi_core/src/pi_core/host/installers.py": "installs what plugins need, before plugins are loaded",
     "pi_core/src/pi_core/host/trial.py": "tries whether a plugin can be loaded, before plugins are loaded",
-    "plugins/frontends/cli/src/pi_cli/_worktree.py": "git, for the user's own ``pi -w``, before plugins are loaded",
     "plugins/frontends/cli/src/pi_cli/line/editing.py": "the user's own editor, at the user's own terminal",
     "plugins/frontends/tui/src/pi_tui/screen/outside.py": "as above",
     "plugins/frontends/tui/src/pi_tui/web/page_terminal.py": "starts pi itself, for the user's own ``pi web``",
     "plugins/kits/client/src/pi_client/_client.py": "starts pi itself, from a program in which no plugin runs",
     "plugins/kits/terminal-kit/src/pi_terminal_kit/desktop_clipboard.py": "the user's own clipboard, at their key",
-    "plugins/kits/terminal-kit/src/pi_terminal_kit/file_names.py": "git, which lists names for the user's own Tab",
     "plugins/frontends/cli/src/pi_cli/checking/children.py": "runs the plugin that its author checks",
     "plugins/frontends/cli/src/pi_cli/_packages.py": "starts pi itself, before plugins are loaded",
     "plugins/frontends/cli/src/pi_cli/_run_sources.py": "as above",
     "plugins/frontends/packages/src/pi_packages/_probe.py": "tries plugins before they are installed",
     "plugins/frontends/serve/src/pi_serve/_command.py": "becomes pi itself, before plugins are loaded",
     "plugins/kits/testing/src/pi_testing/_front_end_process.py": "starts pi itself, in tests",
-    "plugins/tools/agents/src/pi_agents/_subcommand.py": "git, for the user's own ``pi agents worktrees``",
 }
 """Modules that start programs without asking, and why."""
 
@@ -83,6 +79,31 @@ def test_every_start_of_a_program_asks_the_plugins_or_says_why_not() -> None:
     found = {file.relative_to(ROOT).as_posix() for file in sources if starts(file)}
 
     assert found == {*ASK, *EXCEPTIONS}
+
+
+GIT = "plugins/kits/git-kit/src/pi_git_kit/starting.py"
+
+
+def test_git_is_started_by_one_library_alone() -> None:
+    sources = [*ROOT.glob("pi_core/src/**/*.py"), *ROOT.glob("plugins/*/*/src/**/*.py")]
+
+    found = {file.relative_to(ROOT).as_posix() for file in sources if starts_git(file)}
+
+    assert found - {"plugins/policies/rewind/src/pi_rewind/_git.py"} == {GIT}
+
+
+def starts_git(file: Path) -> bool:
+    """Whether a module calls something with ``git``, or with a command that begins with it."""
+    return any(isinstance(node, ast.Call) and names_git(node) for node in ast.walk(ast.parse(file.read_text())))
+
+
+def names_git(call: ast.Call) -> bool:
+    """Whether the first argument of a call is ``git``, or a command that begins with it."""
+    first = call.args[0] if call.args else None
+    if isinstance(first, ast.List | ast.Tuple) and first.elts:
+        first = first.elts[0]
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    return isinstance(first, ast.Constant) and first.value == "git" and name != "startswith"
 
 
 def test_what_starts_a_program_is_found(tmp_path: Path) -> None:

@@ -1,16 +1,13 @@
-"""Names of files: from git, or from a walk, and which of them match."""
+"""Names of files, and which of them match."""
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 from typing import TYPE_CHECKING
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pi_terminal_kit.file_names import FileNames, git_names
+from pi_terminal_kit.file_names import FileNames
 from pi_terminal_kit.matching import at_word, best_matches, matcher, mention
 from pi_terminal_kit.paths import names_for, path_word
 from pi_testing import for_each
@@ -18,57 +15,14 @@ from pi_testing import for_each
 if TYPE_CHECKING:
     from pathlib import Path
 
-needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="there is no git")
+
+def test_folders_are_names_too() -> None:
+    names = FileNames("/tides", lambda _folder: ["src/tide.py", "src/deep/er.py", "with space.txt"]).matching("")
+
+    assert sorted(names) == ["src/", "src/deep/", "src/deep/er.py", "src/tide.py", "with space.txt"]
 
 
-def git(folder: Path, *arguments: str) -> None:
-    subprocess.run(["git", "-C", folder, "-c", "user.name=a", "-c", "user.email=a@b", *arguments], check=True)
-
-
-@pytest.fixture
-def repository(tmp_path: Path) -> Path:
-    git(tmp_path, "init", "-q")
-    for name in (".gitignore", "src/tide.py", "src/deep/er.py", "with space.txt", "build/out.py"):
-        file = tmp_path / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text("build/\n")
-    git(tmp_path, "add", "src/tide.py")
-    return tmp_path
-
-
-def no_walk(_folder: str) -> list[str]:
-    raise AssertionError
-
-
-@needs_git
-def test_git_lists_what_it_knows_and_what_is_new_but_not_what_it_ignores(repository: Path) -> None:
-    assert [*git_names(str(repository))] == ["src/tide.py", ".gitignore", "src/deep/er.py", "with space.txt"]
-
-
-@needs_git
-def test_folders_are_names_too(repository: Path) -> None:
-    names = FileNames(str(repository), no_walk).matching("")
-
-    assert sorted(names) == [".gitignore", "src/", "src/deep/", "src/deep/er.py", "src/tide.py", "with space.txt"]
-
-
-@needs_git
-def test_names_in_a_folder_of_a_repository_are_relative_to_it(repository: Path) -> None:
-    assert sorted(FileNames(str(repository / "src"), no_walk).matching("")) == ["deep/", "deep/er.py", "tide.py"]
-
-
-@needs_git
-def test_a_program_that_the_repository_names_is_not_started(repository: Path) -> None:
-    program = repository / "monitor"
-    program.write_text("#!/bin/sh\ntouch started\n")
-    program.chmod(0o755)
-    git(repository, "config", "core.fsmonitor", str(program))
-
-    assert "src/tide.py" in git_names(str(repository))
-    assert not (repository / "started").exists()
-
-
-def test_where_git_knows_nothing_the_caller_walks(tmp_path: Path) -> None:
+def test_the_caller_walks_the_folder(tmp_path: Path) -> None:
     names = FileNames(str(tmp_path), lambda folder: ["a/b.py"] if folder == str(tmp_path) else [])
 
     assert names.matching("") == ["a/", "a/b.py"]

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 import subprocess
 
 import pytest
 
 import pi_agents
+from pi_agents._subcommand import run_subcommand
 from pi_cli._worktree import enter_worktree
 from pi_core import SessionManager, create_agent_session
-from pi_hookspecs import CustomEntry
+from pi_hookspecs import CustomEntry, UserError
 from pi_testing import stall, text, tool_call
 
 pytestmark = [
@@ -160,6 +162,40 @@ async def test_work_that_conflicts_changes_nothing_and_names_the_files(repositor
     assert state(repository) == before
 
 
+async def test_the_command_line_applies_and_drops_work_and_reports_conflicts(
+    repository, pi_session, script, pi_host, monkeypatch, capsys
+):
+    _, _, member_id = await work(pi_session, script, bash("sed -i 's/^line 2$/theirs/' tide.py; rm src/main.py"))
+    monkeypatch.chdir(repository)
+
+    def agents(*arguments):
+        code = run_subcommand([*arguments], pi_host)
+        output = capsys.readouterr()
+        return code, json.loads(output.out) if "--json" in arguments else output.out + output.err
+
+    (repository / "src" / "main.py").write_text("mine\n")
+    conflict = agents("apply", "--json", member_id)
+    said = agents("apply", member_id)
+    (repository / "src" / "main.py").write_text("main, changed\n")
+    applied = agents("apply", member_id, "--json")
+    again = agents("apply", member_id)
+    dropped = agents("drop", member_id, "--json")
+
+    assert conflict == (1, {"id": member_id, "applied": False, "files": [], "conflicts": ["src/main.py"]})
+    assert said[0] == 1
+    assert "conflicts with your files, and nothing was changed: src/main.py." in said[1]
+    assert applied == (
+        0, {"id": member_id, "applied": True, "files": ["src/main.py", "tide.py"], "conflicts": []}
+    )  # fmt: skip
+    assert "theirs" in (repository / "tide.py").read_text()
+    assert again == (0, f"Your files have the changes of {member_id} already.\n")
+    assert dropped[0] == 0
+    assert dropped[1]["dropped"]
+    assert agents("apply")[0] == agents("drop", "a", "b")[0] == 2
+    with pytest.raises(UserError, match=f"There is no worktree '{member_id}'"):
+        agents("drop", member_id)
+
+
 async def test_work_that_was_applied_is_not_applied_twice(repository, pi_session, script, fake_ui):
     _, _, member_id = await work(pi_session, script, bash("echo x > x.txt"))
     fake_ui.answers(True)
@@ -257,7 +293,7 @@ async def test_outside_a_repository_isolation_is_refused(pi_session, script, tmp
     result, failed, _ = await work(pi_session, script, background=background)
 
     assert failed
-    assert f"A worktree needs a git repository, and {tmp_path} is in none" in result
+    assert f"A worktree needs a git repository: '{tmp_path}' is in no git repository" in result
     assert pi_session.children == ()
 
 
@@ -286,7 +322,7 @@ async def test_an_agent_that_removes_its_worktree_still_answers(repository, pi_s
 
     assert not failed
     assert result.startswith("Worked.\n\nIts changes are kept in ")
-    assert "git add failed in " in result
+    assert "does not exist any more" in result
 
 
 async def test_a_repository_without_commits_can_have_worktrees(tmp_path, pi_session, script):

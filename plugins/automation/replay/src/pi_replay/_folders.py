@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,10 +10,13 @@ from typing import TYPE_CHECKING
 from attrs import define
 
 from pi_core import worktree_folder
+from pi_git_kit import GitFailed, add_worktree, diff_stat, remove_worktree, repository_of, tree_of_files
 from pi_hookspecs import UserError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from pi_git_kit import Git
 
 __all__ = ["Folder", "session_folder", "worktree"]
 
@@ -62,38 +64,24 @@ def worktree(cwd: Path, agent_dir: Path, name: str, commit: str) -> Iterator[Fol
             f"--tools live-in-worktree needs the session's repository, and {str(cwd)!r} does not exist. Restore it,"
             " or replay with the recorded tools."
         )
-    top = Path(_git(cwd, "rev-parse", "--show-toplevel"))
-    path = worktree_folder(agent_dir, top) / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    _git(top, "worktree", "add", "--quiet", "--detach", str(path), commit)
-    place = Folder(path / cwd.resolve().relative_to(top.resolve()))
+    try:
+        git = repository_of(cwd)
+        path = worktree_folder(agent_dir, git.top) / name
+        inside = add_worktree(git, path, commit)
+    except GitFailed as error:
+        raise UserError(f"--tools live-in-worktree needs a git worktree: {error}") from error
+    place = Folder(path / git.below)
     place.cwd.mkdir(parents=True, exist_ok=True)  # a folder without files that git knows
     try:
         yield place
     finally:
-        place.note = _leave(top, path)
+        place.note = _leave(git, inside, commit)
 
 
-def _leave(top: Path, path: Path) -> str:
-    _git(path, "add", "--all", "--intent-to-add")
-    changes = _git(path, "diff", "--stat=80")
+def _leave(git: Git, inside: Git, commit: str) -> str:
+    path = inside.top
+    changes = diff_stat(inside, commit, tree_of_files(inside))
     if not changes:
-        _git(top, "worktree", "remove", "--force", str(path))
+        remove_worktree(git, path)
         return "The tools changed no files."
     return f"The tools changed files, in {path} (git worktree remove --force {path} drops them):\n{changes}"
-
-
-def _git(folder: Path, *arguments: str) -> str:
-    command = ["git", "-c", "core.hooksPath=/dev/null", *arguments]
-    try:
-        done = subprocess.run(  # noqa: S603 - the user's own request
-            command, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False
-        )
-    except OSError as error:
-        raise UserError(f"--tools live-in-worktree needs git, which cannot be run: {error.strerror}") from error
-    if done.returncode:
-        why = (done.stderr.strip().splitlines() or [""])[-1]
-        raise UserError(
-            f"--tools live-in-worktree needs a git worktree: git {arguments[0]} failed in {str(folder)!r}: {why}"
-        )
-    return done.stdout.strip("\n")

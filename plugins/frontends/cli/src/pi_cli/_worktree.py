@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pi_cli._report import say
 from pi_core.base.paths import agent_dir
 from pi_core.base.worktrees import worktree_folder
+from pi_git_kit import GitFailed, add_worktree, prune_worktrees, repository_of, resolve
 from pi_hookspecs import UserError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
+
+    from pi_git_kit import Git
 
 __all__ = ["enter_worktree"]
 
@@ -32,41 +34,25 @@ def enter_worktree(name: str, cwd: Path, environ: Mapping[str, str]) -> Path:
     """
     if not _NAME.fullmatch(name):
         raise UserError(f"-w {name!r}: a worktree's name has up to 64 letters, digits, '-', '_' and '.'")
-    lines = _git(cwd, "rev-parse", "--show-toplevel", "--show-prefix").splitlines()
-    top, below = Path(lines[0]), lines[1] if len(lines) > 1 else ""
-    path = worktree_folder(agent_dir(environ), top) / name
-    if not path.is_dir():
-        _make(top, path, name)
+    try:
+        git = repository_of(cwd, environ=environ)
+        path = worktree_folder(agent_dir(environ), git.top) / name
+        if not path.is_dir():
+            _make(git, path, name)
+    except GitFailed as error:
+        raise UserError(f"pi -w needs a git worktree: {error}") from error
     say(f"Working in {path}, branch pi/{name}. pi agents worktrees lists what it contains")
-    folder = path / below
+    folder = path / git.below
     folder.mkdir(parents=True, exist_ok=True)  # a folder without files that git tracks
     os.chdir(folder)
     return folder
 
 
-def _make(top: Path, path: Path, name: str) -> None:
+def _make(git: Git, path: Path, name: str) -> None:
     branch = f"pi/{name}"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    _git(top, "worktree", "prune")  # its folder may have been removed by hand
-    if _git(top, "branch", "--list", branch):
-        _git(top, "worktree", "add", "--quiet", str(path), branch)
+    prune_worktrees(git)  # its folder may have been removed by hand
+    if resolve(git, f"refs/heads/{branch}") is not None:
+        add_worktree(git, path, branch)
     else:
-        _git(top, "worktree", "add", "--quiet", "-b", branch, str(path), "HEAD")
-        _git(top, "update-ref", f"refs/pi/base/{name}", "HEAD")
-
-
-def _git(folder: Path, *arguments: str) -> str:
-    try:
-        done = subprocess.run(  # noqa: S603 - the user's own request
-            ["git", *arguments],  # noqa: S607 - the user's own git
-            cwd=folder,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            check=False,
-        )
-    except OSError as error:
-        raise UserError(f"pi -w needs git, which cannot be run: {error.strerror}") from error
-    if done.returncode:
-        why = done.stderr.decode(errors="replace").strip().splitlines()
-        raise UserError(f"pi -w needs a git worktree: git {arguments[0]} failed in {folder}: {why[-1] if why else ''}")
-    return os.fsdecode(done.stdout).strip("\n")
+        add_worktree(git, path, "HEAD", branch=branch)
+        git("update-ref", f"refs/pi/base/{name}", "HEAD")

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from pi_core.host.installers import find_program, run_program
+from pi_git_kit import GitFailed, fetch_commit
 from pi_hookspecs import UserError
 from pi_packages._trees import check_links, draft_of, folder_for, tree_hash
 
@@ -19,10 +18,6 @@ if TYPE_CHECKING:
     from pi_packages._sources import Source
 
 __all__ = ["fetch_git"]
-
-_QUIET = {"GIT_TERMINAL_PROMPT": "0", "GIT_LFS_SKIP_SMUDGE": "1", "GIT_SSH_COMMAND": "ssh -o BatchMode=yes"}
-_SAFE = ("-c", "core.hooksPath=/dev/null", "-c", "protocol.ext.allow=never", "-c", "advice.detachedHead=false")
-_COMMIT = r"[0-9a-f]{40}"
 
 
 def fetch_git(source: Source, context: Context, known: Mapping[str, Any] | None) -> tuple[Path, dict[str, Any]]:
@@ -49,32 +44,16 @@ def fetch_git(source: Source, context: Context, known: Mapping[str, Any] | None)
 
 
 def _fetch(source: Source, context: Context, revision: str) -> tuple[Path, str]:
-    git = find_program("git", context.environ)
-    if git is None:
-        raise UserError(f"{source.text} needs git, which is not installed. Install git")
     context.say(f"Fetching {source.text}")
     work = context.agent_dir / "packages" / "work"
     work.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(prefix="git-", dir=work) as name:
         clone = Path(name)
-
-        def run(*arguments: str) -> str:
-            done = run_program([git, *_SAFE, *arguments], clone, {**context.environ, **_QUIET})
-            if done.code != 0:
-                raise UserError(f"{source.text} cannot be fetched: {done.last_lines()}")
-            return done.output.strip()
-
-        run("init", "--quiet", "--template=")
         wanted = revision or source.reference or "HEAD"
         try:
-            run("fetch", "--quiet", "--depth=1", "--no-tags", "--no-recurse-submodules", "--", source.location, wanted)
-        except UserError:  # some servers do not serve a commit by its name
-            if not re.fullmatch(_COMMIT, wanted):
-                raise
-            run("fetch", "--quiet", "--no-recurse-submodules", "--", source.location)
-            run("update-ref", "FETCH_HEAD", wanted)
-        found = run("rev-parse", "FETCH_HEAD^{commit}")
-        run("checkout", "--quiet", "--force", found)
+            found = fetch_commit(clone, source.location, wanted, context.environ)
+        except GitFailed as error:
+            raise UserError(f"{source.text} cannot be fetched: {error}") from error
         shutil.rmtree(clone / ".git")
         check_links(clone, source.text)
         if source.subdirectory and not (clone / source.subdirectory).is_dir():

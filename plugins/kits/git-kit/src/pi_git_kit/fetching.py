@@ -78,6 +78,7 @@ def clone_shared(source: Git, top: Path, commit: str) -> Git:
         GitFailed: There is no such commit, or git cannot make the copy.
     """
     found = source("rev-parse", "--verify", "--end-of-options", f"{commit}^{{commit}}")
+    top.parent.mkdir(parents=True, exist_ok=True)
     copy = Git(top, top / ".git", top / ".git", environ=source.environ, prepare=source.prepare)
     env = environment(source.environ, protocols="file", user_settings=True)
     kinds = ("--quiet", "--template=", "--shared", "--no-checkout")

@@ -1,12 +1,7 @@
-"""The names of the files below a directory: from git if possible, else from a directory walk that the caller provides.
-
-git lists a hundred thousand files in the time in which a walk reads a few directories, and it knows ignored files.
-"""
+"""The names of the files and directories below a directory, read once unless there are too many to keep."""
 
 from __future__ import annotations
 
-import os
-import subprocess
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
@@ -15,15 +10,10 @@ from pi_terminal_kit.matching import matcher
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-__all__ = ["MOST_NAMES", "FileNames", "git_names"]
+__all__ = ["MOST_NAMES", "FileNames"]
 
 MOST_NAMES = 20_000
 """Maximum number of names kept in memory."""
-
-_QUIET = ("-c", "core.fsmonitor=false", "--no-optional-locks")
-"""Prevents ``ls-files`` from starting a program that the repository's settings name, and from writing files."""
-
-_CHUNK = 65_536
 
 
 class FileNames:
@@ -33,7 +23,7 @@ class FileNames:
 
     Args:
         folder: The directory.
-        walk: Yields relative paths of files if git is not available; it may stop early.
+        walk: Yields the relative paths of its files, as git lists them or from a walk; it may stop early.
         most: The maximum number of names to keep. If there are more, only matching names are kept.
     """
 
@@ -66,10 +56,7 @@ class FileNames:
 
     def _names(self, stopped: Callable[[], bool]) -> Iterator[str]:
         folders: set[str] = set()
-        listed = git_names(self._folder)
-        first = next(listed, None)
-        files = self._walk(self._folder) if first is None else chain([first], listed)
-        for file in files:
+        for file in self._walk(self._folder):
             if stopped():
                 return
             if not file.isprintable():  # it cannot be typed or cannot be sent
@@ -80,33 +67,3 @@ class FileNames:
                 yield f"{folder}/"
                 folder = folder.rpartition("/")[0]
             yield file
-
-
-def git_names(folder: str) -> Iterator[str]:
-    """Yield the files below a directory that git tracks, then untracked files; nothing outside a repository."""
-    previous = None
-    for which in (["--cached"], ["--others", "--exclude-standard"]):
-        for name in _listed(folder, which):
-            if name != previous:  # a file with a merge conflict is listed three times
-                yield name
-            previous = name
-
-
-def _listed(folder: str, which: list[str]) -> Iterator[str]:
-    command = ["git", *_QUIET, "-C", folder, "ls-files", "-z", *which]
-    try:
-        process = subprocess.Popen(  # noqa: S603 - lists names, and starts nothing itself
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-        )
-    except OSError:
-        return
-    with process:
-        assert process.stdout is not None  # noqa: S101 - for the type checker
-        held = b""
-        try:
-            while chunk := os.read(process.stdout.fileno(), _CHUNK):
-                *names, held = (held + chunk).split(b"\0")
-                yield from map(os.fsdecode, names)
-        except GeneratorExit:
-            process.terminate()
-            raise

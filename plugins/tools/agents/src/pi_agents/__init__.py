@@ -68,4 +68,4 @@ def register_subcommands() -> list[Subcommand]:
 
         return run_subcommand(arguments, host)
 
-    return [Subcommand("agents", run=run, description="List, check and create agent files; list worktrees")]
+    return [Subcommand("agents", run=run, description="List, check and create agent files; apply or drop worktrees")]

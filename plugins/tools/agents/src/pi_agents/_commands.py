@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pi_agents._git import repository_of
 from pi_agents._member import summary_of
-from pi_agents._worktree import apply, changes, drop, find, kept_worktrees, prepared
+from pi_agents._worktree import apply, changes, drop, find, kept_worktrees, merge, repository
+from pi_git_kit import ask_plugins
 from pi_hookspecs import Completion, UnknownName, UserError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pi_agents._crew import Crew
-    from pi_agents._git import Exec, Git
     from pi_agents._worktree import Kept
+    from pi_git_kit import Git
     from pi_hookspecs import PiContext
 
 __all__ = ["command_options", "explain_none"]
@@ -67,7 +68,8 @@ async def _run(crew: Crew, words: list[str], ctx: PiContext) -> None:
             lines = [summary_of(each) for each in crew.records(ctx)]
             ctx.ui.notify("\n".join(lines) or "No agent has worked in this conversation yet.")
         case ["worktrees"]:
-            ctx.ui.notify(await worktrees_text(crew.pi.exec, ctx.cwd, Path(ctx.settings.agent_dir)))
+            git = await _repository(ctx)
+            ctx.ui.notify(await asyncio.to_thread(worktrees_text, git, Path(ctx.settings.agent_dir)))
         case ["open", member_id]:
             from pi_agents._view import open_view
 
@@ -108,18 +110,17 @@ async def _choose(crew: Crew, ctx: PiContext) -> None:
         await _run(crew, [actions[action], record["id"]], ctx)
 
 
-async def worktrees_text(run: Exec, cwd: Path, agent_dir: Path) -> str:
-    """Return the worktrees of a folder's repository as text.
-
-    Raises:
-        UserError: The folder is not in a git repository.
-    """
-    git = await repository_of(run, cwd)
-    kept = await kept_worktrees(git, agent_dir)
+def worktrees_text(git: Git, agent_dir: Path) -> str:
+    """Return the worktrees of a repository as text; blocks."""
+    kept = kept_worktrees(git, agent_dir)
     if not kept:
-        return f"{git.folder.path} has no worktrees of agents."
-    parts = [f"{each.id}  {each.branch}  {each.path}\n{await changes(git, each) or ' (no changes)'}" for each in kept]
+        return f"{git.top} has no worktrees of agents."
+    parts = [f"{each.id}  {each.branch}  {each.path}\n{changes(git, each) or ' (no changes)'}" for each in kept]
     return "\n".join(parts)
+
+
+async def _repository(ctx: PiContext) -> Git:
+    return await asyncio.to_thread(repository, ctx.cwd, ask_plugins(ctx))
 
 
 async def _kept(crew: Crew, name: str, ctx: PiContext) -> tuple[Git, Kept]:
@@ -131,37 +132,39 @@ async def _kept(crew: Crew, name: str, ctx: PiContext) -> tuple[Git, Kept]:
     member = crew.members.get(name)
     if member is not None and member.is_active:
         raise UserError(f"The agent {name} is still working. /agents stop {name} stops it")
-    git = await repository_of(crew.pi.exec, ctx.cwd)
-    return git, await find(git, Path(ctx.settings.agent_dir), name)
+    git = await _repository(ctx)
+    return git, await asyncio.to_thread(find, git, Path(ctx.settings.agent_dir), name)
 
 
 async def _apply(crew: Crew, name: str, ctx: PiContext) -> None:
     git, kept = await _kept(crew, name, ctx)
-    async with prepared(git, kept) as (stat, patch):
-        if not stat:
-            ctx.ui.notify(f"Your files have the changes of {name} already. /agents drop {name} removes its worktree.")
-            return
-        if ctx.has_ui and not await ctx.ui.confirm(f"Apply the work of {name}?", f"{stat}\n\n{_preview(patch)}"):
-            ctx.ui.notify("Nothing was changed.")
-            return
-        await apply(git, patch)
-    crew.pi.events.emit(
-        "files_changed"
-    )  # plugins that watch over the files, such as rewind, know that it was a command
-    ctx.ui.notify(f"Applied to your files, and not committed:\n{stat}\n/agents drop {name} removes the worktree.")
+    merged = await asyncio.to_thread(merge, git, kept)
+    if not merged.stat:
+        ctx.ui.notify(f"Your files have the changes of {name} already. /agents drop {name} removes its worktree.")
+        return
+    preview = f"{merged.stat}\n\n{_preview(merged.patch)}"
+    if ctx.has_ui and not await ctx.ui.confirm(f"Apply the work of {name}?", preview):
+        ctx.ui.notify("Nothing was changed.")
+        return
+    await asyncio.to_thread(apply, git, merged)
+    # Plugins that watch over the files, such as rewind, know that it was a command.
+    crew.pi.events.emit("files_changed")
+    ctx.ui.notify(
+        f"Applied to your files, and not committed:\n{merged.stat}\n/agents drop {name} removes the worktree."
+    )
 
 
-def _preview(patch: Path) -> str:
-    lines = patch.read_text(encoding="utf-8", errors="replace").splitlines()
+def _preview(patch: bytes) -> str:
+    lines = patch.decode("utf-8", "replace").splitlines()
     more = [f"({len(lines) - _PREVIEW} more lines)"] if len(lines) > _PREVIEW else []
     return "\n".join([*lines[:_PREVIEW], *more])
 
 
 async def _drop(crew: Crew, name: str, ctx: PiContext) -> None:
     git, kept = await _kept(crew, name, ctx)
-    stat = await changes(git, kept)
+    stat = await asyncio.to_thread(changes, git, kept)
     if stat and ctx.has_ui and not await ctx.ui.confirm(f"Remove the worktree {name} with its changes?", stat):
         ctx.ui.notify("Nothing was removed.")
         return
-    await drop(git, kept)
+    await asyncio.to_thread(drop, git, kept)
     ctx.ui.notify(f"Removed {kept.path} and the branch {kept.branch}.")

@@ -88,9 +88,11 @@ class Crew:
             found.data.get("background", False) if background is None else background,
         )
         if member.background and member.isolation == "worktree":
-            from pi_agents._git import repository_of
+            from pi_agents._worktree import repository
+            from pi_git_kit import ask_plugins
 
-            await repository_of(self.pi.exec, ctx.cwd)  # the reason for a refusal is the result of this call
+            # The reason for a refusal is the result of this call.
+            await asyncio.to_thread(repository, ctx.cwd, ask_plugins(ctx))
         self.members[member.id] = member
         if not member.background:
             return await self._work(member, ctx)

@@ -1,8 +1,7 @@
-"""``pi agents``: lists and checks agent files, makes new ones, lists worktrees."""
+"""``pi agents``: lists and checks agent files, makes new ones; lists, applies and drops worktrees."""
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import sys
@@ -14,7 +13,7 @@ from attrs import frozen
 from pi_agents._agent_file import KEYS, line_of, read_agent
 from pi_agents._kind import agent_kind, folders
 from pi_core import clean_text, one_line
-from pi_hookspecs import ExecResult, ResourceRequest, UserError
+from pi_hookspecs import ResourceRequest, UserError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,6 +27,8 @@ Usage: pi agents list [--json]
        pi agents check [FILE ...]
        pi agents new NAME [--project]
        pi agents worktrees
+       pi agents apply ID [--json]
+       pi agents drop ID [--json]
 
 list       List the agents of this folder and of the user, with their files
 check      Report what pi cannot use in agent files; exit code 1 if an agent
@@ -36,6 +37,9 @@ new        Create an agent file to fill in: for the user, or with --project in
            .pi/agents of this folder
 worktrees  List the worktrees of this repository that agents left behind, and
            those of pi -w
+apply      Apply the changes of a worktree to your files, without a commit;
+           exit code 1 and the names of the files if they conflict
+drop       Remove a worktree, its branch and its changes
 """
 
 _NEW = """\
@@ -79,8 +83,17 @@ def run_subcommand(arguments: list[str], host: Any) -> int:
             return _new(name, host, project="--project" in arguments)
         case ["worktrees"]:
             return _worktrees(host)
+        case [("apply" | "drop") as word, *rest] if name := _one_name(rest):
+            change = _apply if word == "apply" else _drop
+            return change(name, host, as_json="--json" in rest)
         case _:
             return _usage(arguments)
+
+
+def _one_name(rest: list[str]) -> str:
+    """Return the id among arguments that are one id and perhaps ``--json``; otherwise an empty text."""
+    names = [each for each in rest if each != "--json"]
+    return names[0] if len(names) == 1 and len(rest) - len(names) <= 1 and not names[0].startswith("-") else ""
 
 
 def _usage(arguments: list[str]) -> int:
@@ -140,7 +153,7 @@ def _list_json(host: Any) -> int:
         for each in _found(host)
         if each.content.name is not None and each.used
     ]
-    sys.stdout.write(f"{json.dumps(rows, indent=2, ensure_ascii=False)}\n")
+    _print_json(rows)
     return 0
 
 
@@ -209,32 +222,55 @@ def _file(path: Path) -> ResourceFile:
 
 def _worktrees(host: Any) -> int:
     from pi_agents._commands import worktrees_text
+    from pi_agents._worktree import repository
 
-    text = asyncio.run(worktrees_text(_exec, Path.cwd(), Path(host.settings.agent_dir)))
+    text = worktrees_text(repository(Path.cwd()), Path(host.settings.agent_dir))
     sys.stdout.write(f"{clean_text(text)}\n")
     return 0
 
 
-async def _exec(command: str, arguments: Sequence[str], *, cwd: Path | None = None, env: Any = None) -> ExecResult:
-    """Run a program as ``pi.exec`` does, for a subcommand, which has no session."""
+def _apply(name: str, host: Any, *, as_json: bool) -> int:
+    """Apply the changes of a worktree; exit code 1 if they conflict with the user's files."""
+    from pi_agents._worktree import Conflict, apply, find, merge, repository
+
+    git = repository(Path.cwd())
+    kept = find(git, Path(host.settings.agent_dir), name)
     try:
-        process = await asyncio.create_subprocess_exec(
-            command,
-            *arguments,
-            cwd=cwd,
-            env={**os.environ, **(env or {})},
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
+        merged = merge(git, kept)
+    except Conflict as error:
+        if as_json:
+            _print_json({"id": kept.id, "applied": False, "files": [], "conflicts": error.files})
+        else:
+            sys.stderr.write(f"{clean_text(str(error))}\n")
+        return 1
+    apply(git, merged)
+    if as_json:
+        _print_json({"id": kept.id, "applied": True, "files": merged.files, "conflicts": []})
+    elif merged.stat:
+        stat = clean_text(merged.stat)
+        sys.stdout.write(
+            f"Applied to your files, and not committed:\n{stat}\npi agents drop {name} removes the worktree.\n"
         )
-    except OSError as error:
-        return ExecResult(stdout="", stderr=f"{command}: {error.strerror}", code=127)
-    out, err = await process.communicate()
-    return ExecResult(
-        stdout=out.decode(errors="surrogateescape"),
-        stderr=err.decode(errors="replace"),
-        code=process.returncode or 0,
-    )
+    else:
+        sys.stdout.write(f"Your files have the changes of {name} already.\n")
+    return 0
+
+
+def _drop(name: str, host: Any, *, as_json: bool) -> int:
+    from pi_agents._worktree import drop, find, repository
+
+    git = repository(Path.cwd())
+    kept = find(git, Path(host.settings.agent_dir), name)
+    drop(git, kept)
+    if as_json:
+        _print_json({"id": kept.id, "path": str(kept.path), "branch": kept.branch, "dropped": True})
+    else:
+        sys.stdout.write(f"{clean_text(f'Removed {kept.path} and the branch {kept.branch}.')}\n")
+    return 0
+
+
+def _print_json(value: object) -> None:
+    sys.stdout.write(f"{json.dumps(value, indent=2, ensure_ascii=False)}\n")
 
 
 def _columns() -> int | None:

@@ -58,7 +58,7 @@ async def work(crew: Crew, member: Member, ctx: ToolContext) -> ToolResult:
     if member.stopping.is_set():
         raise PiError(f"The agent had not begun: {member.why}")
     plan = await _plan(member.agent, ctx, crew.known_tools())
-    async with _workplace(crew, member, plan, ctx):
+    async with _workplace(member, plan, ctx):
         failure, text = await _run(member, plan, ctx)
     member.state = "stopped" if member.stopping.is_set() else "failed" if failure else "done"
     left = _left_behind(member)
@@ -67,15 +67,16 @@ async def work(crew: Crew, member: Member, ctx: ToolContext) -> ToolResult:
 
 
 @asynccontextmanager
-async def _workplace(crew: Crew, member: Member, plan: _Plan, ctx: ToolContext) -> AsyncIterator[None]:
+async def _workplace(member: Member, plan: _Plan, ctx: ToolContext) -> AsyncIterator[None]:
     """Provide the agent's worktree, if it uses one, and clear the reference if the worktree is not kept."""
     if member.isolation != "worktree":
         yield
         return
     from pi_agents._worktree import worktree
+    from pi_git_kit import ask_plugins
 
     try:
-        async with worktree(crew.pi.exec, member, ctx) as place:
+        async with worktree(ask_plugins(ctx), member, ctx) as place:
             member.worktree = place
             plan.options["cwd"] = place.cwd
             plan.options["append_system_prompt"].append(_WORKTREE.format(place.path))

@@ -5,34 +5,58 @@ The user's index, stash and HEAD are never touched. ``refs/pi/base/ID`` is where
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from attrs import define, frozen
 
-from pi_agents._git import git_in, repository_of
 from pi_core import worktree_folder
+from pi_git_kit import (
+    GitFailed,
+    add_worktree,
+    apply_patch,
+    diff_stat,
+    merge_trees,
+    patch_between,
+    prune_worktrees,
+    remove_worktree,
+    repository_of,
+    resolve,
+    tree_of_files,
+    worktree_at,
+)
 from pi_hookspecs import UserError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
-    from pi_agents._git import Exec, Git
     from pi_agents._member import Member
+    from pi_git_kit import Git, Prepare
     from pi_hookspecs import PiContext
 
 __all__ = [
+    "Conflict",
     "Kept",
+    "Merge",
     "Worktree",
     "apply",
     "changes",
     "drop",
     "find",
     "kept_worktrees",
-    "prepared",
+    "merge",
+    "repository",
     "worktree",
 ]
+
+_IDENTITY = {
+    "GIT_AUTHOR_NAME": "pi",
+    "GIT_AUTHOR_EMAIL": "pi@localhost",
+    "GIT_COMMITTER_NAME": "pi",
+    "GIT_COMMITTER_EMAIL": "pi@localhost",
+}
 
 
 @define(eq=False)
@@ -72,162 +96,180 @@ class Kept:
         return f"pi/{self.id}"
 
 
+class Conflict(UserError):
+    """The same lines or files were changed in a worktree and in the user's files; nothing was changed.
+
+    Attributes:
+        files: The names of the files, relative to the top.
+    """
+
+    def __init__(self, kept: Kept, files: list[str]) -> None:
+        super().__init__(
+            f"The work of {kept.id} conflicts with your files, and nothing was changed: {', '.join(files)}."
+            f" Look at it in {kept.path}, or merge the branch {kept.branch} yourself"
+        )
+        self.files = files
+
+
+@frozen
+class Merge:
+    """Changes of a worktree that fit the user's files.
+
+    Attributes:
+        stat: The changes in the format of ``git diff --stat``; empty if the user's files contain them already.
+        files: The names of the changed files, relative to the top.
+        patch: The changes as a patch of the user's files.
+    """
+
+    stat: str
+    files: list[str]
+    patch: bytes
+
+
+def repository(cwd: Path, prepare: Prepare | None = None) -> Git:
+    """Return git for the repository that a folder belongs to.
+
+    Raises:
+        UserError: The folder does not belong to a git repository.
+    """
+    try:
+        return repository_of(cwd, prepare=prepare).with_(variables=_IDENTITY)
+    except GitFailed as error:
+        raise UserError(f"A worktree needs a git repository: {error}. Run git init, or use isolation 'none'") from error
+
+
 @asynccontextmanager
-async def worktree(run: Exec, member: Member, ctx: PiContext) -> AsyncIterator[Worktree]:
+async def worktree(prepare: Prepare, member: Member, ctx: PiContext) -> AsyncIterator[Worktree]:
     """Create a worktree for an agent; afterwards commit the changes in it, or remove it if there are none.
 
     Raises:
         UserError: The folder is not in a git repository, or git cannot create the worktree.
     """
-    git = await repository_of(run, ctx.cwd)
-    path = worktree_folder(ctx.settings.agent_dir, git.folder.path) / member.id
-    kept = Kept(member.id, path, await _base(git))
-    inside = await _make(git, kept)
-    place = Worktree(path, path / git.folder.below, kept.branch)
+    git, inside, kept = await asyncio.to_thread(_begin, prepare, member, ctx)
+    place = Worktree(kept.path, kept.path / git.below, kept.branch)
     place.cwd.mkdir(parents=True, exist_ok=True)  # a folder without files that git knows
     try:
         yield place
     finally:
+        message = f"{member.name}: {member.description}"
         try:
-            place.stat = await _keep_or_drop(git, inside, kept, f"{member.name}: {member.description}")
+            place.stat = await asyncio.to_thread(_keep_or_drop, git, inside, kept, message)
         except UserError as error:  # the agent's answer must not be lost for it
             place.stat = f" {error}"
 
 
-async def _make(git: Git, kept: Kept) -> Git:
-    """Create a worktree and return a ``Git`` for it; if that fails, nothing of the worktree is left."""
-    path = kept.path
+def _begin(prepare: Prepare, member: Member, ctx: PiContext) -> tuple[Git, Git, Kept]:
+    """Create a worktree; return git for the user's files and for the worktree. Nothing of it is left if that fails."""
+    git = repository(ctx.cwd, prepare)
+    path = worktree_folder(ctx.settings.agent_dir, git.top) / member.id
+    kept = Kept(member.id, path, _base(git))
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        await git("worktree", "add", "--quiet", "-b", kept.branch, str(path), kept.base)
-        await git("update-ref", _ref(kept.id), kept.base)
-        return await git_in(git.run, path, git.folder.common)
+        inside = add_worktree(git, path, kept.base, branch=kept.branch)
+        git("update-ref", _ref(kept.id), kept.base)
     except (OSError, UserError) as error:
-        await git.attempt("worktree", "prune")
-        await _forget(git, kept)
+        prune_worktrees(git)
+        _forget(git, kept)
         raise UserError(
             f"The worktree {path} cannot be made: {error}. In a sandbox git needs {path.parent.parent} in sandbox.write"
         ) from error
+    return git, inside, kept
 
 
-async def _keep_or_drop(git: Git, inside: Git, kept: Kept, message: str) -> str:
+def _keep_or_drop(git: Git, inside: Git, kept: Kept, message: str) -> str:
     """Commit what was changed in a worktree and return its diffstat; remove the worktree if nothing was."""
-    tree = await inside.tree()
-    if tree == await git.resolve(f"{kept.base}^{{tree}}") and await inside.resolve("HEAD") == kept.base:
-        await drop(git, kept)
+    tree = tree_of_files(inside)
+    if tree == resolve(git, f"{kept.base}^{{tree}}") and resolve(inside, "HEAD") == kept.base:
+        drop(git, kept)
         return ""
-    await _commit(inside, tree, kept.branch, message)
-    return await git.diff("--stat=80", kept.base, tree)
+    _commit(inside, tree, kept.branch, message)
+    return diff_stat(git, kept.base, tree)
 
 
-async def kept_worktrees(git: Git, agent_dir: Path) -> list[Kept]:
+def kept_worktrees(git: Git, agent_dir: Path) -> list[Kept]:
     """Return the worktrees of a repository that pi made, those of ``pi -w`` included."""
-    folder = worktree_folder(agent_dir, git.folder.path)
-    bases = await git("for-each-ref", "--format=%(refname) %(objectname)", "refs/pi/base/")
+    folder = worktree_folder(agent_dir, git.top)
+    bases = git("for-each-ref", "--format=%(refname) %(objectname)", "refs/pi/base/")
     found = (line.split(" ") for line in bases.splitlines())
     names = [(name.removeprefix("refs/pi/base/"), commit) for name, commit in found]
     return [Kept(name, folder / name, commit) for name, commit in names if (folder / name / ".git").is_file()]
 
 
-async def find(git: Git, agent_dir: Path, wanted: str) -> Kept:
+def find(git: Git, agent_dir: Path, wanted: str) -> Kept:
     """Return a worktree by its id.
 
     Raises:
         UserError: There is none.
     """
-    kept = await kept_worktrees(git, agent_dir)
+    kept = kept_worktrees(git, agent_dir)
     found = next((each for each in kept if each.id == wanted), None)
     if found is None:
         known = ", ".join(each.id for each in kept) or "none"
-        raise UserError(f"There is no worktree {wanted!r} of {git.folder.path}. There are: {known}")
+        raise UserError(f"There is no worktree {wanted!r} of {git.top}. There are: {known}")
     return found
 
 
-async def changes(git: Git, kept: Kept) -> str:
+def changes(git: Git, kept: Kept) -> str:
     """Return the changes in a worktree in the format of ``git diff --stat``; empty if there are none."""
-    tree = await (await git_in(git.run, kept.path, git.folder.common)).tree()
-    return await git.diff("--stat=80", kept.base, tree)
+    return diff_stat(git, kept.base, tree_of_files(worktree_at(git, kept.path)))
 
 
-@asynccontextmanager
-async def prepared(git: Git, kept: Kept) -> AsyncIterator[tuple[str, Path]]:
-    """Merge the changes in a worktree with the user's files without changing any file; yield the preview and the patch.
-
-    The preview is empty if the user's files already contain the changes.
+def merge(git: Git, kept: Kept) -> Merge:
+    """Merge the changes in a worktree with the user's files, without changing any file.
 
     Raises:
-        UserError: The same lines were changed in the worktree and in the user's files.
+        Conflict: The same was changed in the worktree and in the user's files.
     """
-    tree = await (await git_in(git.run, kept.path, git.folder.common)).tree()
-    patch = git.folder.git_dir / f"pi-{kept.id}.patch"
-    try:
-        async with git.snapshot() as (mine, index):
-            await git.diff("--binary", "--full-index", f"--output={patch}", kept.base, tree)
-            if patch.stat().st_size:
-                await _merge(git, kept, patch, index)
-            merged = await git("write-tree", index=index)
-        await git.diff("--binary", "--full-index", f"--output={patch}", mine, merged)
-        yield await git.diff("--stat=80", mine, merged), patch
-    finally:
-        patch.unlink(missing_ok=True)
+    mine, theirs = tree_of_files(git), tree_of_files(worktree_at(git, kept.path))
+    tree, conflicts = merge_trees(git, kept.base, mine, theirs)
+    if tree is None:
+        raise Conflict(kept, conflicts)
+    names = git.names("diff", "--name-only", "-z", mine, tree)
+    return Merge(diff_stat(git, mine, tree), names, patch_between(git, mine, tree))
 
 
-async def _merge(git: Git, kept: Kept, patch: Path, index: Path) -> None:
-    result = await git.attempt("apply", "--3way", "--cached", "--whitespace=nowarn", str(patch), index=index)
-    conflicts = await git.diff("--name-only", "--diff-filter=U", "--cached", index=index)
-    if result.code or conflicts:
-        where = ", ".join(dict.fromkeys(conflicts.splitlines())) or result.stderr.strip().splitlines()[-1]
-        raise UserError(
-            f"The work of {kept.id} conflicts with your files, and nothing was changed: {where}."
-            f" Look at it in {kept.path}, or merge the branch {kept.branch} yourself"
-        )
-
-
-async def apply(git: Git, patch: Path) -> None:
-    """Write the changes of a patch to the user's files.
+def apply(git: Git, merged: Merge) -> None:
+    """Write merged changes to the user's files.
 
     Raises:
         UserError: A file was changed in the meantime; nothing is written.
     """
-    await git("apply", "--whitespace=nowarn", str(patch))
+    apply_patch(git, merged.patch)
 
 
-async def _base(git: Git) -> str:
+def _base(git: Git) -> str:
     """Return a commit of the current files: HEAD, or a new commit on top of it with the uncommitted changes."""
-    head, tree = await git.resolve("HEAD"), await git.tree()
-    if head is not None and tree == await git.resolve("HEAD^{tree}"):
+    head, tree = resolve(git, "HEAD"), tree_of_files(git)
+    if head is not None and tree == resolve(git, "HEAD^{tree}"):
         return head
     parents = ["-p", head] if head is not None else []
-    return await git("commit-tree", tree, *parents, "-m", "Uncommitted changes, when the agent began")
+    return git("commit-tree", tree, *parents, "-m", "Uncommitted changes, when the agent began")
 
 
-async def _commit(inside: Git, tree: str, branch: str, message: str) -> None:
+def _commit(inside: Git, tree: str, branch: str, message: str) -> None:
     """Commit a worktree's files to its branch, whichever branch the agent has checked out there."""
-    head = await inside.resolve("HEAD")
+    head = resolve(inside, "HEAD")
     commit = head
-    if head is None or tree != await inside.resolve("HEAD^{tree}"):
+    if head is None or tree != resolve(inside, "HEAD^{tree}"):
         parents = ["-p", head] if head is not None else []
-        commit = await inside("commit-tree", tree, *parents, "-m", message)
-    await inside("update-ref", f"refs/heads/{branch}", str(commit))
-    await inside("read-tree", tree)
+        commit = inside("commit-tree", tree, *parents, "-m", message)
+    inside("update-ref", f"refs/heads/{branch}", str(commit))
+    inside("read-tree", tree)
 
 
-async def drop(git: Git, kept: Kept) -> None:
+def drop(git: Git, kept: Kept) -> None:
     """Remove a worktree, its branch and its changes.
 
     Raises:
         UserError: git cannot remove it.
     """
-    removed = await git.attempt("worktree", "remove", "--force", "--force", str(kept.path))
-    if removed.code and kept.path.exists():
-        raise UserError(f"git cannot remove {kept.path}: {removed.stderr.strip()}")
-    await _forget(git, kept)
+    remove_worktree(git, kept.path)
+    _forget(git, kept)
 
 
-async def _forget(git: Git, kept: Kept) -> None:
+def _forget(git: Git, kept: Kept) -> None:
     """Remove git's records of a worktree whose folder no longer exists."""
-    await git.attempt("branch", "-D", kept.branch)
-    await git.attempt("update-ref", "-d", _ref(kept.id))
+    git.attempt("branch", "-D", kept.branch)
+    git.attempt("update-ref", "-d", _ref(kept.id))
 
 
 def _ref(name: str) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pi_tui.editor.complete.offers import Offer
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable
+    from collections.abc import Awaitable, Callable, Iterable, Iterator
 
     from pi_hookspecs import Completion
     from pi_terminal_kit.file_names import FileNames
@@ -68,12 +68,29 @@ class FileSource:
         folder = self._folder()
         if self._names is None or self._word != (folder, before) or not typed:
             self._word = (folder, before)
-            self._names = FileNames(folder, self._walk)
+            self._names = FileNames(folder, self._below)
         names, stopped = self._names, threading.Event()
         try:
             return await asyncio.to_thread(lambda: best_matches(names.matching(typed, stopped.is_set), typed))
         finally:
             stopped.set()
+
+    def _below(self, folder: str) -> Iterator[str]:
+        """Yield the files below a folder as git lists them, which takes a fraction of a walk's time, or from a walk."""
+        from pathlib import Path
+
+        from pi_git_kit import GitFailed, file_names, repository_of
+
+        try:
+            listed = file_names(repository_of(Path(folder)))
+            first = next(listed, None)
+        except GitFailed:
+            first = None
+        if first is None:
+            yield from self._walk(folder)
+            return
+        yield first
+        yield from listed
 
 
 def _open_folder(mentioned: str) -> str:
