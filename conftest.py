@@ -30,9 +30,7 @@ settings.register_profile("ci", no_clock, derandomize=True, print_blob=True)
 settings.load_profile("ci" if os.environ.get("CI") else "dev")
 settings.register_profile("thorough", settings.get_profile("ci" if os.environ.get("CI") else "dev"), max_examples=100)
 
-DEFAULT_TESTS = "not slow and not heavy"
-"""The ``-m`` of ``addopts``."""
-SLOW_MODULE = re.compile(r"^pytestmark = (?:\[.*)?pytest\.mark\.(?:slow|heavy)\b", re.MULTILINE)
+SLOW_MODULE = re.compile(r"^pytestmark = (?:\[.*)?pytest\.mark\.(?:slow|heavy|journeys)\b", re.MULTILINE)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -54,7 +52,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
     Every worker would import them, with other people's servers and SDKs, only to deselect their tests.
     """
-    if config.option.markexpr != DEFAULT_TESTS or not collection_path.name.startswith("test_"):
+    if f"-m={config.option.markexpr}" not in config.getini("addopts") or not collection_path.name.startswith("test_"):
         return None
     return True if SLOW_MODULE.search(collection_path.read_text(encoding="utf-8")) else None
 
