@@ -496,3 +496,31 @@ def test_the_lock_of_a_killed_git_does_not_stop_checkpoints(root, make, monkeypa
     tree = checkpoints.make().tree
 
     assert plan(checkpoints, tree, tree).changes == ()
+
+
+def test_undo_removes_what_the_rewind_wrote_even_if_it_is_ignored_by_then(root, make, everything):
+    (root / "b.txt").write_text("b")
+    checkpoints = make()
+    tree = checkpoints.make().tree
+    (root / "b.txt").unlink()
+    (root / ".gitignore").write_text("b.txt\n")
+    now = everything(root)
+
+    done = restore(checkpoints, tree)
+    restore(checkpoints, done.before, undone=done.tree)
+
+    assert everything(root) == now
+
+
+def test_a_reversed_rewind_leaves_no_temporary_file(root, make, everything):
+    (root / "b.txt").write_text("b")
+    checkpoints = make()
+    tree = checkpoints.make().tree
+    (root / "b.txt").unlink()
+    now = everything(root)
+    assert restore_and_die(checkpoints, tree, 1)
+    assert any(each.name.startswith(".pi-rewind-") for each in root.iterdir())
+
+    reverse(make())
+
+    assert everything(root) == now

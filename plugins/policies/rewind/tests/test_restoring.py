@@ -5,14 +5,11 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import tempfile
 import time
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from pi_rewind._checkpoints import Checkpoints
 from pi_rewind._points import Point, Points, rows_of
@@ -58,16 +55,6 @@ def files(root):
             elif path.is_file():
                 found[str(path.relative_to(root))] = (bool(path.stat().st_mode & 0o100), path.read_bytes())
     return found
-
-
-def state_of_git(root):
-    """Return what the user's repository knows: index, references, stash, status."""
-    return (
-        (root / ".git" / "index").read_bytes(),
-        git(root, "for-each-ref"),
-        git(root, "stash", "list"),
-        (root / ".git" / "HEAD").read_text(),
-    )
 
 
 def test_changed_new_and_deleted_files_come_back(repository, make):
@@ -331,80 +318,3 @@ def test_checkpoints_have_an_age_and_a_number_of_files(repository, make):
     ]
     points = Points((Point("aa", first, "first words", at),), last=second)
     assert rows_of(points, checkpoints, datetime(2026, 1, 1, 10, 5, tzinfo=UTC)) == ["aa  5m  1 file  first words"]
-
-
-NAMES = st.sampled_from(["a", "b", "d/a", "d/b", "d/e/c", "x.log", "sp ace", "ü\n", "-n"])
-CONTENTS = st.binary(max_size=40)
-ACTIONS = st.lists(
-    st.one_of(
-        st.tuples(st.just("write"), NAMES, CONTENTS),
-        st.tuples(st.just("delete"), NAMES, st.just(b"")),
-        st.tuples(st.just("link"), NAMES, st.sampled_from([b"a", b"nowhere", b"/etc/hostname", b"."])),
-        st.tuples(st.just("mode"), NAMES, st.just(b"")),
-        st.tuples(st.just("rename"), NAMES, st.sampled_from([b"a", b"d/moved", b"deep/er/moved"])),
-        st.tuples(st.just("folder"), NAMES, st.just(b"")),
-    ),
-    max_size=8,
-)
-
-
-def act(root, actions):
-    """Do what a user might do; what is not possible is not done."""
-    for action, name, data in actions:
-        path = root / name
-        try:
-            if action == "write":
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_bytes(data)
-            elif action == "delete":
-                shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
-            elif action == "link":
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.symlink_to(os.fsdecode(data))
-            elif action == "mode" and not path.is_symlink():
-                path.chmod(path.stat().st_mode ^ 0o111)
-            elif action == "rename":
-                (root / os.fsdecode(data)).parent.mkdir(parents=True, exist_ok=True)
-                path.rename(root / os.fsdecode(data))
-            elif action == "folder":
-                path.mkdir(parents=True)
-        except OSError:
-            pass
-
-
-def outside_of_links(found):
-    """Without what is ignored: no checkpoint holds it."""
-    return {path: kept for path, kept in found.items() if not path.endswith(".log")}
-
-
-@given(first=ACTIONS, commit=st.booleans(), second=ACTIONS, third=ACTIONS)
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-def test_restored_and_undone_trees_are_identical_and_git_is_untouched(first, commit, second, third):
-    with tempfile.TemporaryDirectory() as folder:
-        root = Path(folder, "work")
-        root.mkdir()
-        git(root, "init", "-q")
-        (root / ".gitignore").write_text("*.log\n")
-        act(root, first)
-        git(root, "add", "-A", "--", ".gitignore")
-        if commit:
-            git(root, "add", "-A")
-            git(root, "commit", "-qm", "x")
-        checkpoints = Checkpoints(Path(folder, "stores"), root, "s1")
-        act(root, second)
-        there, tree, known = files(root), checkpoints.make().tree, state_of_git(root)
-        act(root, third)
-        after = files(root)
-
-        try:
-            done = restore(checkpoints, tree)
-        except NotRestored:
-            assert files(root) == after
-            return
-        restored = files(root)
-        restore(checkpoints, done.before)
-
-        assert outside_of_links(restored) == outside_of_links(there)
-        assert {path for path in after if path.endswith(".log")} <= set(restored)
-        assert files(root) == after
-        assert state_of_git(root) == known

@@ -33,14 +33,14 @@ class Record:
         tree: The checkpoint that is restored.
         session: The session that restores it; empty if that is not known.
         entry: The prompt to which the user goes back; empty for an undo.
-        undoes: Whether it undoes another restore.
+        undone: The checkpoint that was restored by what this undoes; empty if it undoes nothing.
     """
 
     before: str
     tree: str
     session: str = ""
     entry: str = ""
-    undoes: bool = False
+    undone: str = ""
 
 
 class Journal:
@@ -111,7 +111,7 @@ def _write(file: Path, record: Record) -> None:
         "tree": record.tree,
         "session": record.session,
         "entry": record.entry,
-        "undoes": record.undoes,
+        "undone": record.undone,
         "at": int(time.time()),
     }
     temporary = file.with_name(f"{file.name}.{os.getpid()}")
@@ -127,7 +127,7 @@ def _read(file: Path) -> Record | None:
             str(noted["tree"]),
             str(noted.get("session", "")),
             str(noted.get("entry", "")),
-            bool(noted.get("undoes", False)),
+            str(noted.get("undone", "")),
         )
     except FileNotFoundError:
         return None

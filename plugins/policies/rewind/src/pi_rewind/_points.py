@@ -167,11 +167,11 @@ def undo_files(checkpoints: Checkpoints, points: Points, *, force: bool = False)
     if points.restored is None:
         raise UserError("Nothing was rewound in this session that could be undone.")
     last = None if force else str(points.restored["tree"])
-    return _restore(checkpoints, last, str(points.restored["undo"]), None, undoes=True)
+    return _restore(checkpoints, last, str(points.restored["undo"]), None, undone=str(points.restored["tree"]))
 
 
 def _restore(
-    checkpoints: Checkpoints, last: str | None, wanted: str, now: str | None, *, entry: str = "", undoes: bool = False
+    checkpoints: Checkpoints, last: str | None, wanted: str, now: str | None, *, entry: str = "", undone: str = ""
 ) -> Restored:
     """Restore a tree; changes since the last tree must not be lost, unless that is None."""
     from pi_rewind._restore import restore
@@ -180,7 +180,7 @@ def _restore(
         now = checkpoints.make(covering=wanted).tree
     if last is not None and now is not None:
         refuse_own_changes(checkpoints, last, wanted, now)
-    return restore(checkpoints, wanted, now, entry=entry, undoes=undoes)
+    return restore(checkpoints, wanted, now, entry=entry, undone=undone)
 
 
 def refuse_own_changes(checkpoints: Checkpoints, last: str, wanted: str, now: str) -> None:

@@ -56,7 +56,7 @@ def recover(checkpoints: Checkpoints, restored: Mapping[str, Any] | None) -> Rec
     if record is None:
         return Recovery(said)
     entry: dict[str, Any] = {"kind": "restored", "tree": record.tree, "undo": record.before}
-    if record.undoes:
+    if record.undone:
         entry["undid"] = True
     else:
         entry["to"] = record.entry

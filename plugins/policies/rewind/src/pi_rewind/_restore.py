@@ -76,15 +76,22 @@ class Restored:
     session: str = ""
 
 
-def plan(checkpoints: Checkpoints, before: str, tree: str) -> Plan:
+def plan(checkpoints: Checkpoints, before: str, tree: str, undone: str = "") -> Plan:
     """Return what restoring a tree will do.
+
+    Args:
+        checkpoints: The work tree's checkpoints.
+        before: The checkpoint of the current files.
+        tree: The checkpoint to restore.
+        undone: The checkpoint that was restored by what this undoes: what that wrote is removed even if it is ignored.
 
     Raises:
         GitFailed: One of the trees is no longer stored.
     """
     found = checkpoints.changes(before, tree)
     boundaries, kept = Boundaries(checkpoints.root), {}
-    removed = [each.path for each in found if each.mode is None and not each.is_folder]
+    written = {each.path: each.blob for each in checkpoints.changes(tree, undone)} if undone else {}
+    removed = [each.path for each in found if each.mode is None and written.get(each.path) != each.old_blob]
     ignored = checkpoints.ignored([path for path in removed if not boundaries.behind_link(path)], tree)
     for change in found:
         if boundaries.repository(change.path) is not None or boundaries.is_repository(change.path):
@@ -100,7 +107,7 @@ def plan(checkpoints: Checkpoints, before: str, tree: str) -> Plan:
 
 
 def restore(
-    checkpoints: Checkpoints, tree: str, before: str | None = None, *, entry: str = "", undoes: bool = False
+    checkpoints: Checkpoints, tree: str, before: str | None = None, *, entry: str = "", undone: str = ""
 ) -> Restored:
     """Restore the files to a tree.
 
@@ -109,7 +116,7 @@ def restore(
         tree: The tree.
         before: The tree of the current files, if it was just made.
         entry: The prompt to which the user goes back.
-        undoes: Whether this undoes another restore.
+        undone: The checkpoint that was restored by what this undoes.
 
     Raises:
         NotRestored: The tree is no longer stored, or something is in the way. Nothing was changed.
@@ -120,12 +127,13 @@ def restore(
     if finish(checkpoints) is not None:
         before = None
     before = before or checkpoints.make(covering=tree).tree
-    planned = plan(checkpoints, before, tree)
+    undone = undone if undone and checkpoints.has(undone) else ""
+    planned = plan(checkpoints, before, tree, undone)
     _check(checkpoints.root, planned)
     journal = Journal(checkpoints.git.store)
     with journal.lock(wait=True):
         sizes = _sizes(checkpoints, planned.changes)
-        record = Record(before, tree, checkpoints.session, entry, undoes)
+        record = Record(before, tree, checkpoints.session, entry, undone)
         journal.begin(record)
         try:
             kept = _apply(checkpoints, planned, sizes)
@@ -169,7 +177,8 @@ def _complete(checkpoints: Checkpoints, *, back: bool) -> Restored | None:
             raise NotRestored(
                 "A rewind was interrupted, and cannot be finished: its checkpoint is not stored any more."
             )
-        planned = plan(checkpoints, old, new)
+        _remove_temporary(checkpoints, record)
+        planned = plan(checkpoints, old, new, old if back else record.undone)
         try:
             kept = _apply(checkpoints, planned, _sizes(checkpoints, planned.changes))
         except OSError as error:
@@ -184,7 +193,7 @@ def _complete(checkpoints: Checkpoints, *, back: bool) -> Restored | None:
 def _go_back(checkpoints: Checkpoints, record: Record, journal: Journal, error: Exception) -> None:
     """Reverse a restore that failed, and say so."""
     try:
-        planned = plan(checkpoints, record.tree, record.before)
+        planned = plan(checkpoints, record.tree, record.before, record.tree)
         _apply(checkpoints, planned, _sizes(checkpoints, planned.changes))
     except (OSError, GitFailed):
         message = f"The files are restored only in part: {error}. The next start of pi finishes it."
@@ -314,11 +323,10 @@ def _make_folder(root: Path, folder: str) -> str | None:
 def _write(root: Path, change: Change, content: bytes) -> str | None:
     """Write a file or a link; return why it was kept, None if it is as it should be."""
     path = root / change.path
-    temporary = path.with_name(f"{_TEMPORARY}{change.blob[:16]}")
+    temporary = _temporary(path, change)
     blocked = _make_folder(root, change.path.rpartition("/")[0])
     if blocked is not None:
         return blocked
-    _change_in(path.parent, lambda: temporary.unlink(missing_ok=True))  # of a restore that was killed
     found = _content(path, change.blob)
     if found == _expected(change.mode, change.blob):
         if change.mode != LINK:
@@ -333,6 +341,19 @@ def _write(root: Path, change: Change, content: bytes) -> str | None:
         return "changed since" if change.old_mode is not None else "not in any checkpoint"
     _change_in(path.parent, lambda: _replace(path, temporary, change, content))
     return None
+
+
+def _temporary(path: Path, change: Change) -> Path:
+    """Return where a file is written before it replaces another one."""
+    return path.with_name(f"{_TEMPORARY}{change.blob[:16]}")
+
+
+def _remove_temporary(checkpoints: Checkpoints, record: Record) -> None:
+    """Remove what a killed restore had not moved to its place."""
+    for change in checkpoints.changes(record.before, record.tree):
+        temporary = _temporary(checkpoints.root / change.path, change)
+        if change.blob and _blocked(checkpoints.root, change.path) is None and os.path.lexists(temporary):
+            _change_in(temporary.parent, lambda path=temporary: path.unlink(missing_ok=True))  # type: ignore[misc]
 
 
 def _replace(path: Path, temporary: Path, change: Change, content: bytes) -> None:
