@@ -12,7 +12,8 @@ The kernel enforces the restrictions; nothing that runs below them can take them
   not those of virtual machines and of the kernel, apart from the one that lists network interfaces;
 - signals and abstract Unix sockets reach no process outside;
 - no other process's memory or environment, no io_uring, kernel keys, BPF or typing into the terminal;
-- of root's capabilities those over files alone are left, and no program gains any (set-user-id, file capabilities).
+- of root's capabilities the one to read and change files of others is left, within these limits; no program gains any
+  (set-user-id, file capabilities).
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ _NET_ABI, _IOCTL_ABI, _SCOPE_ABI = 4, 5, 6
 _PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP = 38, 22
 _THIS_PROCESS = struct.pack("Ii", 0x20080522, 0)
 """The header of capget and capset, of version 3."""
-_FILE_CAPABILITIES = 0b11011  # chown, dac_override, fowner, fsetid; not dac_read_search, which opens files by handle
+_FILE_CAPABILITIES = 0b10  # dac_override, which Landlock limits; not chown and fowner, which it does not
 
 _FIRST_OPTION = 4
 _PATHS = ("--read", "--write", "--list")
