@@ -320,3 +320,36 @@ def test_what_no_program_can_change_is_the_users(tmp_path, baseline_of):
     assert baseline.check() == []
     baseline.untouched = []
     assert baseline.check() == []
+
+
+@pytest.mark.parametrize("version", ["2", "3"])
+def test_a_repository_among_packages_counts_if_the_status_of_the_project_shows_it(project, baseline_of, version):
+    (project / "node_modules").mkdir()
+    git(project, "config", "index.version", version)
+    baseline = baseline_of(project)
+    for name in ("one", "two"):
+        git(project, "init", "-q", f"node_modules/{name}")
+        git(
+            project / "node_modules" / name,
+            *("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "x"),
+        )
+        git(project / "node_modules" / name, "config", "core.fsmonitor", "/evil")
+    git(project, "add", "--force", "node_modules/one")
+
+    assert [each.path for each in baseline.check()] == [str(project / "node_modules" / "one" / ".git" / "config")]
+
+
+@pytest.mark.parametrize("name", ["/{outside}", "../outside", "link"])
+def test_an_index_that_was_written_by_hand_leads_nowhere_else(name, tmp_path, baseline_of):
+    project, outside = tmp_path / "project", tmp_path / "outside"
+    outside.mkdir()
+    git(tmp_path, "init", "-q", "project")
+    baseline = baseline_of(project)
+    (outside / "AGENTS.md").write_text("the user's")
+    (project / "link").symlink_to(outside)
+    path = name.format(outside=str(outside)[1:]).encode()
+    entry = b"\0" * 24 + b"\0\0\xe0\0" + b"\0" * 12 + b"x" * 20 + len(path).to_bytes(2, "big") + path + b"\0"
+    (project / ".git" / "index").write_bytes(b"DIRC\0\0\0\2\0\0\0\1" + entry)
+
+    assert baseline.check() == []
+    assert (outside / "AGENTS.md").read_text() == "the user's"

@@ -15,7 +15,7 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from pi_sandbox._parents import ParentFolder
 from pi_sandbox._repositories import adds_nothing, is_plain_config, plain_part, target_of
@@ -83,6 +83,14 @@ class Baseline:
         with self._lock:
             self._accepted = self._scanner.scan()
             self._places = {path: place for path in repositories if (place := _place(path)) is not None}
+
+    def follow(self, earlier: Baseline) -> None:
+        """Continue with another one's state; what it did not compare is taken as it is."""
+        with self._lock:
+            items = self._scanner.scan().items
+            new = {path: item for path, item in items.items() if not earlier._scanner.covers(path)}
+            self._accepted = evolve(earlier._accepted, items={**new, **earlier._accepted.items})
+            self._places = earlier._places
 
     def extend(self, root: str) -> None:
         """Compare the files below another folder, too, from its present state on."""

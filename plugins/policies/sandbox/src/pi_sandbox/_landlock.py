@@ -1,4 +1,4 @@
-"""Landlock and seccomp: the kernel refuses access; the cost is less than a millisecond a command.
+"""Landlock and seccomp: the kernel refuses access; no program has to be started for it.
 
 It cannot refuse a path inside an allowed folder: protected files are compared after each command instead, and to hide a
 path, only its siblings are allowed.

@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["GIT_FILES", "adds_nothing", "is_git_file", "is_plain_config", "is_repository", "plain_part", "target_of"]
+__all__ = [
+    "GIT_FILES",
+    "adds_nothing",
+    "gitlinks",
+    "is_git_file",
+    "is_plain_config",
+    "is_repository",
+    "plain_part",
+    "target_of",
+]
 
 GIT_FILES = ("hooks", "config", "config.worktree", "commondir", "info/attributes")
 """Names in a git folder that git runs, or that tell it what to run."""
@@ -79,3 +88,31 @@ def target_of(path: str, content: bytes, *, is_link: bool) -> str | None:
             return None
         text = text.removeprefix("gitdir: ")
     return os.path.realpath(os.path.join(os.path.dirname(path), text))
+
+
+_GITLINK = b"\x00\x00\xe0\x00"
+"""The mode of a repository in an index, in which git looks as soon as it shows the status of the outer one."""
+_BEHIND = (36, 48)
+"""Where an entry's flags are, behind its mode: after owner, size, and an object's name of SHA-1 or of SHA-256."""
+_EXTENDED, _LENGTH = 0x4000, 0x0FFF
+_COMPRESSED = 4
+
+
+def gitlinks(index: bytes) -> list[str] | None:
+    """Return the paths of the repositories that an index names; it may contain paths that are none.
+
+    Returns:
+        None for an index with compressed paths.
+    """
+    if int.from_bytes(index[4:8], "big") >= _COMPRESSED:
+        return None
+    found, place = [], index.find(_GITLINK)
+    while place >= 0:
+        for behind in _BEHIND:
+            flags = int.from_bytes(index[place + behind : place + behind + 2], "big")
+            start = place + behind + (4 if flags & _EXTENDED else 2)
+            name = index[start : index.find(b"\0", start)]
+            if name and min(len(name), _LENGTH) == flags & _LENGTH:
+                found.append(os.fsdecode(name))
+        place = index.find(_GITLINK, place + 1)
+    return found

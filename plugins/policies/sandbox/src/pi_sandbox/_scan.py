@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 from attrs import evolve, field, frozen
 
-from pi_sandbox._repositories import GIT_FILES, is_repository
+from pi_sandbox._repositories import GIT_FILES, gitlinks, is_repository
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
 __all__ = ["Item", "Scan", "Scanner", "read_item"]
 
@@ -28,7 +28,7 @@ _MOST_FOLDERS = 20_000
 _SETTLED = 100_000_000
 """Nanoseconds after which another change of a file has another time stamp."""
 _DEPENDENCIES = ("node_modules", "site-packages")
-"""Folders of packages, which contain such files of their own; repositories alone are looked for there."""
+"""Folders of packages, which contain such files of their own; repositories there count if a repository names them."""
 OWN_FILES = (
     *("settings.json", "models.json", "mcp.json", "trust.json", "keybindings.json", "AGENTS.md", "CLAUDE.md"),
     *("SYSTEM.md", "APPEND_SYSTEM.md", "extensions", "skills", "prompts", "themes", "agents", "packages"),
@@ -96,6 +96,7 @@ class _Listing:
         below: Paths of the folders in it that are scanned, too.
         found: Names of protected files that it may hold.
         git: Whether it is a git folder.
+        linked: The repositories that its index names, if it is a git folder.
     """
 
     stamp: tuple[int, int, int]
@@ -103,6 +104,7 @@ class _Listing:
     below: tuple[str, ...]
     found: tuple[str, ...]
     git: bool
+    linked: tuple[str, ...] = ()
 
 
 class Scanner:
@@ -134,10 +136,16 @@ class Scanner:
         self._released = released
         self._listings: dict[str, _Listing] = {}
         self._items: dict[str, Item] = {}
+        self._indexes: dict[str, tuple[Item, tuple[str, ...]]] = {}
+        """By path: the state of an index, without its content, and the repositories that it names."""
 
     def add(self, root: str) -> None:
         """Scan another folder, too."""
         self._roots = (*self._roots, root)
+
+    def covers(self, path: str) -> bool:
+        """Return whether a path is below a scanned folder."""
+        return any(path.startswith(root.rstrip("/") + "/") for root in self._roots)
 
     def scan(self) -> Scan:
         """Return the present state."""
@@ -157,8 +165,17 @@ class Scanner:
             for name in listing.found:
                 self._read(path, name, place, listing.git, found.items)
             waiting.extend(listing.below)
+            waiting.extend(self._linked_folders(path, listing.linked))
         self._listings, self._items = listings, found.items
         return found
+
+    def _linked_folders(self, git_folder: str, names: Iterable[str]) -> Iterator[str]:
+        """Yield the folders that an index names, relative to the repository's; programs may have written anything."""
+        for top in (os.path.dirname(git_folder), self._cwd):
+            for name in names:
+                path = os.path.normpath(os.path.join(top, name))
+                if self.covers(path) and os.path.realpath(path) == path:
+                    yield path
 
     def _list(self, path: str) -> _Listing | None:
         if path in self._hidden:
@@ -171,7 +188,7 @@ class Scanner:
             return None
         stamp = (status.st_dev, status.st_ino, status.st_ctime_ns)
         known = self._listings.get(path)
-        if known is not None and known.settled and known.stamp == stamp:
+        if known is not None and known.settled and known.stamp == stamp and not known.git:
             return known
         settled = time.time_ns() - status.st_ctime_ns > _SETTLED
         if path == self._agent_dir:
@@ -183,14 +200,35 @@ class Scanner:
             kinds = {}
         git = is_repository(set(kinds))
         below = [name for name, is_folder in kinds.items() if is_folder]
-        if git and os.path.basename(path) == ".git":
+        if git and ".git" in path.split("/"):
             below = [name for name in below if name in ("modules", "worktrees")]
+        below = [name for name in below if name not in _DEPENDENCIES]
         found = [*GIT_FILES] if git else []
         if ".git" in kinds and not kinds[".git"]:
             found.append(".git")
         if self._names_count_in(path):
             found += [each for name in kinds if name in self._names for each in self._names[name]]
-        return _Listing(stamp, settled, tuple(os.path.join(path, name) for name in below), tuple(found), git)
+        paths = tuple(os.path.join(path, name) for name in below)
+        return _Listing(stamp, settled, paths, tuple(found), git, self._linked(path, kinds) if git else ())
+
+    def _linked(self, git_folder: str, names: Iterable[str]) -> tuple[str, ...]:
+        """Return the repositories that an index names; all folders of packages if it cannot be understood."""
+        found: list[str] = []
+        for name in names:
+            if name == "index" or name.startswith("sharedindex."):
+                found += self._linked_by(os.path.join(git_folder, name))
+        return tuple(found)
+
+    def _linked_by(self, index: str) -> Sequence[str]:
+        known, linked = self._indexes.get(index, (None, ()))
+        item = read_item(index, known)
+        if item is None:
+            return ()
+        if item is not known:
+            names = gitlinks(item.content) if item.content is not None else None
+            linked = _DEPENDENCIES if names is None else tuple(names)
+            self._indexes[index] = evolve(item, content=None), linked
+        return linked
 
     def _names_count_in(self, path: str) -> bool:
         if path in self._roots:

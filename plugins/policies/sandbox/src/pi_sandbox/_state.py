@@ -82,6 +82,7 @@ class Sandbox:
         self.report: Callable[[Sequence[Undone]], None] | None = None
         """Called with changes that are found while no call ends."""
         self._calls: set[str] = set()
+        self._only_calls = True
         self._since: set[str] = set()
         self._lasting = self._active = self._left = False
         self._watch: asyncio.Task[None] | None = None
@@ -156,6 +157,7 @@ class Sandbox:
                 self._calls.add(request.call_id)
                 self._since.add(request.call_id)
             elif request.purpose != "search":
+                self._only_calls = False
                 self._since.add(request.purpose)
                 self._begin_watch()
             self._lasting = self._lasting or request.purpose in _LASTING
@@ -224,7 +226,7 @@ class Sandbox:
         self.report = earlier.report
         if earlier._active:
             self._late(earlier._baseline.check())
-            self._baseline.accept(self.policy.repositories)
+            self._baseline.follow(earlier._baseline)
             self._active, self._lasting = True, earlier._lasting or bool(earlier._running())
 
     @property
@@ -233,6 +235,8 @@ class Sandbox:
         return self._temp.name
 
     def _running(self) -> list[int]:
+        if self.engine.name == "bwrap" and self._only_calls:
+            return []  # what a call leaves running ends with it, in its own namespace of processes
         return running(self._temp.name, self._ticks)
 
     def _begin_watch(self) -> None:
@@ -275,10 +279,11 @@ def sandbox_of(ctx: PiContext) -> Sandbox | None:
         return None
     known = _sandboxes().get(ctx.session.id)
     if known is None or known.options != options:
+        earlier, agent_dir = known, os.fspath(ctx.settings.agent_dir)
+        known = Sandbox(options, os.fspath(ctx.cwd), agent_dir, dict(os.environ), ctx.project_files())
+        if earlier is not None:
+            known.follow(earlier)
         close_sandbox(ctx.session.id)
-        known = Sandbox(
-            options, os.fspath(ctx.cwd), os.fspath(ctx.settings.agent_dir), dict(os.environ), ctx.project_files()
-        )
         _sandboxes()[ctx.session.id] = known
     return known
 
