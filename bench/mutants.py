@@ -7,6 +7,9 @@ drops a statement. Each is tried in a copy of the checkout in a temporary folder
 (``TESTS``, else those of its room or member). One that no test notices is a test that is missing, code that does not
 matter, or an equivalent: a program that does the same (a cache that is never hit, a bound moved where nothing lies).
 
+``just bench mutants --faults`` plants the faults of ``faults.toml`` instead, mistakes as programmers make them,
+over core and plugins. It measures the suite as a whole, such as before and after tests are rewritten or removed.
+
 mutmut takes the tests' modules for others than its own where sources lie in ``MEMBER/src``; cosmic-ray drops no
 statements, knows neither ``elif`` nor ``in``, and brings thirteen dependencies.
 """
@@ -24,8 +27,9 @@ import subprocess
 import sys
 import tempfile
 import time
+import tomllib
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from _measure import show_table
 
@@ -33,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 ROOT = Path(__file__).parents[1]
+FAULTS = Path(__file__).with_name("faults.toml")
 
 TESTS = {
     "pi_core/src/pi_core/hooks/dispatcher.py": (
@@ -222,10 +227,7 @@ def tests_of(module: str) -> tuple[str, ...]:
 def try_module(copy: Copy, module: str, tests: Sequence[str], sample: int, seed: int) -> list[tuple[str, str, str]]:
     """Return a row of place, mutation and outcome for each mutation of a sample."""
     source = (copy.tree / module).read_text(encoding="utf-8")
-    started = time.monotonic()
-    if not copy.passes(module, source, tests, 600):
-        sys.exit(f"{copy.output.read_text()[-3000:]}\nThe tests of {module} do not pass as it is: {' '.join(tests)}")
-    seconds = 3 * (time.monotonic() - started) + 30
+    seconds = _seconds_allowed(copy, module, source, tests)
     known = mutants(source)
     chosen = sorted(random.Random(seed).sample(known, min(sample, len(known))))  # noqa: S311 - no secret, a sample
     rows = []
@@ -236,17 +238,51 @@ def try_module(copy: Copy, module: str, tests: Sequence[str], sample: int, seed:
     return rows
 
 
+def _seconds_allowed(copy: Copy, module: str, source: str, tests: Sequence[str]) -> float:
+    """Return how long the tests may take with a mutation; exit if they fail without."""
+    started = time.monotonic()
+    if not copy.passes(module, source, tests, 600):
+        sys.exit(f"{copy.output.read_text()[-3000:]}\nThe tests of {module} do not pass as it is: {' '.join(tests)}")
+    return 3 * (time.monotonic() - started) + 30
+
+
+def plant_faults(copy: Copy, faults: Sequence[dict[str, Any]]) -> list[tuple[str, str, str]]:
+    """Return a row of file, fault and outcome for each fault of the table; exit if one does not fit the code."""
+    stale = [fault["what"] for fault in faults if (ROOT / fault["file"]).read_text().count(fault["old"]) != 1]
+    if stale:
+        sys.exit(f"{FAULTS}: the old text does not occur once in its file: {'; '.join(stale)}")
+    seconds: dict[tuple[str, ...], float] = {}
+    rows = []
+    for number, fault in enumerate(faults, 1):
+        tests = (*fault["tests"], *(("-k", fault["select"]) if "select" in fault else ()))
+        source = (copy.tree / fault["file"]).read_text(encoding="utf-8")
+        if tests not in seconds:
+            seconds[tests] = _seconds_allowed(copy, fault["file"], source, tests)
+        changed = source.replace(fault["old"], fault["new"])
+        outcome = "NOT NOTICED" if copy.passes(fault["file"], changed, tests, seconds[tests]) else "noticed"
+        print(f"{number}/{len(faults)} {outcome}: {fault['what']}", file=sys.stderr, flush=True)
+        rows.append((Path(fault["file"]).name, outcome, fault["what"]))
+    return rows
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("modules", nargs="+", help="paths of modules, or of folders of them, in this checkout")
+    parser.add_argument("modules", nargs="*", help="paths of modules, or of folders of them, in this checkout")
+    parser.add_argument("--faults", action="store_true", help=f"plant the faults of {FAULTS.name}")
     parser.add_argument("--sample", type=int, default=25, help="mutations of each module (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=1, help="another number takes other samples")
     parser.add_argument("--tests", nargs="+", help="what to run instead of the tests of the table or the room")
     given = parser.parse_args()
+    if bool(given.modules) == given.faults:
+        parser.error("give either modules or --faults")
     files = [file for each in given.modules for file in ([*Path(each).glob("*.py")] if Path(each).is_dir() else [each])]
     modules = [Path(file).resolve().relative_to(ROOT).as_posix() for file in files]
     with tempfile.TemporaryDirectory(prefix="pi-mutants-") as folder:
         copy = Copy(Path(folder))
+        if given.faults:
+            rows = plant_faults(copy, tomllib.loads(FAULTS.read_text(encoding="utf-8"))["fault"])
+            noticed = sum(outcome == "noticed" for _, outcome, _ in rows)
+            show_table(f"{noticed} of {len(rows)} faults noticed", ["file", "", "fault"], rows)
         for module in modules:
             tests = given.tests or tests_of(module)
             rows = try_module(copy, module, tests, given.sample, given.seed)

@@ -1,11 +1,11 @@
 """Make a release: ``uv run python tools/release.py 1.4.0``.
 
 The steps, in order: ``versions`` (of all distributions, and the bounds with which they require each other),
-``changelog`` (the fragments of ``changelog.d`` become a section), ``contract`` (written anew; what breaks plugins needs
-a new major version), ``build`` (wheels and sdists into ``dist``), ``check`` (``tools/check_wheels.py``), ``commit`` and
-``tag``. Nothing is published: CI does that from the tag. Each step looks first whether it is done, so that a release
-that was interrupted goes on when the command is repeated. ``--dry-run`` says what would be done and changes nothing,
-``--until STEP`` ends after a step.
+``changelog`` (the fragments of ``changelog.d`` become a section, or join that of this version), ``contract`` (written
+anew; what breaks plugins needs a new major version), ``build`` (wheels and sdists into ``dist``), ``check``
+(``tools/check_wheels.py``), ``commit`` and ``tag``. Nothing is published: CI does that from the tag. Each step looks
+first whether it is done, so that a release that was interrupted goes on when the command is repeated. ``--dry-run``
+says what would be done and changes nothing, ``--until STEP`` ends after a step.
 """
 
 from __future__ import annotations
@@ -131,9 +131,15 @@ class Release:
         fragments = [each for each in (self.root / "changelog.d").glob("*.md") if each.name[0] != "."]
         if not fragments:
             return "no fragments"
-        if not self.dry:
+        has_section = re.search(rf"(?m)^## {re.escape(str(self.version))} ", self._read("CHANGELOG.md"))
+        if not self.dry and has_section:
+            draft = self._python("-m", "towncrier", "build", "--draft", "--version", str(self.version))
+            self._write("CHANGELOG.md", fold(self._read("CHANGELOG.md"), draft.strip()))
+            for each in fragments:
+                each.unlink()
+        elif not self.dry:
             self._python("-m", "towncrier", "build", "--yes", "--version", str(self.version))
-        return f"a section of {len(fragments)} fragments"
+        return f"{len(fragments)} fragments {'more in the section' if has_section else 'in a section'}"
 
     def _contract(self) -> str:
         reference = self.root / "docs" / "reference"
@@ -144,10 +150,14 @@ class Release:
         earlier = Version(json.loads((reference / "contract-1.0.json").read_text(encoding="utf-8"))["version"])
         if broken and self.version.major == earlier.major:
             raise Refused(f"it breaks plugins, which takes version {earlier.major + 1}.0.0:\n{broken}")
-        if not self.dry and not released.exists():
+        if not self.dry and (not released.exists() or self._is_open()):
             released.write_text((reference / "contract.json").read_text(encoding="utf-8"), encoding="utf-8")
             self._python("tools/build_contract.py", "--version", str(self.version))
         return "breaks plugins, and the version is a new major one" if broken else "breaks no plugin"
+
+    def _is_open(self) -> bool:
+        """Whether the contract of this minor version can still grow: its first release has no tag yet."""
+        return self.version.micro == 0 and not self._git("tag", "--list", f"v{self.version}")
 
     def _build(self) -> str:
         expected = len(self._projects())
@@ -209,6 +219,27 @@ class Release:
         if done.returncode:
             raise Refused(f"{' '.join(command)} failed with exit code {done.returncode}:\n{done.stdout}{done.stderr}")
         return done.stdout
+
+
+def fold(changelog: str, draft: str) -> str:
+    """Return a changelog whose section of a version has the rows of a draft behind its own, and the draft's date.
+
+    Args:
+        changelog: The file.
+        draft: A section of the same version, as ``towncrier build --draft`` prints it.
+    """
+    title = draft.partition("\n")[0]
+    version = title.split()[1]
+    before, mark, rest = changelog.partition(f"\n## {version} ")
+    section, later_mark, later = rest.partition("\n## ")
+    rows: dict[str, list[str]] = {}
+    for text in (section, draft):
+        for part in text.split("\n### ")[1:]:
+            kind, _, body = part.partition("\n")
+            rows.setdefault(kind, []).append(body.strip("\n"))
+    kinds = ["\n".join([f"### {kind}\n", *rows[kind]]) for kind in sorted(rows)]  # Added, Changed, Fixed, Removed
+    whole = "\n\n".join([title, *kinds])
+    return f"{before}{mark[:1]}{whole}\n" + (f"\n{later_mark}{later}" if later_mark else "")
 
 
 if __name__ == "__main__":

@@ -52,6 +52,20 @@ def test_member_has_the_version_of_the_root(folder: Path) -> None:
 
 
 @each_member
+def test_member_needs_the_contract_of_its_own_version(folder: Path) -> None:
+    """A wheel of this version with the hookspecs of the last one would miss names, and installers would allow it."""
+    major, minor, _ = WORKSPACE["project"]["version"].split(".")
+    project = MEMBERS[folder]["project"]
+    needs = [
+        *project["dependencies"],
+        *(each for extra in project.get("optional-dependencies", {}).values() for each in extra),
+    ]
+    bounds = {each.partition(">=")[2] for each in needs if each.startswith("pluggypi-")}
+
+    assert bounds <= {f"{major}.{minor},<{int(major) + 1}"}
+
+
+@each_member
 def test_plugin_bears_one_name(folder: Path) -> None:
     project = MEMBERS[folder]["project"]
     group = project.get("entry-points", {}).get("pi", {})
@@ -117,7 +131,8 @@ def test_what_people_install_brings_the_command() -> None:
 
 def test_an_upgrade_of_the_whole_upgrades_its_parts() -> None:
     project = WORKSPACE["project"]
-    bounds = [each for each in project["dependencies"] if each.startswith("pluggypi-")]
+    extras = [each for extra in project["optional-dependencies"].values() for each in extra]
+    bounds = [each for each in [*project["dependencies"], *extras] if each.startswith("pluggypi-")]
     major = int(project["version"].partition(".")[0])
 
     assert [each for each in bounds if not each.endswith(f">={project['version']},<{major + 1}")] == []
@@ -128,4 +143,5 @@ def test_what_only_some_people_need_is_an_extra() -> None:
 
     assert names(bedrock["optional-dependencies"]["aws"]) == {"botocore"}
     assert not [folder.name for folder in FOLDERS if "botocore" in names(MEMBERS[folder]["project"]["dependencies"])]
-    assert WORKSPACE["project"]["optional-dependencies"]["bedrock"] == ["pluggypi-provider-bedrock[aws]>=1.0.0,<2"]
+    (extra,) = WORKSPACE["project"]["optional-dependencies"]["bedrock"]
+    assert extra.startswith("pluggypi-provider-bedrock[aws]>=")

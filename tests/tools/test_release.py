@@ -145,3 +145,40 @@ def test_a_tag_of_another_commit_is_refused(tree):
     git(tree, "commit", "--quiet", "--all", "--message", "Later")
 
     assert "names another commit" in release(tree, "1.4.0").stderr
+
+
+def test_fragments_that_come_late_join_the_section_of_their_version(tree):
+    release(tree, "1.4.0", "--until", "changelog")
+    (tree / "changelog.d").mkdir(exist_ok=True)  # git removed it with its last file
+    (tree / "changelog.d" / "+ebb.fixed.md").write_text("Ebb is no longer\nflood.\n")
+    (tree / "changelog.d" / "+moon.added.md").write_text("The moon rises.\n")
+
+    done = release(tree, "1.4.0", "--until", "changelog")
+
+    assert done.returncode == 0, done.stderr
+    text = (tree / "CHANGELOG.md").read_text()
+    section = text.partition("## 1.4.0")[2].partition("\n## ")[0]
+    assert section.partition("### Added")[2].split("\n### ") == [
+        "\n\n- Tides are shown.\n- The moon rises.\n",
+        "Fixed\n\n- Ebb is no longer\n  flood.\n\n",
+    ]
+    assert text.count("## 1.4.0") == 1
+    assert text.partition("\n## 1.1.0")[2] == (ROOT / "CHANGELOG.md").read_text().partition("\n## 1.1.0")[2]
+    assert not list((tree / "changelog.d").glob("*.md"))
+
+
+def test_the_contract_of_a_version_grows_until_its_tag(tree):
+    release(tree, "1.4.0", "--until", "contract")
+    released = tree / "docs/reference/contract-1.4.json"
+
+    released.write_text("{}")
+    release(tree, "1.4.0", "--until", "contract")
+    assert json.loads(released.read_text())["version"] == "1.4.0"
+
+    git(tree, "add", "--all")
+    git(tree, "commit", "--quiet", "--message", "Release")
+    git(tree, "tag", "v1.4.0")
+    released.write_text("{}")
+    git(tree, "commit", "--quiet", "--all", "--message", "Later")
+    release(tree, "1.4.1", "--until", "contract")
+    assert released.read_text() == "{}"

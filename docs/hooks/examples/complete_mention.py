@@ -30,7 +30,7 @@ from pi_testing import text
 async def shown(pi_session, script):
     script.turn(text("Six metres."))
 
-    offered = await pi_session.complete_mention("station:bre")
+    offered = await pi_session.completions.mentions("station:bre")
     await pi_session.prompt(f"How high is the tide at @{offered[0].value}?")
 
     assert [(each.value, each.description) for each in offered] == [("station:brest", "Brest, France")]

@@ -33,7 +33,7 @@ async def shown(pi_session, script, fake_ui):
     await pi_session.prompt("Hi")
 
     await pi_session.prompt("/count")
-    (offer,) = await pi_session.complete_arguments("count", "u")
+    (offer,) = await pi_session.completions.arguments("count", "u")
 
     assert fake_ui.notices[-1].message == "1 assistant messages so far"
     assert (offer.value, offer.description) == ("user", "what you wrote")

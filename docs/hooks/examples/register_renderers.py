@@ -31,8 +31,8 @@ async def shown(pi_session):
     entry = CustomEntry(id="1", parent_id=None, timestamp="", custom_type="todo", data=["write", "sleep"])
     result = ToolResult.text("warm", details={"city": "Rome", "degrees": 31})
 
-    assert pi_session.render_custom(entry, width=9) == ("[ ] write", "[ ] sleep")
-    (line,) = pi_session.render_tool_result("weather", result, width=80)
+    assert pi_session.renderings.custom(entry, width=9) == ("[ ] write", "[ ] sleep")
+    (line,) = pi_session.renderings.tool_result("weather", result, width=80)
     assert str(line) == "Rome: 31 °C"
     assert line.runs[1].role == "error"
-    assert pi_session.transform_markdown("a -> b") == "a → b"
+    assert pi_session.renderings.markdown("a -> b") == "a → b"

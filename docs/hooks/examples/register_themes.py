@@ -15,7 +15,7 @@ def register_themes():
 
 
 async def shown(pi_session):
-    (theme,) = await pi_session.get_themes()
+    (theme,) = await pi_session.themes.all()
 
     assert theme.colors["mdHeading"] == "#ffb000"
     assert theme.colors["thinkingMax"] == ""

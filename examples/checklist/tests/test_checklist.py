@@ -51,14 +51,14 @@ async def test_the_model_reads_it_and_the_user_sees_it_drawn(pi_session, script,
     (result,) = script.requests[1].tool_results
     assert result.text == "[ ] write"
     (end,) = [event for event in recorder.events if event.type == "tool_execution_end"]
-    assert [str(row) for row in pi_session.render_tool_result("checklist", end.result, width=40)] == ["· write"]
+    assert [str(row) for row in pi_session.renderings.tool_result("checklist", end.result, width=40)] == ["· write"]
 
 
 async def test_an_item_is_mentioned(pi_session, script, fake_ui):
     await add(pi_session, fake_ui, "write", "sleep")
     script.turn(text("Good night."))
 
-    offered = await pi_session.complete_mention("item:2")
+    offered = await pi_session.completions.mentions("item:2")
     await pi_session.prompt("Please begin with @item:2")
 
     assert [(each.value, each.description) for each in offered] == [("item:2", "sleep")]

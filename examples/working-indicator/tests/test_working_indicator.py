@@ -25,4 +25,4 @@ async def test_without_a_name_the_user_is_asked(pi_session, fake_ui):
 
 @pytest.mark.pi(screen=True)
 async def test_names_are_completed(pi_session):
-    assert [each.value for each in await pi_session.complete_arguments("indicator", "p")] == ["pulse"]
+    assert [each.value for each in await pi_session.completions.arguments("indicator", "p")] == ["pulse"]

@@ -20,7 +20,7 @@ __all__ = ["Renderer", "Shortcut", "Theme"]
 
 @frozen(eq=False, repr=False)
 class Shortcut(ReprMixin):
-    """A keyboard shortcut of an interactive front end, and its handler; called with ``session.press_key(name)``.
+    """A keyboard shortcut of an interactive front end and its handler. ``session.commands.press_key(name)`` calls it.
 
     Attributes:
         name: The key with its modifiers: ``f5``, ``ctrl+g``, ``ctrl+alt+p``, ``shift+tab``. It is kept in lower case,
@@ -28,7 +28,7 @@ class Shortcut(ReprMixin):
             it needs itself, and reports a conflict.
         handler: ``handler(ctx)``, plain or ``async``.
         description: One line, for lists.
-        plugin: The plugin that registered it, in what ``session.get_shortcuts()`` returns; None before.
+        plugin: The plugin that registered it, in what ``session.commands.shortcuts()`` returns; None before.
     """
 
     name: str = field(converter=canonical_key)
@@ -39,7 +39,7 @@ class Shortcut(ReprMixin):
 
 @frozen(eq=False, repr=False)
 class Theme(Value):
-    """Colours by role, as in a theme file. A front end gets them resolved from ``session.get_themes()``.
+    """Colours by role, as in a theme file. A front end gets them resolved from ``session.themes.all()``.
 
     A colour is ``#rrggbb``, ``oklch(70% 0.1 200)``, an index from 0 to 255, empty for the terminal's own, or the name
     of a variable.
@@ -61,7 +61,7 @@ class Theme(Value):
 
 @runtime_checkable
 class Renderer(Protocol):
-    """Renders one kind of custom message or entry; front ends call ``session.render_custom(value)``.
+    """Renders one kind of custom message or entry; front ends call ``session.renderings.custom(value)``.
 
     It may also have ``kind``, which is ``message`` or ``entry`` if it renders only one of the two; it takes precedence
     over one of the same name without a kind. ``render`` may take ``theme``, too: the current ``Theme``, or None.

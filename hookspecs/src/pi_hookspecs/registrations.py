@@ -33,7 +33,7 @@ class Command(ReprMixin):
         description: One line, for lists.
         complete: Gets the arguments typed so far, returns the completed arguments: texts, or ``Completion`` values
             with a description. Plain, and done within 100 ms, or ``async`` and done within 2 seconds; front ends call
-            ``session.complete_arguments(name, text)``.
+            ``session.completions.arguments(name, text)``.
     """
 
     name: str

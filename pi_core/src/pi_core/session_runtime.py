@@ -3,7 +3,6 @@
 The runtime adds no behaviour to ``AgentSession``, which can replace its own conversation.
 """
 
-# ruff: noqa: TC004 - type checkers read the names in the lambdas, which are never called
 from __future__ import annotations
 
 from pathlib import Path
@@ -11,20 +10,20 @@ from typing import TYPE_CHECKING, Any, Self
 
 from attrs import frozen
 
-from pi_core.base.forwarding import Method
 from pi_core.create import create_agent_session, prepare_host
 from pi_core.models.registry import ModelRegistry
 from pi_core.resources import DefaultResourceLoader
 from pi_core.settings import Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
+    from typing import Literal
 
     from pi_core.conversation import AgentSession
-    from pi_core.conversation.lifecycle import Lifecycle
-    from pi_core.conversation.switching import SessionSwitcher
+    from pi_core.conversation.switching import ForkOutcome
     from pi_core.host import PluginHost
     from pi_core.models.auth_storage import AuthStorage
+    from pi_core.session import SessionManager
     from pi_hookspecs import PiAPI, ResourceLoader
 
 __all__ = [
@@ -78,11 +77,54 @@ class AgentSessionRuntime:
     async def __aexit__(self, *_: object) -> None:
         await self.dispose()
 
-    new_session = Method("session.new_session", lambda: SessionSwitcher.new)
-    switch_session = Method("session.switch_session", lambda: SessionSwitcher.switch)
-    fork = Method("session.fork", lambda: SessionSwitcher.fork)
-    import_from_jsonl = Method("session.import_from_jsonl", lambda: SessionSwitcher.import_file)
-    dispose = Method("session.dispose", lambda: Lifecycle.end)
+    async def new_session(
+        self,
+        *,
+        parent_session: str | None = None,
+        setup: Callable[[SessionManager], Awaitable[None] | None] | None = None,
+    ) -> bool:
+        """Begin a new conversation; a running prompt is aborted. Subscribers and plugins are kept.
+
+        Args:
+            parent_session: File that the new session names as its parent.
+            setup: Called with the new session before its ``session_start``, to add entries.
+
+        Returns:
+            False if a plugin cancelled it.
+        """
+        return await self.session.new_session(parent_session=parent_session, setup=setup)
+
+    async def switch_session(self, session_path: str | Path) -> bool:
+        """Open a stored conversation with its model and thinking level; return False if a plugin cancelled this.
+
+        Raises:
+            UserError: It is not a session; the current session stays open.
+        """
+        return await self.session.switch_session(session_path)
+
+    async def fork(self, entry_id: str, position: Literal["before", "at"] = "before") -> ForkOutcome:
+        """Open a copy of the conversation that ends before a user message, or ``at`` any entry.
+
+        Raises:
+            UserError: The entry does not exist, or is not a user message.
+        """
+        return await self.session.fork(entry_id, position)
+
+    async def import_from_jsonl(self, path: str | Path) -> bool:
+        """Copy a session file into the store and open it; return False if a plugin cancelled this.
+
+        Raises:
+            UserError: The file is not a session, a session with its id is already stored, or it cannot be stored.
+        """
+        return await self.session.import_from_jsonl(path)
+
+    async def dispose(self) -> None:
+        """Abort all running work, emit ``session_shutdown``, and release all resources.
+
+        A cancellation ends only the current step; the remaining steps run before it is raised, because otherwise the
+        usage of the session would not be stored.
+        """
+        await self.session.dispose()
 
 
 def create_agent_session_runtime(

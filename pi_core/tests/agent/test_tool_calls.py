@@ -11,6 +11,7 @@ from attrs import evolve
 from pi_core import AgentContext, LoopConfig
 from pi_core.agent.loop import run_loop
 from pi_hookspecs import AbortController, TextContent, ToolCallResult, ToolResult
+from pi_testing import for_each
 
 SCHEMA = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
 
@@ -238,14 +239,17 @@ async def test_arguments_changed_before_the_call_are_used_without_being_validate
     assert ran.answers[0].tool_calls[0].arguments == {"n": 1}
 
 
-async def test_a_refusal_leaves_no_trace_of_changes_made_before_it(call):
-    async def change_and_refuse(question, signal):
-        question.args["n"] = 99
-        return ToolCallResult(block=True, reason="no")
+@for_each("schema", [None, {"type": "object", "properties": {"n": {"type": "array"}, "o": {"type": "object"}}}])
+@for_each("refuses", [False, True])
+async def test_what_is_changed_before_the_call_is_not_changed_in_the_answer(call, schema, refuses):
+    async def change(question, signal):
+        question.args["n"].append(99)
+        question.args["o"]["p"] = 99
+        return ToolCallResult(block=True, reason="no") if refuses else None
 
-    ran = await call(arguments={"n": 1}, schema=SCHEMA, before_tool_call=change_and_refuse)
+    ran = await call(arguments={"n": [1], "o": {}}, schema=schema, before_tool_call=change)
 
-    assert ran.answers[0].tool_calls[0].arguments == {"n": 1}
+    assert ran.answers[0].tool_calls[0].arguments == {"n": [1], "o": {}}
 
 
 # After

@@ -1226,11 +1226,11 @@ async def test_the_usage_of_all_answers_is_added_up(session_of, script):
     from pi_testing import usage
 
     session = session_of()
-    assert session.context_tokens() is None
+    assert session.parts.usage.context_tokens() is None
     script.turn(text("1"), usage(input=10, output=2)).turn(text("2"), usage(input=20, output=3))
     await session.prompt("a")
     await session.prompt("b")
 
     assert (session.usage.input, session.usage.output, session.usage.total_tokens) == (30, 5, 35)
-    assert session.context_tokens() == 23
+    assert session.parts.usage.context_tokens() == 23
     assert session.ctx.context_usage().percent == pytest.approx(100 * 23 / 128_000)

@@ -124,7 +124,7 @@ async def main():
     async with create_agent_session(
         settings=settings, host=host, plugins={"fake": Plugin()}, model=MODEL, extension_factories=[activate]
     ) as made:
-        print(made.complete_command("go", ""), os.getpid(), flush=True)
+        print(made.completions.words("go", ""), os.getpid(), flush=True)
 
 asyncio.run(main())
 """

@@ -6,6 +6,7 @@ import asyncio
 
 import pytest
 
+from pi_core import PluginHost, SessionManager, Settings
 from pi_hookspecs import hookimpl
 from pi_testing import text
 
@@ -45,6 +46,18 @@ async def test_a_prompt_whose_run_was_cancelled_stays_in_the_conversation(sessio
     script.turn(text("Hello"))
     assert (await session.prompt("once more")).text == "Hello"
     assert [each.role for each in session.messages] == [*kept, "user", "assistant"]
+
+
+@pytest.mark.parametrize("hook", ["input", "before_agent_start"])
+async def test_a_prompt_that_ends_before_its_run_is_in_the_session_file(session_of, tmp_path, pi_agent_dir, hook):
+    host = PluginHost(Settings.in_memory({}, agent_dir=pi_agent_dir))
+    session = session_of(cancelling(hook), session_manager=SessionManager.create(tmp_path, host=host))
+
+    with pytest.raises(asyncio.CancelledError):
+        await session.prompt("a long question")
+    asyncio.current_task().uncancel()
+
+    assert "a long question" in session.session_file.read_text()
 
 
 async def test_a_command_that_was_cancelled_is_no_prompt(session_of):

@@ -69,28 +69,28 @@ def result_of(text):
 def test_a_renderer_without_a_kind_renders_both(session_of):
     session = session_of(Renders(Card("any")))
 
-    assert session.render_custom(MESSAGE, width=9) == ("any 9 False",)
-    assert session.render_custom(ENTRY, width=9, expanded=True) == ("any 9 True",)
+    assert session.renderings.custom(MESSAGE, width=9) == ("any 9 False",)
+    assert session.renderings.custom(ENTRY, width=9, expanded=True) == ("any 9 True",)
 
 
 def test_a_renderer_of_a_kind_renders_only_that(session_of):
     session = session_of(Renders(Card("entry", "entry")))
 
-    assert session.render_custom(MESSAGE, width=9) is None
-    assert session.render_custom(ENTRY, width=9) == ("entry 9 False",)
+    assert session.renderings.custom(MESSAGE, width=9) is None
+    assert session.renderings.custom(ENTRY, width=9) == ("entry 9 False",)
 
 
 def test_a_renderer_of_a_kind_counts_before_one_without(session_of):
     session = session_of(Renders(Card("entry", "entry")), Renders(Card("any")))
 
-    assert session.render_custom(MESSAGE, width=9) == ("any 9 False",)
-    assert session.render_custom(ENTRY, width=9) == ("entry 9 False",)
+    assert session.renderings.custom(MESSAGE, width=9) == ("any 9 False",)
+    assert session.renderings.custom(ENTRY, width=9) == ("entry 9 False",)
 
 
 def test_a_wrong_kind_is_refused_with_the_right_ones(session_of):
     session = session_of(Renders(Card("x", "messages")))
 
-    assert session.render_custom(MESSAGE, width=9) is None
+    assert session.renderings.custom(MESSAGE, width=9) is None
     problems = [str(each) for each in session.runtime.host.problems]
     assert any("kind must be 'message', 'entry' or None, not 'messages'" in each for each in problems)
 
@@ -104,8 +104,8 @@ def test_the_theme_is_passed_to_a_renderer_that_takes_it(session_of):
 
     session = session_of(Renders(Themed()))
 
-    assert session.render_custom(MESSAGE, width=9) == ("no theme",)
-    assert session.render_custom_lines(MESSAGE, width=9, theme=Theme("dark", colors={})) == (
+    assert session.renderings.custom(MESSAGE, width=9) == ("no theme",)
+    assert session.renderings.custom_lines(MESSAGE, width=9, theme=Theme("dark", colors={})) == (
         Line.of(Run("dark", "accent")),
     )
 
@@ -117,7 +117,7 @@ async def test_a_function_may_take_the_theme_too(session_of):
     session = session_of(extension_factories=[activate])
     await session.start()
 
-    assert session.render_custom(MESSAGE, width=9) == ("None",)
+    assert session.renderings.custom(MESSAGE, width=9) == ("None",)
 
 
 # Tools
@@ -126,17 +126,17 @@ async def test_a_function_may_take_the_theme_too(session_of):
 def test_a_tool_has_no_rows_where_no_plugin_renders_it(session_of):
     session = session_of(Renders(ToolRenderer("read", render_call=call_of("r"))))
 
-    assert session.render_tool_call("write", {}, width=9) is None
-    assert session.render_tool_result("read", ToolResult.text(""), width=9) is None
+    assert session.renderings.tool_call("write", {}, width=9) is None
+    assert session.renderings.tool_result("read", ToolResult.text(""), width=9) is None
 
 
 def test_a_registered_renderer_renders_calls_and_results(session_of):
     session = session_of(Renders(ToolRenderer("read", render_call=call_of("call"), render_result=result_of("result"))))
 
-    assert session.render_tool_call("read", {"path": "a"}, width=9, partial=True) == (
+    assert session.renderings.tool_call("read", {"path": "a"}, width=9, partial=True) == (
         "call {'path': 'a'} 9 False True",
     )
-    assert session.render_tool_result("read", ToolResult.text("", details=[1]), width=9, expanded=True) == (
+    assert session.renderings.tool_result("read", ToolResult.text("", details=[1]), width=9, expanded=True) == (
         "result [1] 9 True False",
     )
 
@@ -145,7 +145,7 @@ def test_a_renderer_comes_with_its_tool(session_of):
     tool = make_tool("echo", renderer=ToolRenderer("echo", render_call=call_of("own")))
     session = session_of(Tools(tool))
 
-    assert session.render_tool_call("echo", {}, width=9) == ("own {} 9 False False",)
+    assert session.renderings.tool_call("echo", {}, width=9) == ("own {} 9 False False",)
 
 
 @pytest.mark.parametrize("later", ["registered", "own"])
@@ -154,7 +154,7 @@ def test_of_a_tools_own_renderer_and_a_registered_one_the_later_plugin_wins(sess
     registered = Renders(ToolRenderer("echo", render_call=call_of("registered")))
     session = session_of(*((own, registered) if later == "registered" else (registered, own)))
 
-    (row,) = session.render_tool_call("echo", {}, width=9)
+    (row,) = session.renderings.tool_call("echo", {}, width=9)
 
     assert row.startswith(later)
 
@@ -162,13 +162,13 @@ def test_of_a_tools_own_renderer_and_a_registered_one_the_later_plugin_wins(sess
 def test_of_two_registered_renderers_the_later_one_wins(session_of):
     session = session_of(*(Renders(ToolRenderer("echo", render_call=call_of(each))) for each in ("one", "two")))
 
-    assert session.render_tool_call("echo", {}, width=9) == ("two {} 9 False False",)
+    assert session.renderings.tool_call("echo", {}, width=9) == ("two {} 9 False False",)
 
 
 def test_a_renderer_that_fails_leaves_it_to_the_front_end(session_of, recorder):
     session = session_of(Renders(ToolRenderer("echo", render_result=lambda result, **_: 1 / 0)))
 
-    assert session.render_tool_result("echo", ToolResult.text(""), width=9) is None
+    assert session.renderings.tool_result("echo", ToolResult.text(""), width=9) is None
     (failure,) = recorder.of("extension_error")
     assert "failed in render_result of the tool 'echo': ZeroDivisionError" in failure.error
 
@@ -176,21 +176,21 @@ def test_a_renderer_that_fails_leaves_it_to_the_front_end(session_of, recorder):
 def test_partial_arguments_that_a_renderer_does_not_expect_are_no_end(session_of, recorder):
     session = session_of(Renders(ToolRenderer("echo", render_call=lambda args, **_: [args["path"]])))
 
-    assert session.render_tool_call("echo", {}, width=9, partial=True) is None
-    assert session.render_tool_call("echo", {"path": "a"}, width=9) == ("a",)
+    assert session.renderings.tool_call("echo", {}, width=9, partial=True) is None
+    assert session.renderings.tool_call("echo", {"path": "a"}, width=9) == ("a",)
 
 
 def test_a_tool_and_a_message_may_have_one_name(session_of):
     session = session_of(Renders(Card("message"), ToolRenderer("card", render_call=call_of("tool"))))
 
-    assert session.render_custom(MESSAGE, width=9) == ("message 9 False",)
-    assert session.render_tool_call("card", {}, width=9) == ("tool {} 9 False False",)
+    assert session.renderings.custom(MESSAGE, width=9) == ("message 9 False",)
+    assert session.renderings.tool_call("card", {}, width=9) == ("tool {} 9 False False",)
 
 
 @pytest.mark.parametrize("renderer", [ToolRenderer("echo", render_call="x"), MarkdownTransform("m", None)], ids=str)
 def test_what_cannot_be_called_is_refused(session_of, renderer):
     session = session_of(Renders(renderer))
-    session.transform_markdown("")
+    session.renderings.markdown("")
 
     assert [str(each) for each in session.runtime.host.problems if "not callable" in str(each)]
 
@@ -204,7 +204,7 @@ def test_transforms_run_in_load_order(session_of):
         Renders(MarkdownTransform("a", lambda text: f"{text}a")),
     )
 
-    assert session.transform_markdown("x") == "xba"
+    assert session.renderings.markdown("x") == "xba"
 
 
 @pytest.mark.parametrize("broken", [lambda text: 1 / 0, lambda text: None], ids=["raises", "returns nothing"])
@@ -213,9 +213,9 @@ def test_a_transform_that_fails_changes_nothing(session_of, recorder, broken):
         Renders(MarkdownTransform("broken", broken)), Renders(MarkdownTransform("a", lambda text: f"{text}a"))
     )
 
-    assert session.transform_markdown("x") == "xa"
+    assert session.renderings.markdown("x") == "xa"
     assert "failed in the Markdown transform 'broken'" in recorder.of("extension_error")[0].error
 
 
 def test_without_a_transform_the_text_is_as_it_was(session_of):
-    assert session_of().transform_markdown("x") == "x"
+    assert session_of().renderings.markdown("x") == "x"

@@ -43,12 +43,13 @@ def test_a_session_has_every_name_of_the_contract(session_of, name):
 
 
 MORE_NAMES = """
-    bus complain flags get_flag is_inside_prompt prompt_signal required_model run_program take_context tell use_tools
+    bus flags get_flag emit report_plugin_error
+    tree queue tools commands completions renderings themes bash retry compaction
 """
 
 
 @pytest.mark.parametrize("name", MORE_NAMES.split())
-def test_a_session_keeps_what_programs_of_1_0_may_use(session_of, name):
+def test_a_session_has_its_parts_and_the_verbs_of_front_ends(session_of, name):
     assert hasattr(session_of(), name)
 
 
@@ -62,7 +63,7 @@ async def test_a_program_reads_options_and_runs_programs(session_of):
 
     assert (session.get_flag("depth"), session.get_flag("loud"), session.get_flag("none")) == ("3", True, None)
     assert session.flags == {"loud": True}
-    assert (await session.run_program(sys.executable, ["-c", "print(1)"])).stdout == "1\n"
+    assert (await session.ctx.exec(sys.executable, ["-c", "print(1)"])).stdout == "1\n"
 
 
 async def test_a_session_describes_itself(session_of):

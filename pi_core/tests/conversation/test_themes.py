@@ -42,7 +42,7 @@ async def test_files_and_plugins_are_one_list_in_which_files_win(session_of, sto
     session = session_of(plugin)
     session.runtime.resources.extend("theme", [stored("night", appearance="dark"), stored("day")], "tests")
 
-    themes = {each.name: each for each in await session.get_themes()}
+    themes = {each.name: each for each in await session.themes.all()}
 
     assert [*themes] == ["day", "night", "sea"]
     assert themes["sea"].colors["accent"] == "#004488"
@@ -54,7 +54,7 @@ async def test_a_theme_that_cannot_be_used_is_left_out_and_reported_once(session
     session = session_of(Brings(broken, Theme("few", colors={"accent": 1}), Theme("good", colors=colors())))
 
     for _ in range(2):
-        assert [each.name for each in await session.get_themes()] == ["good"]
+        assert [each.name for each in await session.themes.all()] == ["good"]
 
     messages = [event.error for event in recorder.of("extension_error")]
     assert len(messages) == 2
@@ -71,7 +71,7 @@ async def test_what_is_wrong_in_a_file_is_reported_with_its_file_and_line(sessio
     session = session_of()
     session.runtime.resources.extend("theme", [file], "tests")
 
-    assert await session.get_themes() == ()
+    assert await session.themes.all() == ()
 
     lines = text.splitlines()
     error = 1 + next(number for number, line in enumerate(lines) if '"see"' in line)
@@ -87,6 +87,6 @@ async def test_a_theme_that_is_broken_again_is_reported_again(session_of, stored
 
     for appearance in ("dim", "dark", "dim"):
         stored("mine", appearance=appearance)
-        await session.get_themes()
+        await session.themes.all()
 
     assert len(recorder.of("extension_error")) == 2

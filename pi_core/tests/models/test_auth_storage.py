@@ -149,6 +149,37 @@ async def test_an_expired_login_is_refreshed_once_and_stored(file):
     assert json.loads(file.read_text())["acme"]["account"] == "kept"
 
 
+def write_within_the_second(file, entries):
+    """Replace the file as another process does, on a file system that counts in seconds."""
+    seen = file.stat()
+    write(file, entries)
+    assert file.stat().st_size == seen.st_size
+    os.utime(file, ns=(seen.st_atime_ns, seen.st_mtime_ns))
+
+
+async def test_a_login_that_another_process_has_just_refreshed_is_not_refreshed_again(file):
+    old = {"type": "oauth", "access": "old", "refresh": "r", "expires": 1000000000001}
+    write(file, {"acme": old})
+    login = CountingLogin()
+    storage = AuthStorage.create(file, login=lambda _provider: login)
+    assert storage.get("acme") == old
+    write_within_the_second(file, {"acme": {**old, "access": "new", "refresh": "s", "expires": 9999999999999}})
+
+    assert await storage.get_api_key("acme") == "new"
+    assert login.refreshes == 0
+
+
+async def test_a_key_that_another_process_has_just_stored_is_kept_when_another_is(file):
+    write(file, {"acme": {"type": "api_key", "key": "old"}})
+    storage = AuthStorage.create(file)
+    assert storage.get("acme") == {"type": "api_key", "key": "old"}
+    write_within_the_second(file, {"acme": {"type": "api_key", "key": "new"}})
+
+    await storage.set("other", {"type": "api_key", "key": "more"})
+
+    assert json.loads(file.read_text())["acme"]["key"] == "new"
+
+
 async def test_a_refresh_leaves_no_old_token_under_an_old_name(file):
     write(file, {"acme": {"type": "oauth", "access_token": "old", "refresh_token": "r", "expires": 1, "more": 1}})
 

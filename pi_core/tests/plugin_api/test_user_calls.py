@@ -15,9 +15,9 @@ async def test_the_arguments_of_a_command_are_completed(activated):
 
     session = await activated(lambda pi: pi.register_command("go", print, complete=complete))
 
-    assert session.complete_command("go", "") == ("alpha", "beta")
-    assert session.complete_command("go", "b") == ("beta",)
-    assert session.complete_command("nobody", "b") == ()
+    assert session.completions.words("go", "") == ("alpha", "beta")
+    assert session.completions.words("go", "b") == ("beta",)
+    assert session.completions.words("nobody", "b") == ()
 
 
 async def test_a_command_that_does_not_say_what_its_arguments_could_be(activated, problems):
@@ -26,7 +26,7 @@ async def test_a_command_that_does_not_say_what_its_arguments_could_be(activated
         lambda pi: pi.register_command("run", print, complete=lambda text: None),
     )
 
-    assert (session.complete_command("go", ""), session.complete_command("run", "")) == ((), ())
+    assert (session.completions.words("go", ""), session.completions.words("run", "")) == ((), ())
     assert problems() == []
 
 
@@ -44,7 +44,7 @@ async def test_a_command_that_does_not_say_what_its_arguments_could_be(activated
 async def test_a_failing_completion_is_reported_and_completes_nothing(activated, problems, answer, message):
     session = await activated(lambda pi: pi.register_command("go", print, complete=answer))
 
-    assert session.complete_command("go", "a") == ()
+    assert session.completions.words("go", "a") == ()
     assert f"failed in the completion of /go: {message}" in problems()[0]
 
 
@@ -55,8 +55,8 @@ async def test_an_async_completion_is_for_those_who_can_wait(activated, problems
 
     session = await activated(lambda pi: pi.register_command("go", print, complete=complete))
 
-    assert session.complete_command("go", "a") == ()
-    assert [each.value for each in await session.complete_arguments("go", "a")] == ["alpha"]
+    assert session.completions.words("go", "a") == ()
+    assert [each.value for each in await session.completions.arguments("go", "a")] == ["alpha"]
     assert problems() == []
 
 
@@ -72,10 +72,10 @@ async def test_a_key_does_what_the_plugin_says(activated, problems):
 
     session = await activated(activate)
 
-    assert [(each.name, each.description) for each in session.get_shortcuts()] == [("ctrl+g", "Go"), ("f5", "")]
-    assert await session.press_key("ctrl+g")
-    assert await session.press_key("f5")
-    assert not await session.press_key("f6")
+    assert [(each.name, each.description) for each in session.commands.shortcuts()] == [("ctrl+g", "Go"), ("f5", "")]
+    assert await session.commands.press_key("ctrl+g")
+    assert await session.commands.press_key("f5")
+    assert not await session.commands.press_key("f6")
     assert pressed == [True]
     assert f"failed in shortcut f5: ValueError: no keys (in {__file__}, line " in problems()[0]
 
@@ -88,9 +88,9 @@ async def test_a_message_is_displayed_as_its_plugin_formats_it(activated, proble
     session = await activated(activate)
     card, broken, other = (CustomMessage(custom_type=each, content="Ace") for each in ("card", "broken", "other"))
 
-    assert session.render_custom(card, width=40) == ("Ace 40 False",)
-    assert session.render_custom(broken, width=40) is None
-    assert session.render_custom(other, width=40) is None
+    assert session.renderings.custom(card, width=40) == ("Ace 40 False",)
+    assert session.renderings.custom(broken, width=40) is None
+    assert session.renderings.custom(other, width=40) is None
     assert ["failed in the renderer of 'broken': ZeroDivisionError" in each for each in problems()] == [True]
 
 
@@ -105,7 +105,7 @@ async def test_a_renderer_that_keeps_failing_is_asked_no_more(activated, problem
 
     session = await activated(activate)
     for width in range(5):
-        assert session.render_custom(CustomMessage(custom_type="card", content="Ace"), width=width) is None
+        assert session.renderings.custom(CustomMessage(custom_type="card", content="Ace"), width=width) is None
 
     assert asked == [0, 1, 2]
     assert "the renderer of 'card' is switched off, because it failed 3 times in a row" in problems()[-1]

@@ -177,7 +177,7 @@ class ToolCallBatch(ReprMixin):
         if self.config.before_tool_call is None:
             return _Prepared(slot, tool, args)
         question = BeforeToolCall(
-            assistant_message=self.answer, tool_call=call, tool=tool, args=deepcopy(args), context=self.context
+            assistant_message=self.answer, tool_call=call, tool=tool, args=args, context=self.context
         )
         answer = await self.config.before_tool_call(question, self.signal)
         if answer is not None and answer.block:

@@ -1,4 +1,4 @@
-"""Replaces the texts in a value made of attrs objects or JSON; signatures and images remain unchanged."""
+"""Replaces the texts in a value of attrs objects or JSON, also names of JSON objects; signatures and images remain."""
 
 from __future__ import annotations
 
@@ -49,12 +49,7 @@ def _mapped(value: Any, change: Callable[[str], str]) -> Any:
     if isinstance(value, str):
         return change(value)
     if isinstance(value, dict):
-        kept = _UNTOUCHED | {"data"} if _MEDIA & value.keys() else _UNTOUCHED
-        changed = {
-            name: each if name in kept and isinstance(each, str) else _mapped(each, change)
-            for name, each in value.items()
-        }
-        return value if all(changed[name] is value[name] for name in value) else changed
+        return _mapped_object(value, change)
     if isinstance(value, list | tuple):
         items = [_mapped(each, change) for each in value]
         if all(new is old for new, old in zip(items, value, strict=True)):
@@ -70,3 +65,19 @@ def _mapped(value: Any, change: Callable[[str], str]) -> Any:
         }
         return attrs.evolve(value, **fields) if fields else value
     return value
+
+
+_SHORTEST_NAME = 8
+"""Characters of the shortest name that may contain a secret; words without digits are names of fields."""
+
+
+def _mapped_object(value: dict[Any, Any], change: Callable[[str], str]) -> dict[Any, Any]:
+    kept = _UNTOUCHED | {"data"} if _MEDIA & value.keys() else _UNTOUCHED
+    changed, is_same = {}, True
+    for name, each in value.items():
+        is_text = isinstance(name, str) and len(name) >= _SHORTEST_NAME and not name.isalpha()
+        new_name = change(name) if is_text else name
+        new = each if name in kept and isinstance(each, str) else _mapped(each, change)
+        changed[new_name] = new
+        is_same = is_same and new is each and new_name is name
+    return value if is_same else changed

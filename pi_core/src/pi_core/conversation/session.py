@@ -1,63 +1,65 @@
-"""``AgentSession``: the public interface of a conversation; its members delegate to the parts."""
+"""``AgentSession``: the public interface of a conversation. Its parts do the work; see ``parts.py``."""
 
-# ruff: noqa: TC004 - type checkers read the names in the lambdas, which are never called
 from __future__ import annotations
 
 import warnings
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, overload
 
-from pi_core.base.forwarding import Method, attribute
 from pi_core.conversation.parts import Parts
 from pi_core.conversation.port import PluginPort
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from pi_core.agent.agent import Agent
     from pi_core.agent.queue import QueueMode
     from pi_core.agent.subscribers import Listener
     from pi_core.conversation.answer import Answer
     from pi_core.conversation.commands import PluginCommands
     from pi_core.conversation.compaction import CompactionRunner
     from pi_core.conversation.completing import PluginCompletions
-    from pi_core.conversation.exporter import Exporter
-    from pi_core.conversation.lifecycle import Lifecycle
     from pi_core.conversation.message_queue import MessageQueue
-    from pi_core.conversation.model_selection import ModelSelection, ScopedModel
+    from pi_core.conversation.model_selection import ModelCycle, ScopedModel
     from pi_core.conversation.offered_tools import OfferedTools
-    from pi_core.conversation.outbox import Outbox
-    from pi_core.conversation.prompt_gate import PromptGate
-    from pi_core.conversation.reload import Reloader
+    from pi_core.conversation.outbox import Delivery
     from pi_core.conversation.rendering import Renderings
     from pi_core.conversation.retry import Retry
     from pi_core.conversation.runtime import Runtime
-    from pi_core.conversation.side_requests import SideRequests
     from pi_core.conversation.streaming import PromptStream
-    from pi_core.conversation.switching import SessionSwitcher
+    from pi_core.conversation.switching import ForkOutcome
     from pi_core.conversation.themes import Themes
-    from pi_core.conversation.transcript import Transcript
     from pi_core.conversation.tree import TreeNavigator
-    from pi_core.conversation.turn import PromptTurns
-    from pi_core.conversation.usage import SessionUsage
     from pi_core.conversation.usage_limits import UsageLimits
     from pi_core.conversation.user_bash import UserBash
     from pi_core.plugin_api.context import PluginContext
     from pi_core.plugin_api.event_bus import Bus
-    from pi_core.plugin_api.mcp_servers import McpServers
     from pi_core.session import SessionManager
+    from pi_core.session.stats import SessionStats
     from pi_hookspecs import (
         AbortSignal,
         AgentMessage,
         AssistantMessage,
+        BashExecutionMessage,
         ChildSession,
+        CommandInfo,
+        Compaction,
+        Context,
+        ContextUsage,
+        CustomMessage,
+        ExtensionErrorEvent,
         ImageContent,
+        McpServer,
         Model,
         Resource,
+        SideRequest,
         ThinkingLevel,
+        Tool,
+        ToolInfo,
+        TreeNavigation,
         Usage,
         UserInterface,
     )
+    from pi_hookspecs.messages import UserContent
 
 __all__ = ["AgentSession"]
 
@@ -91,33 +93,198 @@ class AgentSession:
         self.system_prompts = runtime.prompts
         self.shutdown_requested = runtime.front_end.shutdown_requested
 
-    ctx: PluginContext = attribute("runtime.ctx", "The ``ctx`` passed to hooks; a reload replaces it.")
-    signal: AbortSignal | None = attribute("runtime.signal", "Abort signal of the current run or prompt.")
-    prompt_signal: AbortSignal | None = attribute("runtime.gate.signal", "Abort signal of the current prompt.")
-    is_streaming: bool = attribute("runtime.is_streaming", "Whether a prompt is being answered.")
-    mode: str = attribute("runtime.front_end.mode", "The front end's name.", writable=True)
-    flags: dict[str, bool | str | None] = attribute("runtime.front_end.flags", "Values of the plugins' options.")
-    bus: Bus = attribute("parts.bus", "The event bus between plugins.")
-    ui: UserInterface = attribute("runtime.front_end.ui", "Answers dialogs.", writable=True)
-    has_ui: bool = attribute("runtime.front_end.has_ui", "Whether a user can answer dialogs.", writable=True)
-    deps: Any = attribute("runtime.front_end.deps", "The program's object for its tools and plugins.", writable=True)
-    model: Model | None = attribute("state.model", "The current model.")
-    thinking_level: ThinkingLevel = attribute("state.thinking_level", "The current reasoning effort.")
-    system_prompt: str = attribute("state.system_prompt", "The system prompt as the next request would send it.")
-    messages: list[Any] = attribute("state.messages", "The conversation as the next request would send it.")
-    session_id: str = attribute("session_manager.id", "The session's id.")
-    session_file: Path | None = attribute("session_manager.file", "The session's file; None if it is kept in memory.")
-    session_name: str | None = attribute("session_manager.name", "The name that the user gave the session.")
-    exit_code: int = attribute("runtime.exit_code", "Exit code if the process ends now; 0 after an answer.")
-    is_compacting: bool = attribute("parts.is_compacting", "Whether a compaction is running.")
-    auto_compaction_enabled: bool = attribute("parts.compaction.enabled", "Whether plugins may compact automatically.")
-    is_retrying: bool = attribute("parts.retry.is_waiting", "Whether the delay before a retry is running.")
-    retry_attempt: int = attribute("parts.retry.attempt", "The number of the current retry; 0 if there is none.")
-    auto_retry_enabled: bool = attribute("parts.retry.enabled", "Whether failed requests are repeated.")
-    is_bash_running: bool = attribute("parts.bash.is_running", "Whether a command of the user is running.")
-    scoped_models: tuple[ScopedModel, ...] = attribute("parts.models.scoped", "The models to cycle through.")
+    @property
+    def ctx(self) -> PluginContext:
+        """The ``ctx`` passed to hooks; a reload replaces it."""
+        return self.runtime.ctx
 
-    children: tuple[ChildSession, ...] = attribute("parts.child_sessions", "The child sessions that plugins created.")
+    @property
+    def signal(self) -> AbortSignal | None:
+        """Abort signal of the current run or prompt."""
+        return self.runtime.signal
+
+    @property
+    def is_streaming(self) -> bool:
+        """Whether a prompt is being answered."""
+        return self.runtime.is_streaming
+
+    @property
+    def mode(self) -> str:
+        """The front end's name."""
+        return self.runtime.front_end.mode
+
+    @mode.setter
+    def mode(self, value: str) -> None:
+        self.runtime.front_end.mode = value
+
+    @property
+    def flags(self) -> dict[str, bool | str | None]:
+        """Values of the plugins' options."""
+        return self.runtime.front_end.flags
+
+    @property
+    def bus(self) -> Bus:
+        """The event bus between plugins."""
+        return self.parts.bus
+
+    @property
+    def ui(self) -> UserInterface:
+        """Answers dialogs."""
+        return self.runtime.front_end.ui
+
+    @ui.setter
+    def ui(self, value: UserInterface) -> None:
+        self.runtime.front_end.ui = value
+
+    @property
+    def has_ui(self) -> bool:
+        """Whether a user can answer dialogs."""
+        return self.runtime.front_end.has_ui
+
+    @has_ui.setter
+    def has_ui(self, value: bool) -> None:
+        self.runtime.front_end.has_ui = value
+
+    @property
+    def deps(self) -> Any:
+        """The program's object for its tools and plugins."""
+        return self.runtime.front_end.deps
+
+    @deps.setter
+    def deps(self, value: Any) -> None:
+        self.runtime.front_end.deps = value
+
+    @property
+    def model(self) -> Model | None:
+        """The current model."""
+        return self.state.model
+
+    @property
+    def thinking_level(self) -> ThinkingLevel:
+        """The current reasoning effort."""
+        return self.state.thinking_level
+
+    @property
+    def system_prompt(self) -> str:
+        """The system prompt as the next request would send it."""
+        return self.state.system_prompt
+
+    @property
+    def messages(self) -> list[Any]:
+        """The conversation as the next request would send it."""
+        return self.state.messages
+
+    @property
+    def session_id(self) -> str:
+        """The session's id."""
+        return self.session_manager.id
+
+    @property
+    def session_file(self) -> Path | None:
+        """The session's file; None if it is kept in memory."""
+        return self.session_manager.file
+
+    @property
+    def session_name(self) -> str | None:
+        """The name that the user gave the session."""
+        return self.session_manager.name
+
+    @property
+    def exit_code(self) -> int:
+        """Exit code if the process ends now; 0 after an answer."""
+        return self.runtime.exit_code
+
+    @property
+    def is_compacting(self) -> bool:
+        """Whether a compaction is running."""
+        return self.parts.is_compacting
+
+    @property
+    def auto_compaction_enabled(self) -> bool:
+        """Whether plugins may compact automatically."""
+        return self.parts.compaction.enabled
+
+    @property
+    def is_retrying(self) -> bool:
+        """Whether the delay before a retry is running."""
+        return self.parts.retry.is_waiting
+
+    @property
+    def retry_attempt(self) -> int:
+        """The number of the current retry; 0 if there is none."""
+        return self.parts.retry.attempt
+
+    @property
+    def auto_retry_enabled(self) -> bool:
+        """Whether failed requests are repeated."""
+        return self.parts.retry.enabled
+
+    @property
+    def is_bash_running(self) -> bool:
+        """Whether a command of the user is running."""
+        return self.parts.bash.is_running
+
+    @property
+    def scoped_models(self) -> tuple[ScopedModel, ...]:
+        """The models to cycle through."""
+        return self.parts.models.scoped
+
+    @property
+    def children(self) -> tuple[ChildSession, ...]:
+        """The child sessions that plugins created."""
+        return self.parts.child_sessions
+
+    # The parts that front ends use. Each is created on first use; its methods are documented there.
+
+    @property
+    def tree(self) -> TreeNavigator:
+        """Moves within the tree of entries."""
+        return self.parts.tree
+
+    @property
+    def queue(self) -> MessageQueue:
+        """The messages that wait for the run."""
+        return self.parts.queue
+
+    @property
+    def tools(self) -> OfferedTools:
+        """The tools that the model is offered."""
+        return self.parts.tools
+
+    @property
+    def commands(self) -> PluginCommands:
+        """The slash commands, options and keys of plugins."""
+        return self.parts.commands
+
+    @property
+    def completions(self) -> PluginCompletions:
+        """Completions of the user's text."""
+        return self.parts.completions
+
+    @property
+    def renderings(self) -> Renderings:
+        """Displays values with the renderers of plugins."""
+        return self.parts.renderings
+
+    @property
+    def themes(self) -> Themes:
+        """The themes of plugins and folders."""
+        return self.parts.themes
+
+    @property
+    def bash(self) -> UserBash:
+        """The commands that the user runs with ``!``."""
+        return self.parts.bash
+
+    @property
+    def retry(self) -> Retry:
+        """Repeats failed requests."""
+        return self.parts.retry
+
+    @property
+    def compaction(self) -> CompactionRunner:
+        """Compacts the conversation."""
+        return self.parts.compaction
 
     # Lifecycle
 
@@ -131,13 +298,60 @@ class AgentSession:
     async def __aexit__(self, *_: object) -> None:
         await self.dispose()
 
-    start = Method("parts.lifecycle.start", lambda: Lifecycle.start)
-    dispose = Method("parts.lifecycle.end", lambda: Lifecycle.end)
-    until_shutdown = Method("parts.lifecycle.until_shutdown", lambda: Lifecycle.until_shutdown)
-    reload = Method("parts.reloader.reload", lambda: Reloader.reload)
-    watch_extensions = Method("parts.reloader.watch", lambda: Reloader.watch)
+    async def start(self) -> None:
+        """Activate the plugins and emit ``session_start``; by default the first prompt does this.
 
-    bind_extensions = Method("parts.lifecycle.bind", lambda: Lifecycle.bind)
+        Raises:
+            PiError: The session has ended.
+        """
+        await self.parts.lifecycle.start()
+
+    async def dispose(self) -> None:
+        """Abort all running work, emit ``session_shutdown``, and release all resources.
+
+        A cancellation ends only the current step; the remaining steps run before it is raised, because otherwise the
+        usage of the session would not be stored.
+        """
+        await self.parts.lifecycle.end()
+
+    async def until_shutdown(self) -> None:
+        """Wait until a plugin has requested a shutdown (``ctx.shutdown``) and no prompt is being answered."""
+        await self.parts.lifecycle.until_shutdown()
+
+    async def reload(self) -> None:
+        """Reload local extensions, settings and resources, and activate all plugins again.
+
+        If an extension can no longer be loaded, its old version keeps running and the reason is reported. Installed
+        plugins are not imported again, because Python cannot replace a module to which others refer. New plugins are
+        added; see ``join_more``. Other sessions of the same host keep the old versions until they are also reloaded.
+
+        Raises:
+            UserError: A prompt is being answered, or the conversation is being compacted.
+        """
+        await self.parts.reloader.reload()
+
+    def watch_extensions(self) -> None:
+        """Reload after each change to a file of a local extension, as soon as the session is idle."""
+        self.parts.reloader.watch()
+
+    async def bind_extensions(
+        self,
+        *,
+        ui: UserInterface | None = None,
+        shutdown_handler: Callable[[], Awaitable[None] | None] | None = None,
+        on_error: Callable[[ExtensionErrorEvent], Awaitable[None] | None] | None = None,
+    ) -> None:
+        """Give the plugins a front end and start the session; a front end calls this first.
+
+        Args:
+            ui: Answers dialogs; None uses the one given to ``create_agent_session``.
+            shutdown_handler: Called once, after a plugin has requested a shutdown, when no prompt is being answered.
+            on_error: Called with the errors of plugins.
+
+        Raises:
+            PiError: The session has ended.
+        """
+        await self.parts.lifecycle.bind(ui=ui, shutdown_handler=shutdown_handler, on_error=on_error)
 
     def is_project_trusted(self) -> bool:
         """Return whether the project's own settings, extensions, skills and prompts may be used."""
@@ -154,8 +368,20 @@ class AgentSession:
         """
         return self.runtime.events.add(listener, frozenset(types))
 
-    tell = emit = Method("runtime.emit", lambda: Runtime.emit)
-    complain = report_plugin_error = Method("runtime.report_plugin_error", lambda: Runtime.report_plugin_error)
+    async def emit(self, event: Any) -> None:
+        """Call the session's subscribers with an event and wait for them."""
+        await self.runtime.emit(event)
+
+    def report_plugin_error(self, plugin: str, step: str, message: str, stack: str | None = None) -> None:
+        """Emit ``extension_error`` without waiting for the subscribers; may be called from anywhere.
+
+        Args:
+            plugin: The plugin's name; a part of pi is named in parentheses, such as ``(session)``.
+            step: The hook, or where else the error occurred.
+            message: What happened, for the user.
+            stack: The traceback as text.
+        """
+        self.runtime.report_plugin_error(plugin, step, message, stack)
 
     # Prompts
 
@@ -285,48 +511,224 @@ class AgentSession:
         """
         return self.parts.calls.stream(prompt, images, limits)
 
-    complete = Method("parts.requests.complete", lambda: SideRequests.complete)
-    continue_ = Method("parts.turns.resume", lambda: PromptTurns.resume)
-    steer = Method("parts.outbox.steer", lambda: Outbox.steer)
-    follow_up = Method("parts.outbox.follow_up", lambda: Outbox.follow_up)
-    send_user_message = Method("parts.outbox.send_user_message", lambda: Outbox.send_user_message)
-    send_message = send_custom_message = Method("parts.outbox.send_message", lambda: Outbox.send_message)
-    request_abort = Method("parts.lifecycle.request_abort", lambda: Lifecycle.request_abort)
-    abort = Method("parts.lifecycle.abort", lambda: Lifecycle.abort)
-    is_inside_prompt = Method("runtime.gate.is_inside_prompt", lambda: PromptGate.is_inside_prompt)
-    wait_for_idle = Method("parts.lifecycle.wait_for_idle", lambda: Lifecycle.wait_for_idle)
+    async def complete(self, context: Context, request: SideRequest) -> AssistantMessage:
+        """Return the answer, or the error with which it ended after the last retry.
+
+        The tokens of every answer are recorded in the session as a ``usage`` entry, except for a successful summary:
+        its own entry contains them, or ``account_for_summaries`` records them if there is no such entry.
+
+        Raises:
+            NoModel: No model is selected.
+            MissingKey: The model's provider has no key.
+        """
+        return await self.parts.requests.complete(context, request)
+
+    async def continue_(self) -> AssistantMessage | None:
+        """Continue from the transcript until the run has settled; see ``AgentSession.continue_``."""
+        return await self.parts.turns.resume()
+
+    def steer(self, text: str, images: Sequence[ImageContent] = ()) -> Awaitable[None]:
+        """Queue a text for the next request; skills and templates are expanded.
+
+        Returns:
+            An awaitable that waits until the text is queued. Texts without a leading slash are queued immediately.
+
+        Raises:
+            UserError: The text is a plugin's command, which cannot be queued.
+        """
+        return self.parts.outbox.steer(text, images)
+
+    def follow_up(self, text: str, images: Sequence[ImageContent] = ()) -> Awaitable[None]:
+        """Queue a text to be delivered when the agent would otherwise stop; apart from that like ``steer``."""
+        return self.parts.outbox.follow_up(text, images)
+
+    async def send_user_message(
+        self, content: str | Sequence[UserContent], *, deliver_as: Literal["steer", "followUp"] | None = None
+    ) -> AssistantMessage | None:
+        """Send a message on behalf of the user; commands and templates in it are not expanded.
+
+        Raises:
+            AgentBusy: A run is in progress, and ``deliver_as`` does not specify how to queue the message.
+        """
+        return await self.parts.outbox.send_user_message(content, deliver_as=deliver_as)
+
+    async def send_custom_message(
+        self, message: CustomMessage, *, trigger_turn: bool = False, deliver_as: Delivery | None = None
+    ) -> AssistantMessage | None:
+        """Store a plugin's message while idle, queue it during a run, or add it to the next prompt (``nextTurn``).
+
+        Args:
+            message: The message for the model.
+            trigger_turn: Whether the message is answered at once while the session is idle.
+            deliver_as: How to queue the message.
+        """
+        return await self.parts.outbox.send_message(message, trigger_turn=trigger_turn, deliver_as=deliver_as)
+
+    send_message = send_custom_message
+
+    def request_abort(self, reason: str = "Operation aborted", *, exit_code: int | None = None) -> None:
+        """Abort the current prompt, a compaction and the summary of a branch; queued messages stay queued.
+
+        Args:
+            reason: Why the prompt is aborted.
+            exit_code: Exit code of a process that ends after this prompt; None means 1.
+        """
+        self.parts.lifecycle.request_abort(reason, exit_code=exit_code)
+
+    async def abort(self, reason: str = "Operation aborted") -> None:
+        """Call ``request_abort`` and wait until everything has settled.
+
+        Inside the prompt, in a listener or a hook, this does not wait, because the prompt settles only afterwards.
+        """
+        await self.parts.lifecycle.abort(reason)
+
+    async def wait_for_idle(self) -> None:
+        """Wait until no prompt is being answered and ``agent_settled`` was emitted; inside a prompt, return at once."""
+        await self.parts.lifecycle.wait_for_idle()
 
     # Queues
 
-    steering_mode: QueueMode = attribute("agent.steering_mode", "Steering messages per delivery.", writable=True)
-    follow_up_mode: QueueMode = attribute("agent.follow_up_mode", "Follow-ups per delivery.", writable=True)
-    pending_message_count: int = attribute("parts.queue.count", "How many messages are queued.")
-    set_steering_mode = Method("parts.queue.set_steering_mode", lambda: MessageQueue.set_steering_mode)
-    set_follow_up_mode = Method("parts.queue.set_follow_up_mode", lambda: MessageQueue.set_follow_up_mode)
-    get_steering_messages = Method("parts.queue.steering_texts", lambda: MessageQueue.steering_texts)
-    get_follow_up_messages = Method("parts.queue.follow_up_texts", lambda: MessageQueue.follow_up_texts)
-    clear_queue = Method("parts.queue.clear", lambda: MessageQueue.clear)
-    has_queued_messages = Method("agent.has_queued_messages", lambda: Agent.has_queued_messages)
-    peek_queued_messages = Method("agent.peek_queued_messages", lambda: Agent.peek_queued_messages)
-    clear_steering_queue = Method("parts.queue.clear_steering", lambda: MessageQueue.clear_steering)
-    clear_follow_up_queue = Method("parts.queue.clear_follow_up", lambda: MessageQueue.clear_follow_up)
-    clear_all_queues = Method("parts.queue.clear_all", lambda: MessageQueue.clear_all)
+    @property
+    def steering_mode(self) -> QueueMode:
+        """Steering messages per delivery."""
+        return self.agent.steering_mode
+
+    @steering_mode.setter
+    def steering_mode(self, value: QueueMode) -> None:
+        self.agent.steering_mode = value
+
+    @property
+    def follow_up_mode(self) -> QueueMode:
+        """Follow-ups per delivery."""
+        return self.agent.follow_up_mode
+
+    @follow_up_mode.setter
+    def follow_up_mode(self, value: QueueMode) -> None:
+        self.agent.follow_up_mode = value
+
+    @property
+    def pending_message_count(self) -> int:
+        """How many messages are queued."""
+        return self.parts.queue.count
+
+    def set_steering_mode(self, mode: QueueMode) -> None:
+        """Set how many steering messages are delivered at a time in this session."""
+        self.parts.queue.set_steering_mode(mode)
+
+    def set_follow_up_mode(self, mode: QueueMode) -> None:
+        """Set how many follow-ups are delivered at a time in this session."""
+        self.parts.queue.set_follow_up_mode(mode)
+
+    def get_steering_messages(self) -> tuple[str, ...]:
+        """Return the texts of the steering queue."""
+        return self.parts.queue.steering_texts()
+
+    def get_follow_up_messages(self) -> tuple[str, ...]:
+        """Return the texts of the follow-up queue."""
+        return self.parts.queue.follow_up_texts()
+
+    def clear_queue(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Clear both queues and return their texts."""
+        return self.parts.queue.clear()
+
+    def has_queued_messages(self) -> bool:
+        """Whether either queue holds a message."""
+        return self.agent.has_queued_messages()
+
+    def peek_queued_messages(self) -> tuple[tuple[AgentMessage, ...], tuple[AgentMessage, ...]]:
+        """Return the queued steering messages and follow-ups, without removing them."""
+        return self.agent.peek_queued_messages()
+
+    def clear_steering_queue(self) -> list[AgentMessage]:
+        """Clear the steering queue and return its messages."""
+        return self.parts.queue.clear_steering()
+
+    def clear_follow_up_queue(self) -> list[AgentMessage]:
+        """Clear the follow-up queue and return its messages."""
+        return self.parts.queue.clear_follow_up()
+
+    def clear_all_queues(self) -> list[AgentMessage]:
+        """Clear both queues and return their messages, steering first."""
+        return self.parts.queue.clear_all()
 
     # The conversation
 
-    reset = Method("agent.reset", lambda: Agent.reset)
-    last_answer = Method("runtime.transcript.last_answer", lambda: Transcript.last_answer)
-    get_last_assistant_text = Method("runtime.transcript.last_text", lambda: Transcript.last_text)
-    take_context = Method("runtime.transcript.take_branch", lambda: Transcript.take_branch)
-    append_entry = Method("session_manager.append_custom_entry", lambda: SessionManager.append_custom_entry)
-    set_label = Method("session_manager.append_label_change", lambda: SessionManager.append_label_change)
-    set_session_name = Method("parts.switcher.set_name", lambda: SessionSwitcher.set_name)
-    get_session_stats = Method("parts.usage.stats", lambda: SessionUsage.stats)
-    get_context_usage = Method("parts.usage.context", lambda: SessionUsage.context)
-    context_tokens = Method("parts.usage.context_tokens", lambda: SessionUsage.context_tokens)
-    export = Method("parts.exporter.export", lambda: Exporter.export)
-    export_html = export_to_html = Method("parts.exporter.export_html", lambda: Exporter.export_html)
-    export_jsonl = export_to_jsonl = Method("parts.exporter.export_jsonl", lambda: Exporter.export_jsonl)
+    def reset(self) -> None:
+        """Clear the conversation, the queues and the error; keep the model, the system prompt and the tools.
+
+        Raises:
+            AgentBusy: A run is going on.
+        """
+        self.agent.reset()
+
+    def last_answer(self) -> AssistantMessage | None:
+        """Return the last assistant message of the context; None before the first."""
+        return self.runtime.transcript.last_answer()
+
+    def get_last_assistant_text(self) -> str | None:
+        """Return the last answer's text without surrounding whitespace; None if there is none.
+
+        An answer that was aborted before it began is ignored.
+        """
+        return self.runtime.transcript.last_text()
+
+    def append_entry(self, custom_type: str, data: Any = None) -> str:
+        """Append a plugin's data, outside the model's context."""
+        return self.session_manager.append_custom_entry(custom_type, data)
+
+    def set_label(self, target_id: str, label: str | None) -> str:
+        """Label an entry; None removes its label.
+
+        Raises:
+            UserError: There is no such entry.
+        """
+        return self.session_manager.append_label_change(target_id, label)
+
+    async def set_session_name(self, name: str | None) -> None:
+        """Name the session; None or an empty text removes the name."""
+        await self.parts.switcher.set_name(name)
+
+    def get_session_stats(self) -> SessionStats:
+        """Return messages, tokens and dollars of all branches, and how full the window is."""
+        return self.parts.usage.stats()
+
+    def get_context_usage(self) -> ContextUsage | None:
+        """Return how full the window is, by the last answer's own count plus an estimate for later messages.
+
+        Returns:
+            None without a model; ``tokens`` and ``percent`` are None while unknown, for example after a compaction.
+        """
+        return self.parts.usage.context()
+
+    async def export(self, path: str | Path | None = None, *, export_format: str | None = None) -> Path:
+        """Write the session in the format of the file's suffix, HTML by default.
+
+        A long session takes seconds, in a separate thread; messages that arrive meanwhile may be missing.
+
+        Args:
+            path: The file, relative to the session's working directory; None uses ``pi-session-...`` in that directory.
+            export_format: The format; None selects it by the suffix.
+
+        Returns:
+            The file; a relative path if the session's working directory is also the working directory of the process.
+
+        Raises:
+            UserError: There is nothing to export, no exporter for the format, or the file cannot be written.
+            PiError: The exporter failed.
+        """
+        return await self.parts.exporter.export(path, export_format=export_format)
+
+    async def export_to_html(self, path: str | Path | None = None) -> Path:
+        """Write all branches as one HTML page; see ``export``."""
+        return await self.parts.exporter.export_html(path)
+
+    export_html = export_to_html
+
+    async def export_to_jsonl(self, path: str | Path) -> Path:
+        """Write the branch as a separate session file, whatever its suffix; see ``export``."""
+        return await self.parts.exporter.export_jsonl(path)
+
+    export_jsonl = export_to_jsonl
 
     @property
     def usage(self) -> Usage:
@@ -335,57 +737,250 @@ class AgentSession:
 
     # Switching and forking sessions, navigating the tree, compaction
 
-    new_session = Method("parts.switcher.new", lambda: SessionSwitcher.new)
-    switch_session = Method("parts.switcher.switch", lambda: SessionSwitcher.switch)
-    import_from_jsonl = Method("parts.switcher.import_file", lambda: SessionSwitcher.import_file)
-    fork = Method("parts.switcher.fork", lambda: SessionSwitcher.fork)
-    clone = Method("parts.switcher.clone", lambda: SessionSwitcher.clone)
-    get_user_messages_for_forking = Method("parts.switcher.user_messages", lambda: SessionSwitcher.user_messages)
-    navigate_tree = Method("parts.tree.navigate", lambda: TreeNavigator.navigate)
-    abort_branch_summary = Method("parts.tree.abort", lambda: TreeNavigator.abort)
-    compact = Method("parts.compaction.compact_now", lambda: CompactionRunner.compact_now)
-    abort_compaction = Method("parts.compaction.abort", lambda: CompactionRunner.abort)
-    set_auto_compaction_enabled = Method("parts.compaction.set_enabled", lambda: CompactionRunner.set_enabled)
-    abort_retry = Method("parts.retry.abort", lambda: Retry.abort)
-    set_auto_retry_enabled = Method("parts.retry.set_enabled", lambda: Retry.set_enabled)
+    async def new_session(
+        self,
+        *,
+        parent_session: str | None = None,
+        setup: Callable[[SessionManager], Awaitable[None] | None] | None = None,
+    ) -> bool:
+        """Begin a new conversation; a running prompt is aborted. Subscribers and plugins are kept.
+
+        Args:
+            parent_session: File that the new session names as its parent.
+            setup: Called with the new session before its ``session_start``, to add entries.
+
+        Returns:
+            False if a plugin cancelled it.
+        """
+        return await self.parts.switcher.new(parent_session=parent_session, setup=setup)
+
+    async def switch_session(self, session_path: str | Path) -> bool:
+        """Open a stored conversation with its model and thinking level; return False if a plugin cancelled this.
+
+        Raises:
+            UserError: It is not a session; the current session stays open.
+        """
+        return await self.parts.switcher.switch(session_path)
+
+    async def import_from_jsonl(self, path: str | Path) -> bool:
+        """Copy a session file into the store and open it; return False if a plugin cancelled this.
+
+        Raises:
+            UserError: The file is not a session, a session with its id is already stored, or it cannot be stored.
+        """
+        return await self.parts.switcher.import_file(path)
+
+    async def fork(self, entry_id: str, position: Literal["before", "at"] = "before") -> ForkOutcome:
+        """Open a copy of the conversation that ends before a user message, or ``at`` any entry.
+
+        Raises:
+            UserError: The entry does not exist, or is not a user message.
+        """
+        return await self.parts.switcher.fork(entry_id, position)
+
+    async def clone(self) -> bool:
+        """Open a copy of the active branch; return False if a plugin cancelled this.
+
+        Raises:
+            UserError: There is nothing to copy yet.
+        """
+        return await self.parts.switcher.clone()
+
+    def get_user_messages_for_forking(self) -> list[tuple[str, str]]:
+        """Return the id and the text of every user message on the branch, oldest first."""
+        return self.parts.switcher.user_messages()
+
+    async def navigate_tree(
+        self,
+        target_id: str,
+        *,
+        summarize: bool = False,
+        custom_instructions: str | None = None,
+        replace_instructions: bool = False,
+        label: str | None = None,
+    ) -> TreeNavigation:
+        """Continue from another entry; for a user message, from before it, with its text for editing.
+
+        Args:
+            target_id: The entry.
+            summarize: Whether to add a summary of the abandoned branch before the messages that follow.
+            custom_instructions: Instructions on what the summary should cover.
+            replace_instructions: Whether they replace the summarizer's own instructions.
+            label: A label for the entry.
+
+        Raises:
+            AgentBusy: A prompt is being answered, or another call is in progress.
+            UserError: The entry does not exist, or no plugin summarizes.
+            PiError: The summary failed; the conversation stays at its current entry.
+        """
+        return await self.parts.tree.navigate(
+            target_id,
+            summarize=summarize,
+            custom_instructions=custom_instructions,
+            replace_instructions=replace_instructions,
+            label=label,
+        )
+
+    def abort_branch_summary(self) -> None:
+        """Stop the summary in progress; the conversation stays at its current entry."""
+        self.parts.tree.abort()
+
+    async def compact(self, custom_instructions: str | None = None) -> Compaction:
+        """Compact the conversation; a running prompt is aborted first.
+
+        Raises:
+            UserError: There is nothing to compact, or no plugin can do it.
+            Aborted: A plugin or ``abort`` stopped it.
+            PiError: The compaction failed; the session is unchanged.
+        """
+        return await self.parts.compaction.compact_now(custom_instructions)
+
+    def abort_compaction(self) -> None:
+        """Abort the running compaction and all that wait for it; the session is not changed."""
+        self.parts.compaction.abort()
+
+    def set_auto_compaction_enabled(self, enabled: bool) -> None:  # noqa: FBT001 - the contract's shape
+        """Allow or forbid compactions other than manual ones in this session."""
+        self.parts.compaction.set_enabled(enabled)
+
+    def abort_retry(self) -> None:
+        """Cancel the pending retry."""
+        self.parts.retry.abort()
+
+    def set_auto_retry_enabled(self, enabled: bool) -> None:  # noqa: FBT001 - the contract's shape
+        """Allow or forbid retries in this session."""
+        self.parts.retry.set_enabled(enabled)
 
     # Model and tools
 
-    required_model = Method("runtime.required_model", lambda: Runtime.required_model)
-    set_model = Method("parts.models.set_model", lambda: ModelSelection.set_model)
-    set_thinking_level = Method("parts.models.set_level", lambda: ModelSelection.set_level)
-    cycle_model = Method("parts.models.cycle_model", lambda: ModelSelection.cycle_model)
-    cycle_thinking_level = Method("parts.models.cycle_level", lambda: ModelSelection.cycle_level)
-    set_scoped_models = Method("parts.models.set_scope", lambda: ModelSelection.set_scope)
-    get_available_thinking_levels = Method("parts.models.levels", lambda: ModelSelection.levels)
-    supports_thinking = Method("parts.models.supports_thinking", lambda: ModelSelection.supports_thinking)
-    supports_xhigh_thinking = Method("parts.models.supports_xhigh", lambda: ModelSelection.supports_xhigh)
-    get_active_tools = get_active_tool_names = Method("parts.tools.names", lambda: OfferedTools.names)
-    set_active_tools = set_active_tools_by_name = Method("parts.tools.select", lambda: OfferedTools.select)
-    get_all_tools = Method("parts.tools.infos", lambda: OfferedTools.infos)
-    use_tools = Method("parts.tools.offer", lambda: OfferedTools.offer)
-    add_tool = Method("parts.tools.add", lambda: OfferedTools.add)
-    get_mcp_servers = Method("parts.mcp_servers.all", lambda: McpServers.all)
+    async def set_model(
+        self, model: Model, source: Literal["set", "cycle", "restore"] = "set", *, persist: bool | None = None
+    ) -> None:
+        """Set the model, starting with the next run, and record it in the session.
+
+        The thinking level becomes the nearest level that the model supports.
+
+        Args:
+            model: The model.
+            source: The reason for the change, for plugins.
+            persist: Whether to make it the default as well; None uses the setting ``persistModelChoice``.
+
+        Raises:
+            MissingKey: The model's provider has no key.
+        """
+        await self.parts.models.set_model(model, source, persist=persist)
+
+    async def set_thinking_level(self, level: ThinkingLevel, *, persist: bool | None = None, note: bool = True) -> None:
+        """Set the reasoning effort, starting with the next run, and record it in the session.
+
+        Args:
+            level: The effort; an unsupported level is replaced by the nearest supported one.
+            persist: Whether to write it into the settings; None uses the setting ``persistModelChoice``.
+            note: Whether to store it in the session; False if it comes from there.
+        """
+        await self.parts.models.set_level(level, persist=persist, note=note)
+
+    async def cycle_model(self, direction: Literal["forward", "backward"] = "forward") -> ModelCycle | None:
+        """Select the next scoped model, or the next available model; None if there is no other model."""
+        return await self.parts.models.cycle_model(direction)
+
+    async def cycle_thinking_level(self) -> ThinkingLevel | None:
+        """Select the next thinking level of the model; None if it has no other level."""
+        return await self.parts.models.cycle_level()
+
+    def set_scoped_models(self, models: Iterable[ScopedModel]) -> None:
+        """Cycle only through these models; an empty sequence means all available models."""
+        self.parts.models.set_scope(models)
+
+    def get_available_thinking_levels(self) -> tuple[ThinkingLevel, ...]:
+        """Return the thinking levels of the model.
+
+        Raises:
+            NoModel: No model is selected.
+        """
+        return self.parts.models.levels()
+
+    def supports_thinking(self) -> bool:
+        """Return whether the model supports reasoning."""
+        return self.parts.models.supports_thinking()
+
+    def supports_xhigh_thinking(self) -> bool:
+        """Return whether the model supports the level ``xhigh``."""
+        return self.parts.models.supports_xhigh()
+
+    def get_active_tool_names(self) -> list[str]:
+        """Return the names of the active tools."""
+        return self.parts.tools.names()
+
+    get_active_tools = get_active_tool_names
+
+    def set_active_tools_by_name(self, names: Sequence[str]) -> None:
+        """Activate exactly these tools, starting with the next request; unknown names are ignored.
+
+        The session records which deferred tools are among them.
+        """
+        self.parts.tools.select(names)
+
+    set_active_tools = set_active_tools_by_name
+
+    def get_all_tools(self) -> list[ToolInfo]:
+        """Return all tools that can be activated, sorted by name."""
+        return self.parts.tools.infos()
+
+    def add_tool(self, tool: Tool, plugin: str) -> Callable[[], None]:
+        """Add a plugin's tool at run time; return a function that removes it."""
+        return self.parts.tools.add(tool, plugin)
+
+    def get_mcp_servers(self) -> tuple[McpServer, ...]:
+        """Return the server in use for each name."""
+        return self.parts.mcp_servers.all()
 
     # Shell commands of the user, commands and renderers of plugins
 
-    execute_bash = Method("parts.bash.execute", lambda: UserBash.execute)
-    record_bash_result = Method("parts.bash.record", lambda: UserBash.record)
-    abort_bash = Method("parts.bash.abort", lambda: UserBash.abort)
-    run_program = Method("ctx.exec", lambda: PluginContext.exec)
-    get_flag = Method("parts.commands.flag", lambda: PluginCommands.flag)
-    get_commands = Method("parts.commands.infos", lambda: PluginCommands.infos)
-    complete_arguments = Method("parts.completions.arguments", lambda: PluginCompletions.arguments)
-    complete_command = Method("parts.completions.words", lambda: PluginCompletions.words)
-    complete_mention = Method("parts.completions.mentions", lambda: PluginCompletions.mentions)
-    get_shortcuts = Method("parts.commands.shortcuts", lambda: PluginCommands.shortcuts)
-    press_key = Method("parts.commands.press_key", lambda: PluginCommands.press_key)
-    render_custom = Method("parts.renderings.custom", lambda: Renderings.custom)
-    render_custom_lines = Method("parts.renderings.custom_lines", lambda: Renderings.custom_lines)
-    render_tool_call = Method("parts.renderings.tool_call", lambda: Renderings.tool_call)
-    render_tool_result = Method("parts.renderings.tool_result", lambda: Renderings.tool_result)
-    get_themes = Method("parts.themes.all", lambda: Themes.all)
-    transform_markdown = Method("parts.renderings.markdown", lambda: Renderings.markdown)
+    async def execute_bash(
+        self,
+        command: str,
+        on_output: Callable[[str], object] | None = None,
+        *,
+        exclude_from_context: bool = False,
+        operations: Any = None,
+        id: str | None = None,  # noqa: A002 - its name in RPC
+    ) -> BashExecutionMessage:
+        """Run a command of the user; the model gets its result with the next prompt, unless it is excluded.
+
+        Args:
+            command: The command for the shell.
+            on_output: Called with its output as it arrives.
+            exclude_from_context: Keep the result only in the session (``!!``).
+            operations: Runs the command in another place than this machine; a plugin's answer to ``user_bash`` takes
+                precedence.
+            id: An id that every ``bash_execution_update`` contains.
+
+        Raises:
+            PiError: A plugin refused the command, or no plugin can run it.
+        """
+        return await self.parts.bash.execute(
+            command, on_output, exclude_from_context=exclude_from_context, operations=operations, id=id
+        )
+
+    def record_bash_result(self, message: BashExecutionMessage) -> None:
+        """Add a command's result to the conversation now, or after the current answer."""
+        self.parts.bash.record(message)
+
+    def abort_bash(self) -> None:
+        """Stop the running commands."""
+        self.parts.bash.abort()
+
+    def get_flag(self, name: str) -> bool | str | None:
+        """Return a command line option's value, else its default; None for an unknown option."""
+        return self.parts.commands.flag(name)
+
+    async def get_commands(self) -> tuple[CommandInfo, ...]:
+        """Return plugins' commands, prompt templates, skills, and other texts that ``expand_prompt`` expands.
+
+        If several have the same name, only the one that a prompt would run is returned.
+        """
+        return await self.parts.commands.infos()
 
     async def get_prompt_templates(self) -> tuple[Resource, ...]:
         """Return all prompt templates; the first call reads their files."""

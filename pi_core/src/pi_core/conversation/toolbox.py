@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pi_core.base.forwarding import attribute
 from pi_core.conversation.tool_selection import ToolSelection
 from pi_hookspecs import UnknownName
 
@@ -48,9 +47,10 @@ class Toolbox:
         self._changes = 0
         self._listed: tuple[object, tuple[ToolInfo, ...]] = (None, ())
 
-    excluded: tuple[str, ...] = attribute(
-        "_selection.excluded", "Names and patterns of the tools that are never active."
-    )
+    @property
+    def excluded(self) -> tuple[str, ...]:
+        """Names and patterns of the tools that are never active."""
+        return self._selection.excluded
 
     @property
     def warnings(self) -> list[str]:

@@ -15,7 +15,6 @@ from operator import attrgetter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from pi_core.base.forwarding import attribute, forward
 from pi_core.hooks.added_messages import ADDING, counting_messages
 from pi_core.hooks.combining import combine_by
 from pi_core.hooks.counters import Counter, summed
@@ -24,7 +23,6 @@ from pi_core.hooks.order import sort_implementations
 from pi_core.hooks.records import CompiledHook, HookCall, HookImplementation, HookRefused, Timeouts
 from pi_core.hooks.running_call import current_call
 from pi_core.hooks.signatures import adapt, parameters
-from pi_core.hooks.watchdog import Watchdog
 from pi_hookspecs import Order, UnknownName, answers_of
 from pi_hookspecs._markers import OBSERVED
 from pi_hookspecs.specs import all_hookspecs
@@ -37,7 +35,7 @@ if TYPE_CHECKING:
     from pi_core.hooks.combining import Invoke
     from pi_core.hooks.records import Combine
     from pi_core.hooks.reports import HookFailure
-    from pi_hookspecs import Answers, Deprecated, HookCounters, HookTrace, PiContext
+    from pi_hookspecs import AbortSignal, Answers, Deprecated, HookCounters, HookTrace, PiContext
 
 __all__ = ["HookDispatcher", "HookImplementation", "HookRefused", "Timeouts"]
 
@@ -135,9 +133,13 @@ class HookDispatcher:
         hook = self._hooks[event.type]
         return hook.combine(hook, event, ctx) if hook.implementations else _nothing()
 
-    abort = forward("_watchdog", Watchdog.abort)
+    def abort(self, signal: AbortSignal) -> None:
+        """Cancel every call of an aborted run; calls that ignore this are abandoned soon after."""
+        self._watchdog.abort(signal)
 
-    end_in_child = forward("_watchdog", Watchdog.end_in_child)
+    def end_in_child(self) -> None:
+        """Make this process, which an implementation has forked, end as soon as the implementation returns."""
+        self._watchdog.end_in_child()
 
     @contextmanager
     def deadline_paused(self) -> Iterator[None]:
@@ -152,13 +154,27 @@ class HookDispatcher:
         finally:
             call.resume()
 
-    trace: Callable[[HookTrace], None] | None = attribute(
-        "_invoker.trace", "Called after every call; None if there is no trace.", writable=True
-    )
+    @property
+    def trace(self) -> Callable[[HookTrace], None] | None:
+        """Called after every call; None if there is no trace."""
+        return self._invoker.trace
 
-    observe = forward("_invoker", Invoker.observe)
-    activated = forward("_invoker", Invoker.activated)
-    activations: list[tuple[str, float, float, bool]] = attribute("_invoker.activations", "What ``activated`` noted.")
+    @trace.setter
+    def trace(self, value: Callable[[HookTrace], None] | None) -> None:
+        self._invoker.trace = value
+
+    def observe(self, plugin: str, function: Callable[[HookTrace], object]) -> Callable[[], None]:
+        """Add a function of a plugin that is called after every hook call; return a function that removes it."""
+        return self._invoker.observe(plugin, function)
+
+    def activated(self, plugin: str, started: float, seconds: float, *, failed: bool) -> None:
+        """Record a call of ``activate`` for current and future observers."""
+        self._invoker.activated(plugin, started, seconds, failed=failed)
+
+    @property
+    def activations(self) -> list[tuple[str, float, float, bool]]:
+        """What ``activated`` noted."""
+        return self._invoker.activations
 
     def counters(self) -> tuple[HookCounters, ...]:
         """Return what each plugin's hooks have cost so far, the largest total time first; a reload resets nothing."""
@@ -281,7 +297,9 @@ class HookDispatcher:
             refusal.quarantined, refusal.defect = True, defect
             yield refusal
 
-    close = forward("_watchdog", Watchdog.close)
+    def close(self) -> None:
+        """Release the timer and the signal; the next call acquires them again."""
+        self._watchdog.close()
 
     def _implementation(
         self, hook: str, plugin: str, function: Callable[..., Any], argnames: tuple[str, ...], band: int

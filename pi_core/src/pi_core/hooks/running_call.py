@@ -7,7 +7,6 @@ from contextlib import suppress
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Literal
 
-from pi_core.base.forwarding import attribute
 from pi_core.hooks.containment import clock
 from pi_hookspecs import ABORT_GRACE
 
@@ -82,7 +81,10 @@ class RunningCall:
         self.why: Literal["deadline", "abort"] = "deadline"
         self.started = self.resumed = clock()
 
-    task: asyncio.Task[Any] = attribute("call.task", "The task in which it runs.")
+    @property
+    def task(self) -> asyncio.Task[Any]:
+        """The task in which it runs."""
+        return self.call.task
 
     @property
     def elapsed(self) -> float:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from pi_core.base.forwarding import forward
 from pi_core.host.breadcrumbs import Breadcrumbs
 from pi_core.host.discovery import find_plugins, fingerprint, unchanged
 from pi_core.host.guarded import LOAD_SECONDS, SHORTEST_TIMEOUT
@@ -18,7 +17,7 @@ from pi_core.host.waiting import WaitingPlugins
 from pi_hookspecs import PluginError, UnknownName
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Container, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from pi_core.hooks.dispatcher import HookDispatcher
@@ -126,9 +125,13 @@ class PluginHost:
         """The grants of each plugin that is restricted to certain grants, by plugin name."""
         return {name: each.grants for name, each in self.records.items() if each.grants is not None}
 
-    absent_guards = forward("_registrar", Registrar.absent_guards)
+    def absent_guards(self, installed: Container[str]) -> dict[str, list[str]]:
+        """Return, for each installed plugin without a registered object, the hooks that refuse on its behalf."""
+        return self._registrar.absent_guards(installed)
 
-    is_loaded = forward("_registrar", Registrar.is_loaded)
+    def is_loaded(self, name: str) -> bool:
+        """Whether a plugin's object is registered."""
+        return self._registrar.is_loaded(name)
 
     def indexed(self) -> list[PluginRecord]:
         """Return the enabled plugins whose records in the index are up to date, without importing or writing."""
@@ -209,7 +212,15 @@ class PluginHost:
         listening = (record for record in self.records.values() if record.hooks or record.guards)
         self.load(*self._waiting.wanted(listening, cwd, settings, flags))
 
-    is_wanted = forward("_waiting", WaitingPlugins.is_wanted)
+    def is_wanted(
+        self,
+        record: PluginRecord,
+        cwd: Path | None = None,
+        settings: Settings | None = None,
+        flags: Mapping[str, object] | None = None,
+    ) -> bool:
+        """Return whether a plugin has no ``pi_when``, or a condition that the session meets."""
+        return self._waiting.is_wanted(record, cwd, settings, flags)
 
     def add(self, plugin: object, name: str) -> None:
         """Add a plugin object, such as a local extension or the plugin of a test.
@@ -231,7 +242,9 @@ class PluginHost:
         """Whether a plugin of this name is installed or was added."""
         return name in self.records or name in self._added
 
-    plugin_object = forward("_registrar", Registrar.plugin_object)
+    def plugin_object(self, name: str) -> object | None:
+        """Return a plugin's object; None if none is registered."""
+        return self._registrar.plugin_object(name)
 
     def remove(self, name: str) -> object | None:
         """Remove a plugin that was added with ``add``, and its registrations; return it if it had been registered."""
@@ -248,9 +261,13 @@ class PluginHost:
         self.problems = [problem for problem in self.problems if problem.plugin != name]
         return self._registrar.withdraw(name)
 
-    register = forward("_registry", Registry.add)
+    def register(self, hook: str, plugin: str, thing: Any) -> Callable[[], None]:
+        """Register an object for all sessions at run time; return a function that removes it."""
+        return self._registry.add(hook, plugin, thing)
 
-    choice = forward("_registry", Registry.choice)
+    def choice(self, hook: str, name: str, plugins: Sequence[str]) -> str:
+        """Return the plugin to which a name resolves, among these plugins in load order."""
+        return self._registry.choice(hook, name, plugins)
 
     def report(self, plugin: str, step: str, message: str) -> None:
         """Add a problem of a plugin to ``problems``, which front ends print."""

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import evolve
 
-from pi_core.base.forwarding import forward
 from pi_core.models.patterns import ModelMatch
 from pi_core.models.registry import ModelRegistry
 from pi_hookspecs import Context, MessageBuilder, MissingKey, StreamOptions, UserError, UserMessage
@@ -55,11 +54,20 @@ class ModelLayer:
     ) -> None:
         self.models = registry or ModelRegistry.create(host=host, environ=environ)
 
-    get_providers = forward("models", ModelRegistry.get_providers)
+    def get_providers(self) -> list[str]:
+        """Return the ids of all providers: the plugins' ids, sorted, then the ids in models.json in the file's order.
 
-    get_models = forward("models", ModelRegistry.get_models)
+        Providers that were added at run time come last.
+        """
+        return self.models.get_providers()
 
-    get_model = forward("models", ModelRegistry.get_model)
+    def get_models(self, provider: str | None = None) -> list[Model]:
+        """Return the models of a provider, or of all providers if None; an empty list for an unknown provider."""
+        return self.models.get_models(provider)
+
+    def get_model(self, provider: str, model_id: str) -> Model | None:
+        """Return a provider's model; None if it has no such model."""
+        return self.models.get_model(provider, model_id)
 
     def register_api_provider(self, provider: Provider) -> Callable[[], None]:
         """Use a provider for its API id, in preference to plugins' providers; return a function that unregisters it."""

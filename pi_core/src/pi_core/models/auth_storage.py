@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pi_core.base.configured_values import ConfiguredValues
-from pi_core.base.forwarding import forward
 from pi_core.base.process.start_policies import StartPolicies
 from pi_core.settings import agent_dir
 from pi_hookspecs import PiError, UserError, now_ms
@@ -143,7 +142,14 @@ class AuthStorage:
 
     # Key lookup
 
-    resolve = forward("_values", ConfiguredValues.resolve)
+    async def resolve(self, value: str) -> str | None:
+        """Return the resolved value; None if a variable in it is not set.
+
+        Raises:
+            UserError: The command failed, took too long or printed nothing; the message names it, never
+                its output.
+        """
+        return await self._values.resolve(value)
 
     def has_key(self, provider: str, variables: Sequence[str] = ()) -> bool:
         """Return whether a key is configured, without running a command or using the network."""

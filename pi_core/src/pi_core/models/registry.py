@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from attrs import evolve
 
-from pi_core.base.forwarding import attribute, forward
 from pi_core.models.auth import ModelAuth, RequestAuth
 from pi_core.models.auth_storage import AuthStorage
 from pi_core.models.models_file import ModelsFile
@@ -89,11 +88,14 @@ class ModelRegistry:
             host = PluginHost(Settings.load(Path.cwd(), environ=environ))
         return cls(host, host.settings, environ, auth=auth)
 
-    on_secret: Callable[[str], None] | None = attribute(
-        "auth.on_secret",
-        "Called with the value of every key and configured header of a request; None by default.",
-        writable=True,
-    )
+    @property
+    def on_secret(self) -> Callable[[str], None] | None:
+        """Called with the value of every key and configured header of a request; None by default."""
+        return self.auth.on_secret
+
+    @on_secret.setter
+    def on_secret(self, value: Callable[[str], None] | None) -> None:
+        self.auth.on_secret = value
 
     @property
     def warnings(self) -> list[str]:
@@ -103,7 +105,14 @@ class ModelRegistry:
 
     # Models and providers
 
-    get_providers = provider_ids = forward("_tables", ModelTables.ids)
+    def provider_ids(self) -> list[str]:
+        """Return the ids of all providers: the plugins' ids, sorted, then the ids in models.json in the file's order.
+
+        Providers that were added at run time come last.
+        """
+        return self._tables.ids()
+
+    get_providers = provider_ids
 
     def get_models(self, provider: str | None = None) -> list[Model]:
         """Return the models of a provider, or of all providers if None; an empty list for an unknown provider."""
@@ -129,7 +138,13 @@ class ModelRegistry:
         info = self._tables.info(in_use.provider) if in_use is not None else None
         return [*usable, in_use] if in_use is not None and info is not None and info.only_by_name else usable
 
-    provider = forward("_resolver", ModelResolver.provider)
+    def provider(self, provider_id: str) -> ProviderInfo:
+        """Return a provider's row.
+
+        Raises:
+            UnknownName: No plugin and no configuration defines the provider.
+        """
+        return self._resolver.provider(provider_id)
 
     async def discover(
         self, provider_ids: Sequence[str] | None = None, *, seconds: float | None = None
@@ -174,7 +189,9 @@ class ModelRegistry:
 
         return unregister
 
-    register_api = forward("_tables", ModelTables.add_stream)
+    def register_api(self, api: str, stream: StreamFunction) -> Callable[[], None]:
+        """Use a function for an API, in preference to plugins' functions; return a function that unregisters it."""
+        return self._tables.add_stream(api, stream)
 
     # Resolving names
 
@@ -182,7 +199,22 @@ class ModelRegistry:
         """Return the model that a name resolves to, as ``match`` does, without its thinking level."""
         return self.match(reference, provider).model
 
-    match = forward("_resolver", ModelResolver.find)
+    def match(self, reference: str, provider: str | None = None) -> ModelMatch:
+        """Return the model that a name resolves to, and the thinking level of its ``:level`` suffix.
+
+        A name is ``provider/id``, an id, or a part of an id or name, in any case, with an optional ``:level`` suffix.
+        An id that a known provider does not list is used unchanged, with a warning. If several providers list an id, a
+        provider with a key is preferred, then the setting ``defaultProvider``. No server is asked.
+
+        Args:
+            reference: The name.
+            provider: The provider to search; None searches all providers.
+
+        Raises:
+            UnknownName: The provider does not exist, or no model matches.
+            UserError: Models of several providers match, and none is preferred.
+        """
+        return self._resolver.find(reference, provider)
 
     def exact(self, provider: str, model_id: str) -> Model:
         """Return the model with exactly this id, even if the provider does not list it; used for stored ids.
@@ -246,14 +278,22 @@ class ModelRegistry:
 
     # Requests
 
-    stream_of = forward("_tables", ModelTables.stream_of)
+    def stream_of(self, model: Model) -> StreamFunction:
+        """Return the stream function for a model's API.
+
+        Raises:
+            NoModel: No plugin implements the API.
+        """
+        return self._tables.stream_of(model)
 
     def is_configured(self, provider_id: str) -> bool:
         """Return whether a provider has a key or needs none, without using the network or running a command."""
         info = self._tables.info(provider_id)
         return info is not None and self._keys.is_configured(info)
 
-    logins = forward("_keys", ModelAuth.logins)
+    def logins(self) -> list[str]:
+        """Return the ids of the providers that a plugin can sign in to, sorted; does not import the plugins."""
+        return self._keys.logins()
 
     def check(self, model: Model) -> None:
         """Check before a request that a key can be found and that the base URL is complete.

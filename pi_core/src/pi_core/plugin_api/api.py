@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from pi_core.base.forwarding import forward_by_name
 from pi_core.plugin_api.arguments import (
     check_delivery,
     check_event,
@@ -20,7 +19,6 @@ from pi_core.plugin_api.entries import EntryMethods
 from pi_core.plugin_api.event_bus import PluginEvents
 from pi_core.plugin_api.handles import unbound_session
 from pi_core.plugin_api.pending import BeforeSession, Registration
-from pi_core.plugin_api.port import SessionPort
 from pi_core.plugin_api.registrations import checked
 from pi_hookspecs import MissingKey, PluginError, Tool
 
@@ -31,10 +29,11 @@ if TYPE_CHECKING:
     from pi_core.host import PluginHost
     from pi_core.models.registry import ModelRegistry
     from pi_core.plugin_api.pending import What
-    from pi_core.plugin_api.port import ProviderPort
+    from pi_core.plugin_api.port import ProviderPort, SessionPort
     from pi_hookspecs import (
         AbortSignal,
         AssistantMessage,
+        CommandInfo,
         Completer,
         CustomMessage,
         ExecResult,
@@ -44,6 +43,7 @@ if TYPE_CHECKING:
         ProviderInfo,
         StreamFunction,
         ThinkingLevel,
+        ToolInfo,
     )
     from pi_hookspecs.messages import UserContent
 
@@ -369,15 +369,21 @@ class PluginAPI(EntryMethods):
 
     # Tools, commands and models
 
-    get_active_tools = forward_by_name("_session", SessionPort.get_active_tools)
+    def get_active_tools(self) -> list[str]:
+        """Return the names of the active tools."""
+        return self._session.get_active_tools()
 
     def set_active_tools(self, names: Sequence[str], /) -> None:
         """Activate these tools, and no others, from the next request on."""
         self._session.set_active_tools(texts("set_active_tools", "names", names))
 
-    get_all_tools = forward_by_name("_session", SessionPort.get_all_tools)
+    def get_all_tools(self) -> list[ToolInfo]:
+        """Return all tools that can be activated."""
+        return self._session.get_all_tools()
 
-    get_commands = forward_by_name("_session", SessionPort.get_commands)
+    async def get_commands(self) -> Sequence[CommandInfo]:
+        """Return plugins' commands, prompt templates and skills."""
+        return await self._session.get_commands()
 
     async def set_model(self, model: Model | str, /) -> bool:
         """Use another model from the next run on; False when its provider has no key."""
@@ -392,7 +398,9 @@ class PluginAPI(EntryMethods):
         """Return the current reasoning effort."""
         return self._session.thinking_level
 
-    set_thinking_level = forward_by_name("_session", SessionPort.set_thinking_level)
+    async def set_thinking_level(self, level: ThinkingLevel) -> None:
+        """Change the reasoning effort from the next run on, as far as the model supports it."""
+        await self._session.set_thinking_level(level)
 
     async def emit(self, event: Any, /) -> None:
         """Call the session's subscribers with an event; its class has a ``type`` and attrs fields."""

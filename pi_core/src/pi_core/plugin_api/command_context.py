@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from pi_core.base.forwarding import forward_by_name
 from pi_core.plugin_api.handles import Handle
-from pi_core.plugin_api.port import SessionPort
 from pi_hookspecs import AgentBusy
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from pathlib import Path
 
+    from pi_core.plugin_api.port import SessionPort
     from pi_hookspecs import SessionChange, TreeNavigation
 
 __all__ = ["CommandContext"]
@@ -63,7 +62,9 @@ class CommandContext(Handle):
             label=label,
         )
 
-    reload = forward_by_name("_session", SessionPort.reload)
+    async def reload(self) -> None:
+        """Load local extensions again and activate all plugins again."""
+        await self._session.reload()
 
     def _outside_prompt(self, what: str) -> SessionPort:
         """Return the session; raise inside a prompt, since the action would wait for this prompt: a deadlock."""

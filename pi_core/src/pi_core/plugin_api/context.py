@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from pi_core.base.forwarding import attribute, forward_by_name
 from pi_core.hooks.acting import acting
 from pi_core.plugin_api.command_context import CommandContext
 from pi_core.plugin_api.plugin_ui import plugin_ui
-from pi_core.plugin_api.port import SessionPort
 from pi_core.session import ReadOnlySession
 from pi_hookspecs import AgentBusy, ToolCall, ToolResult, UserError
 
@@ -17,6 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pi_core.models.registry import ModelRegistry
+    from pi_core.plugin_api.port import SessionPort
     from pi_core.plugin_api.port_values import HelperSession
     from pi_core.plugin_api.relay import Relay
     from pi_core.plugin_api.secrets import PluginSecrets
@@ -27,7 +26,10 @@ if TYPE_CHECKING:
         AssistantMessage,
         ChildSession,
         CommandOperations,
+        Compaction,
+        CompactionReason,
         Context,
+        ContextUsage,
         ExecResult,
         FileOperations,
         FormField,
@@ -156,15 +158,35 @@ class PluginContext(CommandContext):
         """The user interface of the current front end."""
         return plugin_ui(self._session.ui, self._session.hooks, self._session)
 
-    has_ui: bool = attribute("_session.has_ui", "Whether a user can answer a dialog.")
-    model: Model | None = attribute("_session.model", "The current model.")
-    thinking_level: ThinkingLevel = attribute("_session.thinking_level", "The current reasoning effort.")
-    prompt_parts: Sequence[PromptPart] = attribute(
-        "_session.prompt_parts", "The system prompt's parts, with their plugins."
-    )
-    system_prompt: str = attribute("_session.system_prompt", "The system prompt as the next request would send it.")
+    @property
+    def has_ui(self) -> bool:
+        """Whether a user can answer a dialog."""
+        return self._session.has_ui
 
-    signal: AbortSignal | None = attribute("_session.signal", "The run's abort signal; None between runs.")
+    @property
+    def model(self) -> Model | None:
+        """The current model."""
+        return self._session.model
+
+    @property
+    def thinking_level(self) -> ThinkingLevel:
+        """The current reasoning effort."""
+        return self._session.thinking_level
+
+    @property
+    def prompt_parts(self) -> Sequence[PromptPart]:
+        """The system prompt's parts, with their plugins."""
+        return self._session.prompt_parts
+
+    @property
+    def system_prompt(self) -> str:
+        """The system prompt as the next request would send it."""
+        return self._session.system_prompt
+
+    @property
+    def signal(self) -> AbortSignal | None:
+        """The run's abort signal; None between runs."""
+        return self._session.signal
 
     def get_system_prompt(self) -> str:
         """Return ``system_prompt``."""
@@ -175,7 +197,9 @@ class PluginContext(CommandContext):
         """The models that the user cycles through."""
         return tuple(each.model for each in self._session.scoped_models)
 
-    get_flag = forward_by_name("_session", SessionPort.get_flag)
+    def get_flag(self, name: str) -> bool | str | None:
+        """Return the value of a command line option, else its default; None for an unknown option."""
+        return self._session.get_flag(name)
 
     def is_project_trusted(self) -> bool:
         """Whether files of the project may be used."""
@@ -185,13 +209,23 @@ class PluginContext(CommandContext):
         """Whether no prompt is being answered."""
         return not self._session.is_streaming
 
-    has_pending_messages = forward_by_name("_session", SessionPort.has_queued_messages)
+    def has_pending_messages(self) -> bool:
+        """Whether messages are queued for the agent."""
+        return self._session.has_queued_messages()
 
-    context_usage = forward_by_name("_session", SessionPort.get_context_usage)
+    def context_usage(self) -> ContextUsage | None:
+        """Return the usage of the model's context window; None without a model."""
+        return self._session.get_context_usage()
 
-    compact = forward_by_name("_session", SessionPort.compact)
+    async def compact(
+        self, custom_instructions: str | None = None, *, reason: CompactionReason = "manual", will_retry: bool = False
+    ) -> Compaction | None:
+        """Compact the conversation, see ``PiContext.compact``."""
+        return await self._session.compact(custom_instructions, reason=reason, will_retry=will_retry)
 
-    complete = forward_by_name("_session", SessionPort.complete)
+    async def complete(self, context: Context, request: SideRequest) -> AssistantMessage:
+        """Ask the model outside the conversation, see ``PiContext.complete``."""
+        return await self._session.complete(context, request)
 
     async def exec(
         self,
@@ -279,9 +313,20 @@ class PluginContext(CommandContext):
         session = self._session
         return StoredSessions(lambda: session.session_manager.shared_store(session.host), self.cwd)
 
-    depth: int = attribute("_session.depth", "How many sessions this one is nested in.")
-    children: Sequence[ChildSession] = attribute("_session.children", "The sessions that plugins created for this one.")
-    totals: Usage = attribute("_session.totals", "Tokens and cost of the session and of its child sessions.")
+    @property
+    def depth(self) -> int:
+        """How many sessions this one is nested in."""
+        return self._session.depth
+
+    @property
+    def children(self) -> Sequence[ChildSession]:
+        """The sessions that plugins created for this one."""
+        return self._session.children
+
+    @property
+    def totals(self) -> Usage:
+        """Tokens and cost of the session and of its child sessions."""
+        return self._session.totals
 
     def create_session(
         self, *, persist: bool = False, parent_call: str | None = None, label: str | None = None, **options: Any
@@ -291,7 +336,9 @@ class PluginContext(CommandContext):
             {"persist": persist, "parent_call": parent_call or self._call_id, "label": label, **options}, self.signal
         )
 
-    export = forward_by_name("_session", SessionPort.export)
+    async def export(self, path: str | Path | None = None) -> Path:
+        """Write the session into a file and return its path."""
+        return await self._session.export(path)
 
     def find_model(self, name: str) -> Model:
         """Return the model that a name resolves to, if it can be used now."""
@@ -299,9 +346,13 @@ class PluginContext(CommandContext):
         self.models.check(model)
         return model
 
-    emit = forward_by_name("_session", SessionPort.emit)
+    async def emit(self, event: Any) -> None:
+        """Call the session's subscribers with an event and wait for them."""
+        await self._session.emit(event)
 
-    abort = forward_by_name("_session", SessionPort.request_abort)
+    def abort(self, reason: str = "Operation aborted", *, exit_code: int | None = None) -> None:
+        """Stop the prompt that is being answered, without waiting until it has settled, see ``PiContext.abort``."""
+        self._session.request_abort(reason, exit_code=exit_code)
 
     def shutdown(self) -> None:
         """Ask the front end to exit when the run is over."""
@@ -328,7 +379,10 @@ class ToolCallContext(PluginContext):
         self.call_id = self._call_id = call.id
         self.tool_name = call.name
 
-    signal: AbortSignal = attribute("_abort_signal", "The abort signal of the run that made this call.")
+    @property
+    def signal(self) -> AbortSignal:
+        """The abort signal of the run that made this call."""
+        return self._abort_signal
 
     async def complete(self, context: Context, request: SideRequest) -> AssistantMessage:
         """Ask the model outside the conversation, on behalf of the tool's plugin."""

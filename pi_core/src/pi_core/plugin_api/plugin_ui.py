@@ -14,9 +14,6 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
 from attrs import evolve
 
-from pi_core.base.forwarding import forward_by_name
-from pi_hookspecs import UserInterface
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
     from contextlib import AbstractContextManager
@@ -31,8 +28,10 @@ if TYPE_CHECKING:
         Overlay,
         TerminalInputHandler,
         UIPromptKind,
+        UserInterface,
         WidgetPlacement,
     )
+    from pi_hookspecs.ui import NoticeLevel
 
 __all__ = ["Dialog", "plugin_ui"]
 
@@ -149,9 +148,13 @@ class _PluginUI:
             return nullcontext()
         return self._session.ui_prompts.opened(kind, title)
 
-    notify = forward_by_name("_ui", UserInterface.notify)
+    def notify(self, message: str, level: NoticeLevel = "info") -> None:
+        """Show a notice."""
+        self._ui.notify(message, level)
 
-    set_status = forward_by_name("_ui", UserInterface.set_status)
+    def set_status(self, key: str, text: str | None = None) -> None:
+        """Show a short status text under a key until it is replaced; None removes it."""
+        self._ui.set_status(key, text)
 
     def set_widget(self, key: str, lines: Any = None, *, placement: WidgetPlacement | None = None) -> None:
         what = f"widget {key!r}"
@@ -252,9 +255,13 @@ class _PluginUI:
         remove: Callable[[], None] = getattr(self._ui, method)(self._session.components.contained(function, method))
         return remove
 
-    set_editor_text = forward_by_name("_ui", UserInterface.set_editor_text)
+    def set_editor_text(self, text: str) -> None:
+        """Replace the text in the user's editor."""
+        self._ui.set_editor_text(text)
 
-    set_title = forward_by_name("_ui", UserInterface.set_title)
+    def set_title(self, title: str) -> None:
+        """Set the window's title."""
+        self._ui.set_title(title)
 
     def __getattr__(self, name: str) -> Any:
         """Return a member of the front end that the protocol does not have, or a no-op."""

@@ -201,8 +201,10 @@ class SessionPort(ProviderPort, Protocol):
         """The abort signal of the current run or prompt; None while idle."""
         ...
 
-    depth: int
-    """The number of sessions that this session is nested in."""
+    @property
+    def depth(self) -> int:
+        """The number of sessions that this session is nested in."""
+        ...
 
     @property
     def children(self) -> Sequence[ChildSession]:

@@ -10,6 +10,7 @@ from pi_hookspecs import KnownSecret, PiError, PluginError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Self
 
     from pi_core.host import PluginHost
     from pi_core.models.auth_storage import AuthStorage
@@ -35,6 +36,13 @@ class PluginSecrets:
         self._auth = auth
         self._host = host
         self._settings = settings
+
+    @classmethod
+    def of_host(cls, host: PluginHost) -> Self:
+        """Return the secrets that are known outside of a session."""
+        from pi_core.models.registry import ModelRegistry
+
+        return cls(ModelRegistry.create(host=host).auth, host, host.settings)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {len(self.known())} secrets>"

@@ -4,26 +4,29 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, Self
 
-from pi_core.base.forwarding import attribute, forward
 from pi_core.session import lookup
 from pi_core.session.append_hook import AppendHook
-from pi_core.session.context import BranchContext
 from pi_core.session.forks import fork_path, fork_stored
-from pi_core.session.instructions import BranchRecords
-from pi_core.session.nodes import Names
 from pi_core.session.open_session import OpenSession
 from pi_core.session.stores import NoStore, memory_store, resolve_store, store_or_memory
-from pi_core.session.tree import SessionTree
-from pi_core.session.writer import SessionWriter
 from pi_hookspecs.errors import UserError
 
 if TYPE_CHECKING:
+    import builtins  # the method ``list`` hides the type
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
+    from typing import Any
 
     from pi_core.host import PluginHost
+    from pi_core.session.context import Projected
+    from pi_core.session.instructions import Instructions
+    from pi_core.session.nodes import TreeNode
+    from pi_core.session.stats import SessionStats
     from pi_core.session.stores import ChosenStore
-    from pi_hookspecs import SessionEntry, SessionHeader, StoredSession
+    from pi_core.session.tree import Entries
+    from pi_hookspecs import AgentMessage, Content, SessionEntry, SessionHeader, StoredSession, ToolCall, Usage
+    from pi_hookspecs.messages import UserContent
+    from pi_hookspecs.session_context import SessionContext
 
 __all__ = ["SessionManager"]
 
@@ -179,18 +182,45 @@ class SessionManager:
 
     # Properties
 
-    header: SessionHeader = attribute("open_session.header", "The session's id, time and working directory.")
-    id: str = attribute("open_session.header.id", "The session's id.")
-    cwd: str = attribute("open_session.header.cwd", "The working directory that the session belongs to.")
-    name: str | None = attribute("open_session.names.name", "The latest name that the user gave the session, if any.")
-    leaf_id: str | None = attribute("open_session.leaf_id", "The entry that the next one will follow.")
-    file: Path | None = attribute(
-        "open_session.writer.stored.file", "The session's file, which may not be made yet; None where it has none."
-    )
-    reference: str = attribute("open_session.writer.stored.reference", "What ``open`` takes to find the session again.")
-    plugin_host: PluginHost | None = attribute(
-        "_chosen.host", "The plugins that the session was made with; None for one in memory."
-    )
+    @property
+    def header(self) -> SessionHeader:
+        """The session's id, time and working directory."""
+        return self.open_session.header
+
+    @property
+    def id(self) -> str:
+        """The session's id."""
+        return self.open_session.header.id
+
+    @property
+    def cwd(self) -> str:
+        """The working directory that the session belongs to."""
+        return self.open_session.header.cwd
+
+    @property
+    def name(self) -> str | None:
+        """The latest name that the user gave the session, if any."""
+        return self.open_session.names.name
+
+    @property
+    def leaf_id(self) -> str | None:
+        """The entry that the next one will follow."""
+        return self.open_session.leaf_id
+
+    @property
+    def file(self) -> Path | None:
+        """The session's file, which may not be made yet; None where it has none."""
+        return self.open_session.writer.stored.file
+
+    @property
+    def reference(self) -> str:
+        """What ``open`` takes to find the session again."""
+        return self.open_session.writer.stored.reference
+
+    @property
+    def plugin_host(self) -> PluginHost | None:
+        """The plugins that the session was made with; None for one in memory."""
+        return self._chosen.host
 
     @property
     def session_dir(self) -> Path | None:
@@ -223,40 +253,193 @@ class SessionManager:
 
     # Reading, appending and storing, implemented by the parts
 
-    get_entry = entry = forward("open_session.tree", SessionTree.get)
-    get_entries = entries = forward("open_session.tree", SessionTree.entries)
-    get_children = forward("open_session.tree", SessionTree.get_children)
-    get_leaf_entry = forward("open_session.tree", SessionTree.leaf_entry)
-    get_branch = get_current_branch = forward("open_session", OpenSession.get_branch)
-    get_tree = forward("open_session", OpenSession.get_tree)
-    get_label = forward("open_session.names", Names.label)
-    stats = forward("open_session", OpenSession.stats)
+    def entry(self, entry_id: str) -> SessionEntry | None:
+        """Return the entry with this id; None if there is none."""
+        return self.open_session.tree.get(entry_id)
 
-    build_session_context = forward("open_session.context", BranchContext.get)
-    build_session_projection = forward("open_session.context", BranchContext.projection)
-    interrupted_tool_calls = forward("open_session.context", BranchContext.interrupted_calls)
-    recorded_instructions = forward("open_session.records", BranchRecords.instructions)
-    conversation = forward("open_session", OpenSession.conversation)
+    get_entry = entry
 
-    append_message = forward("open_session", OpenSession.append_message)
-    append_custom_message_entry = forward("open_session", OpenSession.append_custom_message_entry)
-    append_custom_entry = forward("open_session", OpenSession.append_custom_entry)
-    append_model_change = forward("open_session", OpenSession.append_model_change)
-    append_thinking_level_change = forward("open_session", OpenSession.append_thinking_level_change)
-    append_compaction = forward("open_session", OpenSession.append_compaction)
-    append_session_info = forward("open_session", OpenSession.append_session_info)
-    append_label_change = forward("open_session", OpenSession.append_label_change)
-    append_usage = forward("open_session", OpenSession.append_usage)
-    append_context_edit = forward("open_session", OpenSession.append_context_edit)
-    append_entry = forward("open_session", OpenSession.append_entry)
+    def entries(self) -> Entries:
+        """Return a snapshot of all entries, oldest first."""
+        return self.open_session.tree.entries()
 
-    branch = navigate_to = forward("open_session.tree", SessionTree.move_to)
-    reset_leaf = forward("open_session.tree", SessionTree.move_to_start)
-    branch_with_summary = forward("open_session", OpenSession.branch_with_summary)
+    get_entries = entries
 
-    begin_storing = forward("open_session.writer", SessionWriter.begin)
-    stop_storing = forward("open_session.writer", SessionWriter.stop)
-    close = forward("open_session.writer", SessionWriter.close)
+    def get_children(self, parent_id: str | None) -> builtins.list[SessionEntry]:
+        """Return the entries that follow an entry, oldest first; for None, the roots."""
+        return self.open_session.tree.get_children(parent_id)
+
+    def get_leaf_entry(self) -> SessionEntry | None:
+        """Return the leaf entry; None if the next entry will be a root."""
+        return self.open_session.tree.leaf_entry()
+
+    def get_current_branch(self, from_id: str | None = None, *, records: bool = True) -> Entries:
+        """Return the entries from the root to an entry, or to the leaf; empty for an unknown id.
+
+        Args:
+            from_id: The last entry of the branch; None uses the leaf.
+            records: Whether to include records of prompt and tools (``SystemMessage.is_record``).
+        """
+        return self.open_session.get_branch(from_id, records=records)
+
+    get_branch = get_current_branch
+
+    def get_tree(self) -> Sequence[TreeNode]:
+        """Return the roots of the tree; an entry whose parent is missing is a root."""
+        return self.open_session.get_tree()
+
+    def get_label(self, entry_id: str) -> str | None:
+        """Return an entry's label; None if it has none."""
+        return self.open_session.names.label(entry_id)
+
+    def stats(self) -> SessionStats:
+        """Return counts, tokens and cost of the whole session, all branches together."""
+        return self.open_session.stats()
+
+    def build_session_context(self, leaf_id: str | None = None) -> SessionContext:
+        """Return the context of the branch; it is updated as the branch grows, not rebuilt.
+
+        Args:
+            leaf_id: The end of the branch; None uses the leaf.
+
+        Raises:
+            UserError: There is no such entry.
+        """
+        return self.open_session.context.get(leaf_id)
+
+    def build_session_projection(self) -> builtins.list[Projected]:
+        """Return the messages of the context, each with its entry."""
+        return self.open_session.context.projection()
+
+    def interrupted_tool_calls(self) -> tuple[ToolCall, ...]:
+        """Return the calls of the last answer without a result; while idle this means that the process was killed.
+
+        They are never run again. A front end marks them as interrupted; the conversion of messages adds a placeholder
+        for each missing result.
+        """
+        return self.open_session.context.interrupted_calls()
+
+    def recorded_instructions(self) -> Instructions:
+        """Return the recorded prompt and tools; the same object until a record is added or the leaf moves."""
+        return self.open_session.records.instructions()
+
+    def conversation(self) -> builtins.list[AgentMessage]:
+        """Return the messages of the context, all parsed, without damaged messages and records."""
+        return self.open_session.conversation()
+
+    def append_message(self, message: AgentMessage) -> str:
+        """Append a message; a plugin's message becomes a custom message entry.
+
+        Raises:
+            PiError: The message is a summary, which another method appends.
+        """
+        return self.open_session.append_message(message)
+
+    def append_custom_message_entry(
+        self, custom_type: str, content: str | Sequence[UserContent], *, display: bool = True, details: Any = None
+    ) -> str:
+        """Append a plugin's message, which the model sees."""
+        return self.open_session.append_custom_message_entry(custom_type, content, display=display, details=details)
+
+    def append_custom_entry(self, custom_type: str, data: Any = None) -> str:
+        """Append a plugin's data, outside the model's context."""
+        return self.open_session.append_custom_entry(custom_type, data)
+
+    def append_model_change(self, provider: str, model_id: str) -> str:
+        """Record a change of the model."""
+        return self.open_session.append_model_change(provider, model_id)
+
+    def append_thinking_level_change(self, thinking_level: str) -> str:
+        """Record a change of the reasoning effort."""
+        return self.open_session.append_thinking_level_change(thinking_level)
+
+    def append_compaction(
+        self,
+        summary: str,
+        first_kept_entry_id: str,
+        tokens_before: int,
+        details: Any = None,
+        *,
+        from_hook: bool | None = None,
+        usage: Usage | None = None,
+    ) -> str:
+        """Replace everything before an entry of the branch with a summary in the model's context.
+
+        The new entry contains the recorded prompt and tools of the branch, and replaces the records before it.
+        """
+        return self.open_session.append_compaction(
+            summary, first_kept_entry_id, tokens_before, details, from_hook=from_hook, usage=usage
+        )
+
+    def append_session_info(self, name: str | None) -> str:
+        """Name the session; an empty name removes the name."""
+        return self.open_session.append_session_info(name)
+
+    def append_label_change(self, target_id: str, label: str | None) -> str:
+        """Label an entry; None removes its label.
+
+        Raises:
+            UserError: There is no such entry.
+        """
+        return self.open_session.append_label_change(target_id, label)
+
+    def append_usage(self, kind: str, provider: str, model: str, usage: Usage, note: str | None = None) -> str:
+        """Record the usage of a request outside the conversation; ``kind`` is its purpose."""
+        return self.open_session.append_usage(kind, provider, model, usage, note)
+
+    def append_context_edit(self, target_id: str, replacement: str | Sequence[Content] | None) -> str:
+        """Replace the content of an entry in the model's context; None removes the entry from it.
+
+        Raises:
+            UserError: There is no such entry.
+        """
+        return self.open_session.append_context_edit(target_id, replacement)
+
+    def append_entry(self, entry: SessionEntry) -> str:
+        """Append a copy of an entry, with a new id, parent and timestamp."""
+        return self.open_session.append_entry(entry)
+
+    def navigate_to(self, entry_id: str) -> None:
+        """Make an earlier entry the leaf, which the next entry follows; no entry is changed or removed.
+
+        Raises:
+            UserError: There is no such entry.
+        """
+        self.open_session.tree.move_to(entry_id)
+
+    branch = navigate_to
+
+    def reset_leaf(self) -> None:
+        """Move the leaf before the first entry, so that the next entry is a new root."""
+        self.open_session.tree.move_to_start()
+
+    def branch_with_summary(
+        self,
+        branch_from_id: str | None,
+        summary: str,
+        details: Any = None,
+        *,
+        from_hook: bool | None = None,
+        usage: Usage | None = None,
+    ) -> str:
+        """Continue from an earlier entry, or from the start if None, with a summary of the abandoned branch.
+
+        Raises:
+            UserError: There is no such entry.
+        """
+        return self.open_session.branch_with_summary(branch_from_id, summary, details, from_hook=from_hook, usage=usage)
+
+    def begin_storing(self) -> None:
+        """Store the waiting entries, and from now on each entry, even without an answer."""
+        self.open_session.writer.begin()
+
+    def stop_storing(self) -> None:
+        """Stop storing and using the store, in a forked child of the process that owns the session."""
+        self.open_session.writer.stop()
+
+    def close(self) -> None:
+        """Try once more to store the waiting entries, and close the stored session."""
+        self.open_session.writer.close()
 
     def sync(self) -> None:
         """End a turn: store waiting entries, and sync them to disk if the setting ``sessionSync`` is ``turn``."""

@@ -17,6 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import pi_redact
 from pi_batch._command import run as run_command
 from pi_batch._limits import Pace
 from pi_batch._ray import node_scratch
@@ -24,6 +25,7 @@ from pi_batch._record import Record, session_totals
 from pi_batch._results import Results
 from pi_batch._tasks import BadTasks, Task, read_tasks
 from pi_core import PluginHost, Settings
+from pi_core.plugin_api.secrets import PluginSecrets
 from pi_hookspecs import UserError
 from pi_testing.fake_servers import anthropic
 
@@ -94,6 +96,31 @@ def test_tasks_run_in_copies_and_their_changes_and_scores_are_kept(batch, tmp_pa
     assert batch(tasks)[0] == 2  # never over results that are there
     assert batch(tasks, "--resume")[0] == 1
     assert len(lines(tmp_path / "out" / "results.jsonl")) == 3
+
+
+def test_added_lines_of_a_patch_lose_their_secrets_and_the_patch_still_applies(tmp_path):
+    repository(tmp_path / "repo")
+    file = tmp_path / "repo" / "notes.txt"
+    block = "-----BEGIN PRIVATE KEY-----\n" + "\n".join(letter * 64 for letter in "abc") + "\n-----END PRIVATE KEY-----"
+    file.write_text(f"one two\nkey {'gh' + 'p_'}{'aB3' * 12}\n{block}\nlast")
+    git = ["git", "-C", str(tmp_path / "repo")]
+    patch = tmp_path / "a.diff"
+    patch.write_bytes(subprocess.run([*git, "diff"], check=True, capture_output=True).stdout)
+    settings = Settings.load(tmp_path)
+    host = PluginHost(settings, installed=False)
+    host.add(pi_redact, "redact")
+
+    with Results(tmp_path, [], resume=False, clean=PluginSecrets.of_host(host).clean) as results:
+        results.add(Record(id="a", answer=f"it is {'gh' + 'p_'}{'aB3' * 12}", patch="a.diff"))
+
+    subprocess.run([*git, "checkout", "-q", "."], check=True)
+    subprocess.run([*git, "apply", "--whitespace=nowarn", str(patch)], check=True)
+    changed = file.read_text()
+    assert "aB3aB3" not in changed
+    assert "bbbb" not in changed
+    assert changed.startswith("one two\nkey [secret:github:")
+    assert "KEY-----\nlast\n" in changed
+    assert "aB3aB3" not in (tmp_path / "results.jsonl").read_text()
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,8 @@ import time
 
 import pytest
 
+from pi_cli import __version__
+
 pytestmark = pytest.mark.slow  # each starts programs that take seconds
 
 DUMB = 'TERM=dumb exec "$@"'
@@ -76,6 +78,16 @@ def test_help_lists_what_there_is(talk):
 
     assert "/model" in output
     assert "/compact" in output
+
+
+def test_the_changes_of_a_version_are_listed(talk):
+    terminal = talk()
+
+    newest = enter(terminal, "/changelog", "/changelog 1.0.0")
+    older = enter(terminal, "/changelog 1.0.0", "- pi runs: a plugin host with hooks")
+
+    assert f"## {__version__} (" in newest
+    assert older.count(f"## {__version__} (") == 1
 
 
 def test_the_model_is_chosen_by_name(talk):

@@ -7,11 +7,17 @@ import os
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[4]
+sys.path.insert(0, str(ROOT / "tools"))
+
+from check_released_examples import RELEASED  # noqa: E402 - a script's folder, not a package
+
+VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
 NEXT = "1.99.0"
 
 pytestmark = pytest.mark.slow
@@ -27,6 +33,20 @@ def run(*command, env, code=0):
 def wheels():
     """The wheels of pi."""
     return Path(run(sys.executable, ROOT / "tools" / "build_wheels.py", env=dict(os.environ)).strip())
+
+
+@pytest.fixture(scope="module")
+def released():
+    """The wheels of 1.0.0, from the history."""
+    done = subprocess.run(
+        [sys.executable, ROOT / "tools" / "build_wheels.py", "--commit", RELEASED],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        pytest.skip(f"the clone has no history: {done.stderr}")
+    return Path(done.stdout.strip())
 
 
 @pytest.fixture(scope="module")
@@ -46,8 +66,7 @@ def newer(tmp_path_factory):
 
 
 def upgrade(kind, python, newer, env):
-    """Upgrade pi itself, as people do where it is installed so."""
-    env = {name: value for name, value in env.items() if name != "UV_NO_INDEX"}
+    """Upgrade pi itself by hand, as people do where it is installed so; ``pi update`` is new in 1.1."""
     if kind == "uv tool":
         run("uv", "tool", "upgrade", "-q", "--find-links", newer, "pluggypi", env=env)
     else:
@@ -78,9 +97,9 @@ def environment(kind, folder, wheels, env):
 
 
 def freeze(python, env):
-    """Return the versions of all distributions that an interpreter finds, a user's own included."""
-    program = "from importlib.metadata import distributions as d; print(sorted((e.name, e.version) for e in d()))"
-    return run(python, "-c", program, env=env)
+    """Return the names and versions of all distributions that an interpreter finds, a user's own included."""
+    program = "from importlib.metadata import distributions as d; print(*sorted(f'{e.name}=={e.version}' for e in d()))"
+    return [tuple(each.split("==")) for each in run(python, "-c", program, env=env).split()]
 
 
 @pytest.mark.parametrize("kind", ["venv", "uv tool", "read-only", "user"])
@@ -125,7 +144,8 @@ def test_what_is_installed_goes_on_when_pi_itself_is_upgraded(bench, wheels, new
     run(pi, "install", "tides", env=env)
     assert NEXT not in run(pi, "--version", env=env)
 
-    upgrade(kind, python, newer, env)
+    with_index = {name: value for name, value in env.items() if name != "UV_NO_INDEX"}
+    run(pi, "update", env={**with_index, "UV_FIND_LINKS": str(newer)})
     after = freeze(python, env)
 
     assert NEXT in run(pi, "--version", env=env)
@@ -140,3 +160,32 @@ def test_what_is_installed_goes_on_when_pi_itself_is_upgraded(bench, wheels, new
     run(pi, "remove", "tides", env=env)
     assert bench.installed() == {}
     assert freeze(python, env) == after
+
+
+@pytest.mark.parametrize("kind", ["venv", "uv tool"])
+def test_an_installation_of_1_0_becomes_this_version_and_keeps_sessions_and_settings(
+    bench, released, wheels, tmp_path, kind
+):
+    env = {name: value for name, value in os.environ.items() if name not in ("UV_NO_INDEX", "PIP_NO_INDEX")}
+    env = {name: value for name, value in env.items() if name not in ("UV_CACHE_DIR", "VIRTUAL_ENV")}
+    pi, python = environment(kind, tmp_path, released, env)
+    (bench.cwd / "tide.txt").write_text("high at noon\n")
+    assert run(pi, "--version", env=env) == "1.0.0\n"
+    run(pi, "config", "set", "retry.maxRetries", "7", env=env)
+    run(pi, "--model", "offline/rules", "--name", "ebb", "-p", "Read tide.txt", env=env)
+    (session,) = (bench.agent_dir / "sessions").rglob("*.jsonl")
+    before = session.read_text()
+
+    upgrade(kind, python, wheels, env)
+    answered = run(pi, "--model", "offline/rules", "-c", "-p", "List the files here", env=env)
+
+    assert run(pi, "--version", env=env) == f"{VERSION}\n"
+    assert {version for name, version in freeze(python, env) if name.startswith("pluggypi")} == {VERSION}
+    assert "tide.txt" in answered
+    assert "ebb" in run(pi, "sessions", "list", env=env)
+    assert session.read_text().startswith(before)
+    assert "List the files here" in session.read_text()
+    assert run(pi, "config", "get", "retry.maxRetries", env=env) == "7\n"
+    assert run(pi, "doctor", env=env)
+    program = "from pi_terminal_kit.changelog import changes; print(changes())"
+    assert run(python, "-c", program, env=env).startswith(f"## {VERSION} (")

@@ -66,7 +66,8 @@ def test_a_stream_may_come_byte_by_byte(stream):
 def test_every_line_end_will_do(end):
     stream = end.join([b": hello", b"event: delta", b'data: {"a":1}', b"", b"data: one", b"data: two", b"", b""])
 
-    assert decode(stream) == [("delta", b'{"a":1}'), ("message", b"one\ntwo")]
+    for parts in ([stream], [stream[at : at + 1] for at in range(len(stream))]):
+        assert decode(*parts) == [("delta", b'{"a":1}'), ("message", b"one\ntwo")]
 
 
 def test_a_character_cut_in_two_is_whole_again():

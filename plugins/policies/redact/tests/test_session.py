@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -72,6 +73,31 @@ async def test_values_that_pi_knows_are_replaced_whatever_they_look_like(pi_sess
 
     assert "a plain sentence" not in stored(pi_session)
     assert "[secret:acme_token:" in stored(pi_session)
+
+
+async def test_names_of_arguments_and_of_tools_are_searched_too(pi_session, script, keys):
+    script.turn(tool_call(keys["github"], **{keys["npm"]: "x", "list": [{keys["aws"]: 1}]})).turn(text("ok"))
+
+    await pi_session.prompt("go")
+
+    content = stored(pi_session)
+    assert [name for name in ("github", "npm", "aws") if keys[name] in content] == []
+    assert content.count("[secret:") >= 4  # the call, and the error that names the tool
+
+
+@pytest.mark.pi(entry_points=["tools"], tools=["read", "bash"])
+@pytest.mark.parametrize("call", [{"path": ".env.local"}, {"command": "cat -n .env.local"}])
+async def test_secrets_of_an_environment_file_are_known_once_it_was_read(pi_session, script, call):
+    lines = ["export SHOP_PASSWORD=open sesame please", "SESSION_TOKEN='mellon'", "PORT=80808080", "NAME=production"]
+    (Path(pi_session.cwd) / ".env.local").write_text("\n".join(lines))
+    script.turn(tool_call("read" if "path" in call else "bash", **call))
+    script.turn(text("I say open sesame please, then mellon on 80808080 in production"))
+
+    await pi_session.prompt("go")
+
+    content = stored(pi_session)
+    assert "open sesame please" not in content
+    assert "on 80808080 in production" in content
 
 
 @pytest.mark.pi(settings={"redact": {"enabled": False}})

@@ -125,8 +125,8 @@ async def test_wrong_words_are_explained(pi_session, recorder, typed, message):
 
 async def test_words_and_ids_are_completed(pi_session, script):
     prompt, member_id = await started(pi_session, script)
-    words = await pi_session.complete_arguments("agents", "s")
-    ids = await pi_session.complete_arguments("agents", "stop ")
+    words = await pi_session.completions.arguments("agents", "s")
+    ids = await pi_session.completions.arguments("agents", "stop ")
     await pi_session.abort()
     await prompt
 

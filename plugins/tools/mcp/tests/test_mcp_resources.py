@@ -46,8 +46,8 @@ async def test_mentions_are_completed_with_servers_and_their_resources(started, 
     script.turn(text("ok"))
     await session.prompt("go")
 
-    servers = await session.complete_mention("fau")
-    resources = await session.complete_mention("fault:tide://b")
+    servers = await session.completions.mentions("fau")
+    resources = await session.completions.mentions("fault:tide://b")
 
     assert [each.value for each in servers] == ["fault:"]
     assert [(each.value, each.description) for each in resources] == [("fault:tide://brest", "Tides of Brest")]
@@ -76,7 +76,7 @@ async def test_arguments_of_a_prompt_are_completed_by_its_server(started, script
     await session.prompt("go")
 
     async def completed(typed: str) -> list[str]:
-        return [each.value for each in await session.complete_arguments("mcp__fault__tide", typed)]
+        return [each.value for each in await session.completions.arguments("mcp__fault__tide", typed)]
 
     assert await completed("") == ["brest", "'st malo'"]
     assert await completed("br") == ["brest"]

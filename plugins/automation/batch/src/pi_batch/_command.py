@@ -130,13 +130,15 @@ def _run(host: PluginHost, options: _Options) -> int:
     from pi_batch._results import Results
     from pi_batch._run import Setup
     from pi_batch._tasks import read_tasks
+    from pi_core.plugin_api.secrets import PluginSecrets
 
     if options.table == "parquet":
         check_pyarrow()
     tasks = _with_repo(read_tasks(options.tasks), options.repo_at)
     disabled = sorted({*host.disabled_for_run, *options.disable})
     out = options.out.absolute()
-    with Results(out, tasks, resume=options.resume) as results:
+    clean = PluginSecrets.of_host(host).clean
+    with Results(out, tasks, resume=options.resume, clean=clean) as results:
         setup = Setup(
             out=out,
             scratch=results.scratch,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import re
 import shutil
 import tempfile
 from pathlib import Path
@@ -15,7 +16,7 @@ from pi_batch._record import Record, session_totals
 from pi_hookspecs import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import IO, Self
 
     from pi_batch._tasks import Task
@@ -33,6 +34,7 @@ class Results:
         out: The folder.
         tasks: All tasks.
         resume: Whether to continue from existing results.
+        clean: Returns a text without secrets.
 
     Attributes:
         records: The record of each completed task, by its id.
@@ -42,8 +44,9 @@ class Results:
         UserError: Another process writes there, or there are results already, or results of other tasks.
     """
 
-    def __init__(self, out: Path, tasks: Sequence[Task], *, resume: bool) -> None:
+    def __init__(self, out: Path, tasks: Sequence[Task], *, resume: bool, clean: Callable[[str], str] = str) -> None:
         self._out = out
+        self._clean = clean
         self._tasks = tasks
         self._file = out / "results.jsonl"
         self.records: dict[str, Record] = {}
@@ -76,7 +79,11 @@ class Results:
         return spent
 
     def add(self, record: Record) -> None:
-        """Write a line durably: it is on disk when this returns."""
+        """Write a line durably, without secrets: it is on disk when this returns."""
+        record.answer = self._clean(record.answer)
+        record.error = self._clean(record.error) if record.error is not None else None
+        if record.patch is not None:
+            _clean_patch(self._out / record.patch, self._clean)
         self._lines.write(record.as_line().encode())
         self._lines.flush()
         os.fsync(self._lines.fileno())
@@ -161,3 +168,27 @@ class _replaced:  # noqa: N801 - used as a function
         self._stream.close()
         if kind is None:
             self._new.replace(self._file)
+
+
+_ADDED = re.compile(rb"(?:^\+(?!\+\+ ).*(?:\n|\Z))+", re.MULTILINE)
+
+
+def _clean_patch(file: Path, clean: Callable[[str], str]) -> None:
+    """Remove secrets from the lines that a patch adds; the others stay, because the patch would no longer apply."""
+
+    def cleaned(lines: re.Match[bytes]) -> bytes:
+        text = "\n".join(line[1:] for line in lines[0].decode("utf-8", "surrogateescape").split("\n"))
+        changed = clean(text)
+        if changed == text:
+            return lines[0]
+        parts = changed.rstrip("\n").split("\n")
+        parts += [""] * (
+            text.rstrip("\n").count("\n") + 1 - len(parts)
+        )  # of a secret of several lines: they are counted
+        end = "\n" if text.endswith("\n") else ""
+        return ("\n".join(f"+{line}" for line in parts) + end).encode("utf-8", "surrogateescape")
+
+    patch = file.read_bytes()
+    changed = _ADDED.sub(cleaned, patch)
+    if changed != patch:
+        file.write_bytes(changed)

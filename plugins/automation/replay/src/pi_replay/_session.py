@@ -153,7 +153,7 @@ def _created(model: str | None, cwd: Path, host: PluginHost, manager: SessionMan
         if not register_providers(host, models):  # the model may be one that a plugin adds in ``activate``
             raise
         session = create()
-    models.check(session.required_model())
+    models.check(session.runtime.required_model())
     return session
 
 

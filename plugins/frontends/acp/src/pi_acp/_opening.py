@@ -95,7 +95,7 @@ async def open_session(
         session = create()
     try:
         await editor.start(session)
-        session.models.check(session.required_model())
+        session.models.check(session.runtime.required_model())
     except BaseException:
         await session.dispose()
         raise

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["__version__", "main", "register_modes", "register_subcommands"]
 
-__version__ = "1.0.0"
+__version__ = "1.1.0"
 
 
 def main() -> int:

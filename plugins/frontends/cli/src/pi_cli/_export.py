@@ -45,7 +45,6 @@ def export(options: Options, host: PluginHost, cwd: Path, environ: Mapping[str, 
 
 def _cleaner(host: PluginHost) -> Callable[[str], str]:
     """Return a function that removes secrets from a text, for use outside a conversation."""
-    from pi_core.models.registry import ModelRegistry
     from pi_core.plugin_api.secrets import PluginSecrets
 
-    return PluginSecrets(ModelRegistry.create(host=host).auth, host, host.settings).clean
+    return PluginSecrets.of_host(host).clean

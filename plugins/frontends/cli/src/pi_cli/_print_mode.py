@@ -94,6 +94,6 @@ class PrintRun(PromptRun, EventRows):
         """Show a plugin's message with its renderer, else its text."""
         from pi_hookspecs import text_of
 
-        lines = self.session.render_custom(message, width=self.screen.width)
+        lines = self.session.renderings.custom(message, width=self.screen.width)
         text = text_of(message.content) if lines is None else "\n".join(lines)
         self.screen.line(text)

@@ -31,18 +31,18 @@ class Plugins:
     result: object = None
     asked: list = []  # noqa: RUF008 - each test makes its own
 
-    def render_custom_lines(self, value, *, width, expanded):
+    def custom_lines(self, value, *, width, expanded):
         return self.custom
 
-    def render_tool_call(self, name, arguments, *, width, expanded, partial):
+    def tool_call(self, name, arguments, *, width, expanded, partial):
         self.asked.append((name, arguments, width, expanded, partial))
         return self.call
 
-    def render_tool_result(self, name, result, *, width, expanded, partial):
+    def tool_result(self, name, result, *, width, expanded, partial):
         self.asked.append((name, result, width, expanded, partial))
         return self.result
 
-    def transform_markdown(self, text):
+    def markdown(self, text):
         return text.replace("$x^2$", "x²")
 
 
@@ -199,13 +199,13 @@ class Broken:
 
 @pytest.mark.pi(plugins={"weather": Weather()})
 def test_a_session_draws_with_its_plugins(pi_session):
-    look = evolve(LOOK, drawings=pi_session)
+    look = evolve(LOOK, drawings=pi_session.renderings)
 
-    assert shown(a_tool(), pi_session) == f"\n\n weather city=Oslo\n ☀ sunny\n {'x' * 27}…\n"
-    assert shown(Answer(id="1", text=Growing("quiet"), done=True), pi_session) == "\n QUIET"
+    assert shown(a_tool(), pi_session.renderings) == f"\n\n weather city=Oslo\n ☀ sunny\n {'x' * 27}…\n"
+    assert shown(Answer(id="1", text=Growing("quiet"), done=True), pi_session.renderings) == "\n QUIET"
     assert lay_out(a_tool(), look).window(3, 4)[0].runs[1] == Run("☀", "ansi:3")
 
 
 @pytest.mark.pi(plugins={"broken": Broken()}, allow_problems=True)
 def test_a_plugin_that_fails_leaves_the_view_of_pi(pi_session):
-    assert shown(a_tool(), pi_session) == shown(a_tool())
+    assert shown(a_tool(), pi_session.renderings) == shown(a_tool())

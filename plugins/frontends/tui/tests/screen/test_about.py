@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import stat
 import sys
+from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 import pytest
@@ -140,11 +141,13 @@ async def test_a_session_is_exported(desk, pi_session: AgentSession, script: Scr
     assert "The tide is high." in (pi_session.cwd / "talk.jsonl").read_text()
 
 
-async def test_the_version_and_its_changes_are_named(desk) -> None:
+async def test_the_changes_of_this_version_are_displayed_from_their_beginning(desk) -> None:
     async with desk() as user:
         await user.type("/changelog", "enter")
+        await user.sees(version("pluggypi-tui"), "Added")
 
-        await user.sees("What has changed", "CHANGELOG.md")
+        await user.type("/changelog 1.0.0", "enter")
+        await user.sees("1.0.0 (2026-11-22)", "pi runs: a plugin host with hooks")
 
 
 async def test_a_failure_that_was_displayed_is_not_a_problem_again(desk, pi_session: AgentSession) -> None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Http", "import_httpx", "tls_context", "user_agent"]
 
-_VERSION = "1.0.0"
+_VERSION = "1.1.0"
 
 
 def import_httpx() -> ModuleType:

@@ -6,7 +6,8 @@ import json
 import re
 from typing import TYPE_CHECKING
 
-from pi_redact._formats import matches, named_values
+from pi_redact._assignments import assigned_values, named_values
+from pi_redact._formats import matches
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -93,6 +94,7 @@ class Redactor:
 
     def _guesses(self, text: str) -> Iterator[tuple[int, int, str]]:
         yield from matches(text)
+        yield from assigned_values(text)
         for name, pattern in self._patterns:
             yield from ((*match.span(), name) for match in pattern.finditer(text) if match[0])
         if self._strict:

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 __all__ = ["Page", "download"]
 
 _REDIRECTS = 5
-_AGENT = "pluggypi-web/1.0"
 _ACCEPT = "text/html, text/markdown, text/plain;q=0.9, application/json;q=0.8, */*;q=0.1"
 _READABLE = ("application/json", "application/xml", "application/javascript", "application/yaml", "application/toml")
 
@@ -85,11 +84,13 @@ def _pinned(target: Target) -> Any:
 
 
 def _headers(target: Target) -> dict[str, str]:
+    from importlib.metadata import version
+
     host = f"[{target.host}]" if ":" in target.host else target.host
     default = {"http": 80, "https": 443}[target.scheme] == target.port
     return {
         "host": host if default else f"{host}:{target.port}",
-        "user-agent": _AGENT,
+        "user-agent": f"pluggypi-web/{version('pluggypi-web')}",
         "accept": _ACCEPT,
         "accept-encoding": "identity",  # else a few bytes could become gigabytes
     }

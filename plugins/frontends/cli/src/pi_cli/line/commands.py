@@ -44,7 +44,7 @@ async def complete_argument(conversation: Conversation, name: str, typed: str) -
     """Return completions of the argument that has been typed so far."""
     own = OWN.get(name)
     if own is None:
-        return await conversation.session.complete_arguments(name, typed)
+        return await conversation.session.completions.arguments(name, typed)
     wanted = typed.lower()
     offered = [each for each in own.complete(conversation) if wanted in each.lower()]
     return [Completion(each) for each in sorted(offered, key=lambda each: not each.lower().startswith(wanted))]
@@ -69,7 +69,7 @@ async def _help(conversation: Conversation, _argument: str) -> None:
     else:
         row("Backslash", "At the end of a line: another line follows")
         row("Ctrl-C", "Stop the answer; twice on an empty line, end")
-    for shortcut in conversation.session.get_shortcuts():
+    for shortcut in conversation.session.commands.shortcuts():
         row(shortcut.name, shortcut.description, _KEY_NAMES)
 
 
@@ -85,6 +85,13 @@ async def _reload(conversation: Conversation, _argument: str) -> None:
 
 async def _output(conversation: Conversation, _argument: str) -> None:
     conversation.show_last_result()
+
+
+async def _changelog(conversation: Conversation, argument: str) -> None:
+    from pi_terminal_kit.changelog import changes
+
+    for line in changes(argument).splitlines():
+        conversation.write_line(line)
 
 
 # Model and thinking
@@ -188,6 +195,7 @@ OWN: dict[str, Own] = {
     "login": Own("Sign in to a provider, or store its API key: /login PROVIDER", _login, _with_login),
     "logout": Own("Delete the stored login or key of a provider: /logout PROVIDER", _logout, _stored),
     "reload": Own("Reload extensions, skills, prompts and themes", _reload),
+    "changelog": Own("Show what has changed in this version, or another: /changelog VERSION", _changelog),
     "quit": Own("Exit", _quit),
 }
 """The commands, by their names."""

@@ -85,17 +85,17 @@ def _cleaned(session: AgentSession, text: str) -> str | None:
 
 def _line(conversation: Conversation, keys: LineInput | None, around: Above | Around) -> Line:
     session = conversation.session
-    plugin_keys = PluginKeys(session.press_key, conversation.warn)
+    plugin_keys = PluginKeys(session.commands.press_key, conversation.warn)
     kept = session.settings.agent_dir / "prompt-history.jsonl"
     parts: dict[str, Any] = {
         "history": PromptHistory(PromptFile(kept, conversation.warn, lambda text: _cleaned(session, text))),
         "completer": line_completer(
             conversation.known_commands,
             lambda name, typed: complete_argument(conversation, name, typed),
-            session.complete_mention,
+            session.completions.mentions,
             lambda: session.cwd,
         ),
-        "plugin_keys": lambda: plugin_keys.bindings(session.get_shortcuts()),
+        "plugin_keys": lambda: plugin_keys.bindings(session.commands.shortcuts()),
     }
     if keys is None or not isinstance(around, Above):
         return PlainLine(keys, cast("Around", around), on_interrupt=conversation.interrupt, **parts)

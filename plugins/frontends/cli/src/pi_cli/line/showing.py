@@ -145,7 +145,7 @@ class DisplayedRun(PrintRun):
         self, tool: str, result: ToolResult, *, expanded: bool = False
     ) -> Iterable[tuple[Style, str]] | None:
         """Return a tool's result as rendered by a plugin; None if none does."""
-        rows = self.session.render_tool_result(tool, result, width=self.screen.width - 2, expanded=expanded)
+        rows = self.session.renderings.tool_result(tool, result, width=self.screen.width - 2, expanded=expanded)
         return [("", plain_row(row)) for row in rows] if rows is not None else None
 
     def _on_tool_execution_update(self, event: Any) -> None:

@@ -65,18 +65,10 @@ async def _trust(talk: Talk, _argument: str) -> None:
     talk.notice(f"{now.folder} is {word} ({now.why}). It counts when pi is started again.")
 
 
-async def _changelog(talk: Talk, _argument: str) -> None:
-    from importlib.metadata import PackageNotFoundError, metadata
+async def _changelog(talk: Talk, argument: str) -> None:
+    from pi_terminal_kit.changelog import changes
 
-    try:
-        found = metadata("pluggypi")
-    except PackageNotFoundError:
-        talk.notice("pluggypi is not installed as a distribution; CHANGELOG.md is in its sources.")
-        return
-    urls = [each.partition(", ") for each in found.get_all("Project-URL", [])]
-    pages = [url for name, _, url in urls if name.lower() in ("changelog", "changes", "release notes")]
-    where = pages[0] if pages else "CHANGELOG.md in its sources"
-    talk.notice(f"This is pi {found['Version']}. What has changed: {where}")
+    talk.page(changes(argument), markdown=True)
 
 
 async def _export(talk: Talk, argument: str) -> None:
@@ -97,6 +89,6 @@ COMMANDS = {
     "plugins": Command("List the plugins, their cost and problems: /plugins NAME", _plugins),
     "trust": Command("Trust this folder's settings and code, or not", _trust),
     "export": Command("Export the session to a file: /export [FILE.html | FILE.md | FILE.jsonl]", _export),
-    "changelog": Command("Show where to find the changes of this version", _changelog),
+    "changelog": Command("Show what has changed in this version, or another: /changelog VERSION", _changelog),
     "debug": Command("Write the screen and the messages to a file", _debug),
 }

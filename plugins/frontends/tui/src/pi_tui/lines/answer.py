@@ -61,7 +61,7 @@ class MarkdownRows:
         """Let plugins change the complete text."""
         if self._look.drawings is None:
             return
-        changed = clean(self._look.drawings.transform_markdown(text))
+        changed = clean(self._look.drawings.markdown(text))
         if changed != text:
             self._begin(self._block.text)
             self._markdown.feed(changed)

@@ -24,7 +24,7 @@ __all__ = ["custom_rows", "error_rows", "notice_rows"]
 def custom_rows(block: Custom, look: Look) -> list[Line]:
     """Return the rows of a plugin's message or entry; no rows for an entry that no renderer draws."""
     if look.drawings is not None and block.value is not None:
-        rows = look.drawings.render_custom_lines(block.value, width=look.width, expanded=look.expanded)
+        rows = look.drawings.custom_lines(block.value, width=look.width, expanded=look.expanded)
         if rows is not None:
             return foreign_rows(rows, look.width)
     if not block.text.strip() and not block.images:

@@ -18,25 +18,25 @@ __all__ = ["Drawings", "foreign_rows"]
 
 
 class Drawings(Protocol):
-    """The session's methods that let plugins draw; they return None if no plugin draws the value, or if one failed."""
+    """Lets plugins draw, as ``session.renderings`` does; None if no plugin draws the value, or if one failed."""
 
-    def render_custom_lines(self, value: Any, *, width: int, expanded: bool) -> Sequence[str | Line] | None:
+    def custom_lines(self, value: Any, *, width: int, expanded: bool) -> Sequence[str | Line] | None:
         """Return the rows of a plugin's message or entry."""
         ...
 
-    def render_tool_call(
+    def tool_call(
         self, name: str, arguments: Mapping[str, Any], *, width: int, expanded: bool, partial: bool
     ) -> Sequence[str | Line] | None:
         """Return the rows of a tool's call."""
         ...
 
-    def render_tool_result(
+    def tool_result(
         self, name: str, result: ToolResult, *, width: int, expanded: bool, partial: bool
     ) -> Sequence[str | Line] | None:
         """Return the rows of a tool's result."""
         ...
 
-    def transform_markdown(self, text: str) -> str:
+    def markdown(self, text: str) -> str:
         """Return the Markdown to display for a complete message."""
         ...
 

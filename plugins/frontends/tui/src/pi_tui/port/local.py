@@ -40,7 +40,7 @@ class LocalPort:
     @property
     def drawings(self) -> Drawings | None:
         """The methods that let plugins draw parts of the conversation."""
-        return self.session
+        return self.session.renderings
 
     @property
     def lists(self) -> Lists:
@@ -207,11 +207,11 @@ class LocalPort:
 
     async def complete_arguments(self, name: str, typed: str) -> Sequence[Completion]:
         """Return completions for the arguments of a command."""
-        return await self.session.complete_arguments(name, typed)
+        return await self.session.completions.arguments(name, typed)
 
     async def complete_mention(self, typed: str) -> Sequence[Completion]:
         """Return the mentions that plugins offer after an ``@``."""
-        return await self.session.complete_mention(typed)
+        return await self.session.completions.mentions(typed)
 
     def walk(self, folder: str) -> Iterator[str]:
         """Yield the files below a folder."""
@@ -223,7 +223,7 @@ class LocalPort:
 
     def shortcuts(self) -> Sequence[Shortcut]:
         """Return the shortcuts of plugins."""
-        return self.session.get_shortcuts()
+        return self.session.commands.shortcuts()
 
     def form_values(
         self, fields: Sequence[FormField], entered: Mapping[str, Any]
@@ -245,7 +245,7 @@ class LocalPort:
 
     async def press_key(self, key: str) -> bool:
         """Call the plugin that registered this key."""
-        return await self.session.press_key(key)
+        return await self.session.commands.press_key(key)
 
     # Changes
 

@@ -204,7 +204,7 @@ class LocalLists:
 
     async def themes(self) -> Sequence[Theme]:
         """Return the usable themes."""
-        themes = await self._session.get_themes()
+        themes = await self._session.themes.all()
         found = await self._session.resources.load("theme")
         self._theme_paths = {each.path for each in found.resources} | {each.path for each in found.problems}
         return themes

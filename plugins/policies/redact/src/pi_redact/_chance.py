@@ -1,0 +1,98 @@
+"""Whether a text is a key or a word that only looks like one: its letters, its digits, and what it decodes to."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+
+__all__ = ["entropy", "is_base64_credentials", "is_jwt", "is_mixed", "is_placeholder", "is_random", "is_varied"]
+
+_PLACEHOLDER = re.compile(
+    r"(?i)(?:(?>passwords?|passwd|passphrase|password|pwd|pass|secrets?|tokens?|api|keys?|auth|bearer|basic|user(?:name)?|login"
+    r"|credentials?|client|access|private|public|random|string|value|values|here|your|yours|my|the|an?|some|this|that|is|super|very"
+    r"|not|real|really|none|null|nil|true|false|undefined|unset|empty|required|optional|hidden|redacted|removed|masked|secure"
+    r"|example|sample|dummy|fake|mock|test(?:ing|ed)?|demo|placeholder|change|changed|changeme|me|it|to|be|in|replace|insert|enter|set|todo|fixme|tbd"
+    r"|admin|administrator|root|postgres|mysql|redis|mongo|guest|default|local(?:host)?|dev|prod|production|staging|development"
+    r"|foo|bar|baz|qux|abc(?:def(?:ghi)?)?|xyz|hunter2|p@ssw0rd|p@ssword|p@ss|letmein|qwerty|welcome|monkey|dragon|old|new|wrong|right|bad|good|valid|invalid"
+    r"|x{2,}|\*+|\.{2,}|(?:0?1?2345?6?7?8?9?0?)|[0-9]{1,4}|[-_ .:!/@#])){1,64}+\Z"
+)
+_REFERENCE = re.compile(r"[$<{%\[(@]|.*(?:\$\{|\{\{|<[a-z]|\.\.\.|\*\*\*|…|•|xxxx|XXXX|EXAMPLE|example|[Yy]our|YOUR)")
+
+
+def is_placeholder(value: str) -> bool:
+    """Return whether a value stands for a secret: ``changeme``, ``your-token-here``, ``${TOKEN}``, ``<password>``."""
+    return _PLACEHOLDER.match(value) is not None or _REFERENCE.match(value) is not None
+
+
+def is_mixed(key: str) -> bool:
+    """Return whether a key has a digit and letters of both cases, unlike a word or a slug."""
+    return any(c.isdigit() for c in key) and any(c.islower() for c in key) and any(c.isupper() for c in key)
+
+
+_RUN = re.compile(r"[A-Za-z0-9+/]{12,}")
+_CHANCE = 2.9
+"""Bits per character below which a run repeats itself: twelve random hexadecimal digits have about 3."""
+
+
+def is_random(key: str) -> bool:
+    """Return whether a text contains a run of characters that looks as if drawn at random.
+
+    A run has digits and letters, or letters of both cases that are no CamelCase; slugs and identifiers do not.
+    """
+    return any(_is_random_run(run) for run in _RUN.findall(key)) or _is_random_run(re.sub(r"[_.~=-]", "", key[-64:]))
+
+
+def _is_random_run(run: str) -> bool:
+    if len(run) < 12:  # noqa: PLR2004 - too short to tell
+        return False
+    if not any(map(str.isalpha, run)) or entropy(run) < _CHANCE:
+        return False
+    kinds = [1 if c.isdigit() else 2 if c.islower() else 3 for c in run]
+    changes = sum(a != b for a, b in pairwise(kinds))
+    if 1 in kinds and sum((a == 1) != (b == 1) for a, b in pairwise(kinds)) >= max(3, len(run) // 8):
+        return True
+    if len(run) >= 30 and changes >= 0.25 * len(run) and entropy(run) > 4.2:  # noqa: PLR2004 - few words are that varied
+        return True
+    return len(run) >= 16 and changes >= 0.4 * len(run)  # noqa: PLR2004 - CamelCase changes twice in about six letters
+
+
+def is_varied(key: str) -> bool:
+    """Return whether a key has a digit, or letters of both cases, unlike the name of a variable."""
+    return any(map(str.isdigit, key)) or not (key.islower() or key.isupper())
+
+
+def entropy(text: str) -> float:
+    """Return the bits per character of a text, by the frequency of its characters."""
+    import math
+    from collections import Counter
+
+    counts = Counter(text).values()
+    return -sum(count / len(text) * math.log2(count / len(text)) for count in counts)
+
+
+def is_jwt(token: str) -> bool:
+    """Return whether the first part of a JSON web token is its header."""
+    import binascii
+    import json
+
+    try:
+        return "alg" in json.loads(_decoded(token.partition(".")[0]))
+    except (ValueError, binascii.Error, TypeError):
+        return False
+
+
+def is_base64_credentials(text: str) -> bool:
+    """Return whether a text is ``user:password`` in base64, as in the header of basic authentication."""
+    import binascii
+
+    try:
+        user, colon, password = _decoded(text.rstrip("=")).decode().partition(":")
+    except (ValueError, binascii.Error):
+        return False
+    return bool(colon and user.isprintable() and password.isprintable() and len(password) >= 3)  # noqa: PLR2004
+
+
+def _decoded(text: str) -> bytes:
+    import base64
+
+    return base64.urlsafe_b64decode(text.replace("+", "-").replace("/", "_") + "=" * (-len(text) % 4))
