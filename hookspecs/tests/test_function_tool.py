@@ -608,7 +608,7 @@ class TestCall:
             return next(iter([]))
 
         with pytest.raises(RuntimeError, match="StopIteration"):
-            await asyncio.wait_for(call(go), 10)
+            await asyncio.wait_for(call(go), 60)
 
     async def test_unknown_arguments_are_an_error_of_the_call(self):
         @tool

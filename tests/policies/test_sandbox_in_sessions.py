@@ -90,7 +90,7 @@ def planted_in(folder):
 
 async def nothing_planted(folder):
     """Wait until no planted file is left."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while planted_in(folder):  # noqa: ASYNC110 - files have no events
             await asyncio.sleep(0.1)
 

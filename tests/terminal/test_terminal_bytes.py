@@ -26,7 +26,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there are no ps
 HOSTILE = (
     "a\x1b]52;c;b3duZWQ=\x07b\x1b]0;owned\x1b\\c\x1bPq\x1b\\d\x1bce\x9b2Jf\x1b[2J\x1b[?1049hg\u202eh\x08\x0ei\x1b[31"
 )
-SECONDS = 30
+SECONDS = 60
 
 SEEN = r"[^\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
 PLAIN = re.compile(rf"(?:{SEEN}|\r|\n|\t|\x1b\[[0-9;]*m)*")

@@ -502,7 +502,7 @@ async def test_the_agent_is_idle_only_when_the_last_events_listeners_have_settle
 
 
 async def test_waiting_for_an_idle_agent_is_no_waiting(agent):
-    await asyncio.wait_for(agent.wait_for_idle(), 1)
+    await asyncio.wait_for(agent.wait_for_idle(), 60)
 
 
 async def test_a_listener_may_take_the_signal(agent, llm):

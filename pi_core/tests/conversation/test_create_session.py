@@ -257,7 +257,7 @@ async def test_shutting_down_is_asked_of_the_front_end(create):
     session = create()
     session.ctx.shutdown()
 
-    await asyncio.wait_for(session.shutdown_requested.wait(), 1)
+    await asyncio.wait_for(session.shutdown_requested.wait(), 60)
 
 
 def test_run_answers_one_prompt(tmp_path, pi_agent_dir):

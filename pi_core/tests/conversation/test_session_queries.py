@@ -197,7 +197,7 @@ async def test_a_program_binds_its_front_end_to_the_plugins(session_of):
     await session.bind_extensions(ui=ui, shutdown_handler=end, on_error=failures.append)
     await session.prompt("/fail")
     await session.prompt("/leave")
-    await asyncio.wait_for(ended.wait(), 20)
+    await asyncio.wait_for(ended.wait(), 60)
 
     assert (ui.notices, session.has_ui) == (["bye"], True)
     assert [each.event for each in failures] == ["command"]

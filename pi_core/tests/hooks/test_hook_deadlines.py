@@ -55,12 +55,12 @@ class Asked:
 
     async def notify(self, event: Any, ctx: Any = CTX) -> None:
         """Tell a hook; a test that fails must not hang for ever."""
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             await self.hooks.notify(event, ctx)
 
     async def call(self, spec: Any, event: Any, ctx: Any = CTX) -> Any:
         """Ask a hook, as ``notify`` does."""
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             return await self.hooks.call(spec, event, ctx)
 
     @property
@@ -310,8 +310,9 @@ async def test_time_limits_of_the_program_work_around_an_overrun():
     asked = Asked(slow=hang)
 
     async def work() -> None:
-        async with asyncio.timeout(0.4):
+        async with asyncio.timeout(None) as limit:
             await asked.notify(TurnStartEvent())
+            limit.reschedule(0)
             await asyncio.sleep(FOR_EVER)
 
     with pytest.raises(TimeoutError):

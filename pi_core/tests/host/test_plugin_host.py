@@ -631,7 +631,7 @@ async def test_a_dispatcher_asks_the_loaded_plugins_with_deadlines_from_the_sett
     dispatcher = host.dispatcher(failures.append)
     ctx: Any = SimpleNamespace(signal=None)
 
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         await dispatcher.notify(TurnStartEvent(), ctx)
     dispatcher.close()
 

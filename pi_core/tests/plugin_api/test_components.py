@@ -73,7 +73,7 @@ def ctx(session_of, lines_ui):
 
 
 async def until(condition):
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while not condition():  # noqa: ASYNC110 - what is shown is not an event
             await asyncio.sleep(0.01)
 

@@ -118,7 +118,7 @@ async def test_a_daemon_that_keeps_the_pipe_does_not_hold_the_result_up(python, 
         "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(30)'], start_new_session=True)\n"
         "print(child.pid, flush=True)"
     )
-    done = await asyncio.wait_for(python(code), 20)
+    done = await asyncio.wait_for(python(code), 60)
     os.kill(int(done.stdout), 9)
 
     assert done.code == 0

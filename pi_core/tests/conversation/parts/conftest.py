@@ -81,7 +81,7 @@ def until():
     """Wait for a condition; what never happens fails the test instead of hanging it."""
 
     async def wait(condition):
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while not condition():  # noqa: ASYNC110 - parts have no event for each of their states
                 await asyncio.sleep(0)
 

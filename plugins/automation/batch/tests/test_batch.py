@@ -340,7 +340,7 @@ def _count(file):
 
 
 def _await_no_process_with(mark):
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while left := _processes_with(mark):
         assert time.monotonic() < deadline, left
         time.sleep(0.1)

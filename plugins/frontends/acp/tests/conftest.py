@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
     from pathlib import Path
 
-SECONDS = 30
+SECONDS = 60
 """After which a test that hangs fails; nothing is measured with it."""
 
 FAKE = '''

@@ -26,7 +26,7 @@ async def answered(request: UiRequest, *lines: str) -> tuple[object, str]:
     for line in lines:
         await asyncio.sleep(0)
         assert talk.answer(line)
-    return await asyncio.wait_for(asking, 10), shown.getvalue()
+    return await asyncio.wait_for(asking, 60), shown.getvalue()
 
 
 @for_each(

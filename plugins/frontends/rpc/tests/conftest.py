@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator, Sequence
     from pathlib import Path
 
-SECONDS = 20
+SECONDS = 60
 """After which a test that hangs fails; nothing is measured with it."""
 
 

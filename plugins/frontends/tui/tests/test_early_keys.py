@@ -42,7 +42,7 @@ def terminal():
 
 
 def wait_for(condition) -> None:
-    end = time.monotonic() + 10
+    end = time.monotonic() + 60
     while not condition():
         assert time.monotonic() < end
         time.sleep(0.005)

@@ -64,7 +64,7 @@ def test_every_default_key_is_read_as_it_is_pressed(tmp_path: Path, extended: st
     tmux = ["tmux", "-S", str(tmp_path / "socket"), "-f", str(config)]
 
     def wait_for(lines: int) -> list[str]:
-        end = time.monotonic() + 30
+        end = time.monotonic() + 60
         while len(read := seen.read_text().splitlines() if seen.exists() else []) < lines:
             assert time.monotonic() < end, read
             time.sleep(0.01)

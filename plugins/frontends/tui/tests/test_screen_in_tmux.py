@@ -19,7 +19,7 @@ pytestmark = [
     pytest.mark.slow,
 ]  # each starts programs that take seconds
 
-SECONDS = 20
+SECONDS = 60
 
 
 class Tmux:

@@ -37,7 +37,7 @@ class FakePi:
         self.writer = writer
 
     async def receive(self):
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             return json.loads(await self.reader.readline())
 
     def send(self, **line):

@@ -54,7 +54,7 @@ def is_alive(pid):
 
 
 async def gone(pid):
-    end = time.monotonic() + 10
+    end = time.monotonic() + 60
     while is_alive(pid) and time.monotonic() < end:  # noqa: ASYNC110 - it is the system that is waited for
         await asyncio.sleep(0.02)
     return not is_alive(pid)

@@ -133,7 +133,7 @@ async def test_server_notices_that_a_waiting_client_leaves(server, connect):
     assert await client.chunk() == b"data"
     await client.leave()
 
-    await asyncio.wait_for(server.request.client_left.wait(), 10)
+    await asyncio.wait_for(server.request.client_left.wait(), 60)
 
 
 async def test_silence_lasts_until_the_client_leaves(server, connect):

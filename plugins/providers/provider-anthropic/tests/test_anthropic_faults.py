@@ -249,7 +249,7 @@ async def test_server_that_stops_answering_is_left_after_the_idle_time(ask, serv
 
     assert "0.2 s" in reply.error
     assert "httpIdleTimeoutMs" in reply.error
-    await asyncio.wait_for(server.request.client_left.wait(), 10)
+    await asyncio.wait_for(server.request.client_left.wait(), 60)
 
 
 @pytest.mark.parametrize("when", ["before", "answering"])
@@ -269,7 +269,7 @@ async def test_abort_ends_the_answer_and_leaves_the_server(server, provider, mod
     assert received[-1].error.error_message == "Request was aborted"
     assert received[-1].error.text == ("" if when == "before" else "some")
     if when == "answering":
-        await asyncio.wait_for(server.request.client_left.wait(), 10)
+        await asyncio.wait_for(server.request.client_left.wait(), 60)
 
 
 async def test_failing_payload_hook_is_an_answer(ask):

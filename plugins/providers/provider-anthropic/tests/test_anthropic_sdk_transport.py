@@ -151,7 +151,7 @@ async def test_abort(server, provider, model, context, when):
         controller.abort()
     options = StreamOptions(api_key="k", transport="sdk", signal=controller.signal)
     received = []
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         async for each in provider.stream(model(server.url), context(), options):
             received.append(each)
             if each.type == "text_delta":

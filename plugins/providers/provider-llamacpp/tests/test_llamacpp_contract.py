@@ -62,7 +62,7 @@ class ScriptedCase(ProviderCase):
         return asked
 
     async def left(self):
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while not self.script.cancelled:  # noqa: ASYNC110 - another process writes it down
                 await asyncio.sleep(0.01)
 

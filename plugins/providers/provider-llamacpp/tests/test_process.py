@@ -24,7 +24,7 @@ def finish(reason):
 
 async def gone(pid):
     """Return when a process is not there any more."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while True:
             try:
                 os.kill(pid, 0)
@@ -34,7 +34,7 @@ async def gone(pid):
 
 
 async def until(condition):
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while not condition():  # noqa: ASYNC110 - another process decides
             await asyncio.sleep(0.01)
 

@@ -64,7 +64,7 @@ async def test_a_question_is_answered_on_the_page(page, served, button, answer) 
 
     await page.click(button)
 
-    assert await asyncio.wait_for(asked, 20) is answer
+    assert await asyncio.wait_for(asked, 60) is answer
 
 
 async def test_a_choice_and_a_text_are_answered_on_the_page(page, served) -> None:
@@ -77,8 +77,8 @@ async def test_a_choice_and_a_text_are_answered_on_the_page(page, served) -> Non
     await page.run("document.getElementById('value').value = 'Ada'")
     await page.click("#confirm")
 
-    assert await asyncio.wait_for(chosen, 20) == "two"
-    assert await asyncio.wait_for(written, 20) == "Ada"
+    assert await asyncio.wait_for(chosen, 60) == "two"
+    assert await asyncio.wait_for(written, 60) == "Ada"
 
 
 async def test_a_dialog_that_another_client_answers_goes_away(page, served) -> None:

@@ -168,7 +168,7 @@ async def served(session: AgentSession) -> AsyncIterator[RemotePort]:
         yield port
     finally:
         server.end(0)
-        await asyncio.wait([serving], timeout=10)
+        await asyncio.wait([serving], timeout=60)
         reading.close()
         writing.close()
         os.close(server_out)

@@ -25,7 +25,7 @@ class Gate:
         self._reached, self._opened = asyncio.Event(), asyncio.Event()
 
     async def reached(self) -> None:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             await self._reached.wait()
 
     def open(self) -> None:
