@@ -79,6 +79,10 @@ SNAPSHOTS = {
         tool("grep", output="a.py:1: x", arguments={"pattern": "x", "path": "src", "glob": "*.py", "limit": 5}),
         "\n\n grep /x/ in src (*.py) limit 5\n a.py:1: x\n",
     ),
+    "grep for blanks": (
+        tool("grep", output="a.py:1: x  y", arguments={"pattern": "x  y "}),
+        "\n\n grep /x  y / in .\n a.py:1: x  y\n",
+    ),
     "ls": (
         tool("ls", output=NUMBERS.replace("\n", "/\n", 1)),
         "\n\n ls .\n 1/\n" + "\n".join(f" {n}" for n in range(2, 21)) + "\n ... (21 more lines, ctrl+o to expand)\n",

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Transcript"]
 
+_ROOMY = 10
+"""Rows from which on one stays blank between the conversation and the rule of the editor."""
+
 
 class Transcript(Widget):
     """Draws the visible part of the conversation.
@@ -69,7 +72,8 @@ class Transcript(Widget):
     @property
     def room(self) -> tuple[int, Look]:
         """The number of visible rows, and the appearance of blocks."""
-        return max(self.size.height, 1), self._look_of(max(self.size.width, 1))
+        gap = 1 if self.size.height >= _ROOMY else 0
+        return max(self.size.height - gap, 1), self._look_of(max(self.size.width, 1))
 
     @property
     def painted(self) -> list[Line]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pi_hookspecs import Run
 from pi_tui.lines.box import first_lines
-from pi_tui.lines.tools.view import label, title
+from pi_tui.lines.tools.view import exact_label, label, title
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,7 +32,7 @@ class SearchView:
 
     def title(self, arguments: Mapping[str, Any], look: Look) -> list[Run]:
         """Return the pattern, the place and the limits."""
-        pattern, path = label(arguments, "pattern"), look.path(label(arguments, "path")) or "."
+        pattern, path = exact_label(arguments, "pattern"), look.path(label(arguments, "path")) or "."
         if self._name == "ls":
             return title("ls", path)
         quoted = f"/{pattern}/" if self._name == "grep" and pattern else pattern

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol
 
 from pi_hookspecs import Run
-from pi_tui.view.clean import clean, clean_line
+from pi_tui.view.clean import clean
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pi_tui.lines.look import Look
     from pi_tui.view.blocks import Tool
 
-__all__ = ["ToolView", "label", "text_argument", "title"]
+__all__ = ["ToolView", "exact_label", "label", "text_argument", "title"]
 
 _LONGEST_LABEL = 500
 
@@ -39,8 +39,13 @@ def text_argument(arguments: Mapping[str, Any], *names: str) -> str:
 
 def label(arguments: Mapping[str, Any], *names: str) -> str:
     """Return the first of these arguments that is a string, on one line."""
+    return " ".join(exact_label(arguments, *names).split())
+
+
+def exact_label(arguments: Mapping[str, Any], *names: str) -> str:
+    """Return the same with all its blanks, which count in a pattern."""
     value = next((arguments[name] for name in names if isinstance(arguments.get(name), str)), "")
-    return clean_line(value[:_LONGEST_LABEL])
+    return clean(value[:_LONGEST_LABEL]).replace("\n", " ")
 
 
 def title(name: str, *parts: str | Run) -> list[Run]:
