@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 SIZES = ((100, 40), (60, 20), (20, 6))
 UP, DOWN, LEFT, RIGHT = (f"\x1b[{letter}" for letter in "ABDC")
 PAGE_UP, PAGE_DOWN, HOME, END = "\x1b[5~", "\x1b[6~", "\x1b[H", "\x1b[F"
-ESCAPE, ENTER, BACKSPACE, CLEAR = "\x1b", "\r", "\x7f", "\x15"
+ESCAPE, ENTER, BACKSPACE, CLEAR, STOP = "\x1b", "\r", "\x7f", "\x15", "\x03"
 
 _DEEPEST = 6
 """Dialogs that may be open above one another, and one key more to find the prompt."""
@@ -112,10 +112,13 @@ class Screen:
 
     def back(self) -> None:
         """Close everything that is open."""
-        for _ in range(_DEEPEST):
+        for number in range(_DEEPEST):
             if self.at_prompt:
                 return
-            self.press(CLEAR if self.in_editor else ESCAPE)
+            if self.in_editor:
+                self.press(END + CLEAR)
+            else:
+                self.press(STOP if number % 2 else ESCAPE)  # Escape does not delete a text of several lines
         raise NotReached(f"After {self._step} the prompt does not come back:\n{self.terminal.text}")
 
     def ask(self) -> None:

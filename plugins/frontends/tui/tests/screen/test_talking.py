@@ -105,6 +105,14 @@ async def test_ctrl_c_twice_ends(desk) -> None:
         assert user.is_over
 
 
+async def test_ctrl_c_does_not_end_while_something_is_typed(desk) -> None:
+    async with desk() as user:
+        await user.press("ctrl+c", "n", "o", "ctrl+c")
+
+        assert user.typed == ""
+        assert not user.is_over
+
+
 async def test_ctrl_d_ends_only_at_an_empty_editor(desk) -> None:
     async with desk() as user:
         await user.type("words", "ctrl+d")

@@ -56,12 +56,12 @@ class Ladders:
         self._app.clipboards.copy_selection()
 
     def clear(self) -> None:
-        """Stop the user's shell command, or clear the editor; exit when pressed twice."""
+        """Stop the user's shell command, or clear the editor; exit when pressed twice with nothing typed between."""
         app = self._app
         before, self._cleared = self._cleared, self._clock()
         if app.port.is_bash_running:
             app.port.abort_bash()
-        elif self._clock() - before < _AGAIN_SECONDS:
+        elif self._clock() - before < _AGAIN_SECONDS and not app.editor.text.text:
             app.leave()
         else:
             app.set_editor(app.editor.cleared())
