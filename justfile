@@ -28,7 +28,7 @@ test member="" *arguments:
 
 # Every command, list and key of what users install, in sessions of every kind; takes minutes.
 journeys *arguments:
-    {{ run }} pytest tests/journeys -q -m journeys --dist=load {{ arguments }}
+    {{ run }} pytest tests/journeys -q -m journeys --dist=load -o faulthandler_timeout=0 {{ arguments }}
 
 # One measurement of `bench/` (`just bench dispatch`).
 [positional-arguments]

@@ -79,17 +79,19 @@ def test_each_at_the_prompt(size, keys, state_of, server):
         assert screen.terminal.ends() == 0
 
 
-def test_each_in_every_list(keys, state_of, server):
+@pytest.mark.parametrize("command", LISTS)
+def test_each_in_every_list(command, keys, state_of, server):
     state = state_of(MADE)
     with Screen(state, server) as screen:
         for line in state.kind.live:
             screen.enter(line)
-        for command in LISTS:
-            for key in keys:
-                if key != "ctrl+z":
-                    screen.enter(command)
-                    screen.press(sent(key), f"{key} in {command}")
+        for key in keys:
+            if key != "ctrl+z":
+                if screen.in_editor:
                     screen.back()
-            screen.ask()
+                    screen.enter(command)
+                screen.press(sent(key), f"{key} in {command}")
+        screen.back()
+        screen.ask()
         screen.terminal.type("\x04")
         assert screen.terminal.ends() == 0
