@@ -524,3 +524,17 @@ def test_a_reversed_rewind_leaves_no_temporary_file(root, make, everything):
     reverse(make())
 
     assert everything(root) == now
+
+
+def test_undo_leaves_folders_that_were_ignored_before_the_rewind(root, make, everything):
+    (root / "shared").mkdir()
+    checkpoints = make()
+    tree = checkpoints.make().tree
+    (root / "own").mkdir()
+    (root / ".gitignore").write_text("*\n")
+    now = everything(root)
+
+    done = restore(checkpoints, tree)
+    restore(make("s2"), done.before, undone=done.tree)
+
+    assert everything(root) == now

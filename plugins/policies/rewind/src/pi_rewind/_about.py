@@ -49,7 +49,8 @@ class About:
     Attributes:
         usual: The permissions of every path that is not in ``modes``.
         modes: Other permissions by path; the names of folders end with ``/``.
-        empty: Folders that contain nothing, not even ignored files.
+        empty: Folders without a file in the tree: those that contain nothing, not even ignored files, and before a
+            restore those in which it may write.
     """
 
     usual: Usual

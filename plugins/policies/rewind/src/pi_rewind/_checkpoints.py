@@ -6,6 +6,7 @@ import hashlib
 import os
 import stat
 import time
+from contextlib import suppress
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,7 @@ from pi_rewind._seed import INDEX, Seed, excludes_of, note_state, seed
 from pi_rewind._touched import Touched, touched_file
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from pi_rewind._about import Usual
@@ -129,8 +130,8 @@ class Checkpoints:
         Args:
             paths: The only ones that can have changed since the last time, relative to the root; None where any can.
                 Saves examining every file.
-            covering: A checkpoint that is about to be restored: the files that it would overwrite are stored even if
-                they are ignored.
+            covering: A checkpoint that is about to be restored: the files that it would overwrite, and its folders, are
+                stored even if they are ignored.
 
         Raises:
             GitFailed: git is missing or failed.
@@ -143,7 +144,12 @@ class Checkpoints:
         found = self._scanner.exactly(
             path for path in hidden if os.path.lexists(self.root / path) and not boundaries.behind_link(path)
         )
-        return self._record(found, made) if found.there else made
+        folders = {
+            folder
+            for folder in self.folders(covering) - self.folders(made.tree)
+            if _is_folder(self.root / folder) and not boundaries.behind_link(f"{folder}/")
+        }
+        return self._record(found, made, folders) if found.there or folders else made
 
     def _make(self, paths: Sequence[str] | None) -> Checkpoint:
         if self._last is None or not (self._stamp is None or self.git.index.exists()):
@@ -234,10 +240,15 @@ class Checkpoints:
             return False
         return True
 
-    def ignored(self, paths: Sequence[str], name: str) -> set[str]:
+    def ignored(self, paths: Sequence[str], folders: Iterable[str], name: str) -> set[str]:
         """Return which paths are ignored, by the rules of the current work tree or by those in a checkpoint.
 
         Paths that ``rewind.include`` names are not.
+
+        Args:
+            paths: Files, links and folders.
+            folders: Those of them that are folders.
+            name: The checkpoint.
 
         Raises:
             GitFailed: git failed.
@@ -247,6 +258,9 @@ class Checkpoints:
         included = set(self.git.paths("ls-files", "-z", "-c", "-o", "--", *self._include)) if self._include else set()
         asked = [path for path in paths if path not in included]
         with self.git.rules_of(self._complete(name)) as then:
+            for folder in folders:
+                with suppress(OSError):  # a file of the rules is there
+                    (then.root / folder).mkdir(parents=True, exist_ok=True)
             return {*self.git.ignored(asked), *then.ignored(asked)}
 
     def secret(self, paths: Iterable[str]) -> set[str]:
@@ -302,12 +316,12 @@ class Checkpoints:
         """Return the usual permissions: those that a file of the store got from the user's umask when it was made."""
         return usual_of((self.git.store / "info" / "exclude").stat().st_mode)
 
-    def _record(self, found: Scan, last: Checkpoint | None) -> Checkpoint:
-        """Bring the index up to date, and store it with permissions and empty folders."""
+    def _record(self, found: Scan, last: Checkpoint | None, folders: Collection[str] = ()) -> Checkpoint:
+        """Bring the index up to date, and store it with permissions, empty folders and the given ones."""
         self._update(found)
         self._observe({*found.there, *self._recent})
         self._folders |= parents_of(found.there)
-        about = self._about_now(found)
+        about = self._about_now(found, folders)
         old_tree, old_about = split_name(last.tree) if last is not None else ("", None)
         same = last is not None and not found.gone and not found.there
         tree = old_tree
@@ -352,11 +366,11 @@ class Checkpoints:
                 self._modes.pop(path, None)
         self._recent = recent
 
-    def _about_now(self, found: Scan) -> About:
+    def _about_now(self, found: Scan, folders: Collection[str]) -> About:
         known = found.empty
         if known is None:
             known = {*self._about.empty} if self._about is not None else set()
-        empty = {each for each in known | parents_of(found.gone) if _is_empty(self.root / each)}
+        empty = {each for each in known | parents_of(found.gone) if _is_empty(self.root / each)}.union(folders)
         modes = dict(self._modes)
         for folder in () if self.touched is not None else (*self._folders, *empty, *parents_of(empty)):
             try:
@@ -422,6 +436,10 @@ def store_of(folder: Path, root: Path) -> Path:
 
 def _existing(mode: str) -> str | None:
     return None if mode == _ABSENT else mode
+
+
+def _is_folder(path: Path) -> bool:
+    return path.is_dir() and not path.is_symlink()
 
 
 def _is_empty(folder: Path) -> bool:

@@ -91,18 +91,23 @@ def plan(checkpoints: Checkpoints, before: str, tree: str, undone: str = "") -> 
     found = checkpoints.changes(before, tree)
     boundaries, kept = Boundaries(checkpoints.root), {}
     written = {each.path: each.blob for each in checkpoints.changes(tree, undone)} if undone else {}
-    removed = [each.path for each in found if each.mode is None and written.get(each.path) != each.old_blob]
-    ignored = checkpoints.ignored([path for path in removed if not boundaries.behind_link(path)], tree)
+    files = (each for each in found if not each.is_folder)
+    removed = [each.path for each in files if each.mode is None and written.get(each.path) != each.old_blob]
+    after = checkpoints.folders(tree)
+    gone = checkpoints.folders(before) - after
+    about = checkpoints.about(before)
+    empty = gone & about.empty if about is not None else set()
+    if checkpoints.about(tree) is None:  # version 1.0 did not record whether they existed
+        gone -= empty
+    empty -= checkpoints.folders(undone) if undone else set()
+    asked = [path for path in (*removed, *empty) if not boundaries.behind_link(path)]
+    ignored = checkpoints.ignored(asked, empty, tree)
     for change in found:
         if boundaries.repository(change.path) is not None or boundaries.is_repository(change.path):
             kept[change.path] = _OWN_REPOSITORY
         elif change.path in ignored and change.mode is None:
             kept[change.path] = "ignored by git"
-    after = checkpoints.folders(tree)
-    gone = checkpoints.folders(before) - after
-    if checkpoints.about(tree) is None and (about := checkpoints.about(before)) is not None:
-        gone -= about.empty  # version 1.0 did not record whether they existed
-    folders = sorted(gone, key=lambda folder: (-folder.count("/"), folder))
+    folders = sorted(gone - ignored, key=lambda folder: (-folder.count("/"), folder))
     return Plan(before, tree, tuple(each for each in found if each.path not in kept), kept, tuple(folders))
 
 
