@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -82,23 +81,23 @@ class Hooks:
 
     async def session_shutdown(self, event: SessionShutdownEvent, ctx: PiContext) -> None:
         """End what the session has left running, undo what it changed, and remove the session's temporary files."""
-        from pi_sandbox._state import close_sandbox, other_folders
+        from pi_sandbox._state import close_sandbox, open_sandbox, other_folders
 
-        with suppress(PiError):
-            sandbox = _sandbox(ctx)
-            if sandbox is not None and event.reason == "reload":
-                self._report(ctx, await sandbox.check())
-                return
-            if sandbox is not None:
-                self._report(ctx, await sandbox.finish(other_folders(ctx.session.id)))
+        sandbox = open_sandbox(ctx.session.id)
+        if sandbox is not None and event.reason == "reload":
+            self._report(ctx, await sandbox.check())
+            return
+        if sandbox is not None:
+            self._report(ctx, await sandbox.finish(other_folders(ctx.session.id)))
         close_sandbox(ctx.session.id)
 
     async def agent_end(self, _event: AgentEndEvent, ctx: PiContext) -> None:
         """Undo changes to protected files that no call has been found to make."""
-        with suppress(PiError):
-            sandbox = _sandbox(ctx)
-            if sandbox is not None:
-                self._report(ctx, await sandbox.settled())
+        from pi_sandbox._state import open_sandbox
+
+        sandbox = open_sandbox(ctx.session.id)
+        if sandbox is not None:
+            self._report(ctx, await sandbox.settled())
 
     def _report(self, ctx: PiContext, undone: Sequence[Undone]) -> None:
         """Report changes that were found while no call ended; the model reads it with its next result."""

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from pi_sandbox._options import Options
     from pi_sandbox._policy import Policy
 
-__all__ = ["Changes", "Sandbox", "close_sandbox", "other_folders", "sandbox_of"]
+__all__ = ["Changes", "Sandbox", "close_sandbox", "open_sandbox", "other_folders", "sandbox_of"]
 
 
 _RELAY_PORT = 3128
@@ -72,10 +72,11 @@ class Sandbox:
     def __init__(
         self, options: Options, cwd: str, agent_dir: str, env: Mapping[str, str], names: Sequence[str] = ()
     ) -> None:
+        engine = _engine(options.mode)
         self.options = options
         self._temp = tempfile.TemporaryDirectory(prefix="pi-sandbox-")
         self._private = tempfile.TemporaryDirectory(prefix="pi-sandbox-proxy-")
-        self.engine: Engine = _engine(options.mode).with_calls(self._private.name)
+        self.engine: Engine = engine.with_calls(self._private.name)
         self._proxy: Proxy | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._way: Way | None = None
@@ -286,6 +287,11 @@ def sandbox_of(ctx: PiContext) -> Sandbox | None:
         close_sandbox(ctx.session.id)
         _sandboxes()[ctx.session.id] = known
     return known
+
+
+def open_sandbox(session_id: str) -> Sandbox | None:
+    """Return the sandbox that a session has, whether or not its present settings ask for it; None for none."""
+    return _sandboxes().get(session_id)
 
 
 def close_sandbox(session_id: str) -> None:
