@@ -37,7 +37,7 @@ def _naming_exit(plugin: str) -> Iterator[None]:
         if running and (os.getpid(), get_ident()) == caller:
             how = f"Plugin {plugin!r} ended pi while it was loaded: it called os._exit({status!r})"
             with suppress(OSError):
-                os.write(2, f"Error: {how}. The next start leaves it out; --disable does it now.\n".encode())
+                os.write(2, f"Error: {how}. The next start leaves it out.\n".encode())
         leave(status)
 
     os._exit = named_exit

@@ -44,7 +44,7 @@ EXTRAS = {"mcp": "mcp", "models": "local"}
 _SHORTEST = 4
 """Characters of a word that can be a misspelt subcommand; shorter ones are too often near to one."""
 
-_NEAR = 0.8
+_NEAR = 0.82
 """Similarity of a misspelt word and the subcommand that was meant, between 0 and 1."""
 
 _INTERRUPTED = 130
