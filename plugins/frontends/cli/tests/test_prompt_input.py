@@ -87,14 +87,14 @@ def test_what_follows_two_dashes_is_a_message(fake):
 def test_what_only_looks_like_a_subcommand_is_a_message(fake):
     assert prompt_of(fake, "-p", "plugins") == "plugins"
     assert prompt_of(fake, "plugins", "-p") == "plugins"
-    assert prompt_of(fake, "pluginz") == "pluginz"
+    assert prompt_of(fake, "plugs") == "plugs"
     assert prompt_of(fake, "plugins are great") == "plugins are great"
 
 
 def test_a_word_that_is_no_subcommand_is_a_message_behind_any_options(fake):
-    done = fake.run("-a", "pluginz", "--model=fake/echo")
+    done = fake.run("-a", "harbours", "--model=fake/echo")
 
-    assert (done.returncode, done.stdout) == (0, "pluginz\n")
+    assert (done.returncode, done.stdout) == (0, "harbours\n")
 
 
 def test_messages_are_sent_one_after_another_and_the_last_answer_is_printed(fake):

@@ -400,7 +400,16 @@ def test_a_word_close_to_a_subcommand_is_refused_with_the_way_to_send_it(fake, a
 
 @pytest.mark.parametrize(
     "arguments",
-    [["--", "instal"], ["instal the plugin"], ["-p", "instal"], ["hello"], ["watch", "it"], ["web's", "x"], ["wb"], ["explain", "it"]],
+    [
+        ["--", "instal"],
+        ["instal the plugin"],
+        ["-p", "instal"],
+        ["hello"],
+        ["watch", "it"],
+        ["web's", "x"],
+        ["wb"],
+        ["explain", "it"],
+    ],
 )
 def test_other_first_words_are_prompts(fake, arguments):
     done = fake.run("--model", "fake/echo", *arguments)
