@@ -78,7 +78,7 @@ def test_there_are_commands_to_check() -> None:
     assert len(COMMANDS) > 100
 
 
-@pytest.mark.parametrize(("page", "command"), COMMANDS, ids=[f"{page}: {command}" for page, command in COMMANDS])
+@for_each(("page", "command"), COMMANDS)
 def test_commands_have_options_and_subcommands_that_exist(page: str, command: str, host: PluginHost) -> None:
     del page
     arguments = shlex.split(command)[1:]

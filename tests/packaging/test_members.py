@@ -7,9 +7,8 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from pi_core.host.records import DEFAULT_PLUGINS
+from pi_testing import for_each
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -27,7 +26,7 @@ GLOBS = WORKSPACE["tool"]["uv"]["workspace"]["members"]
 FOLDERS = sorted(file.parent for glob in GLOBS for file in ROOT.glob(f"{glob}/pyproject.toml"))
 MEMBERS = {folder: load(folder) for folder in FOLDERS}
 
-each_member = pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+each_member = for_each("folder", FOLDERS)
 
 
 def package_of(folder: Path) -> str:

@@ -29,7 +29,7 @@ CONTRACT = """anthropic openai openai-codex azure-openai-responses google google
     qwen-token-plan-individual-cn cohere""".split()
 LEVELS = {"off", "minimal", "low", "medium", "high", "xhigh", "max"}
 
-each_provider = pytest.mark.parametrize("info", INFOS.values(), ids=list(INFOS))
+each_provider = for_each("info", INFOS.values())
 
 
 def model(reference):
