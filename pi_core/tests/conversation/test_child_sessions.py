@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from pi_core import PluginHost, SessionManager, Settings
+from pi_core.wire import is_on_wire, to_wire
 from pi_hookspecs import PiError, ToolContext, ToolResult, UsageEntry, hookimpl, tool
 from pi_testing import stall, text, tool_call, usage
 
@@ -114,7 +115,13 @@ async def test_subscribers_and_plugins_follow_a_child_from_start_to_end(session_
         ("child_session_update", "running", 30, session.session_id),
         ("child_session_end", "done", 30, session.session_id),
     ]
-    assert [event.type for event in recorder.events if event.type in KINDS] == list(KINDS)
+    lines = [to_wire(event) for event in recorder.events if event.type in KINDS and is_on_wire(event)]
+    assert [(line["type"], line["child"]["status"]) for line in lines] == [
+        ("child_session_start", "running"),
+        ("child_session_update", "running"),
+        ("child_session_end", "done"),
+    ]
+    assert {"id", "usage", "status"} <= set(lines[0]["child"])
 
 
 @pytest.mark.parametrize(("how", "kept"), [("pays", 0), ("forgets", 1), ("fails", 1)])

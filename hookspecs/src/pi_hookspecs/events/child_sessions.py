@@ -19,7 +19,6 @@ class ChildSessionStartEvent(ReprMixin):
     """A child session has started."""
 
     type: ClassVar[Literal["child_session_start"]] = "child_session_start"
-    on_wire: ClassVar[bool] = False
     child: ChildSession
 
 
@@ -28,7 +27,6 @@ class ChildSessionUpdateEvent(ReprMixin):
     """A child session has received another answer, and its usage has grown."""
 
     type: ClassVar[Literal["child_session_update"]] = "child_session_update"
-    on_wire: ClassVar[bool] = False
     child: ChildSession
 
 
@@ -37,5 +35,4 @@ class ChildSessionEndEvent(ReprMixin):
     """A child session has ended; ``child.status`` says how."""
 
     type: ClassVar[Literal["child_session_end"]] = "child_session_end"
-    on_wire: ClassVar[bool] = False
     child: ChildSession

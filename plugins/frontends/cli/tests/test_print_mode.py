@@ -292,6 +292,16 @@ def test_the_newcomers_first_command_answers_correctly(pi):
     assert all(line.startswith("→ ") for line in done.stderr.splitlines())
 
 
+@pytest.mark.parametrize("mode", [(), ("--mode", "json")])
+def test_a_command_that_fails_makes_the_exit_code_1(pi, mode):
+    (pi.agent_dir / "settings.json").write_text('{"agents": {"enabled": true}}')
+
+    done = pi.run(*mode, "--model", "offline/rules", "-p", "/agents apply 01234567")
+
+    assert done.returncode == 1
+    assert "A worktree needs a git repository" in done.stderr
+
+
 def test_an_empty_answer_is_reported(fake):
     done = fake.run("--model", "fake/silent", "-p", "hi")
 

@@ -444,6 +444,16 @@ async def test_the_end_of_the_session_stops_agents_in_the_background(pi_session,
     assert '"kind":"agent:general"' in pi_session.session_file.read_text().replace(" ", "")
 
 
+async def test_an_agent_that_the_end_of_the_session_stops_is_named(pi_session, script, fake_ui):
+    member_id = await start_in_background(pi_session, script, lambda _: stall())
+    await script.stalled()
+    await pi_session.dispose()
+
+    (notice,) = [each for each in fake_ui.notices if member_id in each.message]
+    assert notice.level == "warning"
+    assert "was still working and was stopped, because the session ended" in notice.message
+
+
 async def test_an_agent_that_is_stopped_while_its_session_starts_asks_no_model(pi_session, script):
     stopping = []
 

@@ -1,6 +1,7 @@
 """The front end ``json``: prints the session's header, then every event, one JSON line each.
 
-Nothing else is written to stdout. All prompts are sent; the exit code is 1 when the last answer failed or was aborted.
+Nothing else is written to stdout. All prompts are sent; the exit code is 1 when the last answer failed or was
+aborted, or a command failed.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ class _JsonRun(PromptRun):
         """Return the session's exit code, and report on stderr why the last answer failed."""
         last = self.session.last_answer()
         if not has_failed(last):
-            return 0
+            return super().finished()
         self.report_failure(last)
         return self.session.exit_code
 

@@ -65,7 +65,7 @@ class PrintRun(PromptRun, EventRows):
             self.screen.answer(last.text)
         if last is not None and not last.text.strip() and not last.tool_calls:
             self.warn(_EMPTY)
-        return 0
+        return super().finished()
 
     # Events
 

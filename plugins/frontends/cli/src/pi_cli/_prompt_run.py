@@ -6,7 +6,7 @@ Each front end handles events and answers itself; warnings go to stderr, each on
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from pi_cli._event_rows import Notices
 from pi_cli._report import trace_line
@@ -44,6 +44,7 @@ class PromptRun(Notices):
         super().__init__(screen, verbose=options.verbose)
         self.session = session
         self.options = options
+        self.command_failed = False
 
     # For the front end
 
@@ -57,7 +58,7 @@ class PromptRun(Notices):
 
     def finished(self) -> int:
         """Handle the end of the last prompt; return the exit code."""
-        return 0
+        return int(self.command_failed)
 
     def user_interface(self) -> tuple[UserInterface, bool]:
         """Return the user interface for plugins, and whether there is a user."""
@@ -119,6 +120,11 @@ class PromptRun(Notices):
         return True
 
     # Notices
+
+    def on_extension_error(self, event: Any) -> None:
+        """Warn about a plugin that failed; a command that failed makes the exit code 1."""
+        self.command_failed = self.command_failed or event.event == "command"
+        super().on_extension_error(event)
 
     def notify(self, message: str, level: NoticeLevel = "info") -> None:
         """Write a notice to stderr."""

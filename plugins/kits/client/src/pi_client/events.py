@@ -17,6 +17,8 @@ _PLACE = {"contentIndex": INTEGER}
 _SUMMARY_RETRY = {"source": choice("compaction", "branchSummary"), "reason?": _REASON}
 _CALL = {"toolCallId": TEXT, "toolName": TEXT}
 
+_CHILD = object_with("id", "status", "usage")
+
 Fields = dict[str, Kind]
 """Fields by name; a name that ends in ``?`` may be absent."""
 
@@ -50,6 +52,9 @@ EVENTS: dict[str, Fields] = {
     "session_info_changed": {"name?": TEXT},
     "thinking_level_changed": {"level": LEVEL},
     "bash_execution_update": {"id?": _ANY, "delta": TEXT},
+    "child_session_start": {"child": _CHILD},
+    "child_session_update": {"child": _CHILD},
+    "child_session_end": {"child": _CHILD},
     "compaction_start": {"reason": _REASON},
     "compaction_end": {
         "reason": _REASON,

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["Crew"]
 
 _ENDS = {"done": "is done", "failed": "has failed", "stopped": "was stopped"}
+_SESSION_ENDED = "The session ended"
 _DESCRIPTION = 60
 """Maximum characters of a description that is derived from the prompt."""
 
@@ -148,7 +149,7 @@ class Crew:
 
     async def close(self) -> None:
         """Stop every agent, and wait until all have ended."""
-        self.stop_all("The session ended")
+        self.stop_all(_SESSION_ENDED)
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     # One agent
@@ -202,7 +203,9 @@ class Crew:
             await self._work(member, ctx)
         finally:
             self._show_status(ctx)
-        if member.why == "The session ended":
+        if member.why == _SESSION_ENDED:
+            name = f"{member.id} ({member.name}: {member.description})"
+            ctx.ui.notify(f"The agent {name} was still working and was stopped, because the session ended.", "warning")
             return
         text = f"The agent {member.id} ({member.name}: {member.description}) {_ENDS.get(member.state, 'ended')}."
         ctx.ui.notify(text, "info" if member.state == "done" else "warning")
