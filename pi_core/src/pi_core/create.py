@@ -13,7 +13,7 @@ from pi_core.conversation.hook_bridge import HookBridge
 from pi_core.conversation.plugin_scope import PluginScope
 from pi_core.conversation.prompt_gate import PromptGate
 from pi_core.conversation.resources import report_problems
-from pi_core.conversation.restore import append_initial_settings, report_interruption, restored_level, restored_model
+from pi_core.conversation.restore import append_initial_settings, restore_interrupted, restored_level, restored_model
 from pi_core.conversation.runtime import FrontEnd, Runtime, report_plugin_error
 from pi_core.conversation.system_prompts import SystemPrompts
 from pi_core.conversation.toolbox import READ_ONLY_TOOLS, Toolbox
@@ -179,7 +179,7 @@ def create_agent_session(
     level = thinking_level or restored_level(session_manager) or _default_level(settings)
     level = clamp_thinking_level(model, level)
     append_initial_settings(session_manager, model, level)
-    report_interruption(session_manager)
+    restore_interrupted(session_manager)
     runtime = build_runtime(
         host=host,
         settings=settings,

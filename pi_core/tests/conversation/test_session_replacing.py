@@ -195,6 +195,24 @@ async def test_a_conversation_comes_back_with_its_thinking_level_and_is_not_chan
     assert Path(stored_before).read_bytes() == before
 
 
+async def test_the_stored_result_of_an_interrupted_call_is_used_when_a_conversation_is_resumed(session_of, stored):
+    session = session_of(session_manager=stored())
+    manager = session.session_manager
+    manager.append_message(UserMessage(content="look around"))
+    calls = tuple(ToolCall(id=each, name="task") for each in ("a", "b", "c"))
+    manager.append_message(AssistantMessage(content=calls, api="a", provider="p", model="m", stop_reason="toolUse"))
+    content = [{"type": "text", "text": "Found it."}]
+    manager.append_custom_entry("finished_call", {"toolCallId": "b", "toolName": "task", "content": content})
+    manager.append_custom_entry("finished_call", {"toolCallId": "c", "content": 3})
+    file = manager.file
+    await session.new_session()
+
+    await session.switch_session(file)
+
+    assert [(each.tool_call_id, each.text) for each in session.messages[2:]] == [("b", "Found it.")]
+    assert any("tool calls without results: task, task." in notice for notice in manager.notices)
+
+
 async def test_interrupted_tool_calls_are_reported_when_a_conversation_is_resumed(session_of, script, stored):
     session = session_of(session_manager=stored())
     manager = session.session_manager

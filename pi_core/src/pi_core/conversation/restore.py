@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from pi_hookspecs import THINKING_LEVELS, PiError
+from pi_hookspecs import THINKING_LEVELS, PiError, ToolResultMessage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,12 +17,13 @@ if TYPE_CHECKING:
 __all__ = [
     "append_initial_settings",
     "append_loaded_tools",
-    "report_interruption",
+    "restore_interrupted",
     "restored_level",
     "restored_model",
     "restored_tools",
 ]
 
+FINISHED_CALL = "finished_call"
 LOADED_TOOLS = "loaded_tools"
 """``customType`` of entries that record the active deferred tools from there on: ``{"names": [...]}``."""
 
@@ -75,12 +77,37 @@ def restored_tools(session: SessionManager) -> tuple[str, ...]:
     return tuple(name for name in names if isinstance(name, str)) if isinstance(names, list) else ()
 
 
-def report_interruption(session: SessionManager) -> None:
-    """Add a notice about tool calls that were interrupted when the program was killed."""
+def restore_interrupted(session: SessionManager) -> bool:
+    """Append the stored results of calls that were interrupted when the program was killed; return whether there are.
+
+    A tool whose result must not be lost while other calls of the same answer still run stores it as an entry
+    ``finished_call``. A notice names the calls without one.
+    """
     calls = session.interrupted_tool_calls()
-    if calls:
-        names = ", ".join(call.name for call in calls)
+    if not calls:
+        return False
+    stored = _finished_calls(session)
+    restored = [stored[call.id] for call in calls if call.id in stored]
+    for message in restored:
+        session.append_message(message)
+    lost = ", ".join(call.name for call in calls if call.id not in stored)
+    if lost:
         session.notice(
-            f"The session ends in tool calls without results: {names}. They were interrupted and are not run again;"
+            f"The session ends in tool calls without results: {lost}. They were interrupted and are not run again;"
             " what they did until then is not known. The model is told that there is no result."
         )
+    return bool(restored)
+
+
+def _finished_calls(session: SessionManager) -> dict[str, ToolResultMessage]:
+    """Return the results in the entries ``finished_call`` of the branch, by the id of their call."""
+    from pi_core.wire import from_wire
+
+    found: dict[str, ToolResultMessage] = {}
+    for entry in session.get_branch().of_type("custom"):
+        data = getattr(entry, "data", None)
+        if getattr(entry, "custom_type", None) == FINISHED_CALL and isinstance(data, dict):
+            with suppress(PiError):  # another program may have written it
+                message = from_wire({**data, "role": "toolResult"}, ToolResultMessage)
+                found[message.tool_call_id] = message
+    return found

@@ -14,7 +14,7 @@ from attrs import frozen
 import pi_hookspecs  # as in compaction.py
 from pi_core.conversation.offered_tools import OfferedTools
 from pi_core.conversation.resources import discover_resources
-from pi_core.conversation.restore import append_initial_settings, report_interruption, restored_level, restored_model
+from pi_core.conversation.restore import append_initial_settings, restore_interrupted, restored_level, restored_model
 from pi_hookspecs import UserError, UserMessage, text_of
 
 if TYPE_CHECKING:
@@ -201,8 +201,8 @@ class SessionSwitcher:
         runtime = self._runtime
         if reason == "new":
             return
-        if reason == "resume":
-            report_interruption(runtime.manager)
+        if reason == "resume" and restore_interrupted(runtime.manager):
+            self._take_branch()
         model = restored_model(runtime.manager, runtime.models)
         current = runtime.agent.state.model
         if model is not None and (current is None or model.reference != current.reference):

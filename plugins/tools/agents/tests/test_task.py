@@ -502,7 +502,8 @@ async def until(condition):
 
 
 def records(session):
-    return [each.data for each in session.ctx.session.entries() if isinstance(each, CustomEntry)]
+    custom = (each for each in session.ctx.session.entries() if isinstance(each, CustomEntry))
+    return [each.data for each in custom if each.custom_type == "agent"]
 
 
 def running(session):

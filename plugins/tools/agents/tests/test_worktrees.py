@@ -51,6 +51,11 @@ def repository(tmp_path):
     return tmp_path
 
 
+def records(session):
+    custom = (each for each in session.ctx.session.entries() if isinstance(each, CustomEntry))
+    return [each.data for each in custom if each.custom_type == "agent"]
+
+
 def state(folder):
     """What git knows of the user's own work: HEAD, branch, index, stash."""
     return [
@@ -132,7 +137,7 @@ async def test_two_agents_work_at_once_and_their_work_is_merged(repository, pi_s
     await pi_session.prompt("begin")
     before = state(repository)
     (repository / "tide.py").write_text((repository / "tide.py").read_text().replace("line 9\n", "my line 9\n"))
-    ids = [each.data["id"] for each in pi_session.ctx.session.entries() if isinstance(each, CustomEntry)]
+    ids = [each["id"] for each in records(pi_session)]
     fake_ui.answers(True, True)
     for each in ids:
         await pi_session.prompt(f"/agents apply {each}")
@@ -268,7 +273,7 @@ async def test_an_aborted_agents_work_is_kept(repository, pi_session, script):
     await pi_session.abort()
     await prompt
 
-    (record,) = (each.data for each in pi_session.ctx.session.entries() if isinstance(each, CustomEntry))
+    (record,) = records(pi_session)
     assert record["status"] == "stopped"
     assert git(repository, "show", f"pi/{record['id']}:x.txt") == "x"
 

@@ -10,7 +10,7 @@ from pi_agents._kind import KIND
 from pi_agents._member import ENTRY, Member
 from pi_agents._roster import roster
 from pi_agents._settings import max_parallel
-from pi_hookspecs import CustomEntry, CustomMessage, PiError, ToolResult, UnknownName, UserError
+from pi_hookspecs import CustomEntry, CustomMessage, PiError, ToolResult, ToolResultMessage, UnknownName, UserError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -172,7 +172,23 @@ class Crew:
         finally:
             member.ended.set()
             self.pi.append_entry(ENTRY, member.record())
+        if not member.background:
+            self._keep(member.result, member, ctx.call_id)
         return member.result
+
+    def _keep(self, result: ToolResult, member: Member, call_id: str) -> None:
+        """Store a result and its cost while other calls still run: if pi is killed, a resumed session has them."""
+        from pi_core.wire import to_wire
+
+        message = ToolResultMessage(
+            tool_call_id=call_id,
+            tool_name="task",
+            content=result.content,
+            details=result.details,
+            is_error=result.is_error,
+            usage=member.usage,
+        )
+        self.pi.append_entry("finished_call", to_wire(message))
 
     @asynccontextmanager
     async def _place(self, member: Member, places: int) -> AsyncIterator[None]:
