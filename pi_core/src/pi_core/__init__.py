@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pi_core.conversation import AgentSession
     from pi_core.conversation.answer import Answer
     from pi_core.conversation.model_selection import ScopedModel
-    from pi_core.conversation.output_types import OutputType, output_converter
+    from pi_core.conversation.structured_output import OutputType, output_converter
     from pi_core.conversation.usage_limits import UsageLimits
     from pi_core.create import create_agent_session
     from pi_core.hooks.dispatcher import HookDispatcher, Timeouts
@@ -56,7 +56,7 @@ _HOMES = {
     "agent.agent": "Agent AgentState",
     "conversation": "AgentSession",
     "conversation.model_selection": "ScopedModel",
-    "conversation.output_types": "OutputType output_converter",
+    "conversation.structured_output": "OutputType output_converter",
     "conversation.usage_limits": "UsageLimits",
     "models.auth_storage": "AuthStorage",
     "conversation.answer": "Answer",

@@ -289,8 +289,7 @@ def _message_tokens(message: AgentMessage) -> int:
 def _keep_bill(session: AgentSession) -> None:
     """Record what the plugins of a stored session cost; nothing is recorded for a session in memory."""
     if session.session_manager.is_persisted:
-        from pi_core.conversation.bill import Bill
-        from pi_core.conversation.bill_file import keep_bill
+        from pi_core.conversation.bill import Bill, keep_bill
 
         keep_bill(session, Bill(session))
 

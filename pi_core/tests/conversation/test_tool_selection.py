@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pi_core.conversation.tool_selection import ToolSelection
+from pi_core.conversation.toolbox import ToolSelection
 from pi_testing import for_each
 
 KNOWN = ["read", "bash", "edit", "write", "grep", "find", "ls", "git_log", "git_diff"]

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from pi_core import create_agent_session
-from pi_core.host.audit_events import deed_of
-from pi_core.host.watch import is_stated
+from pi_core.host.watch import deed_of, is_stated
 from pi_testing import for_each, text, tool_call
 
 SOURCE = """

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pi_core.plugin_api.form_dialogs import ask_fields
-from pi_core.plugin_api.form_values import problem_of, read_text
+from pi_core.plugin_api.forms import ask_fields, problem_of, read_text
 from pi_hookspecs import AbortController, FormField, FormOption, UserError
 from pi_testing import FakeUI, for_each
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from pi_core import ModelRegistry, PluginHost, Settings
 from pi_core.models.auth_storage import AuthStorage
-from pi_core.plugin_api.clean_stream import CleanStream
+from pi_core.plugin_api.clean_lines import CleanStream
 from pi_core.plugin_api.secrets import PluginSecrets
 from pi_hookspecs import PiError, PluginError, SecretValues, UserError, hookimpl
 

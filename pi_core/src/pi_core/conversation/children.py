@@ -1,8 +1,4 @@
-"""``Children``: the sessions that plugins create for a conversation, and how their usage is accounted for.
-
-The usage of a child session is spent, however the session ends. The result of the tool call for which it works may
-contain its usage; otherwise the conversation gets a ``usage`` entry.
-"""
+"""``Children``: the sessions that plugins create for a conversation, and how their usage is accounted for."""
 
 from __future__ import annotations
 
@@ -12,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Literal
 from attrs import define, evolve
 
 import pi_hookspecs  # rare classes are loaded when a child is created
-from pi_core.conversation.helper_session import create_helper
 from pi_core.session import SessionManager
 from pi_core.session.lookup import new_header
 from pi_hookspecs import ChildSession, PiError, ToolResultMessage, Usage
@@ -23,9 +18,58 @@ if TYPE_CHECKING:
 
     from pi_core.conversation.lifecycle import Lifecycle
     from pi_core.conversation.runtime import Runtime
+    from pi_core.plugin_api.port import HelperSession
     from pi_hookspecs import AbortSignal, MessageEndEvent, Model
 
-__all__ = ["Children"]
+__all__ = ["Children", "create_helper"]
+
+MAX_DEPTH = 4
+"""Maximum nesting of helpers; otherwise a helper that starts itself through its tools would recurse endlessly."""
+
+
+def create_helper(parent: Runtime, options: Mapping[str, Any], signal: AbortSignal | None) -> HelperSession:
+    """Return a session in memory with its parent's plugins, models, settings, folder and model.
+
+    Args:
+        parent: The conversation whose plugin creates the helper.
+        options: Options of ``create_agent_session``. They take precedence over the parent's values, but tools that are
+            excluded in the parent are also excluded in the helper.
+        signal: An abort signal that also aborts the helper.
+
+    Raises:
+        PiError: The helper would be nested too deeply, or ``signal`` is aborted.
+    """
+    from pi_core.session import SessionManager
+
+    front_end, state = parent.front_end, parent.agent.state
+    if front_end.depth >= MAX_DEPTH:
+        raise PiError(
+            f"Helpers may be {MAX_DEPTH} deep, and this one would be deeper. Give it no tools that make helpers."
+        )
+    if signal is not None and signal.aborted:
+        raise PiError(signal.reason or "Operation aborted")
+    cwd = options.get("cwd", parent.cwd)
+    inherited: dict[str, Any] = {
+        "cwd": cwd,
+        "host": parent.host,
+        "settings": parent.settings,
+        "model_registry": parent.models,
+        "model": state.model,
+        "thinking_level": state.thinking_level,
+        "ui": front_end.ui if front_end.has_ui else None,
+        "mode": front_end.mode,
+        "flags": front_end.flags,
+        "deps": front_end.deps,
+    }
+    if "session_manager" not in options:
+        inherited["session_manager"] = SessionManager.in_memory(cwd)
+    excluded = (*parent.toolbox.excluded, *options.get("exclude_tools", ()))  # what the user excluded stays excluded
+    helper: Any = parent.create_session(**{**inherited, **options, "exclude_tools": excluded})
+    helper.runtime.front_end.depth = front_end.depth + 1
+    if signal is not None:
+        signal.on_abort(lambda: helper.parts.lifecycle.request_abort(signal.reason or "Operation aborted"))
+    session: HelperSession = helper
+    return session
 
 
 @define(eq=False)

@@ -12,9 +12,9 @@ from pi_core.conversation.commands import PluginCommands
 from pi_core.conversation.lifecycle import Lifecycle
 from pi_core.conversation.message_queue import MessageQueue
 from pi_core.conversation.offered_tools import OfferedTools
-from pi_core.conversation.prompt_record import PromptRecord
 from pi_core.conversation.retry import Retry
 from pi_core.conversation.run_events import RunEvents
+from pi_core.conversation.system_prompts import PromptRecord
 from pi_core.conversation.turn import PromptTurns
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pi_core.plugin_api.components import Components
     from pi_core.plugin_api.event_bus import Bus
     from pi_core.plugin_api.mcp_servers import McpServers
-    from pi_core.plugin_api.port_values import HelperSession
+    from pi_core.plugin_api.port import HelperSession
     from pi_core.plugin_api.ui_prompts import UIPrompts
     from pi_core.session import SessionManager
     from pi_hookspecs import (

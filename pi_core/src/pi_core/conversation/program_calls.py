@@ -1,21 +1,134 @@
-"""Prompts of programs: ``ask`` for an answer as a value, ``stream`` for its events."""
+"""Prompts of programs: their options, ``ask`` for an answer as a value, ``stream`` for its events."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+from attrs import evolve
 
-    from pi_core.conversation.answer import Answer
+from pi_core.conversation.answer import Answer
+from pi_core.conversation.usage_limits import UsageLimits, UsageMeter
+from pi_core.session.context import entry_message
+from pi_hookspecs import Aborted, InvalidOutput, PiError, RequestFailed, UserMessage
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+
     from pi_core.conversation.lifecycle import Lifecycle
     from pi_core.conversation.runtime import Runtime
     from pi_core.conversation.streaming import PromptFeed, PromptStream
+    from pi_core.conversation.structured_output import OutputFormat
     from pi_core.conversation.turn import PromptTurns
-    from pi_core.conversation.usage_limits import UsageLimits
-    from pi_hookspecs import ImageContent
+    from pi_core.session import SessionManager
+    from pi_hookspecs import AgentMessage, AssistantMessage, ImageContent, StreamOptions
 
-__all__ = ["ProgramCalls"]
+__all__ = ["ProgramCalls", "PromptCall", "ask"]
+
+
+class PromptCall:
+    """One call of a program, which may take several prompts of the session.
+
+    Args:
+        limits: The usage limits.
+        output: The format of the answer; None for text.
+
+    Attributes:
+        meter: The usage so far.
+    """
+
+    def __init__(self, limits: UsageLimits | None = None, output: OutputFormat | None = None) -> None:
+        self.meter = UsageMeter(limits or UsageLimits())
+        self.output = output
+
+    def instruct(self, system_prompt: str) -> str:
+        """Return the system prompt with the instruction about the output format."""
+        return system_prompt if self.output is None else system_prompt + self.output.instruction
+
+    def options(self, options: StreamOptions) -> StreamOptions:
+        """Return the options of a request of the conversation."""
+        return options if self.output is None else evolve(options, output_schema=self.output.schema)
+
+    def add(self, message: AgentMessage) -> None:
+        """Count the usage of a message of the conversation."""
+        self.meter.add(getattr(message, "usage", None))
+
+    def raise_if_exceeded(self) -> None:
+        """Raise if a limit stopped the call.
+
+        Raises:
+            UsageLimitExceeded: A limit stopped the call.
+        """
+        if self.meter.exceeded is not None:
+            raise self.meter.exceeded
+
+
+async def ask(
+    prompt: Callable[[PromptCall], Awaitable[AssistantMessage | None]],
+    follow_up: Callable[[UserMessage, PromptCall], Awaitable[AssistantMessage | None]],
+    manager: SessionManager,
+    output_type: Any,
+    limits: UsageLimits | None,
+) -> Answer[Any]:
+    """Return the answer to a prompt; see ``AgentSession.ask``.
+
+    Args:
+        prompt: Sends the prompt, as part of a call.
+        follow_up: Sends another message in the same call.
+        manager: The conversation.
+        output_type: The type of the answer's data; None or ``str`` for its text.
+        limits: Limits for all requests of the call.
+    """
+    output = _format_of(output_type)
+    call, begin = PromptCall(limits, output), manager.get_leaf_id()
+    answer = await prompt(call)
+    if answer is None and output is not None:
+        raise PiError("A command or a plugin handled the prompt, so that there is no answer with data")
+    text = "" if answer is None else _text_of(answer)
+    value: Any = text
+    if output is not None:
+        try:
+            value = output.value_of(text)
+        except InvalidOutput as error:
+            answer = await follow_up(UserMessage(content=output.correction(error)), call)
+            text = "" if answer is None else _text_of(answer)
+            value = _corrected_value(output, text)
+    return Answer(text, output=value, usage=call.meter.usage, messages=_messages_since(begin, manager))
+
+
+def _format_of(output_type: Any) -> OutputFormat | None:
+    if output_type is None or output_type is str:
+        return None
+    from pi_core.conversation.structured_output import OutputFormat
+
+    return OutputFormat(output_type)
+
+
+def _text_of(answer: AssistantMessage) -> str:
+    if answer.stop_reason == "aborted":
+        raise Aborted(answer.error_message or "The prompt was aborted")
+    if answer.stop_reason == "error":
+        raise RequestFailed(answer.error_message or "The request to the model failed")
+    return answer.text
+
+
+def _corrected_value(output: OutputFormat, text: str) -> Any:
+    try:
+        return output.value_of(text)
+    except InvalidOutput as error:
+        problem = f"The answer does not fit output_type, not even after it was sent back:\n{error}"
+        raise InvalidOutput(f"{problem}\nThe answer: {text!r:.500}", text=text) from None
+
+
+def _messages_since(begin: str | None, manager: SessionManager) -> list[AgentMessage]:
+    """Return the messages that were appended to the branch after an entry."""
+    messages = []
+    for entry in reversed(manager.get_branch()):
+        if entry.id == begin:
+            break
+        message = entry_message(entry) if entry.type in ("message", "custom_message") else None
+        if message is not None:
+            messages.append(message)
+    return messages[::-1]
 
 
 class ProgramCalls:
@@ -37,8 +150,6 @@ class ProgramCalls:
         self, prompt: str, output_type: Any, images: Sequence[ImageContent], limits: UsageLimits | None
     ) -> Answer[Any]:
         """Answer a prompt and return the answer as a value; see ``AgentSession.ask``."""
-        from pi_core.conversation.ask import ask
-
         turns = self._turns
         await self.wait_for_abandoned_stream()  # its remaining events belong to no answer
         return await ask(
@@ -51,7 +162,6 @@ class ProgramCalls:
 
     def stream(self, prompt: str, images: Sequence[ImageContent], limits: UsageLimits | None) -> PromptStream:
         """Return the events of a prompt; see ``AgentSession.stream``."""
-        from pi_core.conversation.prompt_call import PromptCall
         from pi_core.conversation.streaming import PromptFeed, PromptStream
 
         turns = self._turns

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable
 
     from pi_core.conversation.message_queue import MessageQueue
-    from pi_core.conversation.prompt_record import PromptRecord
     from pi_core.conversation.retry import Retry
     from pi_core.conversation.runtime import Runtime
+    from pi_core.conversation.system_prompts import PromptRecord
     from pi_hookspecs import AbortSignal, AgentEvent
 
 __all__ = ["RunEvents"]

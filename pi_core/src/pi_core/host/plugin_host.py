@@ -355,7 +355,7 @@ class PluginHost:
     ) -> HookDispatcher:
         """Return a new dispatcher over the loaded plugins; each session has its own."""
         from pi_core.hooks.dispatcher import HookDispatcher  # not needed without a session
-        from pi_core.host.deadlines import deadlines_of
+        from pi_core.host.guarded import deadlines_of
 
         return HookDispatcher(
             self._registrar.manager,
@@ -377,13 +377,13 @@ class PluginHost:
         """
         if name not in self.records:
             raise UnknownName("plugin", name, self.records, "pi plugins lists them")
-        from pi_core.host.late import look_again  # rarely needed
+        from pi_core.host.discovery import look_again  # rarely needed
 
         return look_again(self, self.records[name], self._loader, self._index)
 
     def find_more(self) -> None:
         """Find plugins that became importable when the import path was extended; known plugins stay unchanged."""
-        from pi_core.host.late import find_more  # rarely needed
+        from pi_core.host.discovery import find_more  # rarely needed
 
         new = find_more(self)
         self._apply_policy(new)

@@ -18,8 +18,7 @@ from pi_core.plugin_api.callbacks import FunctionRenderer, NoticeHandler
 from pi_core.plugin_api.entries import EntryMethods
 from pi_core.plugin_api.event_bus import PluginEvents
 from pi_core.plugin_api.handles import unbound_session
-from pi_core.plugin_api.pending import BeforeSession, Registration
-from pi_core.plugin_api.registrations import checked
+from pi_core.plugin_api.registrations import BeforeSession, Registration, checked
 from pi_hookspecs import MissingKey, PluginError, Tool
 
 if TYPE_CHECKING:
@@ -28,8 +27,8 @@ if TYPE_CHECKING:
 
     from pi_core.host import PluginHost
     from pi_core.models.registry import ModelRegistry
-    from pi_core.plugin_api.pending import What
     from pi_core.plugin_api.port import ProviderPort, SessionPort
+    from pi_core.plugin_api.registrations import What
     from pi_hookspecs import (
         AbortSignal,
         AssistantMessage,

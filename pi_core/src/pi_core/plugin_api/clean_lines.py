@@ -1,16 +1,12 @@
-"""Redacts secrets in the JSON lines sent to another program: the events of a session, and responses to commands.
-
-A text that is streamed in deltas is held back where a secret may begin, because a secret may be split between two
-deltas. The text held back is sent with a later delta, at the latest before the event that ends the text.
-"""
+"""Redacts secrets in texts that arrive in pieces, and in the JSON lines sent to another program."""
 
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from pi_core.base.mapped_texts import mapped
-from pi_core.plugin_api.clean_stream import CleanStream
 from pi_core.wire import dumps
 from pi_hookspecs import PiError
 
@@ -19,7 +15,57 @@ if TYPE_CHECKING:
 
     from pi_hookspecs import PiContext, SettingsView
 
-__all__ = ["CleanLines"]
+__all__ = ["CleanLines", "CleanStream"]
+
+_HELD = 200
+"""Characters at the end that are held back."""
+_MOST = 16 * 1024
+"""Characters that are held back where no place to cut is found: a longer word or key is cut anywhere."""
+_BREAK = re.compile(r"\s(?=\S*\Z)")
+_KEY_BLOCK = re.compile(r"-----BEGIN (?:(?!-----END [^\n-]{0,80}-----).)*\Z", re.DOTALL)
+"""A block of a key whose last line is not complete yet."""
+
+
+class CleanStream:
+    """Implements ``TextStream``: splits a text only between words, and never inside a value that is redacted.
+
+    Args:
+        clean: Returns a complete text without secrets.
+    """
+
+    def __init__(self, clean: Callable[[str], str]) -> None:
+        self._clean = clean
+        self._held = ""
+
+    def feed(self, piece: str) -> str:
+        """Return the text that may be written now."""
+        self._held += piece
+        cut = self._cut()
+        if not cut:
+            return ""
+        written, self._held = self._held[:cut], self._held[cut:]
+        return self._clean(written)
+
+    def end(self) -> str:
+        """Return the rest."""
+        rest, self._held = self._held, ""
+        return self._clean(rest)
+
+    def _cut(self) -> int:
+        """Return how many of the characters held back may be written; 0 for none."""
+        held = self._held
+        if len(held) <= _HELD:
+            return 0
+        block = _KEY_BLOCK.search(held)
+        end = min(len(held) - _HELD, len(held) if block is None else block.start())
+        whole = self._clean(held)
+        while found := _BREAK.search(held, 0, end):
+            end = found.start()
+            after = found.end()
+            if whole == held or self._clean(held[:after]) + self._clean(held[after:]) == whole:
+                return after
+        return len(held) if len(held) > _MOST else 0
+
 
 _FAILED = "[left out: secrets could not be taken out of it]"
 _GROWING = ("tool_execution_update",)

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import asyncio
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pi_core.hooks.acting import acting_plugin
 from pi_core.hooks.drawing import DrawingGuard, rows_of
 from pi_core.plugin_api.handles import Handle
-from pi_hookspecs import Line, Run
+from pi_hookspecs import Line, Run, ScreenSize
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from pi_core.hooks.containment import Report
     from pi_core.hooks.drawing import DrawingSlot
     from pi_core.plugin_api.handles import Handles
-    from pi_core.plugin_api.line_screen import LineScreen, ShowLines
-    from pi_hookspecs import ComponentFactory, ScreenHandle
+    from pi_hookspecs import ComponentFactory, ScreenHandle, ScreenKind, Theme
 
-__all__ = ["Components", "GuardedComponent"]
+    ShowLines: TypeAlias = Callable[[Sequence[str] | None], None]
 
+__all__ = ["Components", "GuardedComponent", "LineScreen"]
 
 _ANSWER_SECONDS = 2.0
 """Seconds that an ``async`` function, such as a completion, may take."""
@@ -75,8 +77,6 @@ class Components(Handle):
             what: A description for messages; see ``guarded``.
             show: Called with the component's lines whenever they change, and with None once it is removed.
         """
-        from pi_core.plugin_api.line_screen import LineScreen
-
         replaces = self.remove(key, replaced=True)
         screen = self._line_screens[key] = LineScreen(show)
         component = self.guarded(factory, what)(screen)
@@ -227,3 +227,88 @@ def _is_component(thing: object) -> bool:
     except ValueError:  # its signature cannot be inspected
         return True
     return True
+
+
+SIZE = ScreenSize(80, 24)
+
+REFRESH_SECONDS = 0.25
+"""Minimum seconds between two renderings: the lines may be displayed by a program at the other end of a pipe."""
+
+
+class LineScreen:
+    """Implements ``ScreenHandle`` for one component.
+
+    Args:
+        show: Called with the component's lines when they change, with None when it is removed.
+    """
+
+    kind: ScreenKind = "lines"
+    theme: Theme | None = None
+    keybindings: Mapping[str, Sequence[str]] = MappingProxyType({})
+    size = SIZE
+    app: Any = None
+
+    def __init__(self, show: ShowLines) -> None:
+        self._show = show
+        self._component: GuardedComponent | None = None
+        self._lines: list[str] | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._drawn_at = 0.0
+        self._done = False
+        try:
+            self._loop: asyncio.AbstractEventLoop | None = asyncio.get_running_loop()
+        except RuntimeError:  # the calling program has no event loop
+            self._loop = None
+
+    def open(self, component: GuardedComponent) -> None:
+        """Display a component."""
+        self._component = component
+        if self._done:  # the factory has already called ``done``
+            component.dispose()
+        else:
+            self._draw()
+
+    def refresh(self) -> None:
+        """Render the component again, at most four times a second."""
+        if self._loop is None:
+            self._draw()
+        elif not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._draw_soon)
+
+    def done(self, result: Any = None) -> None:
+        """Remove the component."""
+        del result
+        self.close()
+
+    @property
+    def displays(self) -> bool:
+        """Whether the front end currently displays lines of this screen."""
+        return self._lines is not None and not self._done
+
+    def close(self, *, cleared: bool = True) -> None:
+        """Remove the component; ``cleared`` is False if other lines take its place."""
+        if self._done:
+            return
+        self._done = True
+        if self._timer is not None:
+            self._timer.cancel()
+        if self._component is not None:
+            self._component.dispose()
+        if cleared and self._lines is not None:
+            self._show(None)
+
+    def _draw_soon(self) -> None:
+        if self._loop is not None and self._timer is None and not self._done:
+            wait = self._drawn_at + REFRESH_SECONDS - self._loop.time()
+            self._timer = self._loop.call_later(max(wait, 0), self._draw)
+
+    def _draw(self) -> None:
+        self._timer = None
+        if self._component is None or self._done:
+            return
+        lines = [*map(str, self._component.render(SIZE.width))]
+        if self._loop is not None:
+            self._drawn_at = self._loop.time()
+        if lines != self._lines and not self._done:  # a component that fails too often is removed meanwhile
+            self._lines = lines
+            self._show(lines)

@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pi_core.models.registry import ModelRegistry
-    from pi_core.plugin_api.port import SessionPort
-    from pi_core.plugin_api.port_values import HelperSession
+    from pi_core.plugin_api.port import HelperSession, SessionPort
     from pi_core.plugin_api.relay import Relay
     from pi_core.plugin_api.secrets import PluginSecrets
     from pi_core.plugin_api.settings import PluginSettings

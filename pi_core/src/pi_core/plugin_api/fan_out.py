@@ -104,7 +104,7 @@ class FanOutUI:
         self, fields: Sequence[FormField], *, signal: AbortSignal | None = None, **how: Any
     ) -> dict[str, Any] | None:
         """Let a user fill in a form; a client that does not support forms asks for one field at a time."""
-        from pi_core.plugin_api.form_dialogs import ask_form
+        from pi_core.plugin_api.forms import ask_form
 
         answer: dict[str, Any] | None = await self._ask(
             lambda ui, abort: ask_form(ui, fields, signal=abort, **how), signal

@@ -116,7 +116,7 @@ class _PluginUI:
         return Dialog("editor", self._asked("editor", title, self._ui.editor, title, prefill))
 
     def form(self, fields: Sequence[FormField], *, title: str = "", **how: Any) -> Dialog[dict[str, Any] | None]:
-        from pi_core.plugin_api.form_dialogs import ask_form
+        from pi_core.plugin_api.forms import ask_form
 
         ask = partial(ask_form, self._ui, fields, title=title, **how)
         return Dialog("form", self._asked("form", title or None, ask))

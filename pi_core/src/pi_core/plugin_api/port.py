@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
 
 if TYPE_CHECKING:
     import asyncio
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from pi_core.plugin_api.event_bus import Bus
     from pi_core.plugin_api.handles import Handles
     from pi_core.plugin_api.mcp_servers import McpServers
-    from pi_core.plugin_api.port_values import ForkOutcome, HelperSession, PluginMessages, ScopedModel
     from pi_core.plugin_api.registrations import SessionRegistrations
     from pi_core.plugin_api.settings import PluginSettings
     from pi_core.plugin_api.ui_prompts import UIPrompts
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
         CompactionReason,
         Context,
         ContextUsage,
+        CustomMessage,
         Model,
         PiContext,
         PromptPart,
@@ -46,8 +46,69 @@ if TYPE_CHECKING:
         Usage,
         UserInterface,
     )
+    from pi_hookspecs.messages import UserContent
 
-__all__ = ["ProviderPort", "SessionPort"]
+__all__ = ["ForkOutcome", "HelperSession", "PluginMessages", "ProviderPort", "ScopedModel", "SessionPort"]
+
+
+class ScopedModel(Protocol):
+    """A model that the user cycles through."""
+
+    @property
+    def model(self) -> Model:
+        """The model."""
+        ...
+
+
+class ForkOutcome(Protocol):
+    """The result of a fork."""
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether a plugin cancelled it."""
+        ...
+
+    @property
+    def selected_text(self) -> str:
+        """The text of the user message at the fork, for editing."""
+        ...
+
+
+class HelperSession(Protocol):
+    """A session that a plugin created for a helper: the members of ``AgentSession`` that this package uses."""
+
+    async def __aenter__(self) -> Self: ...
+
+    async def __aexit__(self, *_: object) -> None: ...
+
+    async def prompt(self, prompt: str, /) -> AssistantMessage | None:
+        """Send a prompt and return the last answer."""
+        ...
+
+    def subscribe(self, listener: Listener, *types: str) -> Callable[[], None]:
+        """Call a listener with every event of these types; return a function that unsubscribes."""
+        ...
+
+
+class PluginMessages(Protocol):
+    """Sends messages of plugins; awaiting the result waits for the answer."""
+
+    def send_message_of(
+        self,
+        plugin: str,
+        message: CustomMessage,
+        *,
+        trigger_turn: bool,
+        deliver_as: Literal["steer", "followUp", "nextTurn"] | None,
+    ) -> Awaitable[AssistantMessage | None]:
+        """Add a plugin's message to the conversation, see ``PiAPI.send_message``."""
+        ...
+
+    def send_user_message_of(
+        self, plugin: str, content: str | Sequence[UserContent], deliver_as: Literal["steer", "followUp"] | None
+    ) -> Awaitable[AssistantMessage | None]:
+        """Add a message as the user; see ``PiAPI.send_user_message``."""
+        ...
 
 
 class ProviderPort(Protocol):

@@ -1,8 +1,10 @@
-"""The registrations of a session's plugins: made by hooks for every session, or at run time for this session."""
+"""The registrations of a session's plugins: by hooks, at run time, and those queued until there is a session."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
+
+from attrs import frozen
 
 from pi_core.host.kinds import KINDS
 from pi_core.host.registry import Registered
@@ -12,8 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pi_core.host import PluginHost
+    from pi_core.models.registry import ModelRegistry
 
-__all__ = ["SessionRegistrations", "checked"]
+__all__ = ["BeforeSession", "Registration", "SessionRegistrations", "What", "checked"]
 
 
 def checked(hook: str, plugin: str, thing: Any) -> Any:
@@ -74,3 +77,47 @@ class SessionRegistrations:
     def _winner(self, hook: str, name: str, candidates: list[Registered]) -> Registered:
         by_plugin = {each.plugin: each for each in sorted(candidates, key=lambda each: self._host.rank(each.plugin))}
         return by_plugin[self._host.choice(hook, name, [*by_plugin])]
+
+
+PortT = TypeVar("PortT")
+
+What: TypeAlias = tuple[str, str]
+"""A kind and a name, as in ``("command", "todo")``."""
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class BeforeSession:
+    """Implements ``ProviderPort`` while there is no session."""
+
+    host: PluginHost
+    models: ModelRegistry
+
+
+class Registration(Generic[PortT]):
+    """One registration of a plugin, which takes effect now or as soon as there is a session.
+
+    Args:
+        what: The kind and name of the registered object.
+        add: Registers the object and returns a function that removes it.
+        forget: Called when the registration is removed.
+    """
+
+    def __init__(
+        self, what: What, add: Callable[[PortT], Callable[[], None]], forget: Callable[[Registration[Any]], None]
+    ) -> None:
+        self.what = what
+        self._add: Callable[[PortT], Callable[[], None]] | None = add
+        self._forget = forget
+        self._remove: Callable[[], None] | None = None
+
+    def bind(self, port: PortT) -> None:
+        """Register the object unless that was done already: a provider may be registered before the session."""
+        if self._add is not None and self._remove is None:
+            self._remove = self._add(port)
+
+    def remove(self) -> None:
+        """Remove the registration, or cancel a queued one; a second call does nothing."""
+        self._add, take_away, self._remove = None, self._remove, None
+        self._forget(self)
+        if take_away is not None:
+            take_away()

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from pi_core.host import PluginHost
     from pi_core.models.auth_storage import AuthStorage
-    from pi_core.plugin_api.clean_stream import CleanStream
+    from pi_core.plugin_api.clean_lines import CleanStream
     from pi_hookspecs import SettingsView
 
 __all__ = ["PluginSecrets"]
@@ -72,7 +72,7 @@ class PluginSecrets:
 
     def stream(self) -> CleanStream:
         """Return a redactor for a text that arrives in pieces."""
-        from pi_core.plugin_api.clean_stream import CleanStream
+        from pi_core.plugin_api.clean_lines import CleanStream
 
         return CleanStream(self.clean)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from attrs import evolve
 
-from pi_core.conversation.helper_session import MAX_DEPTH, create_helper
+from pi_core.conversation.children import MAX_DEPTH, create_helper
 from pi_core.conversation.toolbox import Toolbox
 from pi_core.create import create_agent_session
 from pi_hookspecs import AbortController, PiError

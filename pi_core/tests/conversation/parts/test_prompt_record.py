@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pi_core.conversation.offered_tools import OfferedTools
-from pi_core.conversation.prompt_record import PromptRecord
+from pi_core.conversation.system_prompts import PromptRecord
 
 
 @pytest.fixture

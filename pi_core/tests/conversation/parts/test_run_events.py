@@ -6,8 +6,8 @@ import pytest
 from attrs import evolve
 
 from pi_core.conversation.message_queue import MessageQueue
-from pi_core.conversation.prompt_record import PromptRecord
 from pi_core.conversation.run_events import RunEvents
+from pi_core.conversation.system_prompts import PromptRecord
 from pi_hookspecs import AbortController, AgentEndEvent, MessageEndEvent, MessageStartEvent, ToolCall
 
 

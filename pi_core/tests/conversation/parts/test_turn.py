@@ -6,7 +6,7 @@ import pytest
 
 from pi_core.conversation.message_queue import MessageQueue, user_message
 from pi_core.conversation.offered_tools import OfferedTools
-from pi_core.conversation.prompt_record import PromptRecord
+from pi_core.conversation.system_prompts import PromptRecord
 from pi_core.conversation.turn import PromptTurns
 from pi_hookspecs import AgentBusy, CustomMessage, InputResult, NoModel
 from pi_testing import text

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pi_core.plugin_api.clean_stream import CleanStream
+from pi_core.plugin_api.clean_lines import CleanStream
 from pi_redact._redactor import Redactor
 
 NAMES = (

@@ -9,7 +9,7 @@ from pi_acp._hooks import SessionHooks
 from pi_acp._session import EditorSession
 from pi_acp._start_options import StartOptions
 from pi_acp._warning import warn
-from pi_core.conversation.tool_selection import with_servers
+from pi_core.conversation.toolbox import with_servers
 from pi_core.create import create_agent_session
 from pi_core.host import PluginHost
 from pi_core.host.extensions import LocalExtensions

@@ -8,8 +8,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from pi_acp._permissions import chosen_option
-from pi_core.plugin_api.form_dialogs import ask_fields
-from pi_core.plugin_api.form_values import problem_of
+from pi_core.plugin_api.forms import ask_fields, problem_of
 from pi_hookspecs import FormField
 
 if TYPE_CHECKING:

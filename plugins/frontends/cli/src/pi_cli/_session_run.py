@@ -105,7 +105,7 @@ async def _create(
     """Return the session of a front end, not started."""
     from pi_cli._prompt_options import resource_loader
     from pi_cli._session_choice import choose_session
-    from pi_core.conversation.tool_selection import with_servers
+    from pi_core.conversation.toolbox import with_servers
     from pi_core.create import create_agent_session
     from pi_core.host.extras import missing_extras
 
@@ -149,8 +149,7 @@ async def _drive(mode: Mode, session: AgentSession, options: Options, last_momen
     from pi_cli._known_flags import remember
 
     if not session.session_manager.is_persisted:  # the others keep their bills themselves
-        from pi_core.conversation.bill import Bill
-        from pi_core.conversation.bill_file import keep_bill
+        from pi_core.conversation.bill import Bill, keep_bill
 
         keep_bill(session, Bill(session))
     if options.watch:

@@ -85,7 +85,7 @@ class TerminalUI:
 
     async def form(self, fields: Sequence[FormField], **how: Any) -> dict[str, Any] | None:
         """Ask the fields one after the other; Enter alone keeps the default of a field, or leaves it out."""
-        from pi_core.plugin_api.form_dialogs import ask_fields
+        from pi_core.plugin_api.forms import ask_fields
 
         return await ask_fields(self, fields, select=self.select, **how)
 

@@ -262,7 +262,7 @@ def _answer(waiting: asyncio.Future[Any], answer: Any) -> None:
 
 
 def _form_problem(fields: Sequence[FormField], answer: Any) -> str | None:
-    from pi_core.plugin_api.form_values import problem_of
+    from pi_core.plugin_api.forms import problem_of
 
     if not isinstance(answer, dict) or not answer.keys() <= {each.name for each in fields}:
         return "it is not a dict of the fields"

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pi_cli._options import PromptOptions
 from pi_cli._report import print_json, print_lines, say
 from pi_cli._words import one_line
-from pi_core.conversation.bill import COLUMNS, MONEY, Bill
-from pi_core.conversation.bill_file import read_bills
+from pi_core.conversation.bill import COLUMNS, MONEY, Bill, read_bills
 from pi_hookspecs import UnknownName, UserError
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from pi_core.host.audit_events import NETWORK, PROCESSES, WRITES
+from pi_core.host.watch import NETWORK, PROCESSES, WRITES
 
 __all__ = ["main"]
 

@@ -229,7 +229,7 @@ class LocalPort:
         self, fields: Sequence[FormField], entered: Mapping[str, Any]
     ) -> tuple[dict[str, Any], dict[str, str]]:
         """Return the values of a form, and the problems with what was entered."""
-        from pi_core.plugin_api.form_values import entered_values
+        from pi_core.plugin_api.forms import entered_values
 
         return entered_values(fields, entered)
 
