@@ -22,6 +22,7 @@ from pi_packages._lock import read_lock
 from pi_packages._store import Store
 from pi_packages._surroundings import surroundings
 from pi_packages._syncing import disagreements, is_complete
+from pi_packages._trees import fetched_folder, tree_hash
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -94,14 +95,7 @@ def _generation(scope: Scope, before: dict[str, Any], name: str) -> Iterator[Row
         check_modules(folder, found, base)
     except PiError as error:
         yield _row(name, "error", str(error), "Remove the package")
-    changed = list(changed_files(folder))
-    for apart in sorted(folder.glob(f"{ISOLATED}/*/lib")):
-        changed += changed_files(apart)
-    for each in dict.fromkeys(each for each, _ in changed):
-        files = [file for owner, file in changed if owner == each]
-        more = f" and {len(files) - _NAMED} more" if len(files) > _NAMED else ""
-        message = f"files of {each} were changed since it was installed: {', '.join(files[:_NAMED])}{more}"
-        yield _row(name, "error", message, "Run pi sync, which installs it again")
+    yield from _changed(scope, before, name)
     locked = before.get("distributions", {})
     for each, distribution in found.items():
         if locked.get(each, {}).get("version") != distribution.version:
@@ -115,6 +109,24 @@ def _generation(scope: Scope, before: dict[str, Any], name: str) -> Iterator[Row
     if moved:
         yield _row(name, "note", f"pi's environment has changed since ({len(moved)} distributions)", "Run pi sync")
     yield _row(name, "ok", f"installed: {', '.join(sorted(found)) or 'no distributions'}")
+
+
+def _changed(scope: Scope, before: dict[str, Any], name: str) -> Iterator[Row]:
+    """Yield files that differ from what was installed: hashes bind a package only while it is installed."""
+    folder = Store(scope.root).folder(before["id"])
+    changed = list(changed_files(folder))
+    for apart in sorted(folder.glob(f"{ISOLATED}/*/lib")):
+        changed += changed_files(apart)
+    for each in dict.fromkeys(each for each, _ in changed):
+        files = [file for owner, file in changed if owner == each]
+        more = f" and {len(files) - _NAMED} more" if len(files) > _NAMED else ""
+        message = f"files of {each} were changed since it was installed: {', '.join(files[:_NAMED])}{more}"
+        yield _row(name, "error", message, "Run pi sync, which installs it again")
+    for package in before.get("packages", ()):
+        stored = package.get("tree") and fetched_folder(scope.agent_dir, package)
+        if stored and stored.is_dir() and tree_hash(stored) != package["tree"]:
+            message = f"files of {package['source']} in {stored} were changed since they were fetched"
+            yield _row(name, "error", message, "Remove that folder, and run pi sync")
 
 
 def _plugins(host: PluginHost) -> Iterator[Row]:

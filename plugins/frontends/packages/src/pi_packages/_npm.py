@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from pi_core.host.installers import find_program, run_program
 from pi_hookspecs import UserError
-from pi_packages._trees import MAX_BYTES, MAX_FILES, check_links, draft_of, folder_for, tree_hash
+from pi_packages._trees import MAX_BYTES, MAX_FILES, check_links, draft_of, folder_for, integrity_key, tree_hash
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -40,7 +40,7 @@ def fetch_npm(source: Source, context: Context, known: Mapping[str, Any] | None)
     """
     version = str((known or {}).get("version") or "")
     integrity = str((known or {}).get("integrity") or "")
-    folder = folder_for(context.agent_dir, source.identity, _key(integrity)) if integrity else None
+    folder = folder_for(context.agent_dir, source.identity, integrity_key(integrity)) if integrity else None
     if folder is None or not folder.is_dir():
         with TemporaryDirectory(prefix="npm-", dir=_work(context)) as name:
             tarball = _tarball(source, context, Path(name), version)
@@ -48,7 +48,7 @@ def fetch_npm(source: Source, context: Context, known: Mapping[str, Any] | None)
             if integrity not in ("", found):
                 raise UserError(f"{source.text} {version} has content other than that which was locked")
             integrity = found
-            folder = folder_for(context.agent_dir, source.identity, _key(integrity))
+            folder = folder_for(context.agent_dir, source.identity, integrity_key(integrity))
             if not folder.is_dir():
                 _unpack(tarball, folder, source.text)
     package = _package(folder)
@@ -62,10 +62,6 @@ def _work(context: Context) -> Path:
     work = context.agent_dir / "packages" / "work"
     work.mkdir(parents=True, exist_ok=True)
     return work
-
-
-def _key(integrity: str) -> str:
-    return base64.b64decode(integrity.removeprefix("sha512-")).hex()
 
 
 def _integrity(file: Path) -> str:

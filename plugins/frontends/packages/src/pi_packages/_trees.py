@@ -4,17 +4,27 @@ from __future__ import annotations
 
 import os
 import shutil
+from base64 import b64decode
 from contextlib import contextmanager
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pi_hookspecs import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-__all__ = ["MAX_BYTES", "MAX_FILES", "check_links", "draft_of", "folder_for", "tree_hash"]
+__all__ = [
+    "MAX_BYTES",
+    "MAX_FILES",
+    "check_links",
+    "draft_of",
+    "fetched_folder",
+    "folder_for",
+    "integrity_key",
+    "tree_hash",
+]
 
 MAX_BYTES = 50 * 1024 * 1024
 MAX_FILES = 5_000
@@ -23,6 +33,25 @@ MAX_FILES = 5_000
 def folder_for(agent_dir: Path, identity: str, revision: str) -> Path:
     """Return the folder of one revision of a source."""
     return agent_dir / "packages" / "res" / sha256(identity.encode()).hexdigest()[:16] / revision[:40]
+
+
+def fetched_folder(agent_dir: Path, package: Mapping[str, Any]) -> Path | None:
+    """Return the folder of an installed git or npm package; None for other packages.
+
+    Args:
+        agent_dir: The agent directory.
+        package: What the active generation stores about it.
+    """
+    if package.get("revision"):
+        return folder_for(agent_dir, package["identity"], package["revision"])
+    if package.get("integrity"):
+        return folder_for(agent_dir, package["identity"], integrity_key(package["integrity"]))
+    return None
+
+
+def integrity_key(integrity: str) -> str:
+    """Return the name of a folder for npm's hash of a file."""
+    return b64decode(integrity.removeprefix("sha512-")).hex()
 
 
 @contextmanager
