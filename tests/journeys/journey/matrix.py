@@ -8,6 +8,7 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "agents": ("", "0000"),
     "almanac": ("high",),
     "budget": ("",),
+    "changelog": ("", "1.1.0", "all", "nothing"),
     "compact": ("", "the tides", "undo"),
     "copy": ("", "print"),
     "export": ("", "talk.html", "talk.md", "talk.jsonl"),
