@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from pi_testing import for_each
+
 pytestmark = pytest.mark.slow  # each starts programs that take seconds
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -27,7 +29,7 @@ LIBRARIES = {
 }
 """What an example may depend on, and how it is imported: the contract, what is exported for plugins, two others."""
 
-every_example = pytest.mark.parametrize("name", NAMES)
+every_example = for_each("name", NAMES)
 
 
 def module_of(name):

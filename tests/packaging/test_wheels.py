@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import zipfile
 from email import message_from_string
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import pytest
 from hatchling.builders.wheel import WheelBuilder
 
+from pi_testing import for_each
+
 if TYPE_CHECKING:
     from email.message import Message
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("wheels")]  # one worker builds them
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = [
@@ -23,41 +27,47 @@ FOLDERS = [
 LICENCES = {"models": {"LICENSE", "LICENSE-models.dev"}}
 
 
-@pytest.fixture(scope="module", params=FOLDERS, ids=lambda folder: folder.name if folder != ROOT else "pluggypi")
-def wheel(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """The texts in a wheel, by the part of their path behind the version, with the folder's name under ``""``."""
-    folder: Path = request.param
-    (built,) = WheelBuilder(str(folder)).build(directory=str(tmp_path_factory.mktemp("dist")))
-    with zipfile.ZipFile(built) as archive:
-        texts = {name: archive.read(name).decode("utf-8", "replace") for name in archive.namelist()}
-    return {"": folder.name} | {name.partition(".dist-info/")[2] or name: text for name, text in texts.items()}
+@cache
+def wheel_of(folder: Path) -> dict[str, str]:
+    """Return the texts in a wheel, by the part of their path behind the version."""
+    with TemporaryDirectory() as target:
+        (built,) = WheelBuilder(str(folder)).build(directory=target)
+        with zipfile.ZipFile(built) as archive:
+            texts = {name: archive.read(name).decode("utf-8", "replace") for name in archive.namelist()}
+    return {name.partition(".dist-info/")[2] or name: text for name, text in texts.items()}
 
 
-@pytest.fixture
-def metadata(wheel: dict[str, str]) -> Message:
-    return message_from_string(wheel["METADATA"])
+def metadata_of(folder: Path) -> Message:
+    return message_from_string(wheel_of(folder)["METADATA"])
 
 
-def test_it_has_its_licences(wheel: dict[str, str]) -> None:
+@for_each("folder", FOLDERS)
+def test_it_has_its_licences(folder: Path) -> None:
+    wheel = wheel_of(folder)
     held = {name.removeprefix("licenses/"): text for name, text in wheel.items() if name.startswith("licenses/")}
 
-    assert set(held) == LICENCES.get(wheel[""], {"LICENSE"})
+    assert set(held) == LICENCES.get(folder.name, {"LICENSE"})
     assert held["LICENSE"] == (ROOT / "LICENSE").read_text(encoding="utf-8")
 
 
-def test_it_says_that_it_is_typed_where_it_is(wheel: dict[str, str], metadata: Message) -> None:
+@for_each("folder", FOLDERS)
+def test_it_says_that_it_is_typed_where_it_is(folder: Path) -> None:
+    wheel = wheel_of(folder)
     packages = {name.partition("/")[0] for name in wheel if name.endswith(".py")}
     typed = {name.removesuffix("/py.typed") for name in wheel if name.endswith("/py.typed")}
 
     assert typed == packages
-    assert ("Typing :: Typed" in metadata.get_all("Classifier", [])) == bool(packages)
+    assert ("Typing :: Typed" in metadata_of(folder).get_all("Classifier", [])) == bool(packages)
 
 
-def test_no_version_of_python_to_come_is_shut_out(metadata: Message) -> None:
-    assert metadata["Requires-Python"] == ">=3.11"
+@for_each("folder", FOLDERS)
+def test_no_version_of_python_to_come_is_shut_out(folder: Path) -> None:
+    assert metadata_of(folder)["Requires-Python"] == ">=3.11"
 
 
-def test_an_index_can_sort_it(metadata: Message) -> None:
+@for_each("folder", FOLDERS)
+def test_an_index_can_sort_it(folder: Path) -> None:
+    metadata = metadata_of(folder)
     classifiers = metadata.get_all("Classifier", [])
 
     assert metadata["Summary"]
