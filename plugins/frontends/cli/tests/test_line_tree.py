@@ -73,6 +73,15 @@ def test_all_shows_what_is_no_message_too(session):
     assert drawn(session, "all")[0] == "• (model_change)"
 
 
+def test_an_answer_that_failed_has_its_reason(session):
+    failed = AssistantMessage(
+        content=(), api="fake", provider="fake", model="one", stop_reason="error", error_message="The tide is out"
+    )
+    session.append_message(failed)
+
+    assert drawn(session)[-1] == "   • pi: (failed: The tide is out) ← here"
+
+
 def test_data_of_a_plugin_is_no_message_of_one(session):
     session.append_custom_entry("survey", {"depth": 7})
     session.append_custom_message_entry("survey", "Seven fathoms")

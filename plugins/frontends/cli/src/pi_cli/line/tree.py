@@ -143,7 +143,8 @@ def _line(text: str) -> str:
 
 def _answer(message: Any) -> str:
     calls = (f"[{call_line(call.name, call.arguments, _CALL)}]" for call in message.tool_calls)
-    return " ".join(filter(None, [message.text[:_LONGEST], *calls]))
+    failure = f"(failed: {message.error_message})" if message.error_message else ""
+    return " ".join(filter(None, [message.text[:_LONGEST], *calls, failure]))
 
 
 def _result(message: Any) -> str:
