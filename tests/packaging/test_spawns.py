@@ -37,7 +37,6 @@ EXCEPTIONS = {
     "plugins/policies/sandbox/src/pi_sandbox/_engine.py": "tries the engines with a script of its own",
     "plugins/policies/sandbox/src/pi_sandbox/_relay.py": "becomes the program of a prepared request",
     "plugins/policies/sandbox/src/pi_sandbox/_subcommand.py": "the user's own command, in the sandbox itself",
-    "plugins/policies/rewind/src/pi_rewind/_git.py": "git with a store of its own, where a sandbox lets nothing write",
     "pi_core/src/pi_core/host/installers.py": "installs what plugins need, before plugins are loaded",
     "pi_core/src/pi_core/host/breadcrumbs.py": "tries whether a plugin can be loaded, before plugins are loaded",
     "plugins/frontends/cli/src/pi_cli/line/editing.py": "the user's own editor, at the user's own terminal",
@@ -89,7 +88,7 @@ def test_git_is_started_by_one_library_alone() -> None:
 
     found = {file.relative_to(ROOT).as_posix() for file in sources if starts_git(file)}
 
-    assert found - {"plugins/policies/rewind/src/pi_rewind/_git.py"} == {GIT}
+    assert found == {GIT}
 
 
 def starts_git(file: Path) -> bool:

@@ -27,7 +27,7 @@ _HOMES = {
     "objects": "read_objects resolve",
     "repository": "file_names repository_of",
     "sessions": "ask_plugins",
-    "starting": "GitFailed Output Prepare",
+    "starting": "GitFailed GitMissing Output Prepare",
     "snapshots": "snapshot stage_all tree_of_files",
     "worktrees": "Worktree add_worktree list_worktrees prune_worktrees remove_worktree worktree_at",
 }

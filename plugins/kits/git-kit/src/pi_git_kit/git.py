@@ -31,6 +31,7 @@ _COMMANDS: dict[str, tuple[str, ...]] = {
     "check-ignore": (),
     "checkout": (),
     "commit-tree": ("--no-gpg-sign",),
+    "config": ("-z", "--get"),
     "diff": _DIFF,
     "diff-files": _DIFF,
     "diff-index": _DIFF,

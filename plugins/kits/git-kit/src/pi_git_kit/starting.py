@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-__all__ = ["GitFailed", "Output", "Prepare", "environment", "run", "start"]
+__all__ = ["GitFailed", "GitMissing", "Output", "Prepare", "environment", "run", "start"]
 
 Prepare: TypeAlias = "Callable[[SpawnRequest], SpawnRequest]"
 """Changes how git is started; ``ask_plugins`` returns one that asks the plugins of a session."""
@@ -61,6 +61,10 @@ class GitFailed(UserError):
     def __init__(self, message: str, code: int | None = None) -> None:
         super().__init__(message)
         self.code = code
+
+
+class GitMissing(GitFailed):
+    """git is not installed."""
 
 
 @frozen
@@ -135,7 +139,7 @@ def start(
     """
     program = shutil.which("git", path=env["PATH"])
     if program is None:
-        raise GitFailed("git is needed, and there is none on PATH. Install git")
+        raise GitMissing("git is needed, and there is none on PATH. Install git")
     request = SpawnRequest(argv=(program, *arguments), cwd=os.fspath(cwd), env=env, purpose="git")
     if prepare is not None:
         request = prepare(request)

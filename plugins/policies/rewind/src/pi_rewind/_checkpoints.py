@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from attrs import field, frozen
 
 from pi_rewind._about import FOLDER, About, parents_of, split_name, usual_of
-from pi_rewind._git import Git, GitFailed, workspace_of
+from pi_rewind._git import Git, GitFailed, find_repository
 from pi_rewind._scan import Boundaries, Scan, Scanner
 from pi_rewind._seed import INDEX, Seed, excludes_of, note_state, seed
 from pi_rewind._touched import Touched, touched_file
@@ -107,13 +107,13 @@ class Checkpoints:
         *,
         is_too_large: Callable[[Path], bool] = lambda _root: False,
     ) -> None:
-        found = workspace_of(cwd)
+        found = find_repository(cwd)
         self.in_repository = found is not None
-        self.root = found[0] if found is not None else cwd.resolve()
+        self.root = found.top if found is not None else cwd.resolve()
         self.session = session
-        self._repository = found[1:] if found is not None else None
-        self.git = Git(store_of(folder, self.root), self.root, f"{INDEX}{session}", excludes_of(self.root))
-        self._scanner = Scanner(self.git, self.root, include, in_repository=self.in_repository)
+        self._repository = found
+        self.git = Git(store_of(folder, self.root), self.root, f"{INDEX}{session}", excludes_of(found))
+        self._scanner = Scanner(self.git, self.root, include, found)
         self._include = tuple(include)
         self._last: Checkpoint | None = None
         self._about: About | None = None
@@ -255,7 +255,7 @@ class Checkpoints:
         """
         if not paths:
             return set()
-        included = set(self.git.paths("ls-files", "-z", "-c", "-o", "--", *self._include)) if self._include else set()
+        included = set(self.git.matches(self._include, "-c", "-o"))
         asked = [path for path in paths if path not in included]
         with self.git.rules_of(self._complete(name)) as then:
             for folder in folders:
@@ -277,7 +277,7 @@ class Checkpoints:
         objects = ignored = None
         sha256 = False
         if self._repository is not None:
-            common = self._repository[1]
+            common = self._repository.common
             objects, ignored = common / "objects", common / "info" / "exclude"
             sha256 = _has_long_names(common)
         self.git.create(objects, ignored, sha256=sha256)

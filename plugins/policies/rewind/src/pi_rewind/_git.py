@@ -1,53 +1,51 @@
-"""Runs git with a separate store: an object database and an index that no other program uses.
+"""git with a separate store: an object database and an index that no other program uses.
 
-The user's configuration, hooks, filters and attributes are ignored: a checkpoint holds the exact bytes that were on
-disk. ``ask_repository`` reads what the user's own git would do, and changes nothing.
+The user's configuration and attributes are ignored there: a checkpoint holds the exact bytes that were on disk.
+``ask_repository`` reads what the user's own git would do, and changes nothing.
 """
 
 from __future__ import annotations
 
 import os
-import subprocess
 import tempfile
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from pi_hookspecs import UserError
+from pi_git_kit import Git as Runner
+from pi_git_kit import GitFailed, GitMissing, create_repository, read_objects, repository_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-__all__ = ["Git", "GitFailed", "ask_repository", "workspace_of"]
+__all__ = ["Git", "GitFailed", "Runner", "ask_repository", "find_repository"]
 
-_OPTIONS = {
-    "core.hooksPath": os.devnull,
+_SETTINGS = {
+    "core.attributesFile": os.devnull,
     "core.autocrlf": "false",
-    "core.fsmonitor": "false",
-    "core.untrackedCache": "false",
     "core.protectHFS": "false",
     "core.protectNTFS": "false",
-    "core.quotePath": "false",
-    "core.attributesFile": os.devnull,
-    "gc.auto": "0",
+    "core.untrackedCache": "false",
 }
 _RAW = "* -text -filter -ident -eol -working-tree-encoding\n"
 """Attributes that override the work tree's own."""
+_PATTERNS = {"GIT_LITERAL_PATHSPECS": "0"}
 
 
-class GitFailed(UserError):
-    """git is not installed, or ended with an error; the message says what to do."""
+def find_repository(cwd: Path) -> Runner | None:
+    """Return git for the user's repository; None outside of a work tree.
 
-
-def workspace_of(cwd: Path) -> tuple[Path, Path, Path] | None:
-    """Return the work tree of a folder, its git directory, and the one with the objects; None outside a repository."""
-    asked = ("rev-parse", "--path-format=absolute", "--show-toplevel", "--git-dir", "--git-common-dir")
-    done = _run("git", "-C", os.fspath(cwd), *asked, env=_environment())
-    lines = os.fsdecode(done.stdout).splitlines()
-    if done.returncode or len(lines) != 3:  # noqa: PLR2004 - a bare repository has no work tree
+    Raises:
+        GitFailed: git is not installed.
+    """
+    try:
+        return repository_of(cwd)
+    except GitMissing:
+        raise
+    except GitFailed as error:
+        if not cwd.is_dir():
+            raise GitFailed(f"The folder {str(cwd)!r} is gone, so that it has no checkpoints.") from error
         return None
-    top, own, common = (type(cwd)(line) for line in lines)
-    return top, own, common
 
 
 class Git:
@@ -65,14 +63,8 @@ class Git:
         self.root = root
         self.index = store / index
         self._excludes = excludes
-        options = {**_OPTIONS, "core.excludesFile": excludes or os.devnull}
-        self._command = ["git", *(part for name, value in options.items() for part in ("-c", f"{name}={value}"))]
-        self._env = {
-            **_environment(),
-            "GIT_DIR": os.fspath(store),
-            "GIT_WORK_TREE": os.fspath(root),
-            "GIT_INDEX_FILE": os.fspath(self.index),
-        }
+        settings = {**_SETTINGS, "core.excludesFile": excludes or os.devnull}
+        self._git = Runner(root, store, store, own=True, user_settings=False, index=self.index, settings=settings)
 
     def with_index(self, name: str) -> Git:
         """Return the same store with another index."""
@@ -89,11 +81,7 @@ class Git:
         self.store.parent.mkdir(parents=True, exist_ok=True)
         if not (self.store / "HEAD").exists():
             self.store.mkdir(mode=0o700, exist_ok=True)
-            kind = ("--object-format=sha256",) if sha256 else ()
-            store = os.fspath(self.store)
-            done = _run("git", "init", "--quiet", "--bare", "--template=", *kind, store, env=_environment())
-            if done.returncode:
-                raise GitFailed(f"git cannot create the checkpoints in {store!r}: {_said(done)}")
+            create_repository(self._git, bare=True, sha256=sha256)
         info = self.store / "info"
         info.mkdir(exist_ok=True)
         (info / "attributes").write_text(_RAW)
@@ -104,18 +92,17 @@ class Git:
             alternates.write_text(f"{objects}\n")
 
     def __call__(self, *arguments: str, data: bytes = b"") -> bytes:
-        """Run a command, and return its output.
+        """Run a command in which a path is no pattern, and return its output.
 
         Raises:
             GitFailed: It ended with an error; the message is git's own.
         """
-        return self._run(arguments, data, (0,))
+        return self._git.read(*arguments, data=data)
 
-    def _run(self, arguments: Sequence[str], data: bytes, expected: Sequence[int]) -> bytes:
-        done = _run(*self._command, *arguments, env=self._env, cwd=self.root, data=data)
-        if done.returncode not in expected:
-            raise GitFailed(f"git {arguments[0]} failed in the checkpoints of {str(self.root)!r}: {_said(done)}")
-        return done.stdout
+    def matches(self, patterns: Sequence[str], *options: str) -> list[str]:
+        """Return the names that ``git ls-files`` lists for patterns; none without a pattern."""
+        git = self._git.with_(variables=_PATTERNS)
+        return git.names("ls-files", "-z", *options, "--", *patterns) if patterns else []
 
     def paths(self, *arguments: str) -> list[str]:
         """Return the NUL-terminated names that a command prints."""
@@ -136,8 +123,11 @@ class Git:
         """Return which paths the ``.gitignore`` files of the work tree ignore, in the index or not."""
         if not paths:
             return set()
-        data = b"".join(os.fsencode(path) + b"\0" for path in paths)
-        return set(_names(self._run(("check-ignore", "-z", "--stdin", "--no-index"), data, (0, 1))))  # 1: none is
+        data = b"".join(b"./" + os.fsencode(path) + b"\0" for path in paths)  # "./" keeps ":" from being a pattern
+        done = self._git.with_(variables=_PATTERNS).attempt("check-ignore", "-z", "--stdin", "--no-index", data=data)
+        if done.code not in (0, 1):  # 1: none is
+            raise GitFailed(f"git check-ignore failed in {str(self.root)!r}: {done.reason}", done.code)
+        return {name.removeprefix("./") for name in _names(done.data)}
 
     @contextmanager
     def rules_of(self, tree: str) -> Iterator[Git]:
@@ -157,74 +147,31 @@ class Git:
             yield Git(self.store, root, "no-index", self._excludes)
 
     def contents(self, names: Iterable[str]) -> dict[str, bytes]:
-        """Return the contents of objects by their names."""
-        wanted = list(dict.fromkeys(names))
-        output = self("cat-file", "--batch", data="".join(f"{name}\n" for name in wanted).encode())
-        found, place = {}, 0
-        for name in wanted:
-            end = output.index(b"\n", place)
-            header = output[place:end].split()
-            if header[-1] == b"missing":
-                raise GitFailed(f"The object {name} of a checkpoint is gone: the repository was cleaned up since.")
-            size = int(header[2])
-            found[name] = output[end + 1 : end + 1 + size]
-            place = end + 1 + size + 1
-        return found
+        """Return the contents of objects by their names.
+
+        Raises:
+            GitFailed: One does not exist.
+        """
+        return read_objects(self._git, names)
 
 
-def ask_repository(root: Path, *arguments: str, index: Path | None = None, data: bytes = b"") -> list[str]:
+def ask_repository(git: Runner, *arguments: str, index: Path | None = None, patterns: Sequence[str] = ()) -> list[str]:
     """Run a command that only reads in the user's repository, with the user's configuration; return the names printed.
 
     Args:
-        root: The work tree.
-        arguments: The command; no hook, monitor or filter runs for it.
+        git: The repository.
+        arguments: The command.
         index: Another index than the repository's own.
-        data: Its input.
+        patterns: Patterns of the paths that it lists.
 
     Returns:
         NUL-terminated names; empty if the command failed.
     """
-    own = {name: value for name, value in os.environ.items() if name.startswith("GIT_CONFIG") or name[:4] != "GIT_"}
-    env = {**own, **{name: value for name, value in _environment().items() if not name.startswith("GIT_CONFIG")}}
-    if index is not None:
-        env["GIT_INDEX_FILE"] = os.fspath(index)
-    quiet = ("-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}", "-c", "core.untrackedCache=false")
-    done = _run("git", *quiet, *arguments, env=env, cwd=root, data=data)
-    return [] if done.returncode else _names(done.stdout)
+    git = git.with_(index=index, variables=_PATTERNS if patterns else {})
+    done = git.attempt(*arguments, *(("--", *patterns) if patterns else ()))
+    return [] if done.code else _names(done.data)
 
 
 def _names(output: bytes) -> list[str]:
     """Return NUL-terminated names."""
     return [name for name in output.decode("utf-8", "surrogateescape").split("\0") if name]
-
-
-def _run(
-    *command: str, env: dict[str, str], cwd: Path | None = None, data: bytes = b""
-) -> subprocess.CompletedProcess[bytes]:
-    """Run git to its end.
-
-    Raises:
-        GitFailed: It cannot be started.
-    """
-    try:
-        return subprocess.run(command, env=env, cwd=cwd, input=data, capture_output=True, check=False)
-    except FileNotFoundError as error:
-        if cwd is not None and not cwd.is_dir():
-            raise GitFailed(f"The folder {str(cwd)!r} is gone, so that it has no checkpoints.") from error
-        raise GitFailed("Checkpoints need git, and there is no git on PATH. Install it.") from error
-
-
-def _said(done: subprocess.CompletedProcess[bytes]) -> str:
-    return done.stderr.decode("utf-8", "replace").strip() or f"exit code {done.returncode}"
-
-
-def _environment() -> dict[str, str]:
-    kept = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT", "TMPDIR", "TEMP", "TMP") if name in os.environ}
-    return {
-        **kept,
-        "GIT_CONFIG_NOSYSTEM": "1",
-        "GIT_CONFIG_GLOBAL": os.devnull,
-        "GIT_OPTIONAL_LOCKS": "0",
-        "GIT_TERMINAL_PROMPT": "0",
-        "LC_ALL": "C",
-    }

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from pi_rewind._git import Git
+    from pi_rewind._git import Git, Runner
 
 __all__ = ["SECRET_FILES", "Boundaries", "Scan", "Scanner"]
 
@@ -111,14 +111,14 @@ class Scanner:
         git: The store, with the index of the session.
         root: The work tree.
         include: Patterns of files that are stored although they are ignored or contain secrets.
-        in_repository: Whether it is a git work tree.
+        repository: The user's repository; None without one.
     """
 
-    def __init__(self, git: Git, root: Path, include: Sequence[str], *, in_repository: bool) -> None:
+    def __init__(self, git: Git, root: Path, include: Sequence[str], repository: Runner | None) -> None:
         self._git = git
         self._root = root
         self._include = tuple(include)
-        self._in_repository = in_repository
+        self._repository = repository
         self.too_large: frozenset[str] = frozenset()
 
     def whole(self, missing: Sequence[str] = ()) -> Scan:
@@ -139,19 +139,18 @@ class Scanner:
         new = [name for name in others if not name.endswith("/")]
         if folders:
             below = ("--", *folders) if len(folders) <= _MOST_ARGUMENTS else ()
-            new += self._literal("ls-files", "-z", "-o", "--exclude-standard", *below)
-            ignored = set(self._literal("ls-files", "-z", "-o", "-i", "--directory", "--exclude-standard", *below))
+            new += self._git.paths("ls-files", "-z", "-o", "--exclude-standard", *below)
+            ignored = set(self._git.paths("ls-files", "-z", "-o", "-i", "--directory", "--exclude-standard", *below))
             for folder in folders:
                 found.empty.update(self._empty_below(folder, ignored, boundaries))  # type: ignore[union-attr]
-        if self._include:
-            new += git.paths("ls-files", "-z", "-o", "-i", "--exclude-standard", "--", *self._include)
+        new += git.matches(self._include, "-o", "-i", "--exclude-standard")
         self._sort(changed, (*missing, *new), found, boundaries)
         return found
 
     def some(self, paths: Sequence[str]) -> Scan:
         """Scan only the given paths, unless they are ignored."""
-        changed = self._literal("ls-files", "-z", "-c", "--", *paths)
-        new = self._literal("ls-files", "-z", "-o", "--exclude-standard", "--", *paths)
+        changed = self._git.paths("ls-files", "-z", "-c", "--", *paths)
+        new = self._git.paths("ls-files", "-z", "-o", "--exclude-standard", "--", *paths)
         found = Scan()
         self._sort(changed, new, found, Boundaries(self._root))
         return found
@@ -167,12 +166,8 @@ class Scanner:
         named = [path for path in paths if _is_secret(path.rpartition("/")[2])]
         if not named:
             return set()
-        own = ask_repository(self._root, "--literal-pathspecs", "ls-files", "-z", "-c", "--", *named)
-        asked = self._git.paths("ls-files", "-z", "-c", "-o", "--", *self._include) if self._include else []
-        return set(named).difference(own if self._in_repository else (), asked)
-
-    def _literal(self, *arguments: str) -> list[str]:
-        return self._git.paths("--literal-pathspecs", *arguments)
+        own = ask_repository(self._repository, "ls-files", "-z", "-c", "--", *named) if self._repository else []
+        return set(named).difference(own, self._git.matches(self._include, "-c", "-o"))
 
     def _empty_below(self, folder: str, ignored: set[str], boundaries: Boundaries) -> Iterator[str]:
         """Yield the folders that contain nothing, in a folder that ends with ``/``, itself included."""

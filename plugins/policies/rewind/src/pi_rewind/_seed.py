@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from pi_rewind._git import Git
+    from pi_rewind._git import Git, Runner
 
 __all__ = ["INDEX", "Seed", "excludes_of", "note_state", "seed"]
 
@@ -59,13 +59,13 @@ class Seed:
     found: Mapping[str, os.stat_result] = field(factory=dict)
 
 
-def seed(git: Git, root: Path, repository: tuple[Path, Path] | None) -> Seed:
+def seed(git: Git, root: Path, repository: Runner | None) -> Seed:
     """Make the index of ``git`` if it does not exist; leave it out if there is nothing to make it from.
 
     Args:
         git: The store.
         root: The work tree.
-        repository: The user's git folder for this work tree, and the one with the objects; None without one.
+        repository: The user's repository; None without one.
 
     Raises:
         GitFailed: git failed.
@@ -77,9 +77,9 @@ def seed(git: Git, root: Path, repository: tuple[Path, Path] | None) -> Seed:
     for other in sorted(others, key=_time_of, reverse=True):
         state = _state_of(other)
         if state is not None and _copy(other, git):
-            return _from_session(git, root, *state, in_repository=repository is not None)
-    if repository is not None and _copy(repository[0] / "index", git):
-        return _from_user(git, root, repository[1])
+            return _from_session(git, repository, *state)
+    if repository is not None and _copy(repository.git_dir / "index", git):
+        return _from_user(git, root, repository)
     return Seed()
 
 
@@ -113,12 +113,12 @@ def _state_of(index: Path) -> tuple[str, list[str]] | None:
         return None
 
 
-def _from_session(git: Git, root: Path, about: str, recent: Sequence[str], *, in_repository: bool) -> Seed:
+def _from_session(git: Git, repository: Runner | None, about: str, recent: Sequence[str]) -> Seed:
     """Keep what the user's repository contains; other files are found again, unless they are ignored by now."""
     names = git.paths("ls-files", "-z")
-    if not in_repository:
+    if repository is None:
         return Seed(names, about, recent)
-    tracked = set(ask_repository(root, "ls-files", "-z", "-c"))
+    tracked = set(ask_repository(repository, "ls-files", "-z", "-c"))
     extra = [name for name in names if name not in tracked]
     if extra:
         git.feed(extra, "update-index", "--force-remove", "-z", "--stdin")
@@ -126,7 +126,7 @@ def _from_session(git: Git, root: Path, about: str, recent: Sequence[str], *, in
     return Seed(names, about, recent, sorted(tracked.difference(names)))
 
 
-def _from_user(git: Git, root: Path, common: Path) -> Seed:
+def _from_user(git: Git, root: Path, repository: Runner) -> Seed:
     entries, submodules = {}, []
     for tag, mode, blob, path in _entries(git):
         if mode == _SUBMODULE:
@@ -140,7 +140,7 @@ def _from_user(git: Git, root: Path, common: Path) -> Seed:
         for flag in _FLAGS:
             git.feed(hidden, "update-index", flag, "-z", "--stdin")
     files = dict(_files(root, entries))
-    converted = _converted(git, root, common, entries, files)
+    converted = _converted(git, repository, entries, files)
     too_large = _examine_again(git, [entries[path] for path in converted], files)
     return Seed([*entries], too_large=too_large, found=files)
 
@@ -154,11 +154,15 @@ def _files(root: Path, paths: Iterable[str]) -> Iterator[tuple[str, os.stat_resu
             continue
 
 
-def excludes_of(root: Path) -> str | None:
+def excludes_of(repository: Runner | None) -> str | None:
     """Return the user's own file of ignored names; None without one. Blocks."""
-    named = ask_repository(root, "config", "-z", "--path", "--get", "core.excludesFile")
+    named = ask_repository(repository, "config", "--path", "core.excludesFile") if repository is not None else []
     folder = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
-    file = os.path.join(root, named[-1]) if named else os.path.join(folder, "git", "ignore")
+    file = (
+        os.path.join(repository.top, named[-1])
+        if repository is not None and named
+        else os.path.join(folder, "git", "ignore")
+    )
     return file if os.path.isfile(file) else None
 
 
@@ -187,21 +191,21 @@ def _copy(source: Path, git: Git) -> bool:
 
 
 def _converted(
-    git: Git, root: Path, common: Path, entries: Mapping[str, _Entry], files: Mapping[str, os.stat_result]
+    git: Git, repository: Runner, entries: Mapping[str, _Entry], files: Mapping[str, os.stat_result]
 ) -> set[str]:
     """Return the paths whose entries may not have the content of the file."""
-    found = set(ask_repository(root, "ls-files", "-z", "--", _CONVERTS, index=git.index))
-    if not _has_many_loose(common) or _converts_text(git, root):
+    found = set(ask_repository(repository, "ls-files", "-z", index=git.index, patterns=[_CONVERTS]))
+    if not _has_many_loose(repository.common) or _converts_text(git, repository):
         stored = git.sizes(entry[2] for entry in entries.values())
         found.update(path for path, file in files.items() if stored.get(entries[path][2]) != file.st_size)
     return found & entries.keys()
 
 
-def _converts_text(git: Git, root: Path) -> bool:
-    automatic = ask_repository(root, "config", "-z", "--get", "core.autocrlf")
+def _converts_text(git: Git, repository: Runner) -> bool:
+    automatic = ask_repository(repository, "config", "core.autocrlf")
     if automatic and automatic[-1].lower() not in ("false", "no", "off", "0"):
         return True
-    return bool(ask_repository(root, "ls-files", "-z", "--", _CONVERTS_TEXT, index=git.index))
+    return bool(ask_repository(repository, "ls-files", "-z", index=git.index, patterns=[_CONVERTS_TEXT]))
 
 
 def _has_many_loose(common: Path) -> bool:

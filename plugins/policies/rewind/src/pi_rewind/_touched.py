@@ -58,7 +58,7 @@ class Touched:
 
     def add(self, name: str) -> str | None:
         """Add a path with its state in the store's index; return the name of its content, None if it is absent."""
-        found = self._git("--literal-pathspecs", "ls-files", "-s", "-z", "--", name)
+        found = self._git("ls-files", "-s", "-z", "--", name)
         mode, blob = (found.decode("utf-8", "surrogateescape").split(" ")[:2]) if found else (None, None)
         with self._file.open("a", encoding="utf-8") as file:
             file.write(f"{json.dumps([name, mode, blob])}\n")
