@@ -178,7 +178,7 @@ def show_deltas(fake: Fake) -> None:
 def show_decoders() -> None:
     from botocore.eventstream import EventStreamBuffer
 
-    from pi_provider_bedrock._frames import FrameDecoder
+    from pi_provider_bedrock.frames import FrameDecoder
 
     async def botocore_s(steps: int) -> None:
         data = frames(steps)

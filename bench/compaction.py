@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from _measure import cpu_per_step, show
 
 import pi_compaction
-from pi_compaction._services import Summaries
-from pi_compaction._triggers import Triggers
+from pi_compaction.services import Summaries
+from pi_compaction.triggers import Triggers
 from pi_core import PluginHost, SessionManager, Settings, create_agent_session
 from pi_hookspecs import (
     AbortSignal,

@@ -124,7 +124,7 @@ def spec(name: str) -> dict[str, object]:
 
 async def over_pi(folder: Path) -> tuple[float, float, float]:
     """Return the median of a call in milliseconds, and the megabytes that five servers and a huge line cost pi."""
-    from pi_mcp._link import Link, RequestFailed
+    from pi_mcp.link import Link, RequestFailed
 
     link = Link(folder)
     await link.request("open", "warm", **spec("warm"))

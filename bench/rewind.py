@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING
 
 from _measure import show
 
-from pi_rewind._checkpoints import Checkpoints
-from pi_rewind._ignored import note_ignored
-from pi_rewind._restore import restore
+from pi_rewind.checkpoints import Checkpoints
+from pi_rewind.ignored import note_ignored
+from pi_rewind.restore import restore
 
 if TYPE_CHECKING:
     from collections.abc import Callable

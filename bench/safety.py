@@ -27,18 +27,18 @@ from stream import Burst
 import pi_cache_lint
 import pi_redact
 import pi_session_jsonl
-from pi_budgets._line import append_line, ledger_file, today
-from pi_budgets._reservations import Reservation
-from pi_budgets._shared import Shared
-from pi_cache_lint._chain import Digests, chain_of
+from pi_budgets.line import append_line, ledger_file, today
+from pi_budgets.reservations import Reservation
+from pi_budgets.shared import Shared
+from pi_cache_lint.chain import Digests, chain_of
 from pi_core import PluginHost, Settings, create_agent_session
 from pi_core.session import SessionManager
 from pi_hookspecs import Model, SpawnRequest
 from pi_process_kit import start_child
-from pi_redact._redactor import MARK, Redactor
-from pi_sandbox._engine import Engine, find_engine, try_engine
-from pi_sandbox._options import Options
-from pi_sandbox._policy import Policy, make_policy
+from pi_redact.redactor import MARK, Redactor
+from pi_sandbox.engine import Engine, find_engine, try_engine
+from pi_sandbox.options import Options
+from pi_sandbox.policy import Policy, make_policy
 
 COMMANDS = 200
 DELTAS = 20_000

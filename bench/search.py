@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 
 from _measure import show_table, verdict
 
-from pi_session_sqlite._index import SearchIndex
-from pi_session_sqlite._query import parse_query
-from pi_session_sqlite._sources import Files
+from pi_session_sqlite.index import SearchIndex
+from pi_session_sqlite.query import parse_query
+from pi_session_sqlite.sources import Files
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import pi_tools
 from pi_hookspecs import AbortController
-from pi_tools._searching.ripgrep import find_ripgrep
+from pi_tools.searching.ripgrep import find_ripgrep
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -25,9 +25,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     sys.path.extend(str(source) for source in sorted(EXAMPLES.glob("*/src")))
     if config.getoption(OPTION, default=False):
-        import pi_testing._patience
+        import pi_testing.patience
 
-        pi_testing._patience.PATIENCE = 0.3  # noqa: SLF001 - nobody is there to do what a test waits for
+        pi_testing.patience.PATIENCE = 0.3
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from typing import Any
 from list_members import members
 
 from pi_hookspecs import UserError
-from pi_packages._sources import parse
+from pi_packages.sources import parse
 
 MEMBER = Path(__file__).resolve().parent.parent / "plugins" / "frontends" / "packages"
 LIST = MEMBER / "catalogue.toml"

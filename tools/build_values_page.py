@@ -18,7 +18,7 @@ from described import describe, has_fields, markdown
 from one_page import write_or_check
 
 import pi_hookspecs
-from pi_cli._options import Options, Prompt
+from pi_cli.options import Options, Prompt
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

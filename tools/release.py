@@ -26,7 +26,7 @@ STEPS = ("versions", "changelog", "contract", "build", "check", "commit", "tag")
 
 IN_CODE = {
     "plugins/frontends/cli/src/pi_cli/__init__.py": "__version__",
-    "plugins/kits/provider-kit/src/pi_provider_kit/_http.py": "_VERSION",
+    "plugins/kits/provider-kit/src/pi_provider_kit/http_client.py": "_VERSION",
 }
 """Versions outside metadata: reading those takes longer than printing them."""
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from pi_agents._agent_file import KEYS, read_agent
-from pi_agents._commands import command_options
-from pi_agents._settings import MAX_PARALLEL, MAX_RESULT
-from pi_agents._tools import tools_of
+from pi_agents.agent_file import KEYS, read_agent
+from pi_agents.commands import command_options
+from pi_agents.settings import MAX_PARALLEL, MAX_RESULT
+from pi_agents.tools import tools_of
 from pi_hookspecs import ResourceFile
 
 PAGE = (Path(__file__).parents[2] / "docs" / "agents.md").read_text(encoding="utf-8")

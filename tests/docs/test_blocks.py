@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 import yaml
 
-from pi_cli._arguments import first_word, parse
-from pi_cli._registrations import register_subcommands
+from pi_cli.arguments import first_word, parse
+from pi_cli.registrations import register_subcommands
 from pi_core.host import PluginHost
 from pi_core.settings import Settings
 from pi_hookspecs import UserError

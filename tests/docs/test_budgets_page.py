@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from pi_budgets._line import append_line, ledger_file, today
-from pi_budgets._subcommand import run_subcommand
+from pi_budgets.line import append_line, ledger_file, today
+from pi_budgets.subcommand import run_subcommand
 from pi_core import PluginHost, Settings
 from pi_core.settings import schema_info
 from pi_core.wire import to_wire

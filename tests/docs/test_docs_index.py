@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from pi_help._pages import topics
+from pi_help.pages import topics
 
 DOCS = Path(__file__).parents[2] / "docs"
 CODE = [*DOCS.parent.glob("pi_core/src/**/*.py"), *DOCS.parent.glob("plugins/*/*/src/**/*.py")]

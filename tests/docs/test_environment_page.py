@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pi_cli._help import ENVIRONMENT
+from pi_cli.help import ENVIRONMENT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,9 +23,9 @@ NO_READERS = {
     "pi_testing": "sets variables for tests",
     "pi_guardrails": "looks for them in commands",
     "pi_agents/_git.py": "sets them for git",
-    "pi_mcp/_link.py": "passes them on to servers",
+    "pi_mcp/link.py": "passes them on to servers",
     "host/installers.py": "keeps them from uv",
-    "pi_packages/_git.py": "sets them for git",
+    "pi_packages/git.py": "sets them for git",
 }
 NO_VARIABLES = {
     *("ACME_PLUGIN", "BASE_URL", "MAX_TOKENS"),  # placeholders, and a word of an API

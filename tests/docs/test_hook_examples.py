@@ -11,8 +11,8 @@ from attrs import evolve
 
 from pi_hookspecs.specs import all_hookspecs
 from pi_testing import for_each
-from pi_testing._options import PiOptions
-from pi_testing._under_test import plugins_for
+from pi_testing.options import PiOptions
+from pi_testing.under_test import plugins_for
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "docs" / "hooks" / "examples"

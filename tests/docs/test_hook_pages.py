@@ -91,7 +91,7 @@ def test_every_event_hook_has_a_sample_of_its_event():
 
 @for_each("name", sampled_hooks())
 def test_a_sample_survives_the_way_through_its_file(name):
-    from pi_cli._event_file import read_event
+    from pi_cli.event_file import read_event
 
     event = read_event(name, str(ROOT / "docs" / "events" / f"{name}.json"))
 

@@ -14,8 +14,8 @@ import pytest
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 
-from pi_mcp._config import read_servers
-from pi_mcp._entries import _KEYS
+from pi_mcp.config import read_servers
+from pi_mcp.entries import _KEYS
 
 pytestmark = pytest.mark.slow
 

@@ -10,7 +10,7 @@ import pytest
 
 from pi_hookspecs import BeforeAgentStartResult, CustomMessage
 from pi_testing import text, tool_call
-from pi_testing._under_test import plugins_for
+from pi_testing.under_test import plugins_for
 
 PAGE = (Path(__file__).parents[2] / "docs" / "policies.md").read_text(encoding="utf-8")
 BLOCKS = {

@@ -10,8 +10,8 @@ import pytest
 from attrs import evolve
 
 import pi_cache_lint
-from pi_agents._member import Member
-from pi_agents._roster import Agent
+from pi_agents.member import Member
+from pi_agents.roster import Agent
 from pi_hookspecs import (
     AssistantMessage,
     Cost,
@@ -24,10 +24,10 @@ from pi_hookspecs import (
     UserMessage,
     hookimpl,
 )
-from pi_redact._redactor import Redactor
-from pi_replay._compare import Divergence, Report, Row
-from pi_replay._recording import Turn
-from pi_replay._show import show
+from pi_redact.redactor import Redactor
+from pi_replay.compare import Divergence, Report, Row
+from pi_replay.recording import Turn
+from pi_replay.show import show
 from pi_testing import text, usage
 
 DOCS = Path(__file__).parents[2] / "docs"

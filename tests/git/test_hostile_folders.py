@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 import pi_agents
-from pi_agents._worktree import changes, drop, find, merge, repository
-from pi_batch._place import make_place
-from pi_batch._tasks import Task
-from pi_cli._worktree import enter_worktree
+from pi_agents.worktree import changes, drop, find, merge, repository
+from pi_batch.place import make_place
+from pi_batch.tasks import Task
+from pi_cli.worktree import enter_worktree
 from pi_core import SessionManager, create_agent_session
 from pi_git_kit import fetch_commit
-from pi_replay._folders import worktree
+from pi_replay.folders import worktree
 from pi_testing import text, tool_call
 from pi_tui.editor.complete.files import FileSource
 

@@ -38,9 +38,9 @@ def test_a_dependency_that_nothing_imports_is_found(member: Path) -> None:
 
 
 def test_an_import_that_is_not_declared_is_found(member: Path) -> None:
-    (member / "src" / "pi_retry" / "_policy.py").write_text("import orjson\n")
+    (member / "src" / "pi_retry" / "policy.py").write_text("import orjson\n")
 
-    assert [line.partition(":")[0] for line in found(member)] == ["retry/src/pi_retry/_policy.py"]
+    assert [line.partition(":")[0] for line in found(member)] == ["retry/src/pi_retry/policy.py"]
 
 
 def test_what_cannot_be_checked_is_no_success(member: Path) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pi_cache_lint._chain import Digests, chain_of
-from pi_cache_lint._difference import first_difference
+from pi_cache_lint.chain import Digests, chain_of
+from pi_cache_lint.difference import first_difference
 from pi_core import PluginHost, Settings
 from pi_core.models.registry import ModelRegistry
 from pi_hookspecs import (

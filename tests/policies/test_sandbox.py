@@ -18,7 +18,7 @@ import pytest
 
 import pi_sandbox
 import pi_tools
-from pi_sandbox._engine import try_engine
+from pi_sandbox.engine import try_engine
 from pi_testing import text, tool_call
 
 ENGINES = ["bwrap", "landlock"]

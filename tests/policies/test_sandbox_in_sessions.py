@@ -11,7 +11,7 @@ import pi_context_files
 import pi_sandbox
 import pi_tools
 from pi_hookspecs import Command, hookimpl
-from pi_sandbox._engine import try_engine
+from pi_sandbox.engine import try_engine
 from pi_testing import text, tool_call
 
 

@@ -17,9 +17,9 @@ import pytest
 
 from pi_core import PluginHost, Settings
 from pi_hookspecs import SpawnRequest
-from pi_sandbox._engine import try_engine
-from pi_sandbox._options import Options
-from pi_sandbox._state import Sandbox
+from pi_sandbox.engine import try_engine
+from pi_sandbox.options import Options
+from pi_sandbox.state import Sandbox
 
 pytestmark = [
     pytest.mark.slow,  # starts programs for all tries

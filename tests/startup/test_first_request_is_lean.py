@@ -47,7 +47,7 @@ async def main():
     async with create_agent_session(model=MODEL, plugins={"fake": Plugin()}) as session:
         answer = await session.prompt("hi")
         assert answer.stop_reason == "stop", answer
-    seen.extend(sorted(name for name in sys.modules if name in ("pi_cache_lint._watch", "pi_cache_lint._chain")))
+    seen.extend(sorted(name for name in sys.modules if name in ("pi_cache_lint.watch", "pi_cache_lint.chain")))
 
 asyncio.run(main())
 data = [name for name in opened if name.replace("\\\\", "/").rpartition("/")[0].endswith("pi_models/data")]

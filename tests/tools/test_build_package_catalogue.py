@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pi_core.settings import Settings
-from pi_packages._catalogue import catalogue, find
+from pi_packages.catalogue import catalogue, find
 from pi_testing import for_each
 
 ROOT = Path(__file__).parents[2]

@@ -32,7 +32,7 @@ def tree(tmp_path):
         *ROOT.glob("docs/reference/contract*.json"),
         ROOT / "CHANGELOG.md",
         ROOT / "plugins/frontends/cli/src/pi_cli/__init__.py",
-        ROOT / "plugins/kits/provider-kit/src/pi_provider_kit/_http.py",
+        ROOT / "plugins/kits/provider-kit/src/pi_provider_kit/http_client.py",
     ]:
         target = copy / file.relative_to(ROOT)
         target.parent.mkdir(parents=True, exist_ok=True)

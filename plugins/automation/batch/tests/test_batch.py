@@ -18,12 +18,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pi_redact
-from pi_batch._command import run as run_command
-from pi_batch._limits import Pace
-from pi_batch._ray import node_scratch
-from pi_batch._record import Record, session_totals
-from pi_batch._results import Results
-from pi_batch._tasks import BadTasks, Task, read_tasks
+from pi_batch.command import run as run_command
+from pi_batch.limits import Pace
+from pi_batch.ray import node_scratch
+from pi_batch.record import Record, session_totals
+from pi_batch.results import Results
+from pi_batch.tasks import BadTasks, Task, read_tasks
 from pi_core import PluginHost, Settings
 from pi_core.plugin_api.secrets import PluginSecrets
 from pi_hookspecs import UserError

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pi_batch._command import run
-from pi_batch._parquet import write_records
-from pi_batch._record import Record
-from pi_batch._tasks import BadTasks, Task, read_tasks
+from pi_batch.command import run
+from pi_batch.parquet import write_records
+from pi_batch.record import Record
+from pi_batch.tasks import BadTasks, Task, read_tasks
 from pi_core import PluginHost, Settings
 from pi_hookspecs import UserError
 

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from pi_batch._limits import Ledger
-from pi_batch._ray import ray_engine
-from pi_batch._run import Setup
+from pi_batch.limits import Ledger
+from pi_batch.ray import ray_engine
+from pi_batch.run import Setup
 from pi_testing.fake_servers import anthropic
 
 pytestmark = [

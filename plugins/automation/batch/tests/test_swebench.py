@@ -8,7 +8,7 @@ from importlib.util import find_spec
 
 import pytest
 
-from pi_batch._command import run
+from pi_batch.command import run
 from pi_core import PluginHost, Settings
 
 pytestmark = [

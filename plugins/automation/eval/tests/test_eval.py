@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pi_core import PluginHost, Settings
-from pi_eval._checks import CheckResult, check_run
-from pi_eval._command import run as run_command
-from pi_eval._outcome import Baseline, Outcome
-from pi_eval._plan import InvalidFile, read_plan
-from pi_eval._run import Record
-from pi_eval._statistics import is_regression, wilson
+from pi_eval.checks import CheckResult, check_run
+from pi_eval.command import run as run_command
+from pi_eval.outcome import Baseline, Outcome
+from pi_eval.plan import InvalidFile, read_plan
+from pi_eval.run import Record
+from pi_eval.stats import is_regression, wilson
 
 FILE = """
 model: offline/rules

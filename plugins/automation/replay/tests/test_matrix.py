@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from pi_core import PluginHost, SessionManager, Settings, run
 from pi_hookspecs import PiError
-from pi_replay._command import run as run_command
-from pi_replay._matrix import Cell, InvalidMatrix, Matrix, Outcome
-from pi_replay._show import show_matrix
+from pi_replay.command import run as run_command
+from pi_replay.matrix import Cell, InvalidMatrix, Matrix, Outcome
+from pi_replay.show import show_matrix
 from pi_testing import for_each
 
 NAMES = st.from_regex(r"[a-wyz][a-z0-9_.:/-]{0,8}", fullmatch=True).filter(lambda name: name not in {"all", "recorded"})

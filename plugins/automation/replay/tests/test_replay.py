@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from pi_core import PluginHost, SessionManager, Settings, create_agent_session
 from pi_core.session import ReadOnlySession
 from pi_hookspecs import ToolResult, UserError, hookimpl, tool
-from pi_replay._compare import text_distance
-from pi_replay._recording import Recording
-from pi_replay._replay import Replay
-from pi_replay._tools import RecordedTools
+from pi_replay.compare import text_distance
+from pi_replay.recording import Recording
+from pi_replay.replay import Replay
+from pi_replay.tools import RecordedTools
 from pi_testing import ScriptedProvider, error, text, tool_call
 
 runs = []

@@ -10,7 +10,7 @@ import pytest
 
 from pi_core import PluginHost, SessionManager, Settings, run
 from pi_hookspecs import PiError
-from pi_replay._command import run as run_command
+from pi_replay.command import run as run_command
 
 pytestmark = pytest.mark.slow
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from pi_acp._tool_calls import changed_line, diffs_of
+from pi_acp.tool_calls import changed_line, diffs_of
 
 
 @given(

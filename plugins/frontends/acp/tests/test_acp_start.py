@@ -21,7 +21,7 @@ def serve(host, stdin, stdout, greeted, options):
     sys.stderr.write(" ".join(sys.modules))
     return 0
 
-serving = sys.modules["pi_acp._serving"] = types.ModuleType("pi_acp._serving")
+serving = sys.modules["pi_acp.serving"] = types.ModuleType("pi_acp.serving")
 serving.serve = serve
 sys.argv = ["pi", "acp"]
 from pi_cli import main
@@ -37,8 +37,8 @@ def test_the_first_answer_imports_no_event_loop_and_no_session(tmp_path):
 
     loaded = set(pi.stderr.decode().split())
     assert json.loads(pi.stdout)["result"]["protocolVersion"] == 1
-    assert "pi_acp._greeting" in loaded
-    heavy = {"asyncio", "httpx", "pi_acp._agent", "pi_core.hooks.dispatcher", "pi_core.session", "pi_core.conversation"}
+    assert "pi_acp.greeting" in loaded
+    heavy = {"asyncio", "httpx", "pi_acp.agent", "pi_core.hooks.dispatcher", "pi_core.session", "pi_core.conversation"}
     assert loaded & heavy == set()
 
 

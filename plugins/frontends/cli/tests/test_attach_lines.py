@@ -7,9 +7,9 @@ import io
 
 import pytest
 
-from pi_cli._attached import EventText
-from pi_cli._screen import Screen
+from pi_cli.attached import EventText
 from pi_cli.line.attached import _Talk
+from pi_cli.screen import Screen
 from pi_client import Event, UiRequest
 from pi_testing import for_each
 

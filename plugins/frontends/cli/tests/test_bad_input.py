@@ -163,7 +163,7 @@ import pi_cli
 
 class Interrupts:
     def find_spec(self, name, path, target=None):
-        if name == "pi_cli._main":
+        if name == "pi_cli.command_line":
             raise KeyboardInterrupt
 
 sys.meta_path.insert(0, Interrupts())

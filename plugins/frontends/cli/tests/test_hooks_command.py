@@ -90,7 +90,7 @@ def test_deadline_from_the_settings_is_shown(pi):
 
 @pytest.mark.parametrize("name", all_hookspecs())
 def test_every_hook_can_be_described(name, capsys, tmp_path):
-    from pi_cli._hooks_command import run_hooks
+    from pi_cli.hooks_command import run_hooks
     from pi_core.host import PluginHost
     from pi_core.settings import Settings
 

@@ -219,7 +219,7 @@ def test_what_is_wrong_is_reported_in_one_line(pi, arguments, message):
 
 @pytest.mark.parametrize("hook", sampled_hooks())
 def test_every_sample_is_read_back_as_it_was(tmp_path, hook):
-    from pi_cli._event_file import read_event
+    from pi_cli.event_file import read_event
 
     written = to_wire(sample_event(hook))
     (tmp_path / "event.json").write_text(json.dumps(written))
@@ -237,7 +237,7 @@ JSON = st.recursive(
 @given(data=st.data(), hook=st.sampled_from(sampled_hooks()))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_whatever_a_file_holds_is_an_event_or_one_error(tmp_path, data, hook):
-    from pi_cli._event_file import read_event
+    from pi_cli.event_file import read_event
 
     sample = to_wire(sample_event(hook))
     name = data.draw(st.sampled_from([*sample]))
@@ -254,7 +254,7 @@ def test_whatever_a_file_holds_is_an_event_or_one_error(tmp_path, data, hook):
 
 
 def test_the_message_of_an_update_may_follow_it(tmp_path):
-    from pi_cli._event_file import read_event
+    from pi_cli.event_file import read_event
 
     message = {
         "role": "assistant",

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pi_cli import _wrap
-from pi_cli._activity import call_line
-from pi_cli._screen import Screen
-from pi_cli._words import shorten, width_of
+from pi_cli import wrap
+from pi_cli.activity import call_line
+from pi_cli.screen import Screen
+from pi_cli.words import shorten, width_of
 from pi_core.base.terminal_text import clean_text, one_line
 from pi_testing import for_each
 
@@ -104,7 +104,7 @@ def test_whatever_the_screen_is_given_it_writes_clean(text):
 
 @pytest.mark.parametrize("line", ["→ read  notes.md", "1. one\n   two\t", " "])
 def test_a_line_that_is_not_wrapped_waits_for_no_pattern_to_be_compiled(line, monkeypatch):
-    monkeypatch.setattr(_wrap, "re", None)
+    monkeypatch.setattr(wrap, "re", None)
     err = Tty()
 
     Screen(io.StringIO(), err).line(line)

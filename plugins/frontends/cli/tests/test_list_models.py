@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from pi_cli._list_models import size
+from pi_cli.list_models import size
 
 pytestmark = pytest.mark.slow  # each starts programs that take seconds
 

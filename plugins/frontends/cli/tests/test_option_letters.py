@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pi_cli._arguments import parse, peek
-from pi_cli._click_line import common_options, parse_strictly
-from pi_cli._option_table import own_options
+from pi_cli.arguments import parse, peek
+from pi_cli.click_line import common_options, parse_strictly
+from pi_cli.option_table import own_options
 
 LETTERS = {
     option.names[0]: option.names[-1]

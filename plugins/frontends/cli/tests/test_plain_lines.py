@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pi_cli._click_line import parse_own, parse_to_first_word
-from pi_cli._option_table import flag_option, own_options
-from pi_cli._plain_line import read_plain
+from pi_cli.click_line import parse_own, parse_to_first_word
+from pi_cli.option_table import flag_option, own_options
+from pi_cli.plain_line import read_plain
 from pi_testing import for_each
 
 FLAGS = [

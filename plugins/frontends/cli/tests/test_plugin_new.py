@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from pi_cli._plugin_new import _KINDS, write_plugin
+from pi_cli.plugin_new import _KINDS, write_plugin
 
 pytestmark = pytest.mark.slow  # each starts programs that take seconds
 

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from pi_cli._plugins_command import run_plugins
+from pi_cli.plugins_command import run_plugins
 from pi_core import create_agent_session
 from pi_core.conversation import bill as stored
 from pi_core.conversation.bill import append_bill, read_bills

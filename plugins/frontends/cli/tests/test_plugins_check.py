@@ -11,10 +11,10 @@ from textwrap import dedent
 import pytest
 from attrs import evolve
 
-from pi_cli._plugins_command import run_plugins
 from pi_cli.checking.contracts import lowest_version, read_contract
 from pi_cli.checking.static import check_sources
 from pi_cli.checking.subject import Subject, find_subject
+from pi_cli.plugins_command import run_plugins
 from pi_core.host import PluginHost
 from pi_core.settings import Settings
 from pi_hookspecs import PiError, UserError

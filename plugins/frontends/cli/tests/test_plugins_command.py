@@ -177,7 +177,7 @@ def test_warm_index_answers_without_importing(pi):
 
 def test_plugins_needs_neither_loop_nor_session(pi):
     script = (
-        "import os, sys; from pi_cli._main import run; run(['plugins'], os.environ);"
+        "import os, sys; from pi_cli.command_line import run; run(['plugins'], os.environ);"
         "engine = {'pi_core.conversation', 'pi_core.agent.loop', 'pi_core.agent.agent'};"
         "print(sorted(engine & set(sys.modules)), file=sys.stderr)"
     )

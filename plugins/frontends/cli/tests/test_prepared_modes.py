@@ -6,8 +6,8 @@ from contextlib import contextmanager, suppress
 
 import pytest
 
-from pi_cli._arguments import parse
-from pi_cli._preparing import prepared, start_facts
+from pi_cli.arguments import parse
+from pi_cli.preparing import prepared, start_facts
 from pi_core import PluginHost, Settings
 from pi_hookspecs import Mode, UserError
 

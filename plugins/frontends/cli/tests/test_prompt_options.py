@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pi_cli._arguments import parse, peek
+from pi_cli.arguments import parse, peek
 
 pytestmark = pytest.mark.slow
 

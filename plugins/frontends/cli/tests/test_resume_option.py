@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from pi_cli._resume import choose_among
+from pi_cli.resume import choose_among
 from pi_hookspecs import SessionInfo
 
 pytestmark = pytest.mark.slow  # each starts programs that take seconds

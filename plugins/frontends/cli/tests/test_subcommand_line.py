@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pi_cli._arguments import first_word, parse
-from pi_cli._subcommands import EXTRAS, refuse_near_miss
+from pi_cli.arguments import first_word, parse
+from pi_cli.subcommands import EXTRAS, refuse_near_miss
 from pi_core.host.discovery import find_plugins
 from pi_core.host.records import DEFAULT_PLUGINS
 from pi_hookspecs import UserError

@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from pi_cli._terminal_ui import TerminalUI
+from pi_cli.terminal_ui import TerminalUI
 from pi_hookspecs import FormField
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pi_cli._worktree import enter_worktree
+from pi_cli.worktree import enter_worktree
 from pi_core import ProjectTrust, TrustStore
 from pi_hookspecs import UserError
 

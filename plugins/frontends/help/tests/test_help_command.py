@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from pi_help._command import run
-from pi_help._pages import folder, sections, topics
+from pi_help.command import run
+from pi_help.pages import folder, sections, topics
 from pi_hookspecs import UnknownName, UserError
 
 DOCS = Path(__file__).parents[4] / "docs"

@@ -17,7 +17,7 @@ import pytest
 from pi_core.host import PluginHost
 from pi_core.settings import Settings
 from pi_hookspecs import PiError
-from pi_packages import _commands
+from pi_packages import commands
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -141,7 +141,7 @@ class Bench:
         self._capsys.readouterr()
         host = PluginHost(Settings.load(self.cwd, self.agent_dir, trust=trust), installed=False)
         try:
-            code = _commands.run(name, [*map(str, arguments)], host)
+            code = commands.run(name, [*map(str, arguments)], host)
         except PiError as error:
             return getattr(error, "exit_code", 1), str(error)
         output, self.notices = self._capsys.readouterr()
@@ -211,7 +211,7 @@ def caches(tmp_path_factory):
 def trusting(monkeypatch):
     """Take plugins for loadable without a process that tries it: half of the time of an installation."""
     loads = {"loads": True, "problems": [], "hooks": [], "tools": [], "commands": []}
-    monkeypatch.setattr("pi_packages._change.probe", lambda plugins, *_: {name: dict(loads) for name in plugins})
+    monkeypatch.setattr("pi_packages.change.probe", lambda plugins, *_: {name: dict(loads) for name in plugins})
 
 
 @pytest.fixture

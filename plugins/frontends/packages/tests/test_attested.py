@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pi_hookspecs import UserError
-from pi_packages._attested import check_attested
+from pi_packages.attested import check_attested
 
 pytestmark = pytest.mark.slow  # each starts programs that take seconds
 

@@ -7,16 +7,16 @@ import sys
 import pytest
 
 from pi_hookspecs import UserError
-from pi_packages import _installers
-from pi_packages._installers import find_installer
+from pi_packages import installers
+from pi_packages.installers import find_installer
 
 
 @pytest.mark.slow
 def test_without_uv_the_pip_that_python_brings_installs_the_same(bench, monkeypatch):
     bench.library("zztide", "1.0")
     bench.plugin("tides", requires=("zztide", "attrs"))
-    monkeypatch.setattr(_installers, "find_program", lambda *_: None)
-    monkeypatch.setattr(_installers.shutil, "which", lambda *_, **__: None)
+    monkeypatch.setattr(installers, "find_program", lambda *_: None)
+    monkeypatch.setattr(installers.shutil, "which", lambda *_, **__: None)
 
     bench.ok("install", "tides")
 
@@ -32,10 +32,10 @@ def test_the_users_words_come_first(bench):
 
 
 def test_without_any_installer_the_error_says_what_to_install(tmp_path, monkeypatch):
-    monkeypatch.setattr(_installers, "find_program", lambda *_: None)
-    monkeypatch.setattr(_installers.shutil, "which", lambda *_, **__: None)
-    monkeypatch.setattr(_installers, "_bundled_pip", lambda: None)
-    monkeypatch.setattr(_installers.sys, "executable", "/bin/false")
+    monkeypatch.setattr(installers, "find_program", lambda *_: None)
+    monkeypatch.setattr(installers.shutil, "which", lambda *_, **__: None)
+    monkeypatch.setattr(installers, "_bundled_pip", lambda: None)
+    monkeypatch.setattr(installers.sys, "executable", "/bin/false")
 
     with pytest.raises(UserError, match=r"Neither uv nor pip .* Install uv"):
         find_installer([], tmp_path, {})

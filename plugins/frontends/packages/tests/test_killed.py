@@ -13,7 +13,7 @@ from contextlib import suppress
 
 import pytest
 
-from pi_packages._store import Store
+from pi_packages.store import Store
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("trusting")]
 
@@ -25,7 +25,7 @@ def test_what_a_killed_change_left_undone_is_done_by_the_next_command(bench, mon
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr("pi_packages._change.write_lock", killed)
+        patched.setattr("pi_packages.change.write_lock", killed)
         with pytest.raises(KeyboardInterrupt):
             bench.ok("install", "tides")
     assert bench.installed() == {"pluggypi-tides": "1.0"}

@@ -86,8 +86,8 @@ def test_a_repository_is_built_only_if_the_user_agrees(bench, sources, reef, tmp
     backend = reef / "backend.py"
     backend.write_text(f"open({str(marker)!r}, 'w').close()\n{backend.read_text()}")
     subprocess.run(["git", "-c", "user.name=t", "-c", "user.email=t@t", "commit", "-qam", "y"], cwd=reef, check=True)
-    monkeypatch.setattr("pi_packages._asking._has_terminal", lambda: terminal)
-    monkeypatch.setattr("pi_packages._asking._ask", lambda: None)
+    monkeypatch.setattr("pi_packages.asking._has_terminal", lambda: terminal)
+    monkeypatch.setattr("pi_packages.asking._ask", lambda: None)
 
     if terminal:
         assert "was not built" in bench.fails("install", sources["git"])

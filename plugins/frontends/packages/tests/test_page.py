@@ -13,7 +13,7 @@ from pi_core.host.grants import parse_grants
 from pi_core.settings import Settings
 from pi_core.settings.schema_info import find
 from pi_core.settings.values import steps_of
-from pi_packages._entries import read_entries, user_scope
+from pi_packages.entries import read_entries, user_scope
 
 PAGE = (Path(__file__).parents[4] / "docs" / "packages.md").read_text(encoding="utf-8")
 COMMANDS = [

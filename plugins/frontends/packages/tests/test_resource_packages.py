@@ -16,7 +16,7 @@ import pytest
 
 from pi_core.host.package_resources import package_resources
 from pi_core.settings import Settings
-from pi_packages._trees import MAX_FILES
+from pi_packages.trees import MAX_FILES
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("trusting")]
 

@@ -10,7 +10,7 @@ import pytest
 
 from pi_core.host import PluginHost
 from pi_core.settings import Settings
-from pi_packages._surroundings import surroundings
+from pi_packages.surroundings import surroundings
 
 
 @pytest.fixture

@@ -16,8 +16,8 @@ import pytest_asyncio
 from pi_client.lines import LineReader
 from pi_core import SessionManager, create_agent_session
 from pi_core.plugin_api.clean_lines import CleanLines
-from pi_rpc._outbox import Outbox
-from pi_rpc._server import Server
+from pi_rpc.outbox import Outbox
+from pi_rpc.server import Server
 from pi_rpc_kit.ui import RpcUI
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from pi_hookspecs import (
     ToolExecutionUpdateEvent,
     ToolResult,
 )
-from pi_rpc._outbox import FULL, OVERFULL, Outbox
+from pi_rpc.outbox import FULL, OVERFULL, Outbox
 
 MODEL = Model(id="m", name="m", api="a", provider="p")
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest_asyncio
 
 from pi_core import SessionManager, create_agent_session
-from pi_serve._server import SessionServer
-from pi_serve._socket import listening
+from pi_serve.server import SessionServer
+from pi_serve.unix_socket import listening
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable

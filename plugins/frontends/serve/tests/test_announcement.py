@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from pi_hookspecs import UserError
-from pi_serve._announcement import Announcement
+from pi_serve.announcement import Announcement
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such sockets")
 

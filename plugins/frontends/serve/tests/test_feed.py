@@ -14,7 +14,7 @@ from pi_hookspecs import (
     CompactionStartEvent,
     QueueUpdateEvent,
 )
-from pi_serve._feed import Feed
+from pi_serve.feed import Feed
 
 if TYPE_CHECKING:
     import pytest

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from pi_client import CommandFailed, PiClient
-from pi_serve import _client
+from pi_serve import client as _client
 from pi_testing import text
 
 

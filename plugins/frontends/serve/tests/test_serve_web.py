@@ -15,8 +15,8 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from pi_core.plugin_api.local_web import read_token
 from pi_hookspecs import UserError
-from pi_serve import _web
-from pi_serve._web import web_server
+from pi_serve import web
+from pi_serve.web import web_server
 from pi_testing import text
 
 TOKEN = "a-token-that-is-long-enough"
@@ -34,7 +34,7 @@ Authorization: Bearer {TOKEN}\r
 @pytest_asyncio.fixture
 async def url(served, tmp_path, monkeypatch):
     """The address of a served session, whose refusals come at once."""
-    monkeypatch.setattr(_web, "_REFUSED_SECONDS", 0)
+    monkeypatch.setattr(web, "_REFUSED_SECONDS", 0)
     async with web_server(served.server, 0, TOKEN, tmp_path / "agent") as address:
         yield address
 
@@ -140,9 +140,9 @@ async def test_a_frame_of_a_hundred_megabytes_is_refused(url) -> None:
 
 
 async def test_a_client_that_says_nothing_is_closed(url, monkeypatch) -> None:
-    from pi_serve import _server
+    from pi_serve import server
 
-    monkeypatch.setattr(_server, "_HELLO_SECONDS", 0.05)
+    monkeypatch.setattr(server, "_HELLO_SECONDS", 0.05)
     client = await connect(socket_of(url), additional_headers={"Authorization": f"Bearer {TOKEN}"}, proxy=None)
 
     assert "No hello came" in (await until(client, "error"))["error"]
@@ -151,7 +151,7 @@ async def test_a_client_that_says_nothing_is_closed(url, monkeypatch) -> None:
 
 @pytest.mark.parametrize("request_line", [b"", b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n"])
 async def test_a_connection_without_a_whole_request_is_closed(served, tmp_path, monkeypatch, request_line) -> None:
-    monkeypatch.setattr(_web, "_OPEN_SECONDS", 0.05)
+    monkeypatch.setattr(web, "_OPEN_SECONDS", 0.05)
     async with web_server(served.server, 0, TOKEN, tmp_path / "agent") as url:
         reader, writer = await asyncio.open_connection("127.0.0.1", urlsplit(url).port)
         writer.write(request_line)
@@ -161,7 +161,7 @@ async def test_a_connection_without_a_whole_request_is_closed(served, tmp_path, 
 
 
 async def test_a_client_whose_computer_is_gone_is_let_go(served, tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr(_web, "_PING_SECONDS", 0.05)
+    monkeypatch.setattr(web, "_PING_SECONDS", 0.05)
     async with web_server(served.server, 0, TOKEN, tmp_path / "agent") as url:
         reader, writer = await asyncio.open_connection("127.0.0.1", urlsplit(url).port)
         writer.write(HANDSHAKE)

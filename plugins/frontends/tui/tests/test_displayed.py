@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import set_cell_size
 
-from pi_tui._displayed import Displayed
-from pi_tui._squeeze import squeezed
+from pi_tui.displayed import Displayed
+from pi_tui.squeeze import squeezed
 
 WIDTH, HEIGHT = 18, 8
 

@@ -12,7 +12,7 @@ import tty
 import pytest
 
 from pi_testing import for_each
-from pi_tui._early_keys import EarlyKeys, plain_text, typed_before
+from pi_tui.early_keys import EarlyKeys, plain_text, typed_before
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudoterminals")
 

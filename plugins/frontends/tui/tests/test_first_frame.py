@@ -13,8 +13,8 @@ import pyte
 import pytest
 
 from pi_hookspecs import StartFacts, UserError
-from pi_tui._first_frame import first_frame
-from pi_tui._terminal import Terminal
+from pi_tui.first_frame import first_frame
+from pi_tui.terminal import Terminal
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,8 +27,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from pi_hookspecs import StartFacts
 import pi_tui
-from pi_tui._mode import FullScreen
-from pi_tui._first_frame import first_frame
+from pi_tui.mode import FullScreen
+from pi_tui.first_frame import first_frame
 
 settings = SimpleNamespace(get_bool=lambda name, default: default)
 facts = StartFacts(cwd=Path.cwd(), agent_dir=Path.cwd(), settings=settings, environ={{"TERM": "xterm-256color"}})

@@ -6,7 +6,7 @@ import pyte
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pi_tui._squeeze import squeezed
+from pi_tui.squeeze import squeezed
 
 WIDTH, HEIGHT = 12, 16
 

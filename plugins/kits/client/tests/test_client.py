@@ -264,9 +264,9 @@ LAST
 )
 async def test_a_pi_that_hangs_is_asked_twice_and_then_killed(monkeypatch, first, last, code):
     hangs = last != "raise SystemExit(3)"
-    monkeypatch.setattr("pi_client._client._ORDERLY_SECONDS", 0.2 if hangs else 20)
-    monkeypatch.setattr("pi_client._client._POLITE_SECONDS", 20 if code == -signal.SIGTERM else 0.2)
-    monkeypatch.setattr("pi_client._client._LAST_SECONDS", 20)
+    monkeypatch.setattr("pi_client.client._ORDERLY_SECONDS", 0.2 if hangs else 20)
+    monkeypatch.setattr("pi_client.client._POLITE_SECONDS", 20 if code == -signal.SIGTERM else 0.2)
+    monkeypatch.setattr("pi_client.client._LAST_SECONDS", 20)
     script = ANSWERS.replace("FIRST", first).replace("LAST", last)
     client = await PiClient.start(command=(sys.executable, "-c", script))
     await client.get_state()

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 from pi_hookspecs import PiError, SpawnRequest, hookimpl
 from pi_process_kit import ProcessFailure, prepare, start_child
-from pi_process_kit._grouped import GroupStarter
-from pi_process_kit._supervised import SupervisedStarter
+from pi_process_kit.grouped import GroupStarter
+from pi_process_kit.supervised import SupervisedStarter
 from pi_testing import FakeLauncher
 
 LINUX = sys.platform == "linux"

@@ -13,8 +13,8 @@ import pytest
 
 from pi_hookspecs import SpawnRequest
 from pi_process_kit import ProcessFailure, confined, confinement_abi, start_child
-from pi_process_kit._grouped import GroupStarter
-from pi_process_kit._supervised import SupervisedStarter
+from pi_process_kit.grouped import GroupStarter
+from pi_process_kit.supervised import SupervisedStarter
 
 ABI = confinement_abi()
 SHELL = shutil.which("bash") or "/bin/sh"

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from pi_hookspecs import StreamOptions
 from pi_provider_kit import HttpRequest, stream_events
-from pi_provider_kit._direct import Direct
-from pi_provider_kit._proxies import Proxies
+from pi_provider_kit.direct import Direct
+from pi_provider_kit.proxies import Proxies
 from pi_testing import for_each
 
 ANSWER = b"data: x\n\n"
@@ -37,7 +37,7 @@ async def sent_directly(method, url, headers, body):
 
 
 async def sent_by_httpx(method, url, headers, body):
-    from pi_provider_kit._transport import Transport
+    from pi_provider_kit.transport import Transport
 
     pool = Recorded()
     with pytest.raises(EOFError):

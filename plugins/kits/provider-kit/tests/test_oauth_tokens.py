@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from pi_hookspecs import RequestFailed, now_ms
 from pi_provider_kit import HttpFailed
-from pi_provider_kit.oauth import TokenRefused, _tokens, credential_of, token_request
+from pi_provider_kit.oauth import TokenRefused, credential_of, token_request, tokens
 from pi_testing import for_each
 from pi_testing.fake_servers import Answer, closed_url, html_page, json_answer, redirect, silence
 from pi_testing.fake_servers.oauth import FakeAuthorization
@@ -104,7 +104,7 @@ async def test_an_answer_of_another_kind_is_reported_as_such(http, server, answe
 
 
 async def test_an_absent_or_silent_server_is_not_waited_for(http, server, monkeypatch):
-    monkeypatch.setattr(_tokens, "_SECONDS", 0.05)
+    monkeypatch.setattr(tokens, "_SECONDS", 0.05)
     server.answers(silence())
 
     with pytest.raises(HttpFailed, match=r"within 0.05 s|for 0.05 s"):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from pi_provider_kit import claude_output_schema
 from pi_testing import for_each
-from pi_testing.fake_servers._claude_schemas import schema_complaints
+from pi_testing.fake_servers.claude_schemas import schema_complaints
 
 PERSON = {"type": "object", "properties": {"name": {"type": "string", "minLength": 1}}, "required": ["name"]}
 

@@ -8,10 +8,10 @@ from contextlib import aclosing, suppress
 import httpx
 import pytest
 
-import pi_provider_kit._answer
-import pi_provider_kit._exchange
-import pi_provider_kit._progress
-import pi_provider_kit._transport
+import pi_provider_kit.answer
+import pi_provider_kit.exchange
+import pi_provider_kit.progress
+import pi_provider_kit.transport
 from pi_core import is_context_overflow
 from pi_hookspecs import RequestFailed, StreamOptions
 from pi_provider_kit import (
@@ -37,7 +37,7 @@ class Ticking:
 
     def __init__(self, monkeypatch):
         self.now = 1000.0
-        monkeypatch.setattr(pi_provider_kit._progress, "monotonic", lambda: self.now)
+        monkeypatch.setattr(pi_provider_kit.progress, "monotonic", lambda: self.now)
 
 
 async def busy(wire, piece, kind=b"text/event-stream", before=b""):
@@ -132,7 +132,7 @@ async def test_a_proxy_s_answer_has_one_limit_too(http, monkeypatch):
             await asyncio.Event().wait()
 
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
-    monkeypatch.setattr(pi_provider_kit._transport, "proxied_transport", lambda *_: Trickling())
+    monkeypatch.setattr(pi_provider_kit.transport, "proxied_transport", lambda *_: Trickling())
     request, waits = HttpRequest(url="http://acme.test/v1", body={}), Timeouts(connect=0.05, first_byte=0.05)
     received, failure = await collect(stream_events(http, request, StreamOptions(), timeouts=waits))
 
@@ -213,7 +213,7 @@ async def test_the_time_that_a_listener_takes_is_not_the_servers(model, monkeypa
 
 
 async def test_an_answer_without_an_end_is_cut_off_and_kept(model, monkeypatch):
-    monkeypatch.setattr(pi_provider_kit._answer, "_ANSWER_LIMIT", 2 * 1_048_576)
+    monkeypatch.setattr(pi_provider_kit.answer, "_ANSWER_LIMIT", 2 * 1_048_576)
 
     async def words():
         while True:
@@ -228,7 +228,7 @@ async def test_an_answer_without_an_end_is_cut_off_and_kept(model, monkeypatch):
 
 
 async def test_a_stream_of_bytes_without_an_end_is_cut_off(serve, http, monkeypatch):
-    monkeypatch.setattr(pi_provider_kit._exchange, "_STREAM_BYTES", 100_000)
+    monkeypatch.setattr(pi_provider_kit.exchange, "_STREAM_BYTES", 100_000)
     async with serve(lambda wire: busy(wire, b"data: %s\n\n" % (b"x" * 10_000))) as server:
         request = HttpRequest(url=server.url, body={})
         received, failure = await collect(stream_events(http, request, StreamOptions()))
@@ -238,7 +238,7 @@ async def test_a_stream_of_bytes_without_an_end_is_cut_off(serve, http, monkeypa
 
 
 async def test_json_without_an_end_is_cut_off(serve, http, monkeypatch):
-    monkeypatch.setattr(pi_provider_kit._exchange, "_WHOLE_BYTES", 100_000)
+    monkeypatch.setattr(pi_provider_kit.exchange, "_WHOLE_BYTES", 100_000)
     async with serve(lambda wire: busy(wire, b"[" * 10_000, b"application/json")) as server:
         with pytest.raises(RequestFailed, match="larger than 100000 bytes"):
             await fetch_json(http, HttpRequest(url=server.url, method="GET"))

@@ -9,7 +9,7 @@ import pytest
 
 from pi_hookspecs import AbortController, Aborted, StreamOptions
 from pi_provider_kit import HttpFailed, HttpRequest, stream_events
-from pi_provider_kit._proxies import Proxies
+from pi_provider_kit.proxies import Proxies
 from pi_testing import for_each
 
 

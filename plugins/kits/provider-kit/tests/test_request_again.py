@@ -6,17 +6,17 @@ import asyncio
 
 import pytest
 
-import pi_provider_kit._again
+import pi_provider_kit.again
 from pi_hookspecs import AbortController, Aborted, RequestFailed, StreamOptions
 from pi_provider_kit import HttpFailed, HttpRequest, stream_events
-from pi_provider_kit._again import _pause_ms
+from pi_provider_kit.again import _pause_ms
 
 SOON = b"retry-after-ms: 1"
 
 
 @pytest.fixture(autouse=True)
 def _short_pauses(monkeypatch):
-    monkeypatch.setattr(pi_provider_kit._again, "_FIRST_PAUSE_MS", 1)
+    monkeypatch.setattr(pi_provider_kit.again, "_FIRST_PAUSE_MS", 1)
 
 
 async def ask(http, url, **options):

@@ -422,7 +422,7 @@ async def test_broken_chunks_are_a_cut(serve, http):
 
 
 async def test_an_error_body_that_never_ends_is_not_waited_for(serve, http, monkeypatch):
-    monkeypatch.setattr("pi_provider_kit._exchange._ERROR_SECONDS", 0.05)
+    monkeypatch.setattr("pi_provider_kit.exchange._ERROR_SECONDS", 0.05)
 
     async def script(wire):
         await wire.send(b"HTTP/1.1 500 Oops\r\ncontent-length: 100\r\n\r\nhalf a word")

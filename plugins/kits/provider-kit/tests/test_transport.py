@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from pi_hookspecs import StreamOptions
 from pi_provider_kit import Http, HttpFailed, HttpRequest, stream_events, tls_context
-from pi_provider_kit._http_answer import Answer
-from pi_provider_kit._transport import Transport
+from pi_provider_kit.http_answer import Answer
+from pi_provider_kit.transport import Transport
 
 HTTP_PIECES = [
     *(b"HTTP/1.1 200 OK\r\n", b"HTTP/1.1 100 Continue\r\n\r\n", b"HTTP/1.1 101 Switching\r\nupgrade: x\r\n\r\n"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pi_core import PluginHost, SessionManager, Settings, create_agent_session
 from pi_hookspecs import Model, ProviderInfo, hookimpl
-from pi_provider_anthropic._provider import AnthropicMessages
+from pi_provider_anthropic.provider import AnthropicMessages
 from pi_testing.cassettes import Cassette
 from pi_testing.fake_servers.anthropic import FakeAnthropic, message, text, tool_use
 from pi_testing.stand_ins import make_tool

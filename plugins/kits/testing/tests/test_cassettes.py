@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from pi_hookspecs import Context, Model, StreamOptions, UserError
-from pi_provider_anthropic._provider import AnthropicMessages
+from pi_provider_anthropic.provider import AnthropicMessages
 from pi_testing import conversation as chat
 from pi_testing.cassettes import REMOVED, Cassette
 from pi_testing.fake_servers import Answer, FakeServer, closed_url, json_answer, redirect, sse, sse_event

@@ -96,7 +96,7 @@ async def test_wait_for_returns_the_event_when_it_comes(script, recorder):
 
 
 async def test_wait_for_fails_when_nothing_comes(recorder, monkeypatch):
-    monkeypatch.setattr("pi_testing._patience.PATIENCE", 0.01)
+    monkeypatch.setattr("pi_testing.patience.PATIENCE", 0.01)
 
     with pytest.raises(AssertionError, match=r"waited 0\.01 s for turn_end number 1; so far:"):
         await recorder.wait_for("turn_end")

@@ -17,9 +17,9 @@ from pi_testing.fake_servers import (
     sse,
     sse_event,
 )
-from pi_testing.fake_servers._anthropic_rules import anthropic_complaint
-from pi_testing.fake_servers._mistral_rules import mistral_complaint
 from pi_testing.fake_servers.anthropic import FakeAnthropic, message, text
+from pi_testing.fake_servers.anthropic_rules import anthropic_complaint
+from pi_testing.fake_servers.mistral_rules import mistral_complaint
 
 
 class Client:

@@ -20,7 +20,7 @@ from pi_hookspecs import (
     hookimpl,
     tool,
 )
-from pi_otel._content import LIMIT, messages_json, output_json, plain_json, text_json
+from pi_otel.content import LIMIT, messages_json, output_json, plain_json, text_json
 from pi_testing import text, tool_call
 
 SECRET = 'sk-"tide"\n1234567'
@@ -110,8 +110,8 @@ async def test_requests_outside_the_conversation_have_their_own_messages(secret,
 
 @pytest.mark.pi(settings={"otel": {"content": True}})
 async def test_messages_of_an_unknown_form_do_not_refuse_the_request(seen, pi_session, script, monkeypatch):
-    monkeypatch.setattr("pi_otel._content._part", lambda block, redact: block.no_such_field)
-    monkeypatch.setattr("pi_otel._content._text", lambda text: text.no_such_field)
+    monkeypatch.setattr("pi_otel.content._part", lambda block, redact: block.no_such_field)
+    monkeypatch.setattr("pi_otel.content._text", lambda text: text.no_such_field)
     script.turn(text("Hello."))
 
     answer = await pi_session.prompt("Hi")

@@ -12,9 +12,9 @@ from opentelemetry.semconv._incubating.attributes import gen_ai_attributes, mcp_
 from opentelemetry.semconv._incubating.metrics import gen_ai_metrics
 
 from pi_core import Settings, create_agent_session
-from pi_otel import _names as names
-from pi_otel._telemetry import telemetry
-from pi_otel._variables import exporter_of, is_wanted
+from pi_otel import names
+from pi_otel.telemetry import telemetry
+from pi_otel.variables import exporter_of, is_wanted
 from pi_testing import for_each, text
 
 

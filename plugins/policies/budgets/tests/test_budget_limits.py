@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pi_budgets._limits import read_budgets
+from pi_budgets.limits import read_budgets
 from pi_core import Settings
 from pi_hookspecs import UserError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pi_budgets._limits import Budgets
+    from pi_budgets.limits import Budgets
 
 
 @pytest.fixture

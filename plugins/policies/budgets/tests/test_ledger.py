@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pi_budgets
-from pi_budgets._ledger import Ledger, Line
-from pi_budgets._line import append_line, ledger_file
-from pi_budgets._subcommand import _Sum, _table, run_subcommand
+from pi_budgets.ledger import Ledger, Line
+from pi_budgets.line import append_line, ledger_file
+from pi_budgets.subcommand import _Sum, _table, run_subcommand
 from pi_core import PluginHost, Settings
 from pi_testing import text, usage
 

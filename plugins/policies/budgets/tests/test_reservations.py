@@ -14,9 +14,9 @@ import pytest
 from attrs import evolve
 
 import pi_budgets
-from pi_budgets._ledger import Ledger
-from pi_budgets._line import ledger_file
-from pi_budgets._reservations import Reservation, Reservations
+from pi_budgets.ledger import Ledger
+from pi_budgets.line import ledger_file
+from pi_budgets.reservations import Reservation, Reservations
 from pi_hookspecs import BeforeModelRequestResult, ModelCost, hookimpl
 from pi_testing import text, usage
 

@@ -10,7 +10,7 @@ from attrs import evolve
 
 import pi_cache_lint
 import pi_session_jsonl
-from pi_cache_lint._report import lines_of, summary_of
+from pi_cache_lint.report import lines_of, summary_of
 from pi_core import create_agent_session
 from pi_core.conversation.offered_tools import OfferedTools
 from pi_core.session import ReadOnlySession, SessionManager
@@ -102,7 +102,7 @@ async def test_an_eviction_by_the_provider_is_no_break_of_ours(pi_session, scrip
 
 async def test_a_cache_that_is_too_old_is_expected(pi_session, script, breaks, monkeypatch):
     clock = iter(range(1_000, 100_000, 400))
-    monkeypatch.setattr("pi_cache_lint._first.time.time", lambda: next(clock))
+    monkeypatch.setattr("pi_cache_lint.first.time.time", lambda: next(clock))
     script.turn(text("one"), CACHED).turn(text("two"), MISSED)
     await pi_session.prompt("first")
     await pi_session.prompt("second")

@@ -8,7 +8,7 @@ import pytest
 
 import pi_cache_lint
 import pi_session_jsonl
-from pi_cache_lint._subcommand import run_subcommand
+from pi_cache_lint.subcommand import run_subcommand
 from pi_core import PluginHost, Settings
 from pi_hookspecs import UserError
 

@@ -8,7 +8,7 @@ import pytest
 from attrs import evolve
 
 import pi_compaction
-from pi_compaction._prompts import BRANCH_PREAMBLE
+from pi_compaction.prompts import BRANCH_PREAMBLE
 from pi_hookspecs import PiError
 from pi_testing import error, text, tool_call, usage
 

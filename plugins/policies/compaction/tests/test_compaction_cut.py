@@ -9,8 +9,8 @@ from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pi_compaction._context_messages import messages_of, since_compaction
-from pi_compaction._cut import find_cut, find_helpful_cut
+from pi_compaction.context_messages import messages_of, since_compaction
+from pi_compaction.cut import find_cut, find_helpful_cut
 from pi_core import estimate_tokens
 from pi_hookspecs import (
     AssistantMessage,

@@ -26,7 +26,7 @@ def test_it_provides_a_compactor_and_a_summariser_of_branches() -> None:
 def test_registering_loads_only_the_names() -> None:
     done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True)
 
-    assert done.stdout.split() == ["pi_compaction._command", "pi_compaction._services"]
+    assert done.stdout.split() == ["pi_compaction.command", "pi_compaction.services"]
 
 
 def test_the_command_completes_undo() -> None:

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pi_compaction import _prompts
-from pi_compaction._files import FileLists
-from pi_compaction._pins import pins_text
-from pi_compaction._serialise import fitted, serialise
+from pi_compaction import prompts
+from pi_compaction.files import FileLists
+from pi_compaction.pins import pins_text
+from pi_compaction.serialise import fitted, serialise
 from pi_hookspecs import (
     AssistantMessage,
     BashExecutionMessage,
@@ -105,10 +105,10 @@ HEADINGS = (
 @pytest.mark.parametrize(
     ("prompt", "headings"),
     [
-        (_prompts.FIRST, (*HEADINGS, "## Critical Context")),
-        (_prompts.UPDATE, (*HEADINGS, "## Critical Context")),
-        (_prompts.BRANCH, HEADINGS),
-        (_prompts.PREFIX, ("## Original Request", "## Progress So Far", "## Context Needed to Continue")),
+        (prompts.FIRST, (*HEADINGS, "## Critical Context")),
+        (prompts.UPDATE, (*HEADINGS, "## Critical Context")),
+        (prompts.BRANCH, HEADINGS),
+        (prompts.PREFIX, ("## Original Request", "## Progress So Far", "## Context Needed to Continue")),
     ],
     ids=["first", "update", "branch", "prefix"],
 )
@@ -117,7 +117,7 @@ def test_headings_are_those_of_the_contract(prompt: str, headings: tuple[str, ..
 
 
 def test_the_question_has_conversation_summary_instructions_and_focus_in_this_order() -> None:
-    text = _prompts.question("C", "I", previous="P", focus="F")
+    text = prompts.question("C", "I", previous="P", focus="F")
 
     assert text == (
         "<conversation>\nC\n</conversation>\n\n<previous-summary>\nP\n</previous-summary>\n\nI\n\nAdditional focus: F"
@@ -126,7 +126,7 @@ def test_the_question_has_conversation_summary_instructions_and_focus_in_this_or
 
 @pytest.mark.parametrize(("history", "begins"), [("So far.", "So far."), (None, "No prior history.")])
 def test_summary_of_a_split_turn(history: str | None, begins: str) -> None:
-    assert _prompts.merged(history, "P") == f"{begins}\n\n---\n\n**Turn Context (split turn):**\n\nP"
+    assert prompts.merged(history, "P") == f"{begins}\n\n---\n\n**Turn Context (split turn):**\n\nP"
 
 
 def calls(*pairs: tuple[str, str]) -> AssistantMessage:

@@ -9,8 +9,8 @@ import pytest
 from attrs import evolve
 
 import pi_compaction
-from pi_compaction._limits import Limits, limits_of
-from pi_compaction._triggers import OVERFLOWED_AGAIN
+from pi_compaction.limits import Limits, limits_of
+from pi_compaction.triggers import OVERFLOWED_AGAIN
 from pi_hookspecs import AssistantMessage, SessionBeforeCompactResult, hookimpl
 from pi_testing import error, make_tool, stall, stop, text, tool_call, usage
 

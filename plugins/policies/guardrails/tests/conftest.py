@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pi_core import create_agent_session
-from pi_testing._session import session_options
+from pi_testing.session import session_options
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from pi_core import AgentSession, PluginHost, Settings
     from pi_testing import FakeTool, FakeUI, ScriptedProvider
-    from pi_testing._options import PiOptions
+    from pi_testing.options import PiOptions
 
     SessionOf = Callable[[Settings], Awaitable[AgentSession]]
 

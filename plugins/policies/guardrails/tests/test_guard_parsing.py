@@ -8,17 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pi_guardrails import _judge
-from pi_guardrails._findings import worst
-from pi_guardrails._judge import MOST_STEPS, Judge, judge_command
-from pi_guardrails._paths import Places
-from pi_guardrails._script import read_script
-from pi_guardrails._sed import sed_is_harmless
-from pi_guardrails._words import Word, has_index_that_runs, is_stdin
+from pi_guardrails import judge as _judge
+from pi_guardrails.findings import worst
+from pi_guardrails.judge import MOST_STEPS, Judge, judge_command
+from pi_guardrails.paths import Places
+from pi_guardrails.script import read_script
+from pi_guardrails.sed import sed_is_harmless
+from pi_guardrails.words import Word, has_index_that_runs, is_stdin
 from pi_testing import for_each
 
 if TYPE_CHECKING:
-    from pi_guardrails._script import Script
+    from pi_guardrails.script import Script
 
 PLACES = Places(cwd="/home/ann/project", home="/home/ann", agent_dir="/home/ann/.pi/agent")
 PIECES = (

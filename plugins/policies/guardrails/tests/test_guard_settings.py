@@ -9,7 +9,7 @@ import pytest
 
 import pi_guardrails
 from pi_core import Settings
-from pi_guardrails._settings import is_enabled, limits_of
+from pi_guardrails.settings import is_enabled, limits_of
 from pi_hookspecs import UserError
 from pi_testing import text
 

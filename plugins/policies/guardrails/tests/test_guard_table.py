@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pi_core import PluginHost, Settings
-from pi_guardrails._findings import SEVERITY, Verdict, worst
-from pi_guardrails._judge import judge_command
-from pi_guardrails._paths import GUARDED, Places
+from pi_guardrails.findings import SEVERITY, Verdict, worst
+from pi_guardrails.judge import judge_command
+from pi_guardrails.paths import GUARDED, Places
 from pi_testing import for_each
 
 TABLE = Path(__file__).with_name("commands.tsv")

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from pi_core import PluginHost, Settings
-from pi_guardrails import _ground, _paths
-from pi_guardrails._findings import worst
-from pi_guardrails._judge import judge_command
-from pi_guardrails._paths import GUARDED, Places
+from pi_guardrails import ground, paths
+from pi_guardrails.findings import worst
+from pi_guardrails.judge import judge_command
+from pi_guardrails.paths import GUARDED, Places
 from pi_testing import for_each
 
 PAGE = Path(__file__).parents[4] / "docs" / "guardrails.md"
@@ -94,7 +94,7 @@ def test_each_small_reading_of_a_command_counts(command: str, rule: str) -> None
 
 
 def test_patterns_that_match_too_many_files_are_asked_about(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_ground, "_MOST_FILES", 2)
+    monkeypatch.setattr(ground, "_MOST_FILES", 2)
 
     gravest = worst(judge_command("touch a* b* c* d* e*", PLACES))
 
@@ -114,7 +114,7 @@ def test_emptying_a_file_is_asked_about_if_something_is_lost(tmp_path: Path) -> 
 
     ways = ("> {}", ": > {}", "cp /dev/null {}", "dd if=/dev/zero of={} count=1", "sed -i d {}", "tee {} < /dev/null")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_paths, "_TEMPORARY", ())  # where the tests run
+        patch.setattr(paths, "_TEMPORARY", ())  # where the tests run
         found = {
             name: [is_asked(way.format(name)) for way in ways] for name in ("app.db", "new.txt", "empty.txt", "app.log")
         }

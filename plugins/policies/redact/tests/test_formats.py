@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pi_core.plugin_api.clean_lines import CleanStream
-from pi_redact._redactor import Redactor
+from pi_redact.redactor import Redactor
 
 NAMES = (
     "anthropic openai openai-old openrouter github github-fine gitlab aws google slack stripe sendgrid npm pypi"

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pi_hookspecs import AssistantMessage
-from pi_retry._kinds import WORTH_WAITING, kind_of, server_hint_ms
+from pi_retry.kinds import WORTH_WAITING, kind_of, server_hint_ms
 from pi_testing import for_each
 
 

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from pi_rewind import _restore
-from pi_rewind._checkpoints import Checkpoints
-from pi_rewind._ignored import compare_ignored, note_ignored
-from pi_rewind._journal import Journal
-from pi_rewind._points import described, readable
-from pi_rewind._recovery import recover
-from pi_rewind._restore import finish, plan, restore, reverse
+from pi_rewind import restore as _restore
+from pi_rewind.checkpoints import Checkpoints
+from pi_rewind.ignored import compare_ignored, note_ignored
+from pi_rewind.journal import Journal
+from pi_rewind.points import described, readable
+from pi_rewind.recovery import recover
+from pi_rewind.restore import finish, plan, restore, reverse
 
 
 @pytest.fixture
@@ -325,7 +325,7 @@ def test_files_with_secrets_are_stored_only_if_the_repository_has_them_or_a_sett
 def test_a_file_that_grows_too_large_is_left_alone(root, make, monkeypatch):
     checkpoints = make()
     tree = checkpoints.make().tree
-    monkeypatch.setattr("pi_rewind._scan.LARGEST_FILE", 10)
+    monkeypatch.setattr("pi_rewind.scan.LARGEST_FILE", 10)
     (root / "a.txt").write_text("much larger now")
 
     done = restore(checkpoints, tree)
@@ -487,7 +487,7 @@ def test_a_restore_that_fails_is_reversed(root, make, everything, monkeypatch):
 
 def test_the_lock_of_a_killed_git_does_not_stop_checkpoints(root, make, monkeypatch):
     make().make()
-    monkeypatch.setattr("pi_rewind._checkpoints._LOCK_WAIT", 0.05)
+    monkeypatch.setattr("pi_rewind.checkpoints._LOCK_WAIT", 0.05)
     index = make().git.index
     index.with_name(f"{index.name}.lock").touch()
     (root / "a.txt").write_text("two\n")

@@ -14,9 +14,9 @@ from pathlib import Path
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pi_rewind._checkpoints import Checkpoints
-from pi_rewind._journal import Journal
-from pi_rewind._restore import NotRestored, finish, plan, restore, reverse
+from pi_rewind.checkpoints import Checkpoints
+from pi_rewind.journal import Journal
+from pi_rewind.restore import NotRestored, finish, plan, restore, reverse
 
 NAMES = st.sampled_from(
     [

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from pi_rewind._checkpoints import Checkpoints
-from pi_rewind._points import Point, Points, rows_of
-from pi_rewind._pruning import prune
-from pi_rewind._restore import NotRestored, finish, restore
+from pi_rewind.checkpoints import Checkpoints
+from pi_rewind.points import Point, Points, rows_of
+from pi_rewind.pruning import prune
+from pi_rewind.restore import NotRestored, finish, restore
 
 GIT = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "PATH": os.environ["PATH"]}
 AUTHOR = ("-c", "user.name=A", "-c", "user.email=a@example.com")
@@ -202,7 +202,7 @@ def test_a_killed_restore_is_finished(repository, make, monkeypatch):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("pi_rewind._restore._write", die)
+        patch.setattr("pi_rewind.restore._write", die)
         with pytest.raises(KeyboardInterrupt):
             restore(checkpoints, tree)
     done = finish(make(repository))
@@ -221,7 +221,7 @@ def test_what_was_changed_after_the_kill_is_not_removed(repository, make, monkey
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("pi_rewind._restore._apply", die)
+        patch.setattr("pi_rewind.restore._apply", die)
         with pytest.raises(KeyboardInterrupt):
             restore(checkpoints, tree)
     (repository / "new.txt").write_text("mine")
@@ -279,10 +279,10 @@ def test_the_oldest_half_of_a_store_that_is_too_large_is_forgotten(repository, m
     checkpoints = make(repository)
     for number, content in enumerate("abcd"):
         (repository / "a.txt").write_text(content)
-        monkeypatch.setattr("pi_rewind._checkpoints.time.time", lambda at=number: 1e9 + at)
+        monkeypatch.setattr("pi_rewind.checkpoints.time.time", lambda at=number: 1e9 + at)
         last = checkpoints.make().tree
     monkeypatch.undo()
-    monkeypatch.setattr("pi_rewind._pruning.KEPT_BYTES", 0)
+    monkeypatch.setattr("pi_rewind.pruning.KEPT_BYTES", 0)
 
     prune(checkpoints.git, 1e9 + 10)
 

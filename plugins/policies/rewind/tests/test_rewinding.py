@@ -14,9 +14,9 @@ import pi_rewind
 import pi_tools
 from pi_core import Settings, create_agent_session
 from pi_hookspecs import CustomEntry, UserError, hookimpl
-from pi_rewind._command import rewind
-from pi_rewind._points import Points
-from pi_rewind._subcommand import run_subcommand
+from pi_rewind.command import rewind
+from pi_rewind.points import Points
+from pi_rewind.subcommand import run_subcommand
 from pi_testing import text, tool_call
 
 
@@ -206,7 +206,7 @@ async def test_outside_a_repository_nothing_is_stored_and_the_command_says_why(p
 async def test_of_a_large_folder_without_a_repository_what_write_and_edit_change_comes_back(
     pi_session, says, script, fake_ui, monkeypatch
 ):
-    monkeypatch.setattr("pi_rewind._places.MOST_FILES", 2)
+    monkeypatch.setattr("pi_rewind.places.MOST_FILES", 2)
     root = pi_session.cwd
     for name in ("a.txt", "b.txt", "c.txt"):
         (root / name).write_text("one\n")

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pi_sandbox._baseline import Baseline
-from pi_sandbox._scan import Scanner
+from pi_sandbox.baseline import Baseline
+from pi_sandbox.scan import Scanner
 
 NAMES = ("AGENTS.md", ".pi", ".vscode/tasks.json")
 PLACES = ["AGENTS.md", ".pi", ".pi/a", ".pi/b", ".vscode", ".vscode/tasks.json", "sub", "sub/AGENTS.md"]

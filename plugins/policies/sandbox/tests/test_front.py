@@ -8,7 +8,7 @@ import pytest
 
 import pi_sandbox
 from pi_hookspecs import hookimpl, tool
-from pi_sandbox._engine import ORDER, try_engine
+from pi_sandbox.engine import ORDER, try_engine
 from pi_testing import text, tool_call
 
 pytestmark = pytest.mark.pi(plugins={"sandbox": pi_sandbox})

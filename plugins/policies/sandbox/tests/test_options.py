@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pi_core import Settings
 from pi_hookspecs import UserError
-from pi_sandbox._options import ENGINES, NETWORKS, read_options
+from pi_sandbox.options import ENGINES, NETWORKS, read_options
 
 
 @pytest.fixture

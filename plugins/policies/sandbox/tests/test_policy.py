@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from pi_sandbox._options import Options
-from pi_sandbox._policy import Way, make_policy
-from pi_sandbox._proxy import allowed_host
+from pi_sandbox.options import Options
+from pi_sandbox.policy import Way, make_policy
+from pi_sandbox.proxy import allowed_host
 
 NAMES = (".pi", "AGENTS.md", ".mcp.json")
 

@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 import pi_context_files
-from pi_context_files._discovery import NAMES, context_files
+from pi_context_files.discovery import NAMES, context_files
 from pi_core import DefaultResourceLoader, PluginHost, Settings
 from pi_hookspecs import ResourceRequest
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pi_core import change_text
-from pi_memory._document import MARK, add, cleaned, entries, find, remove
+from pi_memory.document import MARK, add, cleaned, entries, find, remove
 from pi_testing import for_each
 
 if TYPE_CHECKING:

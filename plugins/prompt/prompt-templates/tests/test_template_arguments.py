@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pi_prompt_templates._arguments import split_arguments, substitute
+from pi_prompt_templates.arguments import split_arguments, substitute
 from pi_testing import for_each
 
 ARGUMENTS = ("one", "two", "three", "four")

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pi_hookspecs import ResourceContent, ResourceFile
-from pi_prompt_templates._template_file import read_template
+from pi_prompt_templates.template_file import read_template
 from pi_testing import for_each
 
 

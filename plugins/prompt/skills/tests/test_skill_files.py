@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pi_hookspecs import ResourceContent, ResourceFile
-from pi_skills._skill_file import is_skill, read_skill
+from pi_skills.skill_file import is_skill, read_skill
 from pi_testing import for_each
 
 

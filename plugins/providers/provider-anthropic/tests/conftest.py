@@ -8,7 +8,7 @@ import pytest
 from attrs import evolve
 
 from pi_hookspecs import Context, Model, ModelCost, StreamOptions, UserMessage
-from pi_provider_anthropic._provider import AnthropicMessages
+from pi_provider_anthropic.provider import AnthropicMessages
 from pi_provider_kit import Http
 from pi_testing import asking
 from pi_testing.conversation import final_message

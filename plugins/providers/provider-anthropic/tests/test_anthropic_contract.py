@@ -7,7 +7,7 @@ from importlib.util import find_spec
 import pytest
 
 from pi_hookspecs import Model, ModelCost
-from pi_provider_anthropic._provider import AnthropicMessages
+from pi_provider_anthropic.provider import AnthropicMessages
 from pi_provider_kit import Http
 from pi_testing import ProviderContract, ServerCase
 from pi_testing.fake_servers.anthropic import (

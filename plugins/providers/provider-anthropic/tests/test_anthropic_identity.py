@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from pi_hookspecs import AssistantMessage, ToolCall, ToolResultMessage, UserMessage
-from pi_provider_anthropic._auth_token import AuthToken
-from pi_provider_anthropic._compat import Compat
-from pi_provider_anthropic._identity import ToolNames, to_headers
+from pi_provider_anthropic.auth_token import AuthToken
+from pi_provider_anthropic.compat import Compat
+from pi_provider_anthropic.identity import ToolNames, to_headers
 from pi_testing.fake_servers.anthropic import message, text, tool_use
 
 TOKEN = "sk-ant-oat01-secret-0123456789"

@@ -10,7 +10,7 @@ import pytest
 import pi_provider_anthropic
 from pi_core import AuthStorage
 from pi_hookspecs import Login, RequestFailed, UserError, now_ms
-from pi_provider_anthropic._login import AnthropicLogin
+from pi_provider_anthropic.login import AnthropicLogin
 from pi_testing.fake_servers.oauth import FakeAuthorization, browse
 from pi_testing.fake_ui import FakeUI
 

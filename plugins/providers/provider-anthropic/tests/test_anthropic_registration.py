@@ -39,7 +39,7 @@ heavy = "anthropic httpx httpx2 orjson jiter jsonschema cattrs importlib_metadat
 print(*[name for name in heavy if name in sys.modules])
 print(*sorted(name for name in sys.modules if name.startswith("pi_provider_anthropic.")))
 """
-    assert in_a_fresh_interpreter(code) == ["pi_provider_anthropic._auth_token", "pi_provider_anthropic._provider"]
+    assert in_a_fresh_interpreter(code) == ["pi_provider_anthropic.auth_token", "pi_provider_anthropic.provider"]
 
 
 def test_a_whole_request_imports_neither_sdk_nor_validator():

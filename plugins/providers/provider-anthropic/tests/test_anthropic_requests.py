@@ -16,9 +16,9 @@ from pi_hookspecs import (
     ToolResultMessage,
     UserMessage,
 )
-from pi_provider_anthropic._compat import Compat
-from pi_provider_anthropic._identity import ToolNames, is_oauth
-from pi_provider_anthropic._payload import to_payload
+from pi_provider_anthropic.compat import Compat
+from pi_provider_anthropic.identity import ToolNames, is_oauth
+from pi_provider_anthropic.payload import to_payload
 from pi_provider_kit import strict_schema
 from pi_testing.fake_servers.anthropic import message, text
 

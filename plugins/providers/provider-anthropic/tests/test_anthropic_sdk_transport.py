@@ -269,7 +269,7 @@ async def test_bedrock_is_asked_through_its_client(cloud, provider, model, conte
 
 
 def test_region_of_amazon_s_own_address_counts_unless_the_environment_names_one(model, monkeypatch):
-    from pi_provider_anthropic._sdk import _bedrock
+    from pi_provider_anthropic.sdk import _bedrock
 
     asked = model("https://bedrock-runtime.eu-central-1.amazonaws.com")
     plain = _bedrock(asked, StreamOptions())
@@ -280,7 +280,7 @@ def test_region_of_amazon_s_own_address_counts_unless_the_environment_names_one(
 
 
 def test_region_of_google_s_own_address_counts_and_its_marker_is_no_token(model):
-    from pi_provider_anthropic._sdk import _vertex
+    from pi_provider_anthropic.sdk import _vertex
 
     asked = model("https://us-east5-aiplatform.googleapis.com")
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from pi_core import wire
 from pi_hookspecs import Model, ModelCost, TextContent, ThinkingContent, ToolCall
-from pi_provider_anthropic._identity import ToolNames
-from pi_provider_anthropic._reading import Reading
-from pi_provider_anthropic._wire_events import parse_event
+from pi_provider_anthropic.identity import ToolNames
+from pi_provider_anthropic.reading import Reading
+from pi_provider_anthropic.wire_events import parse_event
 from pi_provider_kit import AnswerBuilder, SseDecoder
 from pi_testing import ReaderContract, for_each
 from pi_testing.fake_servers.anthropic import (
@@ -328,8 +328,8 @@ def test_answer_without_content_is_done():
 
 
 def test_replayed_answer_has_what_was_received(model):
-    from pi_provider_anthropic._compat import Compat
-    from pi_provider_anthropic._messages import to_messages
+    from pi_provider_anthropic.compat import Compat
+    from pi_provider_anthropic.messages import to_messages
 
     answered = read([RECORDED])[-1].message
     (sent, _) = to_messages([answered], model(), Compat(), ToolNames((), claude_code=False))

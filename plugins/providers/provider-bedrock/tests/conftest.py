@@ -8,7 +8,7 @@ import pytest
 from attrs import evolve
 
 from pi_hookspecs import Context, Model, ModelCost, StreamOptions, UserMessage
-from pi_provider_bedrock._provider import BedrockConverse
+from pi_provider_bedrock.provider import BedrockConverse
 from pi_provider_kit import Http
 from pi_testing import asking
 from pi_testing.conversation import final_message
@@ -113,8 +113,8 @@ def ask(server, provider, model, context):
 @pytest.fixture
 def payload_of(model, context):
     """The input of a request: ``payload_of(messages..., model_fields={}, system_prompt="", reasoning="low")``."""
-    from pi_provider_bedrock._payload import to_payload
-    from pi_provider_bedrock._tools import ToolNames
+    from pi_provider_bedrock.payload import to_payload
+    from pi_provider_bedrock.tools import ToolNames
 
     def payload(*messages, model_fields=None, system_prompt="", tools=(), **options):
         prompt = context(*messages, system_prompt=system_prompt, tools=tuple(tools))

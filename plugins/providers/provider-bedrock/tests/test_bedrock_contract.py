@@ -9,7 +9,7 @@ import pytest
 
 from pi_core import wire
 from pi_hookspecs import Model, ModelCost
-from pi_provider_bedrock._provider import BedrockConverse
+from pi_provider_bedrock.provider import BedrockConverse
 from pi_provider_kit import Http
 from pi_testing import ProviderContract, ServerCase
 from pi_testing.fake_servers.bedrock import (

@@ -10,8 +10,9 @@ import sys
 import pytest
 
 from pi_hookspecs import AbortController, MissingKey
-from pi_provider_bedrock import _credential_source, _credentials
-from pi_provider_bedrock._credential_source import AUTHENTICATED, AwsCredentials
+from pi_provider_bedrock import credential_source
+from pi_provider_bedrock import credentials as _credentials
+from pi_provider_bedrock.credential_source import AUTHENTICATED, AwsCredentials
 from pi_testing.fake_servers import Answer, FakeServer, json_answer
 from pi_testing.fake_servers.bedrock import message, text
 
@@ -345,7 +346,7 @@ async def test_what_exists_is_reported_without_asking(aws, known, expected):
 async def test_a_machine_that_may_have_a_role_is_asked_when_it_is_needed(monkeypatch, tmp_path):
     vendor = tmp_path / "vendor"
     vendor.write_text("Amazon EC2\n", encoding="utf-8")
-    monkeypatch.setattr(_credential_source, "_VENDOR", str(vendor))
+    monkeypatch.setattr(credential_source, "_VENDOR", str(vendor))
     monkeypatch.delenv("AWS_EC2_METADATA_DISABLED")
 
     assert AwsCredentials().available("amazon-bedrock") is None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pi_hookspecs import RequestFailed
-from pi_provider_bedrock._endpoint import endpoint_of
+from pi_provider_bedrock.endpoint import endpoint_of
 from pi_testing import for_each
 
 US = "https://bedrock-runtime.us-east-1.amazonaws.com"

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pi_hookspecs import RequestFailed
-from pi_provider_bedrock._frames import FrameDecoder
+from pi_provider_bedrock.frames import FrameDecoder
 from pi_testing import for_each
 from pi_testing.fake_servers.bedrock import event, message, text, thinking, tool_use
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from pi_provider_bedrock._frames import FrameDecoder
-from pi_provider_bedrock._reading import Reading
-from pi_provider_bedrock._tools import ToolNames
+from pi_provider_bedrock.frames import FrameDecoder
+from pi_provider_bedrock.reading import Reading
+from pi_provider_bedrock.tools import ToolNames
 from pi_provider_kit import AnswerBuilder
 from pi_testing import ReaderContract
 from pi_testing.fake_servers.bedrock import message_events, stream, text, thinking, tool_use

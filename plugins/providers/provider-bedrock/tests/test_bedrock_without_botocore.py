@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from pi_hookspecs import MissingKey
-from pi_provider_bedrock._credential_source import AUTHENTICATED, AwsCredentials
+from pi_provider_bedrock.credential_source import AUTHENTICATED, AwsCredentials
 from pi_testing.fake_servers.bedrock import message, text
 
 TOKEN = "bedrock-api-key-secret-0123456789"

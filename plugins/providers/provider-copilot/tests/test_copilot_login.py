@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import pi_provider_copilot
 from pi_hookspecs import Login, RequestFailed, UserError, now_ms
-from pi_provider_copilot._login import CopilotLogin, enterprise_host
-from pi_provider_copilot._token import host_of
+from pi_provider_copilot.login import CopilotLogin, enterprise_host
+from pi_provider_copilot.tokens import host_of
 from pi_testing import for_each
 from pi_testing.fake_servers import closed_url, json_answer
 from pi_testing.fake_servers.oauth import FakeAuthorization

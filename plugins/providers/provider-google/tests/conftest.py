@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pi_hookspecs import Model
-from pi_provider_google._providers import CodeAssist, GenerativeAI, Vertex
+from pi_provider_google.providers import CodeAssist, GenerativeAI, Vertex
 from pi_provider_kit import Http
 from pi_testing import asking, conversation
 
@@ -88,6 +88,6 @@ def reply(ask, final):
 @pytest.fixture
 def fed():
     """What a reading makes of events: ``fed(model, {...}, {...})``; failures end it as in a provider."""
-    from pi_provider_google._reading import Reading
+    from pi_provider_google.reading import Reading
 
     return lambda model, *data: asking.feed(Reading(model), *data)

@@ -120,7 +120,7 @@ async def test_an_answer_that_broke_off_is_not_asked_for_again(server, antigravi
 
 def test_antigravitys_own_host_falls_back_on_production(make_model):
     from pi_hookspecs import StreamOptions
-    from pi_provider_google._code_assist import code_assist_call
+    from pi_provider_google.code_assist import code_assist_call
 
     sandbox = "https://daily-cloudcode-pa.sandbox.googleapis.com"
     model = make_model("google-gemini-cli", provider="google-antigravity", base_url=sandbox)

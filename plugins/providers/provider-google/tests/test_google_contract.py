@@ -8,7 +8,7 @@ import orjson
 import pytest
 
 from pi_hookspecs import Model, ModelCost
-from pi_provider_google._providers import CodeAssist, GenerativeAI, Vertex
+from pi_provider_google.providers import CodeAssist, GenerativeAI, Vertex
 from pi_provider_kit import Http
 from pi_testing import ProviderContract, ServerCase
 from pi_testing.fake_servers import sse_event

@@ -12,7 +12,7 @@ import pytest
 import pi_provider_google
 from pi_core import AuthStorage
 from pi_hookspecs import Login, RequestFailed, UserError, now_ms
-from pi_provider_google._login import AntigravityLogin, GeminiLogin
+from pi_provider_google.login import AntigravityLogin, GeminiLogin
 from pi_testing.fake_servers import json_answer
 from pi_testing.fake_servers.google import error
 from pi_testing.fake_servers.oauth import FakeAuthorization, browse

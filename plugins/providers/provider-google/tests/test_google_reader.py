@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pi_hookspecs import Model
-from pi_provider_google._reading import Reading
+from pi_provider_google.reading import Reading
 from pi_provider_kit import SseDecoder
 from pi_testing import ReaderContract
 from pi_testing.fake_servers.google import answer_events, call, error_event, text, thought

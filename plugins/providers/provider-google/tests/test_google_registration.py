@@ -36,7 +36,7 @@ def test_registration_loads_no_codec_and_no_client():
 import sys, pi_provider_google
 pi_provider_google.register_providers()
 [source.available("google-vertex") for source in pi_provider_google.register_credentials()]
-unwanted = "httpx httptools orjson jiter pi_provider_google._exchange pi_provider_google._reading {HEAVY}".split()
+unwanted = "httpx httptools orjson jiter pi_provider_google.exchange pi_provider_google.reading {HEAVY}".split()
 print(*[name for name in unwanted if name in sys.modules])
 """
     assert in_a_fresh_interpreter(code) == []

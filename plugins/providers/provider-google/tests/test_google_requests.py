@@ -319,7 +319,7 @@ async def test_models_of_others_get_the_subset_that_is_translated_for_them(make_
 
 
 def test_a_schema_that_refers_to_itself_ends():
-    from pi_provider_google._schema import openapi_schema
+    from pi_provider_google.schema import openapi_schema
 
     converted = openapi_schema({"$ref": "#/$defs/a", "$defs": {"a": {"properties": {"a": {"$ref": "#/$defs/a"}}}}})
 

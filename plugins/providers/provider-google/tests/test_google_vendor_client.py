@@ -9,7 +9,6 @@ from google import genai
 from google.genai import errors, types
 
 from pi_hookspecs import Tool
-from pi_testing.fake_servers._google_rules import google_complaint
 from pi_testing.fake_servers.google import (
     FakeGoogle,
     answer,
@@ -24,6 +23,7 @@ from pi_testing.fake_servers.google import (
     text,
     thought,
 )
+from pi_testing.fake_servers.google_rules import google_complaint
 
 KEY = "AIza-0123456789"
 

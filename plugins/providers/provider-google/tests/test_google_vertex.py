@@ -10,8 +10,8 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
 from pi_hookspecs import AbortController, MissingKey
-from pi_provider_google._adc import AMBIENT, AmbientCredentials
-from pi_provider_google._vertex import host_of, location_of
+from pi_provider_google.adc import AMBIENT, AmbientCredentials
+from pi_provider_google.vertex import host_of, location_of
 from pi_testing import for_each
 from pi_testing.fake_servers import FakeServer, json_answer, silence
 from pi_testing.fake_servers.google import FakeGoogle, answer, text

@@ -9,8 +9,8 @@ import sys
 import pytest
 
 from pi_hookspecs import Model
-from pi_provider_llamacpp._loaded import LoadedModels
-from pi_provider_llamacpp._provider import LlamaCpp
+from pi_provider_llamacpp.loaded import LoadedModels
+from pi_provider_llamacpp.provider import LlamaCpp
 from pi_testing import asking, conversation
 
 ENGINE = """

@@ -9,11 +9,11 @@ import pytest
 
 from pi_core import Settings
 from pi_hookspecs import StreamOptions, UserError
-from pi_provider_llamacpp._command import complete, run_command
-from pi_provider_llamacpp._hub import pull, remove
-from pi_provider_llamacpp._options import read_options
-from pi_provider_llamacpp._provider import LlamaCpp, provider_row
-from pi_provider_llamacpp._subcommand import run_subcommand
+from pi_provider_llamacpp.command import complete, run_command
+from pi_provider_llamacpp.hub import pull, remove
+from pi_provider_llamacpp.options import read_options
+from pi_provider_llamacpp.provider import LlamaCpp, provider_row
+from pi_provider_llamacpp.subcommand import run_subcommand
 from pi_testing import for_each
 
 
@@ -118,7 +118,7 @@ def test_what_names_no_file_is_not_downloaded(source):
 
 
 def test_a_model_of_another_program_is_left_to_it(gguf):
-    from pi_provider_llamacpp._finding import Found
+    from pi_provider_llamacpp.finding import Found
 
     path = gguf()
     with pytest.raises(UserError, match="ollama rm qwen3:8b"):
@@ -127,7 +127,7 @@ def test_a_model_of_another_program_is_left_to_it(gguf):
 
 
 def test_what_a_link_of_the_cache_leads_to_is_deleted_too(gguf, tmp_path):
-    from pi_provider_llamacpp._finding import Found
+    from pi_provider_llamacpp.finding import Found
 
     blob, link = gguf("blobs/abc"), tmp_path / "model.gguf"
     link.symlink_to(blob)

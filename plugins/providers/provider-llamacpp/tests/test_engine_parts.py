@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pi_hookspecs import UserError
-from pi_provider_llamacpp._gguf import Header
-from pi_provider_llamacpp.engine._calls import CallSplitter
-from pi_provider_llamacpp.engine._conversation import to_plain
-from pi_provider_llamacpp.engine._memory import check_memory, needed_bytes
-from pi_provider_llamacpp.engine._schemas import grammar_schema
-from pi_provider_llamacpp.engine._syntax import Syntax, syntax_of
+from pi_provider_llamacpp.engine.calls import CallSplitter
+from pi_provider_llamacpp.engine.conversation import to_plain
+from pi_provider_llamacpp.engine.memory import check_memory, needed_bytes
+from pi_provider_llamacpp.engine.schemas import grammar_schema
+from pi_provider_llamacpp.engine.syntax import Syntax, syntax_of
+from pi_provider_llamacpp.gguf import Header
 from pi_testing import for_each
 
 SIZES = Header(architecture="llama", layers=32, cache_width=2048)

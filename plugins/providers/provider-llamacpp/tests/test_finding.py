@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from pi_hookspecs import UserError
-from pi_provider_llamacpp._catalog import list_models, named, to_model
-from pi_provider_llamacpp._finding import find_models, model_at
-from pi_provider_llamacpp._options import Options
+from pi_provider_llamacpp.catalog import list_models, named, to_model
+from pi_provider_llamacpp.finding import find_models, model_at
+from pi_provider_llamacpp.options import Options
 
 
 def put(path, size=10):
@@ -148,6 +148,6 @@ def test_a_path_that_leads_nowhere_is_told(tmp_path):
 
 
 def test_the_cache_is_that_of_the_library(tmp_path):
-    from pi_provider_llamacpp._finding import hub_cache
+    from pi_provider_llamacpp.finding import hub_cache
 
     assert hub_cache({}, Path("/home/me")) == Path("/home/me/.cache/huggingface/hub")

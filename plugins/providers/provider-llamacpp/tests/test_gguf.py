@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pi_hookspecs import UserError
-from pi_provider_llamacpp._gguf import read_header
+from pi_provider_llamacpp.gguf import read_header
 
 
 def test_a_header_says_what_its_model_is(gguf, header):

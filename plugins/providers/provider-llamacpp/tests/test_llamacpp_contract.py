@@ -8,7 +8,7 @@ import pytest
 
 from pi_hookspecs import Model, ModelCost
 from pi_provider_kit import compact_json
-from pi_provider_llamacpp._provider import LlamaCpp
+from pi_provider_llamacpp.provider import LlamaCpp
 from pi_testing import ProviderCase, ProviderContract
 from pi_testing.provider_contract import EVERYTHING, Calls, Says
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pi_hookspecs import AbortController, UserError
-from pi_provider_llamacpp._finding import model_at
+from pi_provider_llamacpp.finding import model_at
 from pi_testing import conversation as said
 from pi_testing import make_tool
 
@@ -121,7 +121,7 @@ async def test_without_llama_cpp_the_answer_says_how_to_install_it(model, monkey
     import importlib.util
     import sys
 
-    from pi_provider_llamacpp._loaded import LoadedModels
+    from pi_provider_llamacpp.loaded import LoadedModels
 
     if importlib.util.find_spec("xllamacpp") is not None:
         pytest.skip("llama.cpp is installed")
@@ -150,7 +150,7 @@ async def test_an_abort_ends_the_answer_and_tells_the_process(ask, script, loade
 
 
 async def test_a_process_that_does_not_listen_to_an_abort_is_ended(ask, script, loaded, monkeypatch):
-    import pi_provider_llamacpp._process as module
+    import pi_provider_llamacpp.process as module
 
     monkeypatch.setattr(module, "_CANCEL_GRACE", 0.05)
     script.answers(then="stall", deaf=True)

@@ -11,9 +11,9 @@ import pytest
 from attrs import evolve
 
 from pi_hookspecs import AbortController, Model
-from pi_provider_llamacpp._loaded import LoadedModels
-from pi_provider_llamacpp._provider import LlamaCpp
-from pi_provider_llamacpp.engine._syntax import Syntax
+from pi_provider_llamacpp.engine.syntax import Syntax
+from pi_provider_llamacpp.loaded import LoadedModels
+from pi_provider_llamacpp.provider import LlamaCpp
 from pi_testing import ProviderCase, ProviderContract
 from pi_testing.provider_contract import Calls, listen
 
@@ -108,7 +108,7 @@ class TestSmolLM2(ProviderContract):
     @pytest.fixture(autouse=True)
     def _patience(self, monkeypatch):
         """A model takes seconds for what a fake server answers at once, and minutes where other programs run."""
-        monkeypatch.setattr("pi_testing._patience.PATIENCE", 120)
+        monkeypatch.setattr("pi_testing.patience.PATIENCE", 120)
 
     @pytest.fixture
     async def case(self):

@@ -11,9 +11,9 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from pi_provider_llamacpp.engine._calls import CallSplitter
-from pi_provider_llamacpp.engine._model import LoadedModel
-from pi_provider_llamacpp.engine._syntax import Syntax
+from pi_provider_llamacpp.engine.calls import CallSplitter
+from pi_provider_llamacpp.engine.model import LoadedModel
+from pi_provider_llamacpp.engine.syntax import Syntax
 
 pytestmark = [
     pytest.mark.heavy,

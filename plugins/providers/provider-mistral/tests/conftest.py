@@ -6,8 +6,8 @@ import pytest
 
 from pi_hookspecs import Model
 from pi_provider_kit import AnswerBuilder, Http
-from pi_provider_mistral._provider import MistralConversations
-from pi_provider_mistral._reading import Reading
+from pi_provider_mistral.provider import MistralConversations
+from pi_provider_mistral.reading import Reading
 from pi_testing import asking, conversation
 from pi_testing.fake_servers.mistral import FakeMistral
 

@@ -6,7 +6,7 @@ import pytest
 
 from pi_hookspecs import Model, ModelCost
 from pi_provider_kit import Http
-from pi_provider_mistral._provider import MistralConversations
+from pi_provider_mistral.provider import MistralConversations
 from pi_testing import ProviderContract, ServerCase
 from pi_testing.fake_servers import sse_event
 from pi_testing.fake_servers.mistral import (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pi_provider_kit import AnswerBuilder, SseDecoder
-from pi_provider_mistral._reading import Reading
+from pi_provider_mistral.reading import Reading
 from pi_testing import ReaderContract
 from pi_testing.fake_servers.mistral import DONE, call, completion_events, text, thinking
 

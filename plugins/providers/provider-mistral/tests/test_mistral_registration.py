@@ -32,7 +32,7 @@ heavy = "mistralai httpx orjson jiter jsonschema cattrs importlib_metadata pi_pr
 print(*[name for name in heavy if name in sys.modules])
 print(*[name for name in sys.modules if name.startswith("pi_provider_mistral.")])
 """
-    assert in_a_fresh_interpreter(code) == ["pi_provider_mistral._provider"]
+    assert in_a_fresh_interpreter(code) == ["pi_provider_mistral.provider"]
 
 
 def test_a_whole_request_imports_neither_sdk_nor_validator():

@@ -8,7 +8,7 @@ import pytest
 from attrs import evolve
 
 from pi_hookspecs import Context, StreamOptions
-from pi_provider_mistral._request import chat_url, to_headers, to_payload
+from pi_provider_mistral.request import chat_url, to_headers, to_payload
 from pi_testing.fake_servers.mistral import completion, text
 
 SEES = {"input": ("text", "image")}

@@ -21,7 +21,7 @@ from pi_hookspecs import (
     ToolResultMessage,
     UserMessage,
 )
-from pi_provider_offline._provider import PROVIDER, OfflineRules
+from pi_provider_offline.provider import PROVIDER, OfflineRules
 
 if TYPE_CHECKING:
     from collections.abc import Callable

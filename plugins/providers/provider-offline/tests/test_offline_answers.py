@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pi_hookspecs import ImageContent, TextContent, UserMessage
-from pi_provider_offline._conversation import SIGNATURE
+from pi_provider_offline.conversation import SIGNATURE
 
 SEVEN = "read bash edit write grep find ls"
 TEN_LINES = "".join(f"line {number} of ten\n" for number in range(1, 11))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from pi_provider_offline._conversation import SIGNATURE
-from pi_provider_offline._output import as_json
+from pi_provider_offline.conversation import SIGNATURE
+from pi_provider_offline.output import as_json
 from pi_testing import for_each
 
 COUNTS = f"notes.txt has 2 lines and 4 words.\n\n{SIGNATURE}"

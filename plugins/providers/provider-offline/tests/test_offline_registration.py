@@ -40,7 +40,7 @@ assert not [name for name in sys.modules if name.startswith("pi_provider_offline
 pi_provider_offline.register_providers(), pi_provider_offline.register_models()
 loaded = {name for name in sys.modules if name.startswith(("pi_provider_offline.", "pi_hookspecs."))}
 light = {"pi_hookspecs._markers", "pi_hookspecs.models", "pi_hookspecs.values", "pi_hookspecs.lazy"}
-print(*sorted(loaded - light - {"pi_provider_offline._provider"}))
+print(*sorted(loaded - light - {"pi_provider_offline.provider"}))
 """
 
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pi_provider_offline._requests import Request, parse
+from pi_provider_offline.requests import Request, parse
 from pi_testing import for_each
 
 

@@ -24,7 +24,7 @@ from pi_hookspecs import (
     UnknownMessage,
     UserMessage,
 )
-from pi_provider_offline._provider import PROVIDER, OfflineRules
+from pi_provider_offline.provider import PROVIDER, OfflineRules
 from pi_testing import for_each
 
 

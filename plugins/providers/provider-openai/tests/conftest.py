@@ -6,7 +6,7 @@ import pytest
 
 from pi_hookspecs import Model
 from pi_provider_kit import Http
-from pi_provider_openai._providers import AzureResponses, CodexResponses, Completions, Responses
+from pi_provider_openai.providers import AzureResponses, CodexResponses, Completions, Responses
 from pi_testing import asking, conversation
 
 TOKEN = "eyJhbGciOiJub25lIn0.eyJodHRwczovL2FwaS5vcGVuYWkuY29tL2F1dGgiOnsiY2hhdGdwdF9hY2NvdW50X2lkIjoiYWNjXzEifX0.c2ln"

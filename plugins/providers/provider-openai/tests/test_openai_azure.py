@@ -9,8 +9,8 @@ import pytest
 
 from pi_core import create_agent_session
 from pi_hookspecs import MissingKey, ProviderInfo, RequestFailed, UserError, hookimpl
-from pi_provider_openai._azure import azure_config, deployment_of
-from pi_provider_openai._entra import SCOPE, EntraToken
+from pi_provider_openai.azure import azure_config, deployment_of
+from pi_provider_openai.entra import SCOPE, EntraToken
 from pi_testing import for_each
 from pi_testing.fake_servers.openai import FakeOpenAI, error, response, text
 
@@ -131,7 +131,7 @@ def identity(monkeypatch):
     module.DefaultAzureCredential = DefaultAzureCredential
     monkeypatch.setitem(sys.modules, "azure", ModuleType("azure"))
     monkeypatch.setitem(sys.modules, "azure.identity", module)
-    monkeypatch.setattr("pi_provider_openai._entra._credentials", {})
+    monkeypatch.setattr("pi_provider_openai.entra._credentials", {})
     return asked
 
 

@@ -8,7 +8,7 @@ import json
 import pytest
 
 from pi_hookspecs import MissingKey, RequestFailed
-from pi_provider_openai._codex import account_of, codex_base_url
+from pi_provider_openai.codex import account_of, codex_base_url
 from pi_testing.fake_servers import json_answer
 from pi_testing.fake_servers.openai import FakeOpenAI, call, error, events, response_events, text
 

@@ -9,7 +9,7 @@ import pytest
 
 import pi_provider_openai
 from pi_hookspecs import Login, RequestFailed, UserError
-from pi_provider_openai._codex_login import CodexLogin
+from pi_provider_openai.codex_login import CodexLogin
 from pi_testing.fake_servers import json_answer
 from pi_testing.fake_servers.oauth import FakeAuthorization, browse, unsigned_jwt
 from pi_testing.fake_ui import FakeUI

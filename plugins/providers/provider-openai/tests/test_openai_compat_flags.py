@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pi_provider_openai._completions_compat import DEFAULTS, compat_of
+from pi_provider_openai.completions_compat import DEFAULTS, compat_of
 
 NONE = object()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pi_provider_openai._completions_events import CompletionsFeeder, completions_usage
+from pi_provider_openai.completions_events import CompletionsFeeder, completions_usage
 from pi_testing.fake_servers.openai import call, completion_events, reasoning, text
 
 DONE = b"[DONE]"

@@ -10,7 +10,7 @@ from attrs import evolve
 
 from pi_hookspecs import Model, ModelCost
 from pi_provider_kit import Http
-from pi_provider_openai._providers import AzureResponses, CodexResponses, Completions, Responses
+from pi_provider_openai.providers import AzureResponses, CodexResponses, Completions, Responses
 from pi_testing import ProviderContract, ServerCase
 from pi_testing.fake_servers import sse_event
 from pi_testing.fake_servers.openai import (

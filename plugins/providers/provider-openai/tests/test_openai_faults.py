@@ -204,7 +204,7 @@ async def test_ten_megabytes_in_one_event(failure, api):
 async def test_an_abort_ends_the_answer_at_once(api, transport, make_model, chat, final):
     from pi_hookspecs import Context, StreamOptions
     from pi_provider_kit import Http
-    from pi_provider_openai._providers import Completions, Responses
+    from pi_provider_openai.providers import Completions, Responses
 
     controller, http = AbortController(), Http()
     provider = Completions(http) if api == "openai-completions" else Responses(http)

@@ -9,9 +9,9 @@ import time
 
 from pi_hookspecs import ModelDiscovery, ProviderInfo, StreamOptions
 from pi_provider_kit import Http, import_httpx
-from pi_provider_openai import _local
-from pi_provider_openai._local import is_local, ollama_url
-from pi_provider_openai._providers import Completions
+from pi_provider_openai import local
+from pi_provider_openai.local import is_local, ollama_url
+from pi_provider_openai.providers import Completions
 from pi_testing import for_each
 from pi_testing.fake_servers import FakeServer, closed_url, html_page, json_answer, silence
 from pi_testing.fake_servers.openai import FakeOpenAI
@@ -95,7 +95,7 @@ async def test_what_takes_long_to_import_is_not_in_the_servers_time():
 def test_a_name_that_takes_long_to_look_up_is_not_waited_for():
     code = """
 import asyncio, socket, time
-from pi_provider_openai._local import _listens
+from pi_provider_openai.local import _listens
 socket.getaddrinfo = lambda *_, **__: time.sleep(60)
 
 async def main():
@@ -115,7 +115,7 @@ async def test_a_host_may_have_a_name_and_several_addresses(monkeypatch):
     async def looked_up(_name):
         return ["::1", "127.0.0.1"]
 
-    monkeypatch.setattr(_local, "_looked_up", looked_up)
+    monkeypatch.setattr(local, "_looked_up", looked_up)
     async with FakeOpenAI(models=["m"], keyless=True) as server:
         row = await discover(at(server.base_url.replace("127.0.0.1", "localhost")))
 
@@ -123,7 +123,7 @@ async def test_a_host_may_have_a_name_and_several_addresses(monkeypatch):
 
 
 async def test_localhost_is_looked_up():
-    assert {"127.0.0.1", "::1"} & set(await _local._looked_up("localhost"))
+    assert {"127.0.0.1", "::1"} & set(await local._looked_up("localhost"))
 
 
 @for_each(
@@ -150,7 +150,7 @@ def test_without_a_server_httpx_is_not_imported():
     code = f"""
 import asyncio, sys
 from pi_hookspecs import ProviderInfo, StreamOptions
-from pi_provider_openai._providers import Completions
+from pi_provider_openai.providers import Completions
 
 row = ProviderInfo(id="box", name="Box", api="openai-completions", base_url={closed_url()!r}, keyless=True)
 asyncio.run(Completions().discover(row, StreamOptions(timeout_ms=5000)))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from pi_provider_kit import SseDecoder
-from pi_provider_openai._completions_events import CompletionsFeeder
-from pi_provider_openai._responses_events import ResponsesFeeder
+from pi_provider_openai.completions_events import CompletionsFeeder
+from pi_provider_openai.responses_events import ResponsesFeeder
 from pi_testing import ReaderContract
 from pi_testing.fake_servers.openai import DONE, call, completion_events, reasoning, response_events, text
 

@@ -40,7 +40,7 @@ def test_registration_loads_no_codec_and_no_client():
     code = """
 import sys, pi_provider_openai
 pi_provider_openai.register_providers(), pi_provider_openai.register_credentials()
-unwanted = "httpx httptools orjson jiter openai azure pi_provider_openai._exchange pi_provider_openai._feed".split()
+unwanted = "httpx httptools orjson jiter openai azure pi_provider_openai.exchange pi_provider_openai.feed".split()
 print(*[name for name in unwanted if name in sys.modules])
 """
     assert in_a_fresh_interpreter(code) == []

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pi_hookspecs import Model, RequestFailed
-from pi_provider_openai._responses_events import ResponsesFeeder, responses_usage
+from pi_provider_openai.responses_events import ResponsesFeeder, responses_usage
 from pi_testing.fake_servers.openai import call, reasoning, response_events, text
 
 

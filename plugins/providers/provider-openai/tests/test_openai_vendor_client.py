@@ -367,7 +367,7 @@ async def test_the_sdk_asks_entra_where_azure_has_no_key(make_model, chat, reply
     async def token():
         return "eyJhbGciOiJub25lIn0.e30.c2ln"
 
-    monkeypatch.setattr("pi_provider_openai._entra.entra_token", token)
+    monkeypatch.setattr("pi_provider_openai.entra.entra_token", token)
     async with FakeOpenAI() as server:
         monkeypatch.setenv("AZURE_OPENAI_BASE_URL", server.azure_url)
         server.answers(response(text("Hi")))

@@ -84,7 +84,7 @@ def written(session):
     """Returns the page of the session, as text."""
 
     def write(**request):
-        from pi_export_html._exporter import HtmlExporter
+        from pi_export_html.exporter import HtmlExporter
 
         return HtmlExporter().export(ReadOnlySession(session), ExportRequest(**request)).decode()
 

@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pi_core.session.tree import SessionTree
-from pi_export_html._exporter import HtmlExporter
-from pi_export_html._page import _resource
+from pi_export_html.exporter import HtmlExporter
+from pi_export_html.page import _resource
 from pi_hookspecs import (
     AssistantMessage,
     BashExecutionMessage,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pi_export_html._markdown import markdown
+from pi_export_html.markdown import markdown
 from pi_testing import for_each
 
 

@@ -16,7 +16,7 @@ import sys
 import pi_export_html
 
 pi_export_html.register_exporters(), pi_export_html.register_commands()
-print([name for name in ("markdown_it", "html.parser", "pi_export_html._page") if name in sys.modules])
+print([name for name in ("markdown_it", "html.parser", "pi_export_html.page") if name in sys.modules])
 """
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from pi_core import SessionManager
 from pi_core.session import ReadOnlySession
-from pi_export_html._text import MarkdownExporter, _fenced
+from pi_export_html.text import MarkdownExporter, _fenced
 from pi_hookspecs import (
     AssistantMessage,
     BashExecutionMessage,

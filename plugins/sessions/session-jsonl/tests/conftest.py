@@ -9,7 +9,7 @@ import pytest
 from pi_hookspecs import AssistantMessage, TextContent, UserMessage
 from pi_hookspecs.entries import MessageEntry, SessionHeader
 from pi_hookspecs.session_store import SessionPlace
-from pi_session_jsonl._store import JsonlSessionStore
+from pi_session_jsonl.store import JsonlSessionStore
 
 STAMP = "2026-02-03T04:05:06.789Z"
 

@@ -15,8 +15,8 @@ from pi_core.host import PluginHost
 from pi_core.settings import Settings
 from pi_hookspecs import UnknownName, UserError, hookimpl
 from pi_session_jsonl import register_subcommands
-from pi_session_jsonl._check import check_session
-from pi_session_jsonl._store import JsonlSessionStore
+from pi_session_jsonl.check import check_session
+from pi_session_jsonl.store import JsonlSessionStore
 
 COMPACTION = {
     "type": "compaction", "id": "k", "parentId": "l", "timestamp": "t",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pi_core.session.memory import MemoryStore
-from pi_session_jsonl._store import JsonlSessionStore
+from pi_session_jsonl.store import JsonlSessionStore
 from pi_testing import StoreContract
 from pi_testing.store_contract import STORE_FEATURES
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from pi_hookspecs.entries import SessionHeader
 from pi_hookspecs.rare_entries import CustomEntry
 from pi_hookspecs.session_store import SessionPlace
-from pi_session_jsonl._store import JsonlSessionStore
+from pi_session_jsonl.store import JsonlSessionStore
 folder, path, *rest = sys.argv[1:]
 store = JsonlSessionStore(SessionPlace(agent_dir=Path(folder)))
 header = SessionHeader(id="h", timestamp="2026-02-03T04:05:06.789Z", cwd="/c")

@@ -15,8 +15,9 @@ from attrs import evolve
 from pi_hookspecs import UserError
 from pi_hookspecs.rare_entries import CustomEntry
 from pi_hookspecs.session_store import SessionStore, StoredSession
-from pi_session_jsonl import _place, register_session_stores
-from pi_session_jsonl._store import JsonlSessionStore
+from pi_session_jsonl import place as _place
+from pi_session_jsonl import register_session_stores
+from pi_session_jsonl.store import JsonlSessionStore
 
 
 def lines_of(path):
@@ -213,7 +214,7 @@ from pi_hookspecs.entries import SessionHeader
 from pi_hookspecs.session_store import SessionPlace
 (make,) = pi_session_jsonl.register_session_stores()
 make(SessionPlace(agent_dir=Path("/nowhere"))).create(SessionHeader(id="a", timestamp="t", cwd="/c"))
-print(sorted({"orjson", "cattrs", "shutil", "pi_session_kit.lines", "pi_session_jsonl._command"} & set(sys.modules)))
+print(sorted({"orjson", "cattrs", "shutil", "pi_session_kit.lines", "pi_session_jsonl.command"} & set(sys.modules)))
 """
     done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
 

@@ -11,8 +11,8 @@ from attrs import evolve
 
 from pi_hookspecs import UserError
 from pi_hookspecs.rare_entries import SessionInfoEntry
-from pi_session_jsonl import _listing
-from pi_session_jsonl._store import JsonlSessionStore
+from pi_session_jsonl import listing
+from pi_session_jsonl.store import JsonlSessionStore
 from pi_session_kit.summary import summarise, text_of_all
 from pi_testing import for_each
 
@@ -45,7 +45,7 @@ def reads(monkeypatch):
         read.append(data)
         return summarise(data)
 
-    monkeypatch.setattr(_listing, "summarise", counted)
+    monkeypatch.setattr(listing, "summarise", counted)
     return read
 
 

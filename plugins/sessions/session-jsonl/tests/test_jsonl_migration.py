@@ -104,7 +104,7 @@ def test_entries_of_version_1_that_have_an_id_keep_it(store, tmp_path):
 def test_a_file_in_use_is_migrated_in_memory_alone(store, tmp_path, user_entry):
     path = tmp_path / "s.jsonl"
     path.write_text(FIRST, encoding="utf-8")
-    from pi_session_jsonl._file import SessionFile
+    from pi_session_jsonl.file import SessionFile
 
     other = SessionFile.open(path)
     session = store.open(str(path))
@@ -129,7 +129,7 @@ def test_what_others_append_meanwhile_is_not_lost(store, tmp_path, monkeypatch):
             file.write('{"type":"label","id":"new","parentId":"dddddddd","timestamp":"t","targetId":"aaaaaaaa"}\n')
         return migrated(lines)
 
-    monkeypatch.setattr("pi_session_jsonl._opening.migrated", slow)
+    monkeypatch.setattr("pi_session_jsonl.opening.migrated", slow)
     session = store.open(str(path))
     session.close()
     monkeypatch.undo()

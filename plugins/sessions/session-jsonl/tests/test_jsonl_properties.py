@@ -13,9 +13,9 @@ from pi_hookspecs import UserError
 from pi_hookspecs.entries import SessionHeader
 from pi_hookspecs.rare_entries import CustomEntry
 from pi_hookspecs.session_store import SessionPlace
-from pi_session_jsonl._check import check_session
-from pi_session_jsonl._repair import repaired
-from pi_session_jsonl._store import JsonlSessionStore
+from pi_session_jsonl.check import check_session
+from pi_session_jsonl.repair import repaired
+from pi_session_jsonl.store import JsonlSessionStore
 from pi_session_kit.entries import StoredEntries
 from pi_session_kit.lines import NoSession, read_lines
 from pi_session_kit.summary import summarise, text_of_all

@@ -346,7 +346,7 @@ from pathlib import Path
 from pi_hookspecs import UserError
 from pi_hookspecs.rare_entries import CustomEntry
 from pi_hookspecs.session_store import SessionPlace
-from pi_session_jsonl._store import JsonlSessionStore
+from pi_session_jsonl.store import JsonlSessionStore
 folder = Path(sys.argv[1])
 store = JsonlSessionStore(SessionPlace(agent_dir=folder / "agent"))
 for file in ("fixed", "old2"):  # imports what nobody may not

@@ -8,8 +8,8 @@ from contextlib import closing
 import pytest
 
 from pi_hookspecs import SessionPlace
-from pi_session_sqlite._places import index_of
-from pi_session_sqlite._query import Filters, parse_query
+from pi_session_sqlite.places import index_of
+from pi_session_sqlite.query import Filters, parse_query
 
 STAMP = "2026-02-03T04:05:06.789Z"
 

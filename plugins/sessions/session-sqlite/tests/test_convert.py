@@ -17,7 +17,7 @@ import pi_session_jsonl
 import pi_session_sqlite
 from pi_core import PluginHost, Settings
 from pi_hookspecs import UserError
-from pi_session_jsonl._command import run_sessions
+from pi_session_jsonl.command import run_sessions
 
 HEADER = {
     "type": "session",
@@ -130,7 +130,7 @@ def test_sessions_with_any_content_come_back_identical(convert, written, session
 
 def test_each_session_can_be_listed_and_opened_in_the_store(convert, written, agent_dir):
     from pi_hookspecs import SessionPlace
-    from pi_session_sqlite._store import SqliteSessionStore
+    from pi_session_sqlite.store import SqliteSessionStore
 
     chance = random.Random(7)  # noqa: S311 - as above
     for number in range(30):
@@ -214,7 +214,7 @@ def test_copies_from_elsewhere_get_files_of_their_own(convert, sessions, tmp_pat
 
 def test_a_fork_that_was_converted_is_listed_under_its_parent(convert, written, agent_dir):
     from pi_hookspecs import SessionPlace
-    from pi_session_sqlite._store import SqliteSessionStore
+    from pi_session_sqlite.store import SqliteSessionStore
 
     parent = written("a.jsonl", lines())
     written("b.jsonl", lines(id="0200", parentSession=str(parent)))
@@ -227,7 +227,7 @@ def test_a_fork_that_was_converted_is_listed_under_its_parent(convert, written, 
 def test_a_session_of_the_database_gets_the_file_that_pi_would_give_it(convert, agent_dir, sessions):
     from pi_hookspecs import SessionPlace
     from pi_hookspecs.entries import SessionHeader
-    from pi_session_sqlite._store import SqliteSessionStore
+    from pi_session_sqlite.store import SqliteSessionStore
     from pi_testing.store_contract import entry
 
     store = SqliteSessionStore(SessionPlace(agent_dir=agent_dir))
@@ -289,7 +289,7 @@ def test_sessions_can_be_named_by_file_and_by_id(convert, written, sessions, tmp
 
 
 def test_a_database_that_another_process_writes_is_named(convert, written, agent_dir, monkeypatch):
-    monkeypatch.setattr("pi_session_sqlite._sqlite._PATIENCE", 0.05)
+    monkeypatch.setattr("pi_session_sqlite.sqlite._PATIENCE", 0.05)
     path = written("a.jsonl", lines())
     convert("sqlite")
     with path.open("ab") as file:
@@ -314,7 +314,7 @@ import sys
 from pathlib import Path
 import pi_session_jsonl, pi_session_sqlite
 from pi_core import PluginHost, Settings
-from pi_session_jsonl._command import run_sessions
+from pi_session_jsonl.command import run_sessions
 host = PluginHost(Settings.in_memory(agent_dir=Path(sys.argv[1])), installed=False)
 host.add(pi_session_jsonl, "session-jsonl")
 host.add(pi_session_sqlite, "session-sqlite")

@@ -15,8 +15,8 @@ import json, os, random, signal, sys, time
 from contextlib import closing
 from pathlib import Path
 from pi_hookspecs import SessionPlace
-from pi_session_sqlite._places import index_of
-from pi_session_sqlite._query import parse_query
+from pi_session_sqlite.places import index_of
+from pi_session_sqlite.query import parse_query
 
 agent_dir, kills = Path(sys.argv[1]), int(sys.argv[2])
 folder, place = agent_dir / "sessions" / "--w--", SessionPlace(agent_dir=agent_dir)
@@ -85,7 +85,7 @@ import os, random, signal, sqlite3, sys, time
 from contextlib import closing
 from pathlib import Path
 from pi_hookspecs import SessionPlace
-from pi_session_sqlite._store import SqliteSessionStore
+from pi_session_sqlite.store import SqliteSessionStore
 from pi_testing.store_contract import entry, header
 
 agent_dir, kills = Path(sys.argv[1]), int(sys.argv[2])

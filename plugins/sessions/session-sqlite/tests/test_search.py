@@ -14,10 +14,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pi_hookspecs import SessionPlace, UserError
-from pi_session_sqlite._index import SearchIndex
-from pi_session_sqlite._places import index_of
-from pi_session_sqlite._query import parse_query
-from pi_session_sqlite._sources import Files
+from pi_session_sqlite.index import SearchIndex
+from pi_session_sqlite.places import index_of
+from pi_session_sqlite.query import parse_query
+from pi_session_sqlite.sources import Files
 from pi_testing import for_each
 
 
@@ -116,7 +116,7 @@ def test_a_word_of_one_or_two_letters_is_found_in_each_text_that_has_it(tmp_path
 def test_short_words_are_found_whether_few_entries_have_them_or_many(stored, line, search, monkeypatch, query):
     stored("one", line("a", "a word with ZQ"), line("b", "word"), line("c", "a ö word"), line("d", "ab zq"))
     from_index = ids(search(query))
-    monkeypatch.setattr("pi_session_sqlite._index._MOST_TRIGRAMS", -1)
+    monkeypatch.setattr("pi_session_sqlite.index._MOST_TRIGRAMS", -1)
 
     assert ids(search(query)) == from_index
     assert from_index
@@ -300,7 +300,7 @@ def test_only_its_user_can_read_the_index(stored, line, search, agent_dir):
 
 
 def test_while_another_process_writes_what_was_there_is_found(stored, line, search, agent_dir, monkeypatch):
-    monkeypatch.setattr("pi_session_sqlite._sqlite._PATIENCE", 0.05)
+    monkeypatch.setattr("pi_session_sqlite.sqlite._PATIENCE", 0.05)
     stored("one", line("a", "word"))
     search("word")
     stored("one", line("b", "word"))
@@ -316,8 +316,8 @@ UPDATE = """
 import sys
 from pathlib import Path
 from pi_hookspecs import SessionPlace
-from pi_session_sqlite._index import SearchIndex
-from pi_session_sqlite._places import index_of
+from pi_session_sqlite.index import SearchIndex
+from pi_session_sqlite.places import index_of
 print("begun", flush=True)
 index_of("jsonl", SessionPlace(agent_dir=Path(sys.argv[1]))).update()
 """

@@ -12,7 +12,7 @@ import pytest
 import pi_session_jsonl
 import pi_session_sqlite
 from pi_core import PluginHost, SessionManager, Settings, create_agent_session
-from pi_session_jsonl._command import run_sessions
+from pi_session_jsonl.command import run_sessions
 from pi_testing import text
 
 
@@ -160,8 +160,8 @@ async def test_plugins_search_the_sessions_of_the_store_in_use(script, agent_dir
 
 def test_the_database_of_sessions_is_searched_where_it_is_the_store(run, stored, line, agent_dir):
     from pi_hookspecs import SessionPlace
-    from pi_session_sqlite._places import index_of
-    from pi_session_sqlite._query import parse_query
+    from pi_session_sqlite.places import index_of
+    from pi_session_sqlite.query import parse_query
 
     def ids(query):
         with closing(index_of("sqlite", SessionPlace(agent_dir=agent_dir))) as index:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pi_session_sqlite._store import SqliteSessionStore
+from pi_session_sqlite.store import SqliteSessionStore
 from pi_testing import StoreContract
 
 

@@ -13,7 +13,7 @@ from attrs import evolve
 
 from pi_core import PluginHost, SessionManager, Settings
 from pi_hookspecs import DeletingStore, SessionPlace, UserError
-from pi_session_sqlite._store import SqliteSessionStore
+from pi_session_sqlite.store import SqliteSessionStore
 from pi_testing import text
 from pi_testing.store_contract import entry, header
 
@@ -56,7 +56,7 @@ APPEND = """
 import sys
 from pathlib import Path
 from pi_hookspecs import SessionPlace
-from pi_session_sqlite._store import SqliteSessionStore
+from pi_session_sqlite.store import SqliteSessionStore
 from pi_testing import text
 from pi_testing.store_contract import entry
 session = SqliteSessionStore(SessionPlace(agent_dir=Path(sys.argv[1]))).open("one")
@@ -100,7 +100,7 @@ def test_several_processes_on_a_session_lose_nothing_and_say_so(store, place):
 
 
 def test_what_cannot_be_stored_is_stored_with_the_next(store, database, monkeypatch):
-    monkeypatch.setattr("pi_session_sqlite._sqlite._PATIENCE", 0.05)
+    monkeypatch.setattr("pi_session_sqlite.sqlite._PATIENCE", 0.05)
     session = begun(store)
     with closing(sqlite3.connect(database, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pi_agents
-from pi_agents._agent_file import read_agent
-from pi_agents._subcommand import run_subcommand
+from pi_agents.agent_file import read_agent
+from pi_agents.subcommand import run_subcommand
 from pi_core import PluginHost, ProjectTrust, Settings
 from pi_hookspecs import ResourceFile, UserError, hookimpl
 from pi_testing import for_each

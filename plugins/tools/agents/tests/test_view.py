@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 import pi_agents
-from pi_agents._view import AgentView
+from pi_agents.view import AgentView
 from pi_hookspecs import AssistantMessage, TextContent
 from pi_testing import stall, text, tool_call
 from pi_testing.fake_screen import RecordingScreen

@@ -10,8 +10,8 @@ import subprocess
 import pytest
 
 import pi_agents
-from pi_agents._subcommand import run_subcommand
-from pi_cli._worktree import enter_worktree
+from pi_agents.subcommand import run_subcommand
+from pi_cli.worktree import enter_worktree
 from pi_core import SessionManager, create_agent_session
 from pi_hookspecs import CustomEntry, UserError
 from pi_testing import stall, text, tool_call
@@ -305,7 +305,7 @@ async def test_outside_a_repository_isolation_is_refused(pi_session, script, tmp
 async def test_of_a_worktree_that_cannot_be_made_nothing_is_left(
     repository, pi_session, script, pi_agent_dir, monkeypatch
 ):
-    monkeypatch.setattr("pi_agents._member.token_hex", lambda _: "0badcafe")
+    monkeypatch.setattr("pi_agents.member.token_hex", lambda _: "0badcafe")
     (pi_agent_dir / "worktrees").mkdir()
     before = state(repository)
     await work(pi_session, script, bash("pwd"))  # makes the folder for worktrees, and leaves nothing in it

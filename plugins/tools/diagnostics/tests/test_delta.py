@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pi_diagnostics._delta import Finding, new_findings
+from pi_diagnostics.delta import Finding, new_findings
 
 
 def errors_of(text):

@@ -117,7 +117,7 @@ async def test_a_failure_before_an_edit_does_not_refuse_it(result_of, monkeypatc
     def fail(*_):
         raise RuntimeError("no programs today")
 
-    monkeypatch.setattr("pi_diagnostics._checks.wanted", fail)
+    monkeypatch.setattr("pi_diagnostics.checks.wanted", fail)
 
     await result_of("write", path="a.py", content="print(x)\n")
 

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from pi_diagnostics._delta import Finding
+from pi_diagnostics.delta import Finding
 
 pytestmark = [pytest.mark.slow, pytest.mark.pi(trusted=True)]
 
@@ -99,7 +99,7 @@ async def test_a_server_that_hangs_is_ended(result_of, use_server, fake_ui, is_g
 
 async def test_a_server_that_never_gets_ready_is_ended(result_of, use_server, fake_ui, monkeypatch, is_gone):
     log = use_server("never-ready")
-    monkeypatch.setattr("pi_diagnostics._runners.START_LIMIT", 0.2)
+    monkeypatch.setattr("pi_diagnostics.runners.START_LIMIT", 0.2)
 
     assert "diagnostics" not in await result_of("write", path="a.txt", content="BAD\n")
 
@@ -142,7 +142,7 @@ async def test_errors_of_edits_during_the_start_are_reported_when_the_server_is_
     use_server(timeout=0.01)
     (tmp_path / "a.txt").write_text("one")
     runner = Starting()
-    monkeypatch.setattr("pi_diagnostics._checks.runner_of", lambda _checker, _program: runner)
+    monkeypatch.setattr("pi_diagnostics.checks.runner_of", lambda _checker, _program: runner)
 
     assert "diagnostics" not in await edit("a.txt", "one", "one two")
     runner.state = "ready"

@@ -10,9 +10,9 @@ import pytest
 
 from pi_core import Settings
 from pi_core.settings.trust import ProjectTrust
-from pi_diagnostics._linters import findings
-from pi_diagnostics._options import read_options
-from pi_diagnostics._servers import TABLE, find_program, wanted
+from pi_diagnostics.linters import findings
+from pi_diagnostics.options import read_options
+from pi_diagnostics.servers import TABLE, find_program, wanted
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ import pytest
 
 import pi_tools
 from pi_hookspecs import AbortController, Model
-from pi_tools._commands.background import end_session
+from pi_tools.commands.background import end_session
 
 
 class Settings(dict):

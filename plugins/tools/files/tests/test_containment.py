@@ -13,11 +13,11 @@ import pytest
 
 import pi_tools
 from pi_hookspecs import AbortController
-from pi_process_kit._supervised import SupervisedStarter
-from pi_process_kit._supervisor.service import KEEPER_GRACE
+from pi_process_kit.supervised import SupervisedStarter
+from pi_process_kit.supervisor.service import KEEPER_GRACE
 from pi_tools import BashOptions, create_bash_tool
-from pi_tools._commands.background import running
-from pi_tools._commands.local import LocalBashOperations
+from pi_tools.commands.background import running
+from pi_tools.commands.local import LocalBashOperations
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform != "linux", reason="the supervisor is Linux's")]
 
@@ -221,7 +221,7 @@ def traces_keeper(tmp_path, token):
 
 async def test_an_abort_leaves_nothing_though_the_keeper_is_traced(request, call, tmp_path, token, monkeypatch):
     alive, none_left, until = map(request.getfixturevalue, ("alive", "none_left", "until"))
-    monkeypatch.setattr("pi_process_kit._supervisor.service.KEEPER_GRACE", 0.1)
+    monkeypatch.setattr("pi_process_kit.supervisor.service.KEEPER_GRACE", 0.1)
     controller = AbortController()
     running = asyncio.create_task(call("bash", command=traces_keeper(tmp_path, token), signal=controller.signal))
     await until(lambda: sum("sleep 3600" in line and "-c" not in line for line in alive(token)) == 2)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from pi_tools._editing.diff import differences
-from pi_tools._editing.match import Edit, apply, split_lines
-from pi_tools._failure import ToolFailure
+from pi_tools.editing.diff import differences
+from pi_tools.editing.match import Edit, apply, split_lines
+from pi_tools.failure import ToolFailure
 
 line = st.text(st.sampled_from("ab \t\u201cé\ufb01\u00a0😀\0"), max_size=6)
 ending = st.sampled_from(["\n", "\r\n", "\r"])

@@ -10,9 +10,9 @@ import pytest
 
 from pi_testing import for_each
 from pi_tools import EditOptions, create_edit_tool
-from pi_tools._edit import fold
-from pi_tools._failure import ToolFailure
-from pi_tools._local_files import EDIT_LIMIT, read_regular
+from pi_tools.edit import fold
+from pi_tools.failure import ToolFailure
+from pi_tools.local_files import EDIT_LIMIT, read_regular
 
 MORE = "Please provide more context to make it unique."
 EXACTLY = "must match exactly including all whitespace and newlines."
@@ -86,7 +86,7 @@ async def test_the_limit_holds_for_files_elsewhere_too(call, tmp_path, monkeypat
         async def read_file(self, path):
             return b"a" * 11
 
-    monkeypatch.setattr("pi_tools._local_files.EDIT_LIMIT", 10)
+    monkeypatch.setattr("pi_tools.local_files.EDIT_LIMIT", 10)
     tool = create_edit_tool(tmp_path, EditOptions(operations=Elsewhere()))
 
     with pytest.raises(ToolFailure, match="larger than 10B"):

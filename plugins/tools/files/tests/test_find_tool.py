@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pi_tools._searching import globs
-from pi_tools._searching.walk import find
+from pi_tools.searching import globs
+from pi_tools.searching.walk import find
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pi_tools._searching.ripgrep import find_ripgrep
-from pi_tools._searching.walk import find
+from pi_tools.searching.ripgrep import find_ripgrep
+from pi_tools.searching.walk import find
 
 
 def walked(root, pattern="*"):

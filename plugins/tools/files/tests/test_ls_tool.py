@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pi_tools._collate import ASCII_ORDER, in_order
+from pi_tools.collate import ASCII_ORDER, in_order
 
 MEASURED = ["_u", "-d", ".p", "(x)", "[y]", "#h", "+p", "~t", "1a", "a b", "a_b", "a-b", "a.b", "Ab", "ab", "Äb", "zz"]
 

@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from pi_tools import _mutation_queue, file_mutation_queue
+from pi_tools import file_mutation_queue, mutation_queue
 
 
 async def work(log, path, name, seconds=0.01):
@@ -24,7 +24,7 @@ async def test_changes_of_one_file_come_one_after_another_in_order(tmp_path):
     await asyncio.gather(*(work(log, tmp_path / ("link" if n % 2 else "a"), n) for n in range(4)))
 
     assert log == [f"{n} {step}" for n in range(4) for step in ("in", "out")]
-    assert _mutation_queue._last == {}
+    assert mutation_queue._last == {}
 
 
 async def test_changes_of_different_files_do_not_wait(tmp_path):
@@ -53,7 +53,7 @@ async def test_a_change_that_fails_or_is_cancelled_lets_the_next_in(tmp_path):
     await waiting
 
     assert log == ["first in", "first out", "last in", "last out"]
-    assert _mutation_queue._last == {}
+    assert mutation_queue._last == {}
 
 
 async def test_changes_from_other_threads_and_event_loops_wait_too(tmp_path):
@@ -72,4 +72,4 @@ async def test_changes_from_other_threads_and_event_loops_wait_too(tmp_path):
     await asyncio.to_thread(other.join)
 
     assert (tmp_path / "a").read_text() == "150"
-    assert _mutation_queue._last == {}
+    assert mutation_queue._last == {}

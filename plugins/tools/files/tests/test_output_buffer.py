@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pi_tools._commands.output import Output
-from pi_tools._truncate import truncate_tail
+from pi_tools.commands.output import Output
+from pi_tools.truncate import truncate_tail
 
 KINDS = st.sampled_from(
     [b"x" * 10, b"line\n", "é😀".encode(), b"\xff\xfe", b"y" * 70_000, b"z\n" * 3000, b"\n", b"\r\0"]

@@ -8,9 +8,9 @@ import os
 import pytest
 
 from pi_hookspecs import AbortController, Aborted
-from pi_process_kit._grouped import GroupStarter
+from pi_process_kit.grouped import GroupStarter
 from pi_tools import LocalBashOperations
-from pi_tools._commands.background import end_session, running
+from pi_tools.commands.background import end_session, running
 
 pytestmark = pytest.mark.slow
 

@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from pi_tools import ReadOptions, create_read_tool
-from pi_tools._reading.images import MAX_BASE64
+from pi_tools.reading.images import MAX_BASE64
 
 
 def image_bytes(form, size=(8, 4), mode="RGB"):

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pi_hookspecs import AbortController
-from pi_tools._failure import ToolFailure
-from pi_tools._reading import text as read_text
-from pi_tools._reading.text import read_lines, show
-from pi_tools._truncate import truncate_head
+from pi_tools.failure import ToolFailure
+from pi_tools.reading import text as read_text
+from pi_tools.reading.text import read_lines, show
+from pi_tools.truncate import truncate_head
 
 
 async def test_content_is_raw(text, tmp_path):

@@ -29,7 +29,7 @@ def test_the_active_tools_prefer_calls_that_are_held_to_their_schema():
 
 
 def test_registering_loads_nothing_that_only_calls_need():
-    heavy = ["PIL", "psutil", "pyuca", "charset_normalizer", "difflib", "tempfile", "pi_tools._options"]
+    heavy = ["PIL", "psutil", "pyuca", "charset_normalizer", "difflib", "tempfile", "pi_tools.options"]
     program = f"""
 import sys, pi_tools
 pi_tools.register_tools()

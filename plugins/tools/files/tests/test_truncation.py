@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pi_tools import truncate_head, truncate_line, truncate_tail
-from pi_tools._truncate import format_size, size_of
+from pi_tools.truncate import format_size, size_of
 
 texts = st.text(st.sampled_from("ab\n\r é€😀\0"), max_size=200)
 limits = st.integers(1, 40)

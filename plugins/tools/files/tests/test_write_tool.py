@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from pi_tools import _local_files
-from pi_tools._failure import ToolFailure
-from pi_tools._local_files import replace_file
+from pi_tools import local_files
+from pi_tools.failure import ToolFailure
+from pi_tools.local_files import replace_file
 
 
 def names_in(folder):
@@ -85,14 +85,14 @@ async def test_where_no_renaming_can_be_the_file_is_written_in_place(text, tmp_p
 def test_a_failure_in_place_brings_the_old_content_back(tmp_path, monkeypatch):
     (tmp_path / "a").write_text("old")
     os.link(tmp_path / "a", tmp_path / "b")
-    real = _local_files._overwrite
+    real = local_files._overwrite
 
     def fail_once(target, content):
-        monkeypatch.setattr(_local_files, "_overwrite", real)
+        monkeypatch.setattr(local_files, "_overwrite", real)
         real(target, content[:1])
         raise OSError(errno.ENOSPC, "full")
 
-    monkeypatch.setattr(_local_files, "_overwrite", fail_once)
+    monkeypatch.setattr(local_files, "_overwrite", fail_once)
     with pytest.raises(OSError, match="full"):
         replace_file(str(tmp_path / "a"), b"new content")
 
@@ -107,7 +107,7 @@ def test_when_even_that_fails_the_message_names_the_saved_content(tmp_path, monk
     def fail(*_):
         raise OSError(errno.EIO, "broken disk")
 
-    monkeypatch.setattr(_local_files, "_overwrite", fail)
+    monkeypatch.setattr(local_files, "_overwrite", fail)
     with pytest.raises(ToolFailure, match="Its old content is in") as caught:
         replace_file(str(tmp_path / "a"), b"new")
 
@@ -117,7 +117,7 @@ def test_when_even_that_fails_the_message_names_the_saved_content(tmp_path, monk
 
 FULL_DISK = """
 import os, sys
-from pi_tools._local_files import replace_file
+from pi_tools.local_files import replace_file
 import resource, signal
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
@@ -143,9 +143,9 @@ def test_a_file_system_that_takes_no_more_keeps_the_old_file(tmp_path, names):
 
 KILLED = """
 import os, signal, sys
-from pi_tools import _local_files
+from pi_tools import local_files
 os.fsync = lambda _: os.kill(os.getpid(), signal.SIGKILL)
-_local_files.replace_file(sys.argv[1], b"new" * 1000)
+local_files.replace_file(sys.argv[1], b"new" * 1000)
 """
 
 

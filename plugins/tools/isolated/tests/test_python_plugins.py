@@ -11,9 +11,9 @@ from pi_core.wire import to_wire
 from pi_hookspecs import answers_of
 from pi_hookspecs.samples import sample_event
 from pi_hookspecs.specs import all_hookspecs
-from pi_isolated._events import EventWriter
-from pi_isolated._ready import parse_ready
-from pi_isolated.child._events import EventReader
+from pi_isolated.child.events import EventReader
+from pi_isolated.events import EventWriter
+from pi_isolated.ready import parse_ready
 from pi_testing import for_each, steps
 
 pytestmark = pytest.mark.pi(entry_points=["isolated"])

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pi_client.framing import LineSplitter
 from pi_core.wire import dumps
-from pi_isolated._events import EventWriter, changed_by
+from pi_isolated.events import EventWriter, changed_by
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-9, 9) | st.text(max_size=5),

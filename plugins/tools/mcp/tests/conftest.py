@@ -15,16 +15,16 @@ import pytest_asyncio
 from attrs import evolve
 
 from pi_core import create_agent_session
-from pi_mcp._link import _LINKS, Link
+from pi_mcp.link import _LINKS, Link
 from pi_testing import text, tool_call
-from pi_testing._session import session_options
+from pi_testing.session import session_options
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
 
     from pi_core import AgentSession, PluginHost
     from pi_testing import FakeTool, FakeUI, ScriptedProvider
-    from pi_testing._options import PiOptions
+    from pi_testing.options import PiOptions
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -104,7 +104,7 @@ def test_nothing_of_the_sdk_is_imported_by_pi(fault, tmp_path) -> None:
     found = {*(tmp_path / "modules").read_text().split()}
 
     assert "mcp__fault__echo" in found
-    assert {"mcp", "mcp_types", "httpx2", "pydantic", "pi_mcp.sidecar._connection"} & found == set()
+    assert {"mcp", "mcp_types", "httpx2", "pydantic", "pi_mcp.sidecar.connection"} & found == set()
 
 
 async def test_a_server_gets_its_own_variables_and_no_keys_of_models(

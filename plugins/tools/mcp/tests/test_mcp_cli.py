@@ -12,7 +12,7 @@ import pytest
 
 import pi_mcp
 from pi_hookspecs import UserError
-from pi_mcp._cli import run_mcp
+from pi_mcp.cli import run_mcp
 
 pytestmark = [pytest.mark.pi(plugins={"mcp": pi_mcp}), pytest.mark.slow]  # each starts programs that take seconds
 FAULT_SERVER = Path(__file__).parent / "servers" / "fault_server.py"

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pi_mcp._approvals import Approvals
-from pi_mcp._config import load_servers, project_files, read_servers
-from pi_mcp._values import MissingVariable, expand
+from pi_mcp.approvals import Approvals
+from pi_mcp.config import load_servers, project_files, read_servers
+from pi_mcp.values import MissingVariable, expand
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import pi_mcp
-from pi_mcp._link import link_of
+from pi_mcp.link import link_of
 from pi_testing import text
 
 pytestmark = [pytest.mark.pi(plugins={"mcp": pi_mcp}), pytest.mark.slow]  # each starts programs that take seconds

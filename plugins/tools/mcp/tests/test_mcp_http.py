@@ -16,8 +16,8 @@ import pytest
 
 import pi_mcp
 from pi_hookspecs import ProviderInfo
-from pi_mcp._link import link_of
-from pi_mcp.sidecar._connection import reason_of
+from pi_mcp.link import link_of
+from pi_mcp.sidecar.connection import reason_of
 from pi_testing import text
 
 _SPEC = importlib.util.spec_from_file_location("mcp_http_server", Path(__file__).parent / "servers" / "http_server.py")

@@ -14,13 +14,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from pi_mcp._entries import read_entry
-from pi_mcp._exposure import Exposures
-from pi_mcp._names import tool_names
-from pi_mcp._questions import form_fields
-from pi_mcp._search import Found, search
-from pi_mcp.sidecar._checked import sound_content
-from pi_mcp.sidecar._content import as_result
+from pi_mcp.entries import read_entry
+from pi_mcp.exposure import Exposures
+from pi_mcp.names import tool_names
+from pi_mcp.questions import form_fields
+from pi_mcp.search import Found, search
+from pi_mcp.sidecar.checked import sound_content
+from pi_mcp.sidecar.content import as_result
 
 
 def server(name: str, **entry: Any) -> Any:

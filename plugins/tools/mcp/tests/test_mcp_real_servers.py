@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import pi_mcp
-from pi_mcp._link import link_of
+from pi_mcp.link import link_of
 
 FOLDER = Path(__file__).parents[4] / ".mcp-servers"
 NODE, PYTHON = FOLDER / "node" / "node_modules" / ".bin", FOLDER / "python" / "bin"

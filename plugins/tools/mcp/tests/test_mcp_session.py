@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import pi_mcp
-from pi_mcp._link import link_of
+from pi_mcp.link import link_of
 from pi_testing import text, tool_call
 
 pytestmark = [pytest.mark.pi(plugins={"mcp": pi_mcp}), pytest.mark.slow]  # each starts programs that take seconds
@@ -260,7 +260,7 @@ async def test_a_change_while_the_user_is_asked_asks_only_once(started, fake_ui,
 async def test_a_server_that_never_answers_holds_the_first_prompt_only_for_a_while(
     started, script, fake_ui, fault, monkeypatch
 ) -> None:
-    monkeypatch.setattr("pi_mcp._hub.HOLD", 0.2)
+    monkeypatch.setattr("pi_mcp.hub.HOLD", 0.2)
     session = await started({"silent": fault("silent")})
     script.turn(text("ok"))
 

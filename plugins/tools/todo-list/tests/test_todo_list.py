@@ -8,7 +8,7 @@ import pi_todo_list
 from pi_core import SessionManager
 from pi_hookspecs import UserError
 from pi_testing import text, tool_call
-from pi_todo_list._list import TodoList
+from pi_todo_list.list import TodoList
 
 pytestmark = pytest.mark.pi(plugins={"todo-list": pi_todo_list}, settings={"todo": {"enabled": True}})
 

@@ -16,7 +16,7 @@ import pi_web
 from pi_core import Settings
 from pi_hookspecs import AbortController, Aborted, UserError
 from pi_testing import for_each
-from pi_web._address import _is_public, find_target, redirected
+from pi_web.address import _is_public, find_target, redirected
 
 PAGE = b"""<html><head><title>Numbers</title><style>p {color: red}</style></head><body>
 <script>steal()</script><h2>One</h2><p>A <a href="/two">link</a> and <b>more</b>.</p>

@@ -19,6 +19,6 @@ def register_subcommands() -> Sequence[Subcommand]:
 
 
 def _batch(arguments: list[str], host: Any) -> int:
-    from pi_batch._command import run
+    from pi_batch.command import run
 
     return run(arguments, host)

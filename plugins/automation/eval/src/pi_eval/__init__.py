@@ -19,6 +19,6 @@ def register_subcommands() -> Sequence[Subcommand]:
 
 
 def _evaluate(arguments: list[str], host: Any) -> int:
-    from pi_eval._command import run
+    from pi_eval.command import run
 
     return run(arguments, host)

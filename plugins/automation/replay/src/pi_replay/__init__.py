@@ -19,6 +19,6 @@ def register_subcommands() -> Sequence[Subcommand]:
 
 
 def _run(arguments: list[str], host: Any) -> int:
-    from pi_replay._command import run
+    from pi_replay.command import run
 
     return run(arguments, host)

@@ -20,6 +20,6 @@ def register_subcommands() -> Sequence[Subcommand]:
 
 
 def _run(arguments: list[str], host: Any) -> int:
-    from pi_acp._command import run
+    from pi_acp.command import run
 
     return run(arguments, host)

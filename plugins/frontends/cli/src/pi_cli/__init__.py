@@ -1,7 +1,7 @@
 """The command ``pi``: takes a prompt on the command line and prints the answer.
 
 As a plugin it registers the front end ``print`` and the subcommands ``auth``, ``plugins`` and ``hooks``. These
-hook implementations are defined in ``_registrations`` and are exported here lazily, when the plugin host looks them
+hook implementations are defined in ``registrations`` and are exported here lazily, when the plugin host looks them
 up: ``pi --version`` must not pay for the contract package.
 """
 
@@ -11,7 +11,7 @@ TYPE_CHECKING = False  # type checkers treat it as true; importing typing would 
 if TYPE_CHECKING:
     from typing import Any
 
-    from pi_cli._registrations import register_modes, register_subcommands
+    from pi_cli.registrations import register_modes, register_subcommands
 
 __all__ = ["__version__", "main", "register_modes", "register_subcommands"]
 
@@ -35,11 +35,11 @@ def main() -> int:
         return 0
     code = 130
     try:
-        from pi_cli._main import run
+        from pi_cli.command_line import run
 
         code = run(sys.argv[1:], os.environ)
         if "threading" in sys.modules:  # else no plugin was loaded
-            from pi_cli._leftovers import leave_exit_handlers, leave_threads
+            from pi_cli.leftovers import leave_exit_handlers, leave_threads
 
             leave_threads(code)
             leave_exit_handlers(code)
@@ -63,9 +63,9 @@ def __getattr__(name: str) -> Any:
     if name not in ("register_modes", "register_subcommands"):
         message = f"module {__name__!r} has no attribute {name!r}"
         raise AttributeError(message)
-    from pi_cli import _registrations
+    from pi_cli import registrations
 
-    value = globals()[name] = getattr(_registrations, name)
+    value = globals()[name] = getattr(registrations, name)
     return value
 
 

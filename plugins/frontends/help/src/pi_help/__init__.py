@@ -19,6 +19,6 @@ def register_subcommands() -> Sequence[Subcommand]:
 
 
 def _run(arguments: list[str], _: Any) -> int:
-    from pi_help._command import run
+    from pi_help.command import run
 
     return run(arguments)

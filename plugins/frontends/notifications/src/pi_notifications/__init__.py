@@ -19,7 +19,7 @@ pi_when = {"settings": ["notifications.terminal", "notifications.command"]}
 @hookimpl
 def activate(pi: PiAPI) -> None:
     """Watch the session's prompts."""
-    from pi_notifications._watch import Watch
+    from pi_notifications.watch import Watch
 
     Watch(pi).listen()
 
@@ -27,6 +27,6 @@ def activate(pi: PiAPI) -> None:
 @hookimpl
 def register_settings() -> Sequence[PluginSetting]:
     """Declare ``notifications.terminal``, ``notifications.command`` and ``notifications.after``."""
-    from pi_notifications._settings import SETTINGS
+    from pi_notifications.settings import SETTINGS
 
     return SETTINGS

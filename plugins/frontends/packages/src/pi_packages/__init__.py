@@ -32,6 +32,6 @@ def register_subcommands() -> Sequence[Subcommand]:
 
 
 def _run(name: str, arguments: list[str], host: Any) -> int:
-    from pi_packages._commands import run
+    from pi_packages.commands import run
 
     return run(name, arguments, host)

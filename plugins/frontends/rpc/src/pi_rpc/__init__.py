@@ -19,6 +19,6 @@ def register_modes() -> Sequence[Mode]:
 
 
 async def _run(session: Any, options: Any) -> int:
-    from pi_rpc._mode import run_rpc
+    from pi_rpc.mode import run_rpc
 
     return await run_rpc(session, options)

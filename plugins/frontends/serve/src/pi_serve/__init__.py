@@ -35,12 +35,12 @@ def register_subcommands() -> Sequence[Subcommand]:
 
 
 async def _run(session: Any, options: Any) -> int:
-    from pi_serve._mode import run_serve
+    from pi_serve.mode import run_serve
 
     return await run_serve(session, options)
 
 
 def _serve(arguments: list[str], _host: Any) -> int:
-    from pi_serve._command import serve
+    from pi_serve.command import serve
 
     return serve(arguments)

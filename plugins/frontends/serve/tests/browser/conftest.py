@@ -16,7 +16,7 @@ import pytest
 import pytest_asyncio
 from websockets.asyncio.client import connect
 
-from pi_serve._web import web_server
+from pi_serve.web import web_server
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

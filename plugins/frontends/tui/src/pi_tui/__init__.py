@@ -17,7 +17,7 @@ __all__ = ["register_modes", "register_subcommands", "register_themes"]
 @hookimpl
 def register_modes() -> Sequence[Mode]:
     """Add the mode ``fullscreen``, which ``pi`` starts at a terminal."""
-    from pi_tui._mode import FullScreen
+    from pi_tui.mode import FullScreen
 
     return [FullScreen().mode()]
 
@@ -28,7 +28,7 @@ def register_subcommands() -> Sequence[Subcommand]:
     from pi_hookspecs import Subcommand
 
     def run(arguments: list[str], host: Any) -> int:
-        from pi_tui._attached import attach
+        from pi_tui.attached import attach
 
         return attach(arguments, host)
 

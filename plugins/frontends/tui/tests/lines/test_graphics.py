@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from pi_hookspecs import Line, Run
 from pi_testing import for_each
-from pi_tui._first_frame import drawn, palette_of
-from pi_tui._frames_read import pieces
+from pi_tui.first_frame import drawn, palette_of
+from pi_tui.frames_read import pieces
 from pi_tui.lines.graphics import PLACEHOLDER, Graphics, protocol_of
 from pi_tui.lines.layout import lay_out
 from pi_tui.lines.look import Look

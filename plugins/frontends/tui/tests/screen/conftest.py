@@ -13,11 +13,11 @@ import pytest
 from pi_client import PiClient
 from pi_client.lines import LineReader
 from pi_hookspecs import Command, hookimpl
-from pi_rpc._outbox import Outbox
-from pi_rpc._server import Server
+from pi_rpc.outbox import Outbox
+from pi_rpc.server import Server
 from pi_rpc_kit.ui import RpcUI
-from pi_serve._server import SessionServer
-from pi_serve._socket import listening
+from pi_serve.server import SessionServer
+from pi_serve.unix_socket import listening
 from pi_tui.keys.bindings import Bindings
 from pi_tui.port.local import LocalPort
 from pi_tui.port.remote import RemotePort

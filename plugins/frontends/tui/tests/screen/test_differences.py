@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from pi_hookspecs import Line, Run
 from pi_testing import text as says
-from pi_tui._first_frame import palette_of
+from pi_tui.first_frame import palette_of
 from pi_tui.screen.differences import changed_cells
 from pi_tui.screen.strips import Painter
 from pi_tui.view.local_events import NoticeShown

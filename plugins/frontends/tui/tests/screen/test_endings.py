@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from pi_hookspecs import Line, Run, SessionStartEvent, hookimpl
 from pi_testing import text
-from pi_tui._first_frame import drawn, palette_of
-from pi_tui._printed import Printed
+from pi_tui.first_frame import drawn, palette_of
+from pi_tui.printed import Printed
 from pi_tui.screen.strips import Painter
 
 if TYPE_CHECKING:

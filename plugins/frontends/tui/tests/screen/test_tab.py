@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from pi_core import Settings
-from pi_tui._terminal import PROGRESS_OFF, PROGRESS_ON, Terminal
 from pi_tui.screen.tab import Tab
+from pi_tui.terminal import PROGRESS_OFF, PROGRESS_ON, Terminal
 from pi_tui.view.state import State
 
 

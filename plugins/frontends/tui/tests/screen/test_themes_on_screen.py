@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pi_hookspecs import REQUIRED_THEME_ROLES, Theme, UserError, hookimpl
-from pi_tui._driver import TerminalReply
+from pi_tui.driver import TerminalReply
 
 if TYPE_CHECKING:
     from pathlib import Path

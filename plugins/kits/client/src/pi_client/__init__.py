@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from typing import Any
 
     from pi_client import commands, errors, events, values
-    from pi_client._blocking import BlockingPiClient
-    from pi_client._client import PiClient
-    from pi_client._served import ServedSession, find_served, served_sessions
+    from pi_client.blocking import BlockingPiClient
+    from pi_client.client import PiClient
     from pi_client.errors import CommandFailed, ConnectionLost, PiClientError, ProtocolError
     from pi_client.events import Event, UiRequest
+    from pi_client.served import ServedSession, find_served, served_sessions
     from pi_client.values import Image
 
 __all__ = [
@@ -39,18 +39,18 @@ __all__ = [
 ]
 
 _HOMES = {
-    "BlockingPiClient": "_blocking",
+    "BlockingPiClient": "blocking",
     "CommandFailed": "errors",
     "ConnectionLost": "errors",
     "Event": "events",
     "Image": "values",
-    "PiClient": "_client",
+    "PiClient": "client",
     "PiClientError": "errors",
     "ProtocolError": "errors",
-    "ServedSession": "_served",
+    "ServedSession": "served",
     "UiRequest": "events",
-    "find_served": "_served",
-    "served_sessions": "_served",
+    "find_served": "served",
+    "served_sessions": "served",
 }
 
 

@@ -11,58 +11,58 @@ from typing import TYPE_CHECKING
 from pi_hookspecs.lazy import lazy_exports
 
 if TYPE_CHECKING:  # what a type checker sees; ``_HOMES`` says the same at run time, a test compares them
-    from pi_provider_kit._abort import *
-    from pi_provider_kit._answer import *
-    from pi_provider_kit._builder import *
-    from pi_provider_kit._explain import *
-    from pi_provider_kit._failure import *
-    from pi_provider_kit._http import *
-    from pi_provider_kit._json import *
-    from pi_provider_kit._messages import *
-    from pi_provider_kit._output_schema import *
-    from pi_provider_kit._partial import *
-    from pi_provider_kit._progress import *
-    from pi_provider_kit._repair import *
-    from pi_provider_kit._request import *
-    from pi_provider_kit._retry_after import *
-    from pi_provider_kit._sse import *
-    from pi_provider_kit._strict import *
-    from pi_provider_kit._text import *
-    from pi_provider_kit._thinking import *
-    from pi_provider_kit._tokens import *
-    from pi_provider_kit._tool_ids import *
-    from pi_provider_kit._usage import *
-    from pi_provider_kit._xml_calls import *
+    from pi_provider_kit.abort import *
+    from pi_provider_kit.answer import *
+    from pi_provider_kit.builder import *
+    from pi_provider_kit.explain import *
+    from pi_provider_kit.failure import *
+    from pi_provider_kit.http_client import *
+    from pi_provider_kit.json_values import *
+    from pi_provider_kit.messages import *
+    from pi_provider_kit.output_schema import *
+    from pi_provider_kit.partial import *
+    from pi_provider_kit.progress import *
+    from pi_provider_kit.repair import *
+    from pi_provider_kit.request import *
+    from pi_provider_kit.retry_after import *
+    from pi_provider_kit.sse import *
+    from pi_provider_kit.strict import *
+    from pi_provider_kit.text import *
+    from pi_provider_kit.thinking import *
+    from pi_provider_kit.tokens import *
+    from pi_provider_kit.tool_ids import *
+    from pi_provider_kit.usage import *
+    from pi_provider_kit.xml_tool_calls import *
 
 _HOMES: dict[str, str] = {
-    "_abort": "AbortWatch",
-    "_answer": "AnswerReader read_answer",
-    "_builder": "AnswerBuilder REPAIR_NOTE",
-    "_explain": "explain explained",
-    "_failure": "HttpFailed answer_failure redact secrets_of transport_failure",
-    "_http": "Http import_httpx tls_context user_agent",
-    "_json": "compact_json dicts parse_json shown_bytes token_count",
-    "_messages": "NO_RESULT same_model system_prompt_of transform_messages",
-    "_output_schema": "claude_output_schema",
-    "_partial": "PartialJson",
-    "_progress": "Progress",
-    "_repair": "repair_arguments",
-    "_request": (
+    "abort": "AbortWatch",
+    "answer": "AnswerReader read_answer",
+    "builder": "AnswerBuilder REPAIR_NOTE",
+    "explain": "explain explained",
+    "failure": "HttpFailed answer_failure redact secrets_of transport_failure",
+    "http_client": "Http import_httpx tls_context user_agent",
+    "json_values": "compact_json dicts parse_json shown_bytes token_count",
+    "messages": "NO_RESULT same_model system_prompt_of transform_messages",
+    "output_schema": "claude_output_schema",
+    "partial": "PartialJson",
+    "progress": "Progress",
+    "repair": "repair_arguments",
+    "request": (
         "HttpRequest StreamDecoder Timeouts fetch_json final_payload stream_bytes stream_decoded stream_events "
         "stream_lines"
     ),
-    "_retry_after": "retry_after_ms",
-    "_sse": "LineDecoder SseDecoder",
-    "_strict": "strict_parameters strict_schema",
-    "_text": "WholeText clean_json clean_text",
-    "_thinking": (
+    "retry_after": "retry_after_ms",
+    "sse": "LineDecoder SseDecoder",
+    "strict": "strict_parameters strict_schema",
+    "text": "WholeText clean_json clean_text",
+    "thinking": (
         "THINKING_BUDGETS budget_level clamp_thinking_level claude_thinking default_max_tokens "
         "fit_thinking_budget sampling_params supported_thinking_levels thinking_budget"
     ),
-    "_tokens": "estimate_context_tokens estimate_tokens",
-    "_tool_ids": "completions_id mistral_id responses_id sanitized_id",
-    "_usage": "calculate_cost with_cost",
-    "_xml_calls": "xml_calls",
+    "tokens": "estimate_context_tokens estimate_tokens",
+    "tool_ids": "completions_id mistral_id responses_id sanitized_id",
+    "usage": "calculate_cost with_cost",
+    "xml_tool_calls": "xml_calls",
 }
 """Module of this package to the public names that live there."""
 

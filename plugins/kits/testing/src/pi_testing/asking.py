@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import pytest
 
     from pi_hookspecs import AssistantMessageEvent, Message, Model, Provider
-    from pi_testing._contract_reader import Reader
+    from pi_testing.contract_reader import Reader
     from pi_testing.stand_ins import FakeTool
 
 __all__ = ["answer_events", "feed", "forget_environment", "payload_of", "read_tool"]
@@ -76,6 +76,6 @@ async def payload_of(provider: Provider, model: Model, *messages: Message, **giv
 
 def feed(reader: Reader, *data: Any) -> list[AssistantMessageEvent]:
     """Return the events that a reader yields for these inputs and the end; inputs other than bytes become JSON."""
-    from pi_testing._contract_reader import read_events  # which imports hypothesis
+    from pi_testing.contract_reader import read_events  # which imports hypothesis
 
     return list(read_events(reader, (each if isinstance(each, bytes) else json.dumps(each).encode() for each in data)))

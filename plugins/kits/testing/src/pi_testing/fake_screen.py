@@ -6,8 +6,8 @@ import asyncio
 from typing import TYPE_CHECKING, Any, Self
 
 from pi_hookspecs import ScreenSize, UserError
-from pi_testing._patience import soon
 from pi_testing.fake_ui import FakeUI
+from pi_testing.patience import soon
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeAlias
 
-from pi_testing._patience import soon
+from pi_testing.patience import soon
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

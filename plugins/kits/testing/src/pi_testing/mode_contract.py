@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import pytest
 
-pytest.register_assert_rewrite("pi_testing._contract_mode")  # a failing assertion shows the values that it compared
+pytest.register_assert_rewrite("pi_testing.contract_mode")  # a failing assertion shows the values that it compared
 
-from pi_testing._contract_mode import MODE_FEATURES, ModeRows  # noqa: E402 - rewritten when imported, not before
-from pi_testing._front_end_process import Ended, FrontEnd  # noqa: E402 - as above
+from pi_testing.contract_mode import MODE_FEATURES, ModeRows  # noqa: E402 - rewritten when imported, not before
+from pi_testing.front_end_process import Ended, FrontEnd  # noqa: E402 - as above
 
 __all__ = ["MODE_FEATURES", "Ended", "FrontEnd", "ModeContract"]
 

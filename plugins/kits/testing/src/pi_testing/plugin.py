@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from pi_core import Agent, AgentSession, PluginHost
     from pi_core.host.plugin_manager import PluginManager
     from pi_hookspecs import ExtensionErrorEvent
-    from pi_testing._options import PiOptions
     from pi_testing.cache_guard import CacheGuard
     from pi_testing.cassettes import Cassette
     from pi_testing.fake_ui import FakeUI
+    from pi_testing.options import PiOptions
     from pi_testing.recorder import EventRecorder
     from pi_testing.scripted import ScriptedProvider
     from pi_testing.stand_ins import FakeTool
@@ -139,7 +139,7 @@ def pi_plugin_index(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def pi_options(request: pytest.FixtureRequest) -> PiOptions:
     """The options of this test, given by ``@pytest.mark.pi(...)``."""
-    from pi_testing._options import options_of
+    from pi_testing.options import options_of
 
     try:
         return options_of(request.node)
@@ -155,7 +155,7 @@ def pi_plugins(request: pytest.FixtureRequest, pi_options: PiOptions) -> dict[st
     Override this fixture if each test needs a new plugin object.
     """
     from pi_hookspecs import UnknownName
-    from pi_testing._under_test import plugins_for
+    from pi_testing.under_test import plugins_for
 
     try:
         return plugins_for(pi_options, request.node.path)
@@ -180,7 +180,7 @@ def plugin_manager() -> PluginManager:
 def pi_extensions(request: pytest.FixtureRequest, pi_options: PiOptions) -> list[Path]:
     """The files and directories of the local extensions under test, given by the marker."""
     from pi_hookspecs import UserError
-    from pi_testing._under_test import extensions_for
+    from pi_testing.under_test import extensions_for
 
     try:
         return extensions_for(pi_options, request.node.path)
@@ -221,8 +221,8 @@ def pi_host(
 def _add_cache_lint(host: PluginHost, plugins: dict[str, object]) -> None:
     """Add the plugin that detects cache breaks, unless the test has added it already."""
     from pi_hookspecs import UnknownName
-    from pi_testing._under_test import installed_plugin
     from pi_testing.cache_guard import CACHE_LINT
+    from pi_testing.under_test import installed_plugin
 
     if CACHE_LINT in plugins:
         return
@@ -268,7 +268,7 @@ async def pi_session(
     If the test fails, plugin failures are reported in a separate section.
     """
     from pi_core import create_agent_session
-    from pi_testing._session import session_options
+    from pi_testing.session import session_options
 
     def show(failure: ExtensionErrorEvent) -> None:
         request.node.add_report_section("call", "pi", f"{failure.error}\n{failure.stack or ''}")

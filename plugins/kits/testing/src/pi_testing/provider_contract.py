@@ -19,8 +19,8 @@ pytest.register_assert_rewrite(
     *(f"pi_testing._contract_{name}" for name in ("answers", "failures", "history", "listen"))
 )  # failing assertions show the values that they compared, as in the provider's own tests
 
-from pi_testing._contract_answers import AnswersContract  # noqa: E402 - rewritten when imported, not before
-from pi_testing._contract_case import (  # noqa: E402 - as above
+from pi_testing.contract_answers import AnswersContract  # noqa: E402 - rewritten when imported, not before
+from pi_testing.contract_case import (  # noqa: E402 - as above
     EVERYTHING,
     Block,
     Calls,
@@ -32,9 +32,9 @@ from pi_testing._contract_case import (  # noqa: E402 - as above
     needs,
     needs_of,
 )
-from pi_testing._contract_failures import FailuresContract  # noqa: E402 - as above
-from pi_testing._contract_history import HistoryContract  # noqa: E402 - as above
-from pi_testing._contract_listen import Heard, listen  # noqa: E402 - as above
+from pi_testing.contract_failures import FailuresContract  # noqa: E402 - as above
+from pi_testing.contract_history import HistoryContract  # noqa: E402 - as above
+from pi_testing.contract_listen import Heard, listen  # noqa: E402 - as above
 
 __all__ = [
     "EVERYTHING",

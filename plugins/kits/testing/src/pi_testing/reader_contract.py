@@ -17,9 +17,9 @@ from __future__ import annotations
 import pytest
 
 # A failing row shows what it compared.
-pytest.register_assert_rewrite("pi_testing._contract_reader", "pi_testing._contract_listen")
+pytest.register_assert_rewrite("pi_testing.contract_reader", "pi_testing.contract_listen")
 
-from pi_testing._contract_reader import (  # noqa: E402 - rewritten when imported, not before
+from pi_testing.contract_reader import (  # noqa: E402 - rewritten when imported, not before
     ANY_JSON,
     Decoder,
     Reader,

@@ -6,7 +6,7 @@ import asyncio
 from difflib import ndiff
 from typing import TYPE_CHECKING, Any
 
-from pi_testing._patience import soon
+from pi_testing.patience import soon
 
 if TYPE_CHECKING:
     from pi_hookspecs import AbortSignal

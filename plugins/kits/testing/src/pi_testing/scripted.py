@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias, cast
 from attrs import define
 
 from pi_hookspecs import Aborted, MessageBuilder, Model, ProviderInfo, ToolResultMessage, UserMessage, hookimpl, text_of
-from pi_testing._patience import soon
+from pi_testing.patience import soon
 from pi_testing.steps import Stage, Step, error
 
 if TYPE_CHECKING:

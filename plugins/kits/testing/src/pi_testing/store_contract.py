@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 import pytest
 
 pytest.register_assert_rewrite(
-    "pi_testing._contract_store", "pi_testing._contract_stored"
+    "pi_testing.contract_store", "pi_testing.contract_stored"
 )  # failing assertions show the values that they compared
 
 from pi_hookspecs import SessionPlace  # noqa: E402 - after the line above, as what follows
-from pi_testing._contract_needs import ContractSuite  # noqa: E402 - as above
-from pi_testing._contract_store import StoreRows  # noqa: E402 - as above
-from pi_testing._contract_stored import entries_of_all_kinds, entry, header  # noqa: E402 - as above
+from pi_testing.contract_needs import ContractSuite  # noqa: E402 - as above
+from pi_testing.contract_store import StoreRows  # noqa: E402 - as above
+from pi_testing.contract_stored import entries_of_all_kinds, entry, header  # noqa: E402 - as above
 
 if TYPE_CHECKING:
     from pathlib import Path

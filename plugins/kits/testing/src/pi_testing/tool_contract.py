@@ -15,9 +15,9 @@ from __future__ import annotations
 
 import pytest
 
-pytest.register_assert_rewrite("pi_testing._contract_tool")  # failing assertions show the values
+pytest.register_assert_rewrite("pi_testing.contract_tool")  # failing assertions show the values
 
-from pi_testing._contract_tool import TOOL_FEATURES, ToolRows, arguments  # noqa: E402 - rewritten when imported, not before
+from pi_testing.contract_tool import TOOL_FEATURES, ToolRows, arguments  # noqa: E402 - rewritten when imported, not before
 
 __all__ = ["TOOL_FEATURES", "ToolContract", "arguments"]
 

@@ -26,7 +26,7 @@ pi_when = {
 @hookimpl
 def register_settings() -> list[PluginSetting]:
     """Declare ``otel.*``; protected, because they decide what leaves this computer."""
-    from pi_otel._options import settings
+    from pi_otel.options import settings
 
     return settings()
 
@@ -38,9 +38,9 @@ class SpanContext:
         """Return ``traceparent`` and ``tracestate``; empty for a session that is not observed."""
         import sys
 
-        if "pi_otel._telemetry" not in sys.modules:
+        if "pi_otel.telemetry" not in sys.modules:
             return {}
-        from pi_otel._telemetry import telemetry
+        from pi_otel.telemetry import telemetry
 
         observed = telemetry().at_work.get(ctx.session.id)
         return {} if observed is None else await observed.headers(getattr(ctx, "call_id", None))
@@ -55,20 +55,20 @@ def register_services() -> Sequence[SpanContext]:
 @hookimpl
 def activate(pi: PiAPI) -> None:
     """Observe the session where the environment asks for it; where only a setting may, ask when the session starts."""
-    from pi_otel._variables import is_disabled, is_wanted
+    from pi_otel.variables import is_disabled, is_wanted
 
     if is_wanted():
-        from pi_otel._session import Observed
+        from pi_otel.session import Observed
 
         Observed(pi).register()
     elif not is_disabled():
 
         def ask_settings(ctx: PiContext) -> None:
-            from pi_otel._options import own_setting
+            from pi_otel.options import own_setting
 
             stop_asking()
             if own_setting(ctx.settings, "enabled") is True:
-                from pi_otel._session import Observed
+                from pi_otel.session import Observed
 
                 Observed(pi).register().begin(ctx)
 

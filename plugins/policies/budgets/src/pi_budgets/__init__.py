@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from pi_hookspecs import hookimpl
 
 if TYPE_CHECKING:
-    from pi_budgets._hooks import Hooks
+    from pi_budgets.hooks import Hooks
     from pi_hookspecs import (
         ChildSessionEndEvent,
         ChildSessionStartEvent,
@@ -49,7 +49,7 @@ def register_flags() -> list[Flag]:
 @hookimpl
 def register_commands() -> list[Command]:
     """Provide ``/budget``."""
-    from pi_budgets._status import show_budgets
+    from pi_budgets.status import show_budgets
     from pi_hookspecs import Command
 
     return [Command("budget", handler=show_budgets, description="Show usage against each limit")]
@@ -58,7 +58,7 @@ def register_commands() -> list[Command]:
 @hookimpl
 def register_subcommands() -> list[Subcommand]:
     """Provide ``pi usage``."""
-    from pi_budgets._subcommand import run_subcommand
+    from pi_budgets.subcommand import run_subcommand
     from pi_hookspecs import Subcommand
 
     return [Subcommand("usage", run=run_subcommand, description="Show usage and cost by day, model, plugin or project")]
@@ -67,7 +67,7 @@ def register_subcommands() -> list[Subcommand]:
 @hookimpl
 def model_usage(event: ModelUsageEvent, ctx: PiContext) -> None:
     """Write the ledger's line of a request."""
-    from pi_budgets._usage import record_usage
+    from pi_budgets.usage import record_usage
 
     record_usage(event, ctx)
 
@@ -75,7 +75,7 @@ def model_usage(event: ModelUsageEvent, ctx: PiContext) -> None:
 @hookimpl
 def child_session_start(event: ChildSessionStartEvent, ctx: PiContext) -> None:
     """Remember whose budgets a child session uses."""
-    from pi_budgets._family import know_child
+    from pi_budgets.family import know_child
 
     know_child(event.child.id, event.child.label, ctx)
 
@@ -83,7 +83,7 @@ def child_session_start(event: ChildSessionStartEvent, ctx: PiContext) -> None:
 @hookimpl
 def child_session_end(event: ChildSessionEndEvent) -> None:
     """Forget a child session."""
-    from pi_budgets._family import forget_child
+    from pi_budgets.family import forget_child
 
     forget_child(event.child.id)
 
@@ -98,7 +98,7 @@ def activate(pi: PiAPI) -> None:
         nonlocal hooks
         wanted = _is_limited(ctx)
         if hooks is None and wanted:
-            from pi_budgets._hooks import Hooks
+            from pi_budgets.hooks import Hooks
 
             hooks = Hooks(pi)
         if hooks is not None:

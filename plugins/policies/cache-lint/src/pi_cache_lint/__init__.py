@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from pi_hookspecs import hookimpl
 
 if TYPE_CHECKING:
-    from pi_cache_lint._first import Moment, Observed
-    from pi_cache_lint._watch import Watch
+    from pi_cache_lint.first import Moment, Observed
+    from pi_cache_lint.watch import Watch
     from pi_hookspecs import Command, ModelUsageEvent, PiAPI, PiContext, Subcommand
 
 __all__ = ["activate", "register_commands", "register_subcommands"]
@@ -17,7 +17,7 @@ __all__ = ["activate", "register_commands", "register_subcommands"]
 @hookimpl
 def register_commands() -> list[Command]:
     """Provide ``/cache``."""
-    from pi_cache_lint._report import show_report
+    from pi_cache_lint.report import show_report
     from pi_hookspecs import Command
 
     return [Command("cache", handler=show_report, description="Show what broke the provider's cache, and what it cost")]
@@ -26,7 +26,7 @@ def register_commands() -> list[Command]:
 @hookimpl
 def register_subcommands() -> list[Subcommand]:
     """Provide ``pi cache``."""
-    from pi_cache_lint._subcommand import run_subcommand
+    from pi_cache_lint.subcommand import run_subcommand
     from pi_hookspecs import Subcommand
 
     return [Subcommand("cache", run=run_subcommand, description="Show what broke the prompt cache in a session")]
@@ -46,7 +46,7 @@ def activate(pi: PiAPI) -> None:
             if observed is not None:
                 observed.payloads.pop(event.request_id, None)
             return
-        from pi_cache_lint._first import Moment, Observed, can_wait, tools_of
+        from pi_cache_lint.first import Moment, Observed, can_wait, tools_of
 
         is_first = observed is None
         if observed is None:
@@ -57,7 +57,7 @@ def activate(pi: PiAPI) -> None:
             first = event, moment
             return
         if watch is None:
-            from pi_cache_lint._watch import Watch
+            from pi_cache_lint.watch import Watch
 
             watch = Watch(pi)
         if first is not None and first[1].session == moment.session:

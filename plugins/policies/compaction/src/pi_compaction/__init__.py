@@ -17,7 +17,7 @@ __all__ = ["activate", "register_commands", "register_services"]
 @hookimpl
 def activate(pi: PiAPI) -> None:
     """Subscribe to the boundaries at which the context size is checked."""
-    from pi_compaction._triggers import Triggers
+    from pi_compaction.triggers import Triggers
 
     Triggers().listen(pi)
 
@@ -25,7 +25,7 @@ def activate(pi: PiAPI) -> None:
 @hookimpl
 def register_services() -> Sequence[Service]:
     """Provide the compactor and the branch summariser."""
-    from pi_compaction._services import Branches, Summaries
+    from pi_compaction.services import Branches, Summaries
 
     return [Summaries(), Branches()]
 
@@ -33,6 +33,6 @@ def register_services() -> Sequence[Service]:
 @hookimpl
 def register_commands() -> Sequence[Command]:
     """Add ``/compact``."""
-    from pi_compaction._command import compact_command
+    from pi_compaction.command import compact_command
 
     return [compact_command()]

@@ -17,6 +17,6 @@ pi_when = {"settings": ["guardrails"]}
 @hookimpl
 def activate(pi: PiAPI) -> None:
     """Enable the guard in sessions whose settings turn it on (``guardrails.enabled``)."""
-    from pi_guardrails._switch import Switch
+    from pi_guardrails.switch import Switch
 
     pi.on("session_start", Switch(pi).session_start)

@@ -18,7 +18,7 @@ __all__ = ["activate", "register_commands", "register_services", "register_subco
 def register_commands() -> list[Command]:
     """Provide ``/redact``."""
     from pi_hookspecs import Command
-    from pi_redact._status import show_status
+    from pi_redact.status import show_status
 
     return [Command("redact", handler=show_status, description="Show which secrets are redacted in stored files")]
 
@@ -26,7 +26,7 @@ def register_commands() -> list[Command]:
 @hookimpl
 def register_services() -> list[Service]:
     """Redact texts that pi and plugins write."""
-    from pi_redact._service import Funnel
+    from pi_redact.service import Funnel
 
     return [Funnel()]
 
@@ -35,7 +35,7 @@ def register_services() -> list[Service]:
 def register_subcommands() -> list[Subcommand]:
     """Provide ``pi redact``."""
     from pi_hookspecs import Subcommand
-    from pi_redact._subcommand import run_subcommand
+    from pi_redact.subcommand import run_subcommand
 
     return [Subcommand("redact", run=run_subcommand, description="Find secrets in session files, or remove them")]
 
@@ -51,6 +51,6 @@ def activate(pi: PiAPI) -> None:
             off.pop()()
         if ctx.settings.get("redact.enabled") is False:
             return
-        from pi_redact._session import handlers
+        from pi_redact.session import handlers
 
         off.extend(pi.on(name, handler) for name, handler in handlers(ctx).items())

@@ -17,6 +17,6 @@ __all__ = ["register_services"]
 @hookimpl
 def register_services() -> Sequence[Service]:
     """Provide the retry policy."""
-    from pi_retry._policy import Backoff
+    from pi_retry.policy import Backoff
 
     return [Backoff()]

@@ -19,7 +19,7 @@ pi_when = {"files": [".../.git"], "settings": ["rewind.enabled"]}
 @hookimpl
 def activate(pi: PiAPI) -> None:
     """Make checkpoints in the session, from its first prompt on, and provide ``/rewind``."""
-    from pi_rewind._recording import Recording
+    from pi_rewind.recording import Recording
 
     Recording(pi).listen()
 
@@ -30,7 +30,7 @@ def register_subcommands() -> Sequence[Subcommand]:
     from pi_hookspecs import Subcommand
 
     def run(arguments: list[str], host: Any) -> int:
-        from pi_rewind._subcommand import run_subcommand
+        from pi_rewind.subcommand import run_subcommand
 
         return run_subcommand(arguments, host)
 
@@ -40,6 +40,6 @@ def register_subcommands() -> Sequence[Subcommand]:
 @hookimpl
 def register_settings() -> Sequence[PluginSetting]:
     """Declare ``rewind.enabled`` and ``rewind.include``."""
-    from pi_rewind._places import SETTINGS
+    from pi_rewind.places import SETTINGS
 
     return SETTINGS

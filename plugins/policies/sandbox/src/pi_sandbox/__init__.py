@@ -8,7 +8,7 @@ from pi_hookspecs import hookimpl
 
 if TYPE_CHECKING:
     from pi_hookspecs import Command, Flag, PiAPI, PiContext, Service, SessionStartEvent, Subcommand
-    from pi_sandbox._hooks import Hooks
+    from pi_sandbox.hooks import Hooks
 
 __all__ = [
     "activate",
@@ -33,7 +33,7 @@ def register_flags() -> list[Flag]:
 @hookimpl
 def register_services() -> list[Service]:
     """Provide the launcher, and the operations of the tools on files."""
-    from pi_sandbox._services import SandboxLauncher, SandboxOperations
+    from pi_sandbox.services import SandboxLauncher, SandboxOperations
 
     return [SandboxLauncher(), SandboxOperations()]
 
@@ -42,7 +42,7 @@ def register_services() -> list[Service]:
 def register_commands() -> list[Command]:
     """Provide ``/sandbox``."""
     from pi_hookspecs import Command
-    from pi_sandbox._status import show_status
+    from pi_sandbox.status import show_status
 
     return [Command("sandbox", handler=show_status, description="Show what the sandbox allows")]
 
@@ -51,7 +51,7 @@ def register_commands() -> list[Command]:
 def register_subcommands() -> list[Subcommand]:
     """Provide ``pi sandbox``."""
     from pi_hookspecs import Subcommand
-    from pi_sandbox._subcommand import run_subcommand
+    from pi_sandbox.subcommand import run_subcommand
 
     return [Subcommand("sandbox", run=run_subcommand, description="Run a command in the sandbox, or test its engines")]
 
@@ -64,10 +64,10 @@ def activate(pi: PiAPI) -> None:
     @pi.on("session_start")
     def start(_event: SessionStartEvent, ctx: PiContext) -> None:
         nonlocal hooks
-        from pi_sandbox._asked import is_asked_for
+        from pi_sandbox.asked import is_asked_for
 
         if hooks is None and is_asked_for(ctx):
-            from pi_sandbox._hooks import Hooks
+            from pi_sandbox.hooks import Hooks
 
             hooks = Hooks(pi)
         if hooks is not None:

@@ -17,7 +17,7 @@ __all__ = ["register_project_files", "register_resource_kinds", "system_prompt"]
 @hookimpl
 def register_project_files() -> Sequence[ProjectFile]:
     """Name the files that are put into the prompt."""
-    from pi_context_files._discovery import NAMES
+    from pi_context_files.discovery import NAMES
     from pi_hookspecs import ProjectFile
 
     return [ProjectFile(name) for name in NAMES]
@@ -26,7 +26,7 @@ def register_project_files() -> Sequence[ProjectFile]:
 @hookimpl
 def register_resource_kinds() -> Sequence[ResourceKind]:
     """Add the kinds ``context``, ``system`` and ``append-system``."""
-    from pi_context_files._kinds import kinds
+    from pi_context_files.kinds import kinds
 
     return kinds()
 
@@ -34,6 +34,6 @@ def register_resource_kinds() -> Sequence[ResourceKind]:
 @hookimpl
 async def system_prompt(event: SystemPromptEvent, ctx: PiContext) -> SystemPromptResult | None:
     """Add the files' text, unless options of the user replace SYSTEM.md and APPEND_SYSTEM.md."""
-    from pi_context_files._sections import sections
+    from pi_context_files.sections import sections
 
     return await sections(event, ctx)

@@ -17,7 +17,7 @@ __all__ = ["activate", "register_resource_kinds", "system_prompt"]
 @hookimpl
 def activate(pi: PiAPI) -> None:
     """Offer ``remember`` and ``forget`` in sessions that have a memory."""
-    from pi_memory._offer import Offer
+    from pi_memory.offer import Offer
 
     pi.on("session_start", Offer(pi).session_start)
 
@@ -25,7 +25,7 @@ def activate(pi: PiAPI) -> None:
 @hookimpl
 def register_resource_kinds() -> Sequence[ResourceKind]:
     """Add the kind ``memory``."""
-    from pi_memory._kind import memory_kind
+    from pi_memory.kind import memory_kind
 
     return [memory_kind()]
 
@@ -33,11 +33,11 @@ def register_resource_kinds() -> Sequence[ResourceKind]:
 @hookimpl
 async def system_prompt(event: SystemPromptEvent, ctx: PiContext) -> SystemPromptResult | None:
     """Add the files' text."""
-    from pi_memory._places import exists_any
+    from pi_memory.places import exists_any
 
     del event
     if not exists_any(ctx):  # most sessions have no memory: two checks of files are all they pay
         return None
-    from pi_memory._section import section
+    from pi_memory.section import section
 
     return await section(ctx)

@@ -24,7 +24,7 @@ __all__ = ["commands_discover", "expand_prompt", "register_resource_kinds"]
 def register_resource_kinds() -> Sequence[ResourceKind]:
     """Add the kind of template files."""
     from pi_hookspecs import ResourceKind
-    from pi_prompt_templates._template_file import read_template
+    from pi_prompt_templates.template_file import read_template
 
     return [ResourceKind("prompt", read=read_template, folder="prompts")]
 
@@ -34,7 +34,7 @@ async def expand_prompt(event: ExpandPromptEvent, ctx: PiContext) -> ExpandPromp
     """Replace ``/name args`` by the template."""
     if not event.text.startswith("/"):
         return None
-    from pi_prompt_templates._expansion import expanded
+    from pi_prompt_templates.expansion import expanded
 
     return await expanded(event.text, ctx)
 
@@ -42,6 +42,6 @@ async def expand_prompt(event: ExpandPromptEvent, ctx: PiContext) -> ExpandPromp
 @hookimpl
 async def commands_discover(ctx: PiContext) -> CommandsDiscoverResult | None:
     """List the templates."""
-    from pi_prompt_templates._expansion import invocations
+    from pi_prompt_templates.expansion import invocations
 
     return await invocations(ctx)

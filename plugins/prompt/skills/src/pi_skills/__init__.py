@@ -35,7 +35,7 @@ __all__ = [
 def register_resource_kinds() -> Sequence[ResourceKind]:
     """Add the kind of skill files."""
     from pi_hookspecs import ResourceKind
-    from pi_skills._skill_file import is_skill, read_skill
+    from pi_skills.skill_file import is_skill, read_skill
 
     return [
         ResourceKind("skill", read=read_skill, folder="skills", shared_folder=True, recursive=True, accepts=is_skill)
@@ -45,7 +45,7 @@ def register_resource_kinds() -> Sequence[ResourceKind]:
 @hookimpl
 def register_tools() -> Sequence[Tool]:
     """Add ``load_skill``, which is not active by default."""
-    from pi_skills._load_tool import load_skill_tool
+    from pi_skills.load_tool import load_skill_tool
 
     return [load_skill_tool()]
 
@@ -59,7 +59,7 @@ def activate(pi: PiAPI) -> None:
     def offer(ctx: PiContext) -> None:
         nonlocal offered
         if not offered and ctx.settings.get_bool("enableSkillCreation", default=False):
-            from pi_skills._create_tool import create_skill
+            from pi_skills.create_tool import create_skill
 
             offered = True
             pi.register_tool(create_skill)
@@ -68,7 +68,7 @@ def activate(pi: PiAPI) -> None:
 @hookimpl
 async def system_prompt(event: SystemPromptEvent, ctx: PiContext) -> SystemPromptResult | None:
     """List the skills, if there is a tool to read them with."""
-    from pi_skills._prompt_section import list_for, reading_tool
+    from pi_skills.prompt_section import list_for, reading_tool
 
     tool = reading_tool(event.tools)
     if tool is None:
@@ -86,7 +86,7 @@ async def expand_prompt(event: ExpandPromptEvent, ctx: PiContext) -> ExpandPromp
     """Replace ``/skill:name`` by the skill."""
     if not event.text.startswith("/skill:"):
         return None
-    from pi_skills._invocation import expanded
+    from pi_skills.invocation import expanded
 
     return await expanded(event.text, ctx)
 
@@ -94,6 +94,6 @@ async def expand_prompt(event: ExpandPromptEvent, ctx: PiContext) -> ExpandPromp
 @hookimpl
 async def commands_discover(ctx: PiContext) -> CommandsDiscoverResult | None:
     """List ``/skill:name`` for every skill."""
-    from pi_skills._invocation import invocations
+    from pi_skills.invocation import invocations
 
     return await invocations(ctx)

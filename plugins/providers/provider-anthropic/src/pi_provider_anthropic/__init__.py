@@ -17,7 +17,7 @@ __all__ = ["register_credentials", "register_logins", "register_providers"]
 @hookimpl
 def register_providers() -> Sequence[Provider]:
     """Implement the API id ``anthropic-messages``."""
-    from pi_provider_anthropic._provider import AnthropicMessages
+    from pi_provider_anthropic.provider import AnthropicMessages
 
     return [AnthropicMessages()]
 
@@ -25,7 +25,7 @@ def register_providers() -> Sequence[Provider]:
 @hookimpl
 def register_credentials() -> Sequence[CredentialSource]:
     """Provide the token of ``ANTHROPIC_AUTH_TOKEN`` for provider ``anthropic``."""
-    from pi_provider_anthropic._auth_token import AuthToken
+    from pi_provider_anthropic.auth_token import AuthToken
 
     return [AuthToken()]
 
@@ -33,6 +33,6 @@ def register_credentials() -> Sequence[CredentialSource]:
 @hookimpl
 def register_logins() -> Sequence[Login]:
     """Add the login of provider ``anthropic`` with a Claude plan."""
-    from pi_provider_anthropic._login import AnthropicLogin
+    from pi_provider_anthropic.login import AnthropicLogin
 
     return [AnthropicLogin()]

@@ -17,7 +17,7 @@ __all__ = ["register_credentials", "register_providers"]
 @hookimpl
 def register_providers() -> Sequence[Provider]:
     """Implement the API id ``bedrock-converse-stream``."""
-    from pi_provider_bedrock._provider import BedrockConverse
+    from pi_provider_bedrock.provider import BedrockConverse
 
     return [BedrockConverse()]
 
@@ -25,6 +25,6 @@ def register_providers() -> Sequence[Provider]:
 @hookimpl
 def register_credentials() -> Sequence[CredentialSource]:
     """Report whether there are AWS credentials, where no bearer token is configured."""
-    from pi_provider_bedrock._credential_source import AwsCredentials
+    from pi_provider_bedrock.credential_source import AwsCredentials
 
     return [AwsCredentials()]

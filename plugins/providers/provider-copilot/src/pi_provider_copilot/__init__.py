@@ -17,6 +17,6 @@ __all__ = ["register_logins"]
 @hookimpl
 def register_logins() -> Sequence[Login]:
     """Sign in to provider ``github-copilot``."""
-    from pi_provider_copilot._login import CopilotLogin
+    from pi_provider_copilot.login import CopilotLogin
 
     return [CopilotLogin()]

@@ -17,7 +17,7 @@ __all__ = ["register_credentials", "register_logins", "register_providers"]
 @hookimpl
 def register_providers() -> Sequence[Provider]:
     """Implement the API ids of the Gemini API, Vertex AI and Cloud Code Assist."""
-    from pi_provider_google._providers import CodeAssist, GenerativeAI, Vertex
+    from pi_provider_google.providers import CodeAssist, GenerativeAI, Vertex
 
     return [GenerativeAI(), Vertex(), CodeAssist()]
 
@@ -25,7 +25,7 @@ def register_providers() -> Sequence[Provider]:
 @hookimpl
 def register_credentials() -> Sequence[CredentialSource]:
     """Provide Google's application default credentials for Vertex AI where no key is configured."""
-    from pi_provider_google._adc import AmbientCredentials
+    from pi_provider_google.adc import AmbientCredentials
 
     return [AmbientCredentials()]
 
@@ -33,6 +33,6 @@ def register_credentials() -> Sequence[CredentialSource]:
 @hookimpl
 def register_logins() -> Sequence[Login]:
     """Add the login of Cloud Code Assist with a Google account."""
-    from pi_provider_google._login import AntigravityLogin, GeminiLogin
+    from pi_provider_google.login import AntigravityLogin, GeminiLogin
 
     return [GeminiLogin(), AntigravityLogin()]

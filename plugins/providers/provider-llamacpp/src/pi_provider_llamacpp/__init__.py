@@ -17,7 +17,7 @@ __all__ = ["register_commands", "register_models", "register_providers", "regist
 @hookimpl
 def register_providers() -> Sequence[Provider]:
     """Implement the API id ``llamacpp-embedded``."""
-    from pi_provider_llamacpp._provider import LlamaCpp
+    from pi_provider_llamacpp.provider import LlamaCpp
 
     return [LlamaCpp()]
 
@@ -25,7 +25,7 @@ def register_providers() -> Sequence[Provider]:
 @hookimpl
 def register_models() -> Sequence[ProviderInfo]:
     """Add the provider ``llamacpp``; its models are looked for when they are listed or named."""
-    from pi_provider_llamacpp._provider import provider_row
+    from pi_provider_llamacpp.provider import provider_row
 
     return [provider_row()]
 
@@ -33,7 +33,7 @@ def register_models() -> Sequence[ProviderInfo]:
 @hookimpl
 def register_settings() -> Sequence[PluginSetting]:
     """Declare ``llamacpp.*``."""
-    from pi_provider_llamacpp._options import SETTINGS
+    from pi_provider_llamacpp.options import SETTINGS
 
     return SETTINGS
 
@@ -42,7 +42,7 @@ def register_settings() -> Sequence[PluginSetting]:
 def register_commands() -> Sequence[Command]:
     """Provide ``/llama``."""
     from pi_hookspecs import Command
-    from pi_provider_llamacpp._command import complete, run_command
+    from pi_provider_llamacpp.command import complete, run_command
 
     return [
         Command(
@@ -63,6 +63,6 @@ def register_subcommands() -> Sequence[Subcommand]:
 
 
 def _run(arguments: list[str], host: Any) -> int:
-    from pi_provider_llamacpp._subcommand import run_subcommand
+    from pi_provider_llamacpp.subcommand import run_subcommand
 
     return run_subcommand(arguments, host)

@@ -17,6 +17,6 @@ __all__ = ["register_providers"]
 @hookimpl
 def register_providers() -> Sequence[Provider]:
     """Implement the API id ``mistral-conversations``."""
-    from pi_provider_mistral._provider import MistralConversations
+    from pi_provider_mistral.provider import MistralConversations
 
     return [MistralConversations()]

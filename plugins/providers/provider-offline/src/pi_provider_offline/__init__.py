@@ -17,7 +17,7 @@ __all__ = ["register_models", "register_providers"]
 @hookimpl
 def register_providers() -> Sequence[Provider]:
     """Implement the API id ``offline-rules``."""
-    from pi_provider_offline._provider import OfflineRules
+    from pi_provider_offline.provider import OfflineRules
 
     return [OfflineRules()]
 
@@ -25,6 +25,6 @@ def register_providers() -> Sequence[Provider]:
 @hookimpl
 def register_models() -> Sequence[ProviderInfo]:
     """Add provider ``offline`` with its one model, which must be asked for by name."""
-    from pi_provider_offline._provider import PROVIDER
+    from pi_provider_offline.provider import PROVIDER
 
     return [PROVIDER]

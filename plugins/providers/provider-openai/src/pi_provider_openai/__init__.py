@@ -17,7 +17,7 @@ __all__ = ["register_credentials", "register_logins", "register_providers"]
 @hookimpl
 def register_providers() -> Sequence[Provider]:
     """Implement the API ids of Chat Completions, Responses, Azure and Codex."""
-    from pi_provider_openai._providers import AzureResponses, CodexResponses, Completions, Responses
+    from pi_provider_openai.providers import AzureResponses, CodexResponses, Completions, Responses
 
     return [Completions(), Responses(), AzureResponses(), CodexResponses()]
 
@@ -25,7 +25,7 @@ def register_providers() -> Sequence[Provider]:
 @hookimpl
 def register_credentials() -> Sequence[CredentialSource]:
     """Provide an Entra token for Azure where no key is configured."""
-    from pi_provider_openai._entra import EntraToken
+    from pi_provider_openai.entra import EntraToken
 
     return [EntraToken()]
 
@@ -33,6 +33,6 @@ def register_credentials() -> Sequence[CredentialSource]:
 @hookimpl
 def register_logins() -> Sequence[Login]:
     """Add the login of provider ``openai-codex`` with a ChatGPT plan."""
-    from pi_provider_openai._codex_login import CodexLogin
+    from pi_provider_openai.codex_login import CodexLogin
 
     return [CodexLogin()]

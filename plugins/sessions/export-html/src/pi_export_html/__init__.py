@@ -17,8 +17,8 @@ __all__ = ["register_commands", "register_exporters"]
 @hookimpl
 def register_exporters() -> Sequence[Exporter]:
     """Add the formats ``html`` and ``markdown``."""
-    from pi_export_html._exporter import HtmlExporter
-    from pi_export_html._text import MarkdownExporter
+    from pi_export_html.exporter import HtmlExporter
+    from pi_export_html.text import MarkdownExporter
 
     return [HtmlExporter(), MarkdownExporter()]
 
@@ -26,6 +26,6 @@ def register_exporters() -> Sequence[Exporter]:
 @hookimpl
 def register_commands() -> Sequence[Command]:
     """Add ``/export``."""
-    from pi_export_html._command import export_command
+    from pi_export_html.command import export_command
 
     return [export_command()]

@@ -17,7 +17,7 @@ __all__ = ["register_session_stores", "register_subcommands"]
 @hookimpl
 def register_session_stores() -> Sequence[type[SessionStore]]:
     """Add the store ``jsonl``."""
-    from pi_session_jsonl._store import JsonlSessionStore
+    from pi_session_jsonl.store import JsonlSessionStore
 
     return [JsonlSessionStore]
 
@@ -31,6 +31,6 @@ def register_subcommands() -> Sequence[Subcommand]:
 
 
 def _sessions(arguments: list[str], host: Any) -> int:
-    from pi_session_jsonl._command import run_sessions
+    from pi_session_jsonl.command import run_sessions
 
     return run_sessions(arguments, host)

@@ -17,7 +17,7 @@ __all__ = ["register_commands", "register_services", "register_session_stores", 
 @hookimpl
 def register_services() -> Sequence[Service]:
     """Search stored sessions for ``ctx.sessions.search``."""
-    from pi_session_sqlite._matches import StoredSearch
+    from pi_session_sqlite.matches import StoredSearch
 
     return [StoredSearch()]
 
@@ -25,7 +25,7 @@ def register_services() -> Sequence[Service]:
 @hookimpl
 def register_session_stores() -> Sequence[type[SessionStore]]:
     """Add the store ``sqlite``."""
-    from pi_session_sqlite._store import SqliteSessionStore
+    from pi_session_sqlite.store import SqliteSessionStore
 
     return [SqliteSessionStore]
 
@@ -50,18 +50,18 @@ def register_commands() -> Sequence[Command]:
 
 
 def _run(arguments: list[str], host: Any) -> int:
-    from pi_session_sqlite._command import run
+    from pi_session_sqlite.command import run
 
     return run(arguments, host)
 
 
 def _convert(arguments: list[str], host: Any) -> int:
-    from pi_session_sqlite._convert_command import run
+    from pi_session_sqlite.convert_command import run
 
     return run(arguments, host)
 
 
 async def _search(args: str, ctx: PiContext) -> None:
-    from pi_session_sqlite._slash import search
+    from pi_session_sqlite.slash import search
 
     await search(args, ctx)

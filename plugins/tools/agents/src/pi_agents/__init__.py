@@ -24,7 +24,7 @@ pi_when = {"files": ["agents", "./.claude/agents", "~/.claude/agents"], "setting
 @hookimpl
 def activate(pi: PiAPI) -> None:
     """Offer the tools as soon as it is known whether there are agents."""
-    from pi_agents._offer import Offer
+    from pi_agents.offer import Offer
 
     Offer(pi).listen()
 
@@ -32,7 +32,7 @@ def activate(pi: PiAPI) -> None:
 @hookimpl
 def register_resource_kinds() -> list[ResourceKind]:
     """Register agent files as a kind of resource."""
-    from pi_agents._kind import agent_kind
+    from pi_agents.kind import agent_kind
 
     return [agent_kind()]
 
@@ -51,7 +51,7 @@ def register_commands() -> list[Command]:
     from pi_hookspecs import Command
 
     def explain(_args: str, ctx: object) -> None:
-        from pi_agents._commands import explain_none
+        from pi_agents.commands import explain_none
 
         explain_none(ctx)
 
@@ -64,7 +64,7 @@ def register_subcommands() -> list[Subcommand]:
     from pi_hookspecs import Subcommand
 
     def run(arguments: list[str], host: object) -> int:
-        from pi_agents._subcommand import run_subcommand
+        from pi_agents.subcommand import run_subcommand
 
         return run_subcommand(arguments, host)
 

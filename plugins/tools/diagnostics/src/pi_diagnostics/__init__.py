@@ -17,7 +17,7 @@ __all__ = ["activate", "register_settings"]
 @hookimpl
 def register_settings() -> Sequence[PluginSetting]:
     """Declare ``diagnostics.enabled``, ``diagnostics.servers`` and ``diagnostics.timeout``."""
-    from pi_diagnostics._options import SETTINGS
+    from pi_diagnostics.options import SETTINGS
 
     return SETTINGS
 
@@ -25,6 +25,6 @@ def register_settings() -> Sequence[PluginSetting]:
 @hookimpl
 def activate(pi: PiAPI) -> None:
     """Observe edits; no program is looked for before the first one."""
-    from pi_diagnostics._hooks import Hooks
+    from pi_diagnostics.hooks import Hooks
 
     Hooks().listen(pi)

@@ -16,41 +16,41 @@ if TYPE_CHECKING:  # what a type checker sees; ``_HOMES`` says the same at run t
     from collections.abc import Sequence
 
     from pi_hookspecs import Command, PiContext, Service, SessionShutdownEvent, Tool
-    from pi_tools._commands.local import LocalBashOperations as LocalBashOperations
-    from pi_tools._factories import *
-    from pi_tools._failure import ToolFailure as ToolFailure
-    from pi_tools._find import LocalFindOperations as LocalFindOperations
-    from pi_tools._local_files import LocalEditOperations as LocalEditOperations
-    from pi_tools._local_files import LocalWriteOperations as LocalWriteOperations
-    from pi_tools._mutation_queue import file_mutation_queue as file_mutation_queue
-    from pi_tools._operations import *
-    from pi_tools._options import *
-    from pi_tools._searching.ripgrep import LocalGrepOperations as LocalGrepOperations
-    from pi_tools._searching.ripgrep import RipgrepFailed as RipgrepFailed
-    from pi_tools._truncate import truncate_head as truncate_head
-    from pi_tools._truncate import truncate_line as truncate_line
-    from pi_tools._truncate import truncate_tail as truncate_tail
+    from pi_tools.commands.local import LocalBashOperations as LocalBashOperations
+    from pi_tools.factories import *
+    from pi_tools.failure import ToolFailure as ToolFailure
+    from pi_tools.find import LocalFindOperations as LocalFindOperations
+    from pi_tools.local_files import LocalEditOperations as LocalEditOperations
+    from pi_tools.local_files import LocalWriteOperations as LocalWriteOperations
+    from pi_tools.mutation_queue import file_mutation_queue as file_mutation_queue
+    from pi_tools.operations import *
+    from pi_tools.options import *
+    from pi_tools.searching.ripgrep import LocalGrepOperations as LocalGrepOperations
+    from pi_tools.searching.ripgrep import RipgrepFailed as RipgrepFailed
+    from pi_tools.truncate import truncate_head as truncate_head
+    from pi_tools.truncate import truncate_line as truncate_line
+    from pi_tools.truncate import truncate_tail as truncate_tail
 
 _HOMES = {
-    "_factories": (
+    "factories": (
         "create_all_tool_definitions create_all_tools create_bash_tool create_bash_tool_definition "
         "create_coding_tool_definitions create_coding_tools create_edit_tool create_edit_tool_definition "
         "create_find_tool create_find_tool_definition create_grep_tool create_grep_tool_definition create_ls_tool "
         "create_ls_tool_definition create_read_only_tool_definitions create_read_only_tools create_read_tool "
         "create_read_tool_definition create_tool_definition create_write_tool create_write_tool_definition"
     ),
-    "_failure": "ToolFailure",
-    "_find": "LocalFindOperations",
-    "_commands.local": "LocalBashOperations",
-    "_local_files": "LocalEditOperations LocalWriteOperations",
-    "_mutation_queue": "file_mutation_queue",
-    "_operations": (
+    "failure": "ToolFailure",
+    "find": "LocalFindOperations",
+    "commands.local": "LocalBashOperations",
+    "local_files": "LocalEditOperations LocalWriteOperations",
+    "mutation_queue": "file_mutation_queue",
+    "operations": (
         "BashOperations EditOperations FindOperations GrepOperations LsOperations ReadOperations SpawnContext "
         "WriteOperations"
     ),
-    "_options": ("BashOptions EditOptions FindOptions GrepOptions LsOptions ReadOptions ToolsOptions WriteOptions"),
-    "_searching.ripgrep": "LocalGrepOperations RipgrepFailed",
-    "_truncate": "truncate_head truncate_line truncate_tail",
+    "options": ("BashOptions EditOptions FindOptions GrepOptions LsOptions ReadOptions ToolsOptions WriteOptions"),
+    "searching.ripgrep": "LocalGrepOperations RipgrepFailed",
+    "truncate": "truncate_head truncate_line truncate_tail",
 }
 
 _HOOKS = ["register_commands", "register_services", "register_tools", "session_shutdown"]
@@ -64,7 +64,7 @@ __getattr__ = lazy_exports(__name__, _HOMES)
 @hookimpl
 def register_tools() -> Sequence[Tool]:
     """Add the tools; grep, find and ls are not active by default."""
-    from pi_tools._factories import session_tools
+    from pi_tools.factories import session_tools
 
     return session_tools()
 
@@ -72,7 +72,7 @@ def register_tools() -> Sequence[Tool]:
 @hookimpl
 def register_commands() -> Sequence[Command]:
     """Add ``/processes``."""
-    from pi_tools._processes_command import processes_command
+    from pi_tools.processes_command import processes_command
 
     return [processes_command()]
 
@@ -80,8 +80,8 @@ def register_commands() -> Sequence[Command]:
 @hookimpl
 def register_services() -> Sequence[Service]:
     """Run the user's own commands, and keep background processes."""
-    from pi_tools._user_command import ShellRunner
-    from pi_tools._workspace import BackgroundProcesses
+    from pi_tools.user_command import ShellRunner
+    from pi_tools.workspace import BackgroundProcesses
 
     return [ShellRunner(), BackgroundProcesses()]
 
@@ -92,6 +92,6 @@ async def session_shutdown(event: SessionShutdownEvent, ctx: PiContext) -> None:
     import sys
 
     for name in ("background", "managed") if event.reason != "reload" else ():
-        module = sys.modules.get(f"pi_tools._commands.{name}")  # not loaded: there is no such process
+        module = sys.modules.get(f"pi_tools.commands.{name}")  # not loaded: there is no such process
         if module is not None:
             await module.end_session(ctx.session.id, ctx.ui)

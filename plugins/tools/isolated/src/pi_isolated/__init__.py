@@ -20,6 +20,6 @@ __all__ = ["register_services"]
 @hookimpl
 def register_services() -> Sequence[PluginRunner]:
     """Run programs as plugins."""
-    from pi_isolated._runner import ProgramRunner
+    from pi_isolated.runner import ProgramRunner
 
     return [ProgramRunner()]

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pi_hookspecs import Flag, PiAPI, PiContext, ProjectFile, Subcommand
-    from pi_mcp._session import Session
+    from pi_mcp.session import Session
 
 __all__ = ["activate", "register_flags", "register_project_files", "register_subcommands"]
 
@@ -29,7 +29,7 @@ def activate(pi: PiAPI) -> None:
         if client is None:
             if pi.get_flag("no-mcp") or not (pi.get_mcp_servers() or _is_configured(ctx)):
                 return
-            from pi_mcp._session import Session
+            from pi_mcp.session import Session
 
             client = Session(pi)
             client.listen()
@@ -69,6 +69,6 @@ def register_subcommands() -> Sequence[Subcommand]:
 
 
 def _run(arguments: list[str], host: Any) -> int:
-    from pi_mcp._cli import run_mcp
+    from pi_mcp.cli import run_mcp
 
     return run_mcp(arguments, host)

@@ -19,7 +19,7 @@ pi_when = {"settings": ["todo.enabled"]}
 @hookimpl
 def activate(pi: PiAPI) -> None:
     """Offer the tool and the command in the session, unless ``todo.enabled`` is false."""
-    from pi_todo_list._list import TodoList
+    from pi_todo_list.list import TodoList
 
     TodoList(pi).listen()
 

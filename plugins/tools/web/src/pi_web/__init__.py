@@ -17,7 +17,7 @@ __all__ = ["register_settings", "register_tools"]
 @hookimpl
 def register_tools() -> Sequence[Tool]:
     """Add ``fetch``."""
-    from pi_web._tool import fetch_tool
+    from pi_web.tool import fetch_tool
 
     return [fetch_tool()]
 
@@ -25,6 +25,6 @@ def register_tools() -> Sequence[Tool]:
 @hookimpl
 def register_settings() -> Sequence[PluginSetting]:
     """Declare ``web.allowPrivate``, ``web.maxBytes`` and ``web.timeout``."""
-    from pi_web._options import SETTINGS
+    from pi_web.options import SETTINGS
 
     return SETTINGS

@@ -6,9 +6,9 @@ import asyncio
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from pi_cli._options import PromptOptions
-from pi_cli._report import print_json, print_lines, say
-from pi_cli._words import one_line
+from pi_cli.options import PromptOptions
+from pi_cli.report import print_json, print_lines, say
+from pi_cli.words import one_line
 from pi_core.conversation.bill import COLUMNS, MONEY, Bill, read_bills
 from pi_hookspecs import UnknownName, UserError
 
@@ -80,7 +80,7 @@ def show_timing(host: PluginHost, *, sort: str | None, as_json: bool) -> int:
 
 
 async def _started(host: PluginHost) -> dict[str, Row]:
-    from pi_cli._look import session_to_look_at
+    from pi_cli.look import session_to_look_at
 
     async with session_to_look_at(host, PromptOptions()) as session:
         bill = Bill(session)

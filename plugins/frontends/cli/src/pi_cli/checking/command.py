@@ -6,8 +6,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from pi_cli._report import print_json, print_lines
-from pi_cli._words import one_line
 from pi_cli.checking.contracts import read_contract
 from pi_cli.checking.findings import PARTS
 from pi_cli.checking.metadata import check_metadata
@@ -15,6 +13,8 @@ from pi_cli.checking.running import check_contract, check_import
 from pi_cli.checking.static import check_sources
 from pi_cli.checking.subject import find_subject
 from pi_cli.checking.suites import check_tests
+from pi_cli.report import print_json, print_lines
+from pi_cli.words import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -70,10 +70,10 @@ def _tools(record: PluginRecord, host: PluginHost) -> list[dict[str, Any]]:
 
 
 async def _fire(records: list[PluginRecord], host: PluginHost) -> dict[str, list[dict[str, Any]]]:
-    from pi_cli._extension_records import implemented
-    from pi_cli._hooks_fire import fire
-    from pi_cli._look import session_to_look_at
-    from pi_cli._options import PromptOptions
+    from pi_cli.extension_records import implemented
+    from pi_cli.hooks_fire import fire
+    from pi_cli.look import session_to_look_at
+    from pi_cli.options import PromptOptions
     from pi_hookspecs import answers_of
     from pi_hookspecs.samples import sample_event
     from pi_hookspecs.specs import all_hookspecs

@@ -8,8 +8,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pi_cli._attached import EventText, find, reporting_client_errors
-from pi_cli._screen import Screen
+from pi_cli.attached import EventText, find, reporting_client_errors
+from pi_cli.screen import Screen
 from pi_hookspecs import UserError
 
 if TYPE_CHECKING:

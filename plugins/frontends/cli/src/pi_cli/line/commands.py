@@ -5,9 +5,9 @@ from __future__ import annotations
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pi_cli._words import one_line
 from pi_cli.line import session_commands as sessions
 from pi_cli.line.keys import KEYS
+from pi_cli.words import one_line
 from pi_hookspecs import Completion
 
 if TYPE_CHECKING:

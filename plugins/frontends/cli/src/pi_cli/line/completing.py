@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from prompt_toolkit.completion import Completer, Completion, ThreadedCompleter, merge_completers
 
-from pi_cli._words import one_line
+from pi_cli.words import one_line
 from pi_terminal_kit.matching import at_word, best_matches, mention
 from pi_terminal_kit.paths import names_for, path_word
 

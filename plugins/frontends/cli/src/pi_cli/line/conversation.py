@@ -10,20 +10,20 @@ import asyncio
 import time
 from typing import TYPE_CHECKING, Literal
 
-from pi_cli._results import plain_output
-from pi_cli._words import one_line
 from pi_cli.line.commands import OWN
 from pi_cli.line.dialogs import LineUI
 from pi_cli.line.showing import DisplayedRun
 from pi_cli.line.tail import echo, show_tail
 from pi_cli.line.typed import Interrupted, Typed
 from pi_cli.line.view import ConversationView
+from pi_cli.results import plain_output
+from pi_cli.words import one_line
 from pi_hookspecs import AgentBusy, PiError
 from pi_terminal_kit.jobs import Jobs
 
 if TYPE_CHECKING:
-    from pi_cli._options import Options
-    from pi_cli._screen import Screen
+    from pi_cli.options import Options
+    from pi_cli.screen import Screen
     from pi_core.base.process.signals import OrderlyEnd
     from pi_core.conversation import AgentSession
     from pi_hookspecs import AgentMessage, CommandInfo, UserInterface

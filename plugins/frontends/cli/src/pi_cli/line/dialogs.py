@@ -6,9 +6,9 @@ import asyncio
 import sys
 from typing import TYPE_CHECKING
 
-from pi_cli._report import say
-from pi_cli._terminal_ui import TerminalUI
-from pi_cli._words import one_line, plain_row
+from pi_cli.report import say
+from pi_cli.terminal_ui import TerminalUI
+from pi_cli.words import one_line, plain_row
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -14,11 +14,11 @@ from prompt_toolkit.application import in_terminal
 from prompt_toolkit.key_binding import KeyBindings, merge_key_bindings
 from prompt_toolkit.key_binding.key_bindings import DynamicKeyBindings
 
-from pi_cli._words import shorten
-from pi_cli._wrap import folded
 from pi_cli.line.editing import run_at_terminal
 from pi_cli.line.keys import own_keys
 from pi_cli.line.typed import Interrupted, Typed
+from pi_cli.words import shorten
+from pi_cli.wrap import folded
 
 if TYPE_CHECKING:
     from collections.abc import Callable

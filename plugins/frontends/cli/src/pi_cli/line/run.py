@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, cast
 from prompt_toolkit.application import get_app_session
 from prompt_toolkit.utils import is_dumb_terminal
 
-from pi_cli._screen import Screen
 from pi_cli.line.above import Above
 from pi_cli.line.commands import complete_argument
 from pi_cli.line.completing import line_completer
@@ -19,6 +18,7 @@ from pi_cli.line.conversation import Conversation
 from pi_cli.line.history import PromptHistory
 from pi_cli.line.plain import Around, PlainLine
 from pi_cli.line.plugin_keys import PluginKeys
+from pi_cli.screen import Screen
 from pi_hookspecs import PiError
 from pi_terminal_kit.prompt_history import PromptFile
 from pi_terminal_kit.streams import StrayLines
@@ -26,9 +26,9 @@ from pi_terminal_kit.streams import StrayLines
 if TYPE_CHECKING:
     from typing import TextIO
 
-    from pi_cli._options import Options
     from pi_cli.line.terminal import LineInput
     from pi_cli.line.typed import Line
+    from pi_cli.options import Options
     from pi_core.conversation import AgentSession
 
 __all__ = ["run_line"]

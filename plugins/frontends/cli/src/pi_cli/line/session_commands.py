@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pi_cli._words import one_line, shorten
 from pi_cli.line.tail import show_tail
 from pi_cli.line.tree import FILTERS, Row, tree_rows
+from pi_cli.words import one_line, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,7 +29,7 @@ async def new(conversation: Conversation, _argument: str) -> None:
 
 async def resume(conversation: Conversation, _argument: str) -> None:
     """Continue a stored session that the user chooses."""
-    from pi_cli._resume import choose_among
+    from pi_cli.resume import choose_among
     from pi_core.session import SessionManager
 
     session = conversation.session

@@ -5,18 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pi_cli._print_mode import PrintRun
-from pi_cli._prompt_run import has_failed
-from pi_cli._results import all_rows, last_line, preview_rows
-from pi_cli._words import one_line, plain_row, shorten
 from pi_cli.line.tail import echo
+from pi_cli.print_mode import PrintRun
+from pi_cli.prompt_run import has_failed
+from pi_cli.results import all_rows, last_line, preview_rows
+from pi_cli.words import one_line, plain_row, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from pi_cli._options import Options
-    from pi_cli._screen import Screen, Style
     from pi_cli.line.typed import Line
+    from pi_cli.options import Options
+    from pi_cli.screen import Screen, Style
     from pi_core.conversation import AgentSession
     from pi_hookspecs import AssistantMessage, ToolResult
 

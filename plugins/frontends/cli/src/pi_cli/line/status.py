@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from pi_cli._words import one_line, shorten, width_of
+from pi_cli.words import one_line, shorten, width_of
 from pi_terminal_kit.branches import branch_of
 
 if TYPE_CHECKING:

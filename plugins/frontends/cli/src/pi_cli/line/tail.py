@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pi_cli._activity import call_line
-from pi_cli._words import one_line
+from pi_cli.activity import call_line
+from pi_cli.words import one_line
 from pi_core import error_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pi_cli._screen import Screen
+    from pi_cli.screen import Screen
 
 __all__ = ["echo", "show_tail"]
 

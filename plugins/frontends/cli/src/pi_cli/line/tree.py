@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
 
-from pi_cli._activity import call_line
-from pi_cli._words import one_line, shorten, width_of
+from pi_cli.activity import call_line
+from pi_cli.words import one_line, shorten, width_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

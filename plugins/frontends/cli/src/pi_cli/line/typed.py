@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from pi_cli._screen import Style
+    from pi_cli.screen import Style
     from pi_hookspecs import ImageContent
 
 __all__ = ["Actions", "Interrupted", "Line", "Typed", "View"]

@@ -6,14 +6,14 @@ import asyncio
 import time
 from typing import TYPE_CHECKING
 
-from pi_cli._words import shorten
 from pi_cli.line.status import status_parts, status_row
+from pi_cli.words import shorten
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pi_cli._screen import Style
     from pi_cli.line.conversation import Conversation
+    from pi_cli.screen import Style
 
 __all__ = ["ConversationView"]
 

@@ -11,10 +11,10 @@ import re
 from typing import TYPE_CHECKING
 
 from pi_terminal_kit.pastes import looks_pasted
-from pi_tui.keys._codes import CONTROL_KEYS
-from pi_tui.keys._sequences import application_key, read_sequence
+from pi_tui.keys.codes import CONTROL_KEYS
 from pi_tui.keys.events import Event, Key, Paste, Reply
 from pi_tui.keys.names import join_key, split_key
+from pi_tui.keys.sequences import application_key, read_sequence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

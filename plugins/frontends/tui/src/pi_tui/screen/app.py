@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from textual import events, on
 from textual.app import App
 
-from pi_tui._driver import TerminalReply
-from pi_tui._first_frame import version
+from pi_tui.driver import TerminalReply
 from pi_tui.editor.clean import is_control
+from pi_tui.first_frame import version
 from pi_tui.keys.events import Key
 from pi_tui.keys.hints import LOOK_HINTS, action_hint
 from pi_tui.lines.footer import footer_rows
@@ -56,9 +56,9 @@ if TYPE_CHECKING:
     from textual.widget import Widget
 
     from pi_hookspecs import Line, MouseEvent
-    from pi_tui._terminal import Terminal
     from pi_tui.keys.bindings import Bindings
     from pi_tui.port.protocol import Port
+    from pi_tui.terminal import Terminal
     from pi_tui.theme.palette import Palette
 
 __all__ = ["ScreenApp"]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from textual import on
 
-from pi_tui._driver import TerminalGone
+from pi_tui.driver import TerminalGone
 from pi_tui.editor.history import History
 from pi_tui.screen.talk import Typed
 from pi_tui.view.reduce import reduce

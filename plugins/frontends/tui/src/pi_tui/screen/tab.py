@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pi_tui._terminal import PROGRESS_OFF, PROGRESS_ON
 from pi_tui.lines.footer import window_title
 from pi_tui.screen.spinner import is_working
+from pi_tui.terminal import PROGRESS_OFF, PROGRESS_ON
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pi_hookspecs import SettingsView
-    from pi_tui._terminal import Terminal
+    from pi_tui.terminal import Terminal
     from pi_tui.view.state import State
 
 __all__ = ["Tab"]

@@ -11,24 +11,24 @@ from typing import TYPE_CHECKING
 from pi_hookspecs.lazy import lazy_exports
 
 if TYPE_CHECKING:  # what a type checker sees; ``_HOMES`` says the same at run time, a test compares them
-    from pi_provider_kit.oauth._authorize import *
-    from pi_provider_kit.oauth._callback import *
-    from pi_provider_kit.oauth._device import *
-    from pi_provider_kit.oauth._endpoints import *
-    from pi_provider_kit.oauth._jwt import *
-    from pi_provider_kit.oauth._pasted import *
-    from pi_provider_kit.oauth._pkce import *
-    from pi_provider_kit.oauth._tokens import *
+    from pi_provider_kit.oauth.authorize import *
+    from pi_provider_kit.oauth.callback import *
+    from pi_provider_kit.oauth.device import *
+    from pi_provider_kit.oauth.endpoints import *
+    from pi_provider_kit.oauth.jwt import *
+    from pi_provider_kit.oauth.pasted import *
+    from pi_provider_kit.oauth.pkce import *
+    from pi_provider_kit.oauth.tokens import *
 
 _HOMES: dict[str, str] = {
-    "_authorize": "authorization_code authorize_url opens_pages show_page",
-    "_callback": "CallbackServer",
-    "_device": "DeviceCode poll_device show_code",
-    "_endpoints": "callback_port endpoint",
-    "_jwt": "jwt_payload",
-    "_pasted": "pasted_code",
-    "_pkce": "Pkce new_state",
-    "_tokens": "EXPIRY_MARGIN_MS TokenRefused credential_of token_request",
+    "authorize": "authorization_code authorize_url opens_pages show_page",
+    "callback": "CallbackServer",
+    "device": "DeviceCode poll_device show_code",
+    "endpoints": "callback_port endpoint",
+    "jwt": "jwt_payload",
+    "pasted": "pasted_code",
+    "pkce": "Pkce new_state",
+    "tokens": "EXPIRY_MARGIN_MS TokenRefused credential_of token_request",
 }
 """Module of this package to the public names that live there."""
 

@@ -6,7 +6,7 @@ any client can be recorded: pi's own providers, third-party ones, a vendor's SDK
 
 from __future__ import annotations
 
-from pi_testing.cassettes._cassette import Cassette, RecordMode
-from pi_testing.cassettes._secrets import REMOVED
+from pi_testing.cassettes.cassette import Cassette, RecordMode
+from pi_testing.cassettes.secret_values import REMOVED
 
 __all__ = ["REMOVED", "Cassette", "RecordMode"]

@@ -8,7 +8,7 @@ answers; the vendor's own client proves it in the tests of the provider.
 
 from __future__ import annotations
 
-from pi_testing.fake_servers._server import (
+from pi_testing.fake_servers.server import (
     Answer,
     FakeServer,
     Request,

@@ -17,8 +17,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from pi_testing.fake_servers._anthropic_rules import anthropic_complaint
-from pi_testing.fake_servers._server import (
+from pi_testing.fake_servers.anthropic_rules import anthropic_complaint
+from pi_testing.fake_servers.server import (
     Answer,
     FakeServer,
     Request,

@@ -22,9 +22,9 @@ import struct
 import zlib
 from typing import TYPE_CHECKING, Any
 
-from pi_testing.fake_servers._bedrock_rules import bedrock_complaint
-from pi_testing.fake_servers._bedrock_signature import signature_complaint
-from pi_testing.fake_servers._server import (
+from pi_testing.fake_servers.bedrock_rules import bedrock_complaint
+from pi_testing.fake_servers.bedrock_signature import signature_complaint
+from pi_testing.fake_servers.server import (
     Answer,
     FakeServer,
     Request,

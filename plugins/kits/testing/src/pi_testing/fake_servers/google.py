@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import evolve, frozen
 
-from pi_testing.fake_servers._google_rules import google_complaint
-from pi_testing.fake_servers._server import (
+from pi_testing.fake_servers.google_rules import google_complaint
+from pi_testing.fake_servers.server import (
     Answer,
     FakeServer,
     Request,

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from attrs import frozen
 
-from pi_testing.fake_servers._mistral_rules import mistral_complaint
-from pi_testing.fake_servers._server import (
+from pi_testing.fake_servers.mistral_rules import mistral_complaint
+from pi_testing.fake_servers.server import (
     Answer,
     FakeServer,
     Request,

@@ -22,7 +22,7 @@ from collections import deque
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import parse_qs, urlencode, urljoin, urlsplit
 
-from pi_testing.fake_servers._server import Answer, FakeServer, Request, html_page, json_answer, redirect
+from pi_testing.fake_servers.server import Answer, FakeServer, Request, html_page, json_answer, redirect
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

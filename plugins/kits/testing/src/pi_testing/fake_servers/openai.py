@@ -18,9 +18,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pi_testing.fake_servers._openai_blocks import call, completion_events, reasoning, response_events, text
-from pi_testing.fake_servers._openai_rules import completions_complaint, responses_complaint
-from pi_testing.fake_servers._server import (
+from pi_testing.fake_servers.openai_blocks import call, completion_events, reasoning, response_events, text
+from pi_testing.fake_servers.openai_rules import completions_complaint, responses_complaint
+from pi_testing.fake_servers.server import (
     Answer,
     FakeServer,
     Request,

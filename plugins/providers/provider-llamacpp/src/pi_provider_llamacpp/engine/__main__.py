@@ -9,7 +9,7 @@ import threading
 from typing import Any
 
 from pi_hookspecs.errors import PiError
-from pi_provider_llamacpp.engine._model import LoadedModel
+from pi_provider_llamacpp.engine.model import LoadedModel
 
 
 class Answers:

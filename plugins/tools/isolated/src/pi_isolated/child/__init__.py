@@ -1,5 +1,5 @@
 """The other end of the pipes, for plugins in Python: ``main`` runs one that is written as for pi's own process."""
 
-from pi_isolated.child._main import main
+from pi_isolated.child.child_main import main
 
 __all__ = ["main"]

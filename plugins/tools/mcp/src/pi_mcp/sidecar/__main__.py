@@ -6,8 +6,8 @@ import asyncio
 import os
 import sys
 
-from pi_mcp.sidecar._pipe import Pipe
-from pi_mcp.sidecar._requests import Requests
+from pi_mcp.sidecar.pipe import Pipe
+from pi_mcp.sidecar.requests import Requests
 
 
 async def main() -> None:
@@ -25,7 +25,7 @@ async def main() -> None:
 
 if __name__ == "__main__":
     if len(sys.argv) > 1:
-        from pi_mcp.sidecar._log import start_log
+        from pi_mcp.sidecar.log import start_log
 
         start_log(sys.argv[1])
     asyncio.run(main())

@@ -1,0 +1,194 @@
+"""The folder of results: the lines that serve as the checkpoint, and the files written at the end."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import re
+import shutil
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pi_batch.parquet import write_records
+from pi_batch.record import Record, session_totals
+from pi_hookspecs import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import IO, Self
+
+    from pi_batch.tasks import Task
+
+__all__ = ["Results"]
+
+_PREFIX = "pi-batch-main-"  # as long as on nodes of Ray: prompts name the folder, and usage has their length
+_NO_MODEL = "pi"  # of predictions for tasks that no model answered: SWE-bench names folders and its report by it
+
+
+class Results:
+    """The results of a batch, written by one process at a time; leaving ``with`` unlocks the folder.
+
+    Args:
+        out: The folder.
+        tasks: All tasks.
+        resume: Whether to continue from existing results.
+        clean: Returns a text without secrets.
+
+    Attributes:
+        records: The record of each completed task, by its id.
+        scratch: An empty folder for attempts; the leftovers of a killed process are removed.
+
+    Raises:
+        UserError: Another process writes there, or there are results already, or results of other tasks.
+    """
+
+    def __init__(self, out: Path, tasks: Sequence[Task], *, resume: bool, clean: Callable[[str], str] = str) -> None:
+        self._out = out
+        self._clean = clean
+        self._tasks = tasks
+        self._file = out / "results.jsonl"
+        self.records: dict[str, Record] = {}
+        for name in ("sessions", "patches"):
+            (out / name).mkdir(parents=True, exist_ok=True)
+        self._lock = self._take()
+        try:
+            self._read(resume=resume)
+            self.scratch = self._make_scratch()
+            self._lines = self._file.open("ab")
+        except BaseException:
+            self._lock.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._lines.close()
+        shutil.rmtree(self.scratch, ignore_errors=True)
+        self._lock.close()
+
+    def spent(self) -> float:
+        """Return the dollars of all sessions, including tasks that did not end."""
+        spent = 0.0
+        for task in self._tasks:
+            record = self.records.get(task.id)
+            folder = self._out / "sessions" / task.file_name
+            spent += record.dollars if record is not None else session_totals(folder)[1]
+        return spent
+
+    def add(self, record: Record) -> None:
+        """Write a line durably, without secrets: it is on disk when this returns."""
+        record.answer = self._clean(record.answer)
+        record.error = self._clean(record.error) if record.error is not None else None
+        if record.patch is not None:
+            _clean_patch(self._out / record.patch, self._clean)
+        self._lines.write(record.as_line().encode())
+        self._lines.flush()
+        os.fsync(self._lines.fileno())
+        self.records[record.id] = record
+
+    def finish(self, *, parquet: bool = False) -> None:
+        """Sort the lines in task order, and write the predictions and, if requested, a Parquet table."""
+        records = [self.records[task.id] for task in self._tasks if task.id in self.records]
+        with _replaced(self._file) as file:
+            file.writelines(each.as_line().encode() for each in records)
+        with _replaced(self._out / "predictions.jsonl") as file:
+            file.writelines(self._prediction(each) for each in records)
+        if parquet:
+            write_records(self._out / "results.parquet", records)
+
+    def _prediction(self, record: Record) -> bytes:
+        patch = (self._out / record.patch).read_text("utf-8", "replace") if record.patch is not None else ""
+        model = record.model or _NO_MODEL
+        line = {"instance_id": record.id, "model_name_or_path": model, "model_patch": patch}
+        return json.dumps(line).encode() + b"\n"  # ASCII: SWE-bench reads it in the encoding of the locale
+
+    def _take(self) -> IO[bytes]:
+        lock = (self._out / ".lock").open("ab")
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            lock.close()
+            message = f"Another pi batch writes to {str(self._out)!r}: wait for it, or name another folder with --out."
+            raise UserError(message) from error
+        return lock
+
+    def _read(self, *, resume: bool) -> None:
+        """Read the lines; a last one that a kill truncated is dropped, and its task runs again."""
+        if not self._file.exists() or not self._file.stat().st_size:
+            return  # nothing was completed: Ray was not there, or it was interrupted at once
+        if not resume:
+            message = f"{str(self._out)!r} already has results: continue them with --resume, or choose another --out."
+            raise UserError(message)
+        known = {task.id for task in self._tasks}
+        with self._file.open("r+b") as file:
+            end = 0
+            for number, line in enumerate(file, 1):
+                if not line.endswith(b"\n"):
+                    break
+                end += len(line)
+                try:
+                    record = Record.from_line(line)
+                except ValueError as error:
+                    raise UserError(f"Line {number} of {str(self._file)!r} cannot be read: {error}.") from error
+                if record.id not in known:
+                    message = (
+                        f"The results in {str(self._out)!r} are those of other tasks: {record.id!r} is none of these."
+                    )
+                    raise UserError(message)
+                self.records[record.id] = record
+            file.truncate(end)
+
+    def _make_scratch(self) -> Path:
+        note = self._out / ".scratch"
+        before = Path(note.read_text("utf-8")) if note.exists() else None
+        if before is not None and before.name.startswith(_PREFIX) and before.parent == Path(tempfile.gettempdir()):
+            shutil.rmtree(before, ignore_errors=True)
+        scratch = Path(tempfile.mkdtemp(prefix=_PREFIX))
+        note.write_text(str(scratch), "utf-8")
+        return scratch
+
+
+class _replaced:  # noqa: N801 - used as a function
+    """Write a temporary file that replaces the old one when it is complete."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._new = file.with_name(f".{file.name}.new")
+
+    def __enter__(self) -> IO[bytes]:
+        self._stream = self._new.open("wb")
+        return self._stream
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        self._stream.flush()
+        os.fsync(self._stream.fileno())
+        self._stream.close()
+        if kind is None:
+            self._new.replace(self._file)
+
+
+_ADDED = re.compile(rb"(?:^\+(?!\+\+ ).*(?:\n|\Z))+", re.MULTILINE)
+
+
+def _clean_patch(file: Path, clean: Callable[[str], str]) -> None:
+    """Remove secrets from the lines that a patch adds; the others stay, because the patch would no longer apply."""
+
+    def cleaned(lines: re.Match[bytes]) -> bytes:
+        text = "\n".join(line[1:] for line in lines[0].decode("utf-8", "surrogateescape").split("\n"))
+        changed = clean(text)
+        if changed == text:
+            return lines[0]
+        parts = changed.rstrip("\n").split("\n")
+        parts += [""] * (
+            text.rstrip("\n").count("\n") + 1 - len(parts)
+        )  # of a secret of several lines: they are counted
+        end = "\n" if text.endswith("\n") else ""
+        return ("\n".join(f"+{line}" for line in parts) + end).encode("utf-8", "surrogateescape")
+
+    patch = file.read_bytes()
+    changed = _ADDED.sub(cleaned, patch)
+    if changed != patch:
+        file.write_bytes(changed)

@@ -1,0 +1,171 @@
+"""Runs one task: attempts in separate folders, each a ``pi`` process, then the check; engines call ``run_one``."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from attrs import define, field, frozen
+
+from pi_batch.place import make_place, run_program
+from pi_batch.record import Record, session_totals
+from pi_hookspecs import PiError, UserError
+from pi_process_kit import PiAnswer, StopTasks, pi_events, run_pi
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pi_batch.limits import Limits
+    from pi_batch.place import Place
+    from pi_batch.tasks import Task
+
+__all__ = ["Setup", "lost_record", "run_one"]
+
+_BUDGET = 4  # pi's exit code where a budget is used up
+
+
+@frozen(kw_only=True)
+class Setup:
+    """The configuration that all tasks share.
+
+    Attributes:
+        out: The folder of results.
+        scratch: The parent folder of the attempts.
+        arguments: Options of ``pi``.
+        model: The model for tasks that name none; None for the one in the settings.
+        retries: How often a failed attempt is repeated.
+        timeout: Seconds for pi, and for the check.
+        environ: Variables for ``pi`` in addition to the task process's own.
+    """
+
+    out: Path
+    scratch: Path
+    arguments: tuple[str, ...] = ()
+    model: str | None = None
+    retries: int = 2
+    timeout: float = 3600.0
+    environ: Mapping[str, str] = field(factory=dict)
+
+
+async def run_one(task: Task, setup: Setup, limits: Limits) -> Record:
+    """Run a task until an attempt succeeds or none is left; the record of a failed task has an ``error``.
+
+    Raises:
+        StopTasks: The budget is used up; the task has to run again with a larger one.
+    """
+    record, began = Record(id=task.id), time.monotonic()
+    for record.attempts in range(1, setup.retries + 2):
+        if await limits.exhausted():
+            raise StopTasks
+        await limits.wait(_provider(task, setup))
+        folder = Path(await asyncio.to_thread(tempfile.mkdtemp, dir=setup.scratch))
+        try:
+            await _Attempt(task, setup, limits, record).run(folder)
+        except UserError as error:
+            record.error = str(error)
+            break  # another attempt would find the same
+        except (PiError, OSError) as error:
+            record.error = str(error)
+        finally:
+            await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+        if record.error is None:
+            record.status = "done"
+            await limits.succeeded(_provider(task, setup))
+            break
+    record.seconds = round(time.monotonic() - began, 3)
+    await _read_sessions(record, task, setup)
+    return record
+
+
+async def lost_record(task: Task, setup: Setup, error: str) -> Record:
+    """Return the record of a task that was lost and cannot report its outcome."""
+    record = Record(id=task.id, error=error)
+    await _read_sessions(record, task, setup)
+    return record
+
+
+async def _read_sessions(record: Record, task: Task, setup: Setup) -> None:
+    sessions = setup.out / "sessions" / task.file_name
+    record.usage, record.dollars = await asyncio.to_thread(session_totals, sessions)
+    if files := sorted(sessions.glob("*.jsonl")):
+        record.session = str(files[-1].relative_to(setup.out))
+
+
+def _provider(task: Task, setup: Setup) -> str:
+    return (task.model or setup.model or "").partition("/")[0]
+
+
+@define(eq=False)
+class _Attempt:
+    """One attempt; its findings go into the record."""
+
+    task: Task
+    setup: Setup
+    limits: Limits
+    record: Record
+    answers: int = 0
+
+    async def run(self, folder: Path) -> None:
+        """Run pi, keep its changes, and check them."""
+        self.record.error, self.record.answer, self.record.patch = None, "", None
+        place = await make_place(self.task, folder)
+        await self._ask(place.work)
+        if self.record.error is None:
+            await self._keep(place)
+            await self._check(place.work)
+
+    async def _ask(self, work: Path) -> None:
+        end = await run_pi(
+            self._arguments(),
+            self._read,
+            cwd=work,
+            purpose="batch",
+            prompt=self.task.prompt,
+            environ={**os.environ, **self.setup.environ},
+            timeout=self.setup.timeout,
+        )
+        if end.code == _BUDGET:
+            raise StopTasks
+        if end.timed_out:
+            self.record.error = f"pi was ended after {self.setup.timeout:g} seconds (--timeout)"
+        elif self.record.error is None:
+            self.record.error = end.error or (None if self.answers else "the model was not asked")
+
+    def _arguments(self) -> list[str]:
+        sessions = self.setup.out / "sessions" / self.task.file_name
+        model = self.task.model or self.setup.model
+        arguments = ["--mode", "json", "--session-dir", str(sessions)]
+        arguments += ["--model", model] if model is not None else []
+        arguments += [part for each in self.task.plugins for part in ("--extension", each)]
+        return [*arguments, *self.setup.arguments]
+
+    async def _read(self, stream: asyncio.StreamReader) -> None:
+        async for event in pi_events(stream, "message_end", "auto_retry_start"):
+            if event["type"] == "auto_retry_start":
+                await self.limits.delayed(_provider(self.task, self.setup), event.get("delayMs", 0) / 1000)
+            elif (answer := PiAnswer.of(event)) is not None:
+                await self._take(answer)
+
+    async def _take(self, answer: PiAnswer) -> None:
+        self.answers += 1
+        self.record.answer, self.record.model, self.record.error = answer.text, answer.model, answer.error
+        await self.limits.spend(answer.dollars)
+        if answer.stop_reason == "toolUse" and await self.limits.exhausted():
+            raise StopTasks  # it would ask again
+
+    async def _keep(self, place: Place) -> None:
+        if patch := await place.patch():
+            file = self.setup.out / "patches" / f"{self.task.file_name}.diff"
+            await asyncio.to_thread(file.write_bytes, patch)
+            self.record.patch = str(file.relative_to(self.setup.out))
+
+    async def _check(self, work: Path) -> None:
+        if self.task.check is not None:
+            argv = ["/bin/sh", "-c", self.task.check]
+            code, _, _ = await run_program(argv, work, seconds=self.setup.timeout)
+            self.record.score = code == 0

@@ -1,0 +1,146 @@
+"""``pi replay``: its options, its output and its exit code."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from pi_core import clean_text
+
+if TYPE_CHECKING:
+    from pi_core import PluginHost
+    from pi_replay.compare import Row
+    from pi_replay.matrix import Outcome
+    from pi_replay.session import Wanted
+
+__all__ = ["run"]
+
+_AT_ONCE = 4  # replays of a matrix
+
+_HELP = """Send the prompts of a stored session to a new one, and compare.
+
+SESSION is a file, an id, or the beginning of an id. Tools do not run: calls are
+answered with the recorded results, up to the first call that was not recorded.
+Exit code 1: the replay diverged or failed."""
+
+
+def run(arguments: list[str], host: PluginHost) -> int:
+    """Run ``pi replay``; return the exit code: 1 for a replay that diverged or failed.
+
+    Raises:
+        PiError: The session cannot be read or replayed, or the model cannot be used.
+        click.UsageError: The arguments are wrong.
+    """
+    return int(_command(host).main(arguments, prog_name="pi replay", standalone_mode=False) or 0)
+
+
+def _command(host: PluginHost) -> click.Command:
+    def callback(**given: object) -> int:
+        return _run(host, **given)  # type: ignore[arg-type] # click has checked them
+
+    return click.Command(
+        "replay",
+        callback=callback,
+        help=_HELP,
+        params=[
+            click.Argument(["session"]),
+            click.Option(
+                ["--model"], metavar="MODEL", help="The model for all prompts; by default those of the session"
+            ),
+            click.Option(
+                ["--disable"], metavar="PLUGIN", multiple=True, help="Do not load this plugin; may be repeated"
+            ),
+            click.Option(["--until"], metavar="ENTRY", help="The last entry to replay, by its id"),
+            click.Option(
+                ["--tools"],
+                type=click.Choice(["recorded", "live-in-worktree"]),
+                default="recorded",
+                show_default=True,
+                help="Answer calls from the recording, or run them in a git worktree",
+            ),
+            click.Option(["--at", "commit"], metavar="COMMIT", help="The commit of the worktree; HEAD by default"),
+            click.Option(
+                ["--matrix"],
+                metavar="MODELS x SETS",
+                help="Replay with each of several models and plugin sets: 'MODEL, MODEL x all, -PLUGIN'",
+            ),
+            click.Option(
+                ["--concurrency"], type=click.IntRange(min=1), help="Replays of a matrix at once, by default 4"
+            ),
+            click.Option(["--json", "as_json"], is_flag=True, help="Print the comparison as JSON"),
+        ],
+    )
+
+
+def _run(
+    host: PluginHost,
+    *,
+    session: str,
+    model: str | None,
+    disable: tuple[str, ...],
+    until: str | None,
+    tools: str,
+    commit: str | None,
+    matrix: str | None,
+    concurrency: int | None,
+    as_json: bool,
+) -> int:
+    live = tools == "live-in-worktree"
+    if commit is not None and not live:
+        raise click.UsageError("--at says what the worktree of --tools live-in-worktree begins with")
+    from pi_replay.session import Wanted, replay
+    from pi_replay.show import show
+
+    wanted = Wanted(session=session, model=model, disable=disable, until=until, live=live, commit=commit or "HEAD")
+    if matrix is not None:
+        return _run_matrix(matrix, wanted, host, concurrency or _AT_ONCE, as_json=as_json)
+    if concurrency is not None:
+        raise click.UsageError("--concurrency says how many replays of --matrix run at once")
+    report = replay(wanted, host, bool if as_json else _progress)
+    if as_json:
+        _print(report.as_json())
+    else:
+        show(report)
+    return int(report.divergence is not None or report.error is not None)
+
+
+def _run_matrix(text: str, wanted: Wanted, host: PluginHost, at_once: int, *, as_json: bool) -> int:
+    from pi_replay.matrix import InvalidMatrix, Matrix, replay_all
+    from pi_replay.session import check
+    from pi_replay.show import show_matrix
+
+    if wanted.model is not None:
+        raise click.UsageError("--model and --matrix exclude each other: the matrix names its models")
+    try:
+        matrix = Matrix.parse(text)
+    except InvalidMatrix as error:
+        raise click.BadParameter(str(error), param_hint="--matrix") from error
+    prompts = check(wanted, host, filter(None, matrix.models), matrix.disabled)
+    outcomes = asyncio.run(replay_all(matrix, wanted, host, at_once, _matrix_progress))
+    if as_json:
+        _print({"session": wanted.session, "prompts": prompts, "replays": [each.as_json() for each in outcomes]})
+    else:
+        show_matrix(outcomes, prompts)
+    return int(not all(each.is_equal for each in outcomes))
+
+
+def _print(value: object) -> None:
+    sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+
+
+def _matrix_progress(outcome: Outcome) -> None:
+    """Report pi's complaints; on a terminal also the end of each replay."""
+    name = " x ".join(outcome.cell.names)
+    lines = outcome.complaints.splitlines() if outcome.error is None else []
+    if sys.stderr.isatty():
+        lines.append("no divergence" if outcome.is_equal else "diverged or failed")
+    sys.stderr.write("".join(f"{name}: {clean_text(line)}\n" for line in lines))
+
+
+def _progress(row: Row) -> None:
+    if sys.stderr.isatty():
+        sys.stderr.write(f"prompt {row.number}: {len(row.calls)} calls\n")

@@ -1,0 +1,102 @@
+"""Opens pi's session for an editor's session, with the plugins, settings and trust of its folder."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from pi_acp.hooks import SessionHooks
+from pi_acp.session import EditorSession
+from pi_acp.start_options import StartOptions
+from pi_acp.warning import warn
+from pi_core.conversation.toolbox import with_servers
+from pi_core.create import create_agent_session
+from pi_core.host import PluginHost
+from pi_core.host.extensions import LocalExtensions
+from pi_core.models.registry import ModelRegistry
+from pi_core.plugin_api.activation import register_providers
+from pi_core.settings import Settings
+from pi_hookspecs import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from pi_acp.client import Client
+    from pi_core.session import SessionManager
+
+__all__ = ["open_session"]
+
+
+async def open_session(
+    client: Client,
+    cwd: Path,
+    folders: tuple[Path, ...],
+    servers: Mapping[str, dict[str, Any]],
+    *,
+    open_manager: Callable[[Path, PluginHost], SessionManager],
+    started_with: PluginHost,
+    options: StartOptions | None = None,
+) -> EditorSession:
+    """Return a started session.
+
+    Args:
+        client: The editor.
+        cwd: The session's folder.
+        folders: Further folders of the session.
+        servers: The editor's MCP servers.
+        open_manager: Returns the conversation, new or stored.
+        started_with: The plugins of the folder that pi was started in: plugins disabled or added on the command line
+            apply to all sessions.
+        options: The options of the command line.
+
+    Raises:
+        NoModel: No model can be used.
+        MissingKey: The model's provider has no key.
+        PiError: The session cannot start.
+    """
+    editor = EditorSession(client, cwd, folders)
+    settings = Settings.load(cwd, agent_dir=started_with.settings.agent_dir)
+    host = PluginHost(settings, disabled=started_with.disabled)
+    host.add(SessionHooks(editor, servers), "acp-session")
+    common = started_with.extensions
+    if common is not None:
+        LocalExtensions(host, cwd=cwd, given=common.given, discover=common.discover, say=warn).load()
+    host.load_listeners(cwd)
+    notice = settings.trust_of(cwd).notice
+    if notice is not None:
+        warn(notice)
+    models, manager = ModelRegistry(host, settings), open_manager(cwd, host)
+    options = options or StartOptions()
+    is_new = manager.build_session_context().model is None
+    create = partial(
+        create_agent_session,
+        cwd=cwd,
+        host=host,
+        settings=settings,
+        model_registry=models,
+        session_manager=manager,
+        ui=editor.ui,
+        mode="acp",
+        model=options.model if is_new else None,
+        provider=options.provider if is_new else None,
+        thinking_level=options.thinking if is_new else None,
+        tools=with_servers(options.tools),
+        exclude_tools=options.exclude_tools,
+        flags=options.flags,
+    )
+    try:
+        session = create()
+    except UserError:
+        if not register_providers(
+            host, models
+        ):  # the model may be one of a provider that a plugin adds in ``activate``
+            raise
+        session = create()
+    try:
+        await editor.start(session)
+        session.models.check(session.runtime.required_model())
+    except BaseException:
+        await session.dispose()
+        raise
+    return editor

@@ -1,0 +1,219 @@
+"""The user interface in the editor: choices become permission requests, forms elicitations, notices messages."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+from pi_acp.permissions import chosen_option
+from pi_core.plugin_api.forms import ask_fields, problem_of
+from pi_hookspecs import FormField
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+
+    from pi_acp.client import Client
+    from pi_hookspecs import AbortSignal, NoticeLevel, ToolCallEvent
+
+__all__ = ["AcpUI"]
+
+_LEVELS = {"info": "", "warning": "Warning: ", "error": "Error: "}
+
+_TYPES = {"text": "string", "choice": "string", "choices": "array"}
+
+
+class AcpUI:
+    """Implements ``UserInterface``; features that only terminals have do nothing.
+
+    Args:
+        client: The editor.
+        say: Displays a text in the conversation.
+        permit: Returns why a tool call must not run, None if it may; may ask the user.
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        say: Callable[[str], None],
+        permit: Callable[[ToolCallEvent, AbortSignal | None], Awaitable[str | None]],
+    ) -> None:
+        self._client = client
+        self._say = say
+        self._permit = permit
+        self._ids = count(1)
+        self._pages: set[asyncio.Task[Any]] = set()
+
+    async def permit_call(self, event: ToolCallEvent, signal: AbortSignal | None) -> str | None:
+        """Return why a tool call must not run, None if it may: a dialog, so that no deadline ends it."""
+        return await self._permit(event, signal)
+
+    # Dialogs
+
+    async def select(
+        self,
+        title: str,
+        options: Sequence[Any],
+        *,
+        signal: AbortSignal | None = None,
+        timeout: float | None = None,  # noqa: ASYNC109 - the contract's
+    ) -> str | None:
+        """Let the user choose one of the options, which may be ``{"label", "value"}``."""
+        choices = [each if isinstance(each, Mapping) else {"label": each} for each in options]
+        offered = [
+            {"optionId": str(number), "name": str(each.get("label", each.get("value"))), "kind": "allow_once"}
+            for number, each in enumerate(choices)
+        ]
+        chosen = await self._choose(title, "", offered, signal, timeout)
+        if chosen is None:
+            return None
+        each = choices[int(chosen)]
+        return str(each.get("value", each.get("label")))
+
+    async def confirm(
+        self,
+        title: str,
+        message: str = "",
+        *,
+        signal: AbortSignal | None = None,
+        timeout: float | None = None,  # noqa: ASYNC109 - the contract's
+    ) -> bool:
+        """Ask yes or no."""
+        offered = [
+            {"optionId": "yes", "name": "Yes", "kind": "allow_once"},
+            {"optionId": "no", "name": "No", "kind": "reject_once"},
+        ]
+        return await self._choose(title, message, offered, signal, timeout) == "yes"
+
+    async def _choose(
+        self,
+        title: str,
+        message: str,
+        options: list[dict[str, Any]],
+        signal: AbortSignal | None,
+        seconds: float | None,
+    ) -> str | None:
+        call_id = f"question-{next(self._ids)}"
+        content = [{"type": "content", "content": {"type": "text", "text": message}}] if message else []
+        call = {"toolCallId": call_id, "title": title, "kind": "other", "status": "pending", "content": content}
+        self._client.update("tool_call", **call)
+        answer = await self._client.ask(
+            "session/request_permission", {"toolCall": call, "options": options}, signal=signal, seconds=seconds
+        )
+        self._client.update("tool_call_update", toolCallId=call_id, status="completed")
+        return chosen_option(answer, {each["optionId"] for each in options})
+
+    async def input(
+        self,
+        title: str,
+        placeholder: str | None = None,
+        *,
+        signal: AbortSignal | None = None,
+        timeout: float | None = None,  # noqa: ASYNC109 - the contract's
+    ) -> str | None:
+        """Ask for a line of text; dismissed if the editor has no forms."""
+        asked = FormField("text", title=title, description=placeholder or "", default=None)
+        return await self._ask_text(asked, title, signal, timeout)
+
+    async def editor(self, title: str, prefill: str = "") -> str | None:
+        """Let the user edit a longer text; dismissed if the editor has no forms."""
+        return await self._ask_text(FormField("text", title=title, default=prefill or None), title, None, None)
+
+    async def form(
+        self,
+        fields: Sequence[FormField],
+        *,
+        title: str = "",
+        message: str = "",
+        signal: AbortSignal | None = None,
+        timeout: float | None = None,  # noqa: ASYNC109 - the contract's
+    ) -> dict[str, Any] | None:
+        """Let the user fill in a form; field by field if the editor has no forms."""
+        if not self._client.can.has_forms:
+            return await ask_fields(self, fields, title=title, message=message, signal=signal, timeout=timeout)
+        content = await self._elicit(fields, "\n\n".join(filter(None, [title, message])) or "pi asks", signal, timeout)
+        if content is None:
+            return None
+        given = {each.name: content.get(each.name, each.default) for each in fields}
+        answer = {name: value for name, value in given.items() if value is not None}
+        for each in fields:
+            problem = problem_of(each, answer[each.name]) if each.name in answer else None
+            if problem is None and each.required and each.name not in answer:
+                problem = f"{each.label} is required"
+            if problem is not None:
+                self.notify(problem, "warning")
+                return None
+        return answer
+
+    async def _ask_text(
+        self, asked: FormField, title: str, signal: AbortSignal | None, seconds: float | None
+    ) -> str | None:
+        if not self._client.can.has_forms:
+            return None
+        content = await self._elicit([asked], title, signal, seconds)
+        return None if content is None else str(content.get("text", asked.default or ""))
+
+    async def _elicit(
+        self, fields: Sequence[FormField], message: str, signal: AbortSignal | None, seconds: float | None
+    ) -> dict[str, Any] | None:
+        schema = {
+            "type": "object",
+            "properties": {each.name: _property(each) for each in fields},
+            "required": [each.name for each in fields if each.required],
+        }
+        asked = {"mode": "form", "message": message, "requestedSchema": schema}
+        answer = await self._client.ask("elicitation/create", asked, signal=signal, seconds=seconds)
+        if answer is None or answer.get("action") != "accept":
+            return None
+        content = answer.get("content")
+        return content if isinstance(content, dict) else {}
+
+    def open_url(self, url: str) -> bool:
+        """Let the editor open a page; return whether it can."""
+        if not self._client.can.opens_urls:
+            return False
+        page = {"mode": "url", "elicitationId": f"page-{next(self._ids)}", "url": url, "message": "pi opens a page"}
+        task = asyncio.get_running_loop().create_task(self._client.ask("elicitation/create", page))
+        self._pages.add(task)
+        task.add_done_callback(self._pages.discard)
+        return True
+
+    # Notices
+
+    def notify(self, message: str, level: NoticeLevel = "info") -> None:
+        """Display a notice in the conversation, the only place for it in an editor."""
+        self._say(f"{_LEVELS.get(level, '')}{message}\n\n")
+
+    def set_status(self, key: str, text: str | None = None) -> None:
+        """Do nothing: editors have no place for it."""
+
+    def set_widget(self, key: str, lines: Sequence[str] | None = None, *, placement: str | None = None) -> None:
+        """Do nothing: editors have no place for it."""
+
+    def set_editor_text(self, text: str) -> None:
+        """Do nothing: the text that the user writes is the editor's own."""
+
+    def set_title(self, title: str) -> None:
+        """Do nothing: the window is the editor's own."""
+
+
+def _property(asked: FormField) -> dict[str, Any]:
+    """Return the JSON schema of a field."""
+    schema: dict[str, Any] = {"type": _TYPES.get(asked.type, asked.type), "title": asked.label}
+    if asked.description:
+        schema["description"] = asked.description
+    if asked.default is not None:
+        schema["default"] = asked.default
+    options = [{"const": each.value, "title": each.label} for each in asked.options]
+    if asked.type == "choice":
+        return {**schema, "oneOf": options}
+    if asked.type == "choices":
+        schema["items"] = {"anyOf": options}
+    names = {"text": ("minLength", "maxLength"), "choices": ("minItems", "maxItems")}
+    for name, limit in zip(names.get(asked.type, ("minimum", "maximum")), (asked.minimum, asked.maximum), strict=True):
+        if limit is not None:
+            schema[name] = limit if asked.type == "number" else int(limit)
+    if asked.pattern is not None:
+        schema["pattern"] = asked.pattern
+    return schema

@@ -1,0 +1,181 @@
+"""``pi -p --attach``: sends a prompt to a session served by ``pi serve``, and prints the session's events as text."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import sys
+from typing import TYPE_CHECKING, Any
+
+from pi_cli.event_rows import EventRows
+from pi_cli.screen import Screen
+from pi_core.wire import message_from_wire
+from pi_core.wire.events import event_from_wire
+from pi_hookspecs import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Sequence
+    from pathlib import Path
+
+    from pi_cli.options import Options, Prompt
+    from pi_client import Event, ServedSession
+    from pi_core.host import PluginHost
+    from pi_hookspecs import AssistantMessage, SettingsView
+
+__all__ = ["EventText", "ask_served", "find", "reporting_client_errors"]
+
+
+_MAX_SHOWN = 20
+"""Earlier entries that are displayed at the start."""
+
+_ID = re.compile(r"(?=.*[0-9])[0-9a-f-]{6,36}")
+
+
+def find(name: str | None, settings: SettingsView, cwd: Path) -> ServedSession:
+    """Return the served session of a name, or of the folder.
+
+    Raises:
+        UserError: There is none, or more than one.
+    """
+    from pi_client import PiClientError, find_served
+
+    try:
+        return find_served(settings.agent_dir, name, cwd)
+    except PiClientError as error:
+        raise UserError(str(error)) from error
+
+
+# One prompt
+
+
+def ask_served(options: Options, host: PluginHost, cwd: Path) -> int:
+    """Send the prompts of the command line to a served session, and print the answers; returns the exit code.
+
+    Raises:
+        UserError: Nothing is served, or there is no prompt.
+    """
+    from pi_cli.prompt_input import read_prompts, read_stdin
+
+    messages = [*options.messages]
+    named = _names_session(messages, host.settings, cwd)
+    served = find(messages.pop(0) if named else None, host.settings, cwd)
+    prompts = read_prompts(messages, options.files, read_stdin(sys.stdin), cwd)
+    if not prompts:
+        raise UserError('No prompt was given. Give one, as in pi -p --attach "What is in this folder?"')
+    screen = Screen(sys.stdout, sys.stderr, color=options.color)
+    return asyncio.run(reporting_client_errors(_ask(served.socket, prompts, screen)))
+
+
+def _names_session(messages: Sequence[str], settings: SettingsView, cwd: Path) -> bool:
+    """Whether the first of several messages, or the only one besides a prompt from stdin, names a session.
+
+    Raises:
+        UserError: It looks like an id, and no session of that id is served.
+    """
+    if not messages or (len(messages) == 1 and (sys.stdin is None or sys.stdin.isatty())):
+        return False
+    try:
+        find(messages[0], settings, cwd)
+    except UserError:
+        if _ID.fullmatch(messages[0]):
+            raise
+        return False
+    return True
+
+
+async def reporting_client_errors(work: Awaitable[int]) -> int:
+    """Return the result of ``work``; convert connection errors to errors for the user.
+
+    Raises:
+        UserError: The connection failed.
+    """
+    from pi_client import PiClientError
+
+    try:
+        return await work
+    except PiClientError as error:
+        raise UserError(str(error)) from error
+
+
+async def _ask(socket: str, prompts: Sequence[Prompt], screen: Screen) -> int:
+    from pi_client import PiClient
+    from pi_client.values import Image
+
+    shown = EventText(screen)
+    async with await PiClient.connect(socket, client="pi -p --attach") as client:
+        for prompt in prompts:
+            images = [Image(data=each.data, mime_type=each.mime_type) for each in prompt.images]
+            async for event in client.stream(prompt.text, images):
+                shown.take(event)
+        answer = await client.get_last_assistant_text() or ""
+    if shown.failed is not None:
+        shown.report_failure(shown.failed)
+        return 1
+    if not screen.streams:
+        screen.answer(answer)
+    if screen.broken:
+        raise BrokenPipeError
+    return 0
+
+
+class EventText(EventRows):
+    """Displays the events of a session that another process serves.
+
+    Args:
+        screen: Receives the text.
+        whole: Whether to display the whole conversation: also earlier messages, and prompts, which another client may
+            have sent.
+
+    Attributes:
+        failed: The last answer if it failed.
+        typed: Prompts that the user typed here, which are on the screen already.
+    """
+
+    def __init__(self, screen: Screen, *, whole: bool = False) -> None:
+        super().__init__(screen)
+        self._whole = whole
+        self._has_joined = False
+        self._waiting: list[str] = []
+        self.failed: AssistantMessage | None = None
+        self.typed: list[str] = []
+
+    def take(self, event: Event) -> None:
+        """Display one event, as it was received."""
+        if event.type == "dropped":
+            self.warn(str(event.data["error"]))
+        elif event.type == "entries":
+            if self._whole and (event.data.get("reset") or not self._has_joined):
+                self._show_stored(event.data["entries"][-_MAX_SHOWN:])
+            self._has_joined = True  # later entries come with events of their own
+        elif (received := event_from_wire(event.data)) is not None:
+            self.display(received)
+            if self._whole and event.type == "message_start" and event.data.get("partial"):
+                self.screen.text(received.message.text)
+
+    def _on_message_end(self, event: Any) -> None:
+        super()._on_message_end(event)
+        message = event.message
+        if message.role == "assistant":
+            self.failed = message if message.stop_reason == "error" else None
+        elif message.role == "user" and message.text in self.typed:
+            self.typed.remove(message.text)
+        elif message.role == "user" and self._whole:
+            self.screen.line(f"> {message.text}")
+
+    def _on_queue_update(self, event: Any) -> None:
+        """Display messages that wait, unless they were typed here."""
+        waiting = [*event.steering, *event.follow_up]
+        for text in waiting if self._whole else ():
+            if text not in self._waiting and text not in self.typed:
+                self.screen.line(f"Queued: {text}", dim=True)
+        self._waiting = waiting
+
+    def _show_stored(self, entries: Sequence[dict[str, Any]]) -> None:
+        from pi_hookspecs import AssistantMessage, UserMessage
+
+        for message in (message_from_wire(each["message"]) for each in entries if each["type"] == "message"):
+            if isinstance(message, UserMessage):
+                self.screen.line(f"> {message.text}")
+            elif isinstance(message, AssistantMessage) and message.text.strip():
+                self.screen.text(message.text)
+                self.screen.end_text()

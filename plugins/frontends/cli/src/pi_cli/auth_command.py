@@ -1,0 +1,153 @@
+"""``pi auth``: parses its arguments; each command is defined in a separate module."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pi_cli.click_line import common_options, parse_strictly
+from pi_cli.report import say, warn
+from pi_cli.words import one_line
+from pi_hookspecs import PiError, UnknownName, UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pi_core.host import PluginHost
+    from pi_core.models.registry import ModelRegistry
+
+__all__ = ["run_auth"]
+
+_ACTIONS = ("login", "logout", "check", "print-api-key", "print-bearer-token")
+
+_INVALID = 2
+"""Exit code of ``check`` when the state cannot be determined, as for a credential that cannot be used."""
+
+_USAGE = """\
+Usage: pi auth
+       pi auth login [PROVIDER] [--no-browser] [--key]
+       pi auth logout [PROVIDER]
+       pi auth check [PROVIDER]
+       pi auth print-api-key PROVIDER
+       pi auth print-bearer-token PROVIDER
+
+Without a command, list the providers that can be used, as check does, and exit
+with 0.
+
+login    Sign in to a provider; without a sign-in, store its API key. The key is
+         read without echo, or from a pipe. It may also be $VARIABLE or
+         !command, which are evaluated whenever a key is needed.
+logout   Delete the stored login or key of a provider.
+check    Check whether a provider, or which of all, can be used. An expired
+         login is renewed. Exit codes: 0 ready, 1 not ready, 2 invalid: the
+         stored login or key cannot be used, or there is no such provider.
+         'pi auth list' does the same.
+print-api-key, print-bearer-token
+         Print the key that requests are sent with, or the access token of a
+         login; an expired one is renewed first.
+
+  --no-browser  Print the address of the page; do not open a browser
+  --key         Store an API key even if the provider has a sign-in
+  -h, --help    Print this help and exit
+
+Logins and keys are stored in auth.json in the agent directory; keys in the
+environment need not be stored. HTTPS_PROXY is honoured. PI_OAUTH_URL_<PROVIDER>
+is a gateway for sign-in, PI_OAUTH_PORT_<PROVIDER> the port of its callback.
+'pi help keys' has more.
+"""
+
+
+def run_auth(arguments: Sequence[str], host: PluginHost) -> int:
+    """Run the command and return the exit code.
+
+    Raises:
+        PiError: It failed.
+    """
+    from pi_core.models.registry import ModelRegistry
+    from pi_core.plugin_api.activation import register_providers
+
+    if list(arguments[:1]) == ["list"]:
+        arguments = ["check", *arguments[1:]]
+    overview = not any(each in arguments for each in (*_ACTIONS, "-h", "--help"))
+    checks = "check" in arguments[:1]
+    try:
+        params = parse_strictly(_command(), arguments)
+        if params["help"]:
+            sys.stdout.write(_USAGE)
+            return 0
+        if not params["words"]:
+            params["words"] = ("check",)
+        action, provider = _meant(params)
+        registry = ModelRegistry(host, host.settings)
+        if provider is None or not _is_known(registry, provider):
+            register_providers(host, registry)
+        code = asyncio.run(_run(action, registry, provider, params))
+    except PiError as error:
+        if not checks:
+            raise
+        say(f"Error: {one_line(str(error))}")
+        return _INVALID
+    if not overview:
+        return code
+    say("pi auth login signs in or stores a key; pi auth --help describes all commands.")
+    return 0
+
+
+def _command() -> click.Command:
+    return click.Command(
+        "pi auth",
+        params=[
+            click.Option(["--no-browser"], is_flag=True),
+            click.Option(["--key"], is_flag=True),
+            *common_options(),
+            click.Argument(["words"], nargs=-1),
+        ],
+        add_help_option=False,
+    )
+
+
+def _meant(params: dict[str, Any]) -> tuple[str, str | None]:
+    """Return the command and the provider that the arguments name."""
+    action, *names = params["words"]
+    if action not in _ACTIONS:
+        raise UnknownName("command of pi auth", action, _ACTIONS, "pi auth --help lists them")
+    if len(names) > 1:
+        raise UserError(f"pi auth {action} takes one provider, not {len(names)}: {' '.join(names)}")
+    if action.startswith("print") and not names:
+        raise UserError(f"pi auth {action} needs a provider, as in pi auth {action} anthropic")
+    for option in ("no_browser", "key"):
+        if params[option] and action != "login":
+            raise UserError(f"--{option.replace('_', '-')} goes with pi auth login, not with {action}")
+    return action, names[0] if names else None
+
+
+def _is_known(registry: ModelRegistry, provider: str) -> bool:
+    return provider.lower() in {each.lower() for each in (*registry.logins(), *registry.get_providers())}
+
+
+async def _run(action: str, registry: ModelRegistry, provider: str | None, params: dict[str, Any]) -> int:
+    from pi_cli.terminal_ui import TerminalUI
+
+    try:
+        if action == "login":
+            from pi_core.models.sign_in import login
+
+            await login(registry, provider, key=params["key"], ui=TerminalUI(browser=not params["no_browser"]))
+            return 0
+        if action == "logout":
+            from pi_core.models.sign_in import logout
+
+            await logout(registry, provider, ui=TerminalUI())
+            return 0
+        from pi_cli.auth_check import check, print_key
+
+        if action == "check":
+            return await check(registry, provider)
+        return await print_key(registry, provider or "", bearer=action == "print-bearer-token")
+    finally:
+        for problem in (*registry.host.settings.problems, *registry.host.problems, *registry.warnings):
+            if problem != registry.auth.problem or action.startswith("print"):  # for the other commands it is the error
+                warn(problem)

@@ -1,0 +1,154 @@
+"""A run of prompts from the command line: started, sent one after another, and shut down cleanly on signals.
+
+Each front end handles events and answers itself; warnings go to stderr, each once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any, TypeGuard
+
+from pi_cli.event_rows import Notices
+from pi_cli.report import trace_line
+from pi_cli.words import one_line
+from pi_core.base.process.signals import OrderlyEnd
+from pi_core.plugin_api.context import NoUserInterface
+from pi_hookspecs import PiError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pi_cli.options import Options
+    from pi_cli.screen import Screen
+    from pi_core.conversation import AgentSession
+    from pi_hookspecs import AssistantMessage, NoticeLevel, UserInterface
+
+__all__ = ["PromptRun", "has_failed"]
+
+
+def has_failed(answer: AssistantMessage | None) -> TypeGuard[AssistantMessage]:
+    """Whether an answer ended with an error, or was aborted."""
+    return answer is not None and answer.stop_reason in ("error", "aborted")
+
+
+class PromptRun(Notices):
+    """The prompts of one process. A front end overrides ``subscribe`` and ``answered``.
+
+    Args:
+        session: Not started yet; it is shut down at the end.
+        options: The prompts, and how verbose the output is.
+        screen: stderr for warnings, and stdout.
+    """
+
+    def __init__(self, session: AgentSession, options: Options, screen: Screen) -> None:
+        super().__init__(screen, verbose=options.verbose)
+        self.session = session
+        self.options = options
+        self.command_failed = False
+
+    # For the front end
+
+    def subscribe(self) -> None:
+        """Subscribe to the session's events."""
+        raise NotImplementedError
+
+    def answered(self, answer: AssistantMessage | None) -> int | None:
+        """Handle a prompt's last answer; return an exit code to end the run."""
+        raise NotImplementedError
+
+    def finished(self) -> int:
+        """Handle the end of the last prompt; return the exit code."""
+        return int(self.command_failed)
+
+    def user_interface(self) -> tuple[UserInterface, bool]:
+        """Return the user interface for plugins, and whether there is a user."""
+        return NoUserInterface(self.notify), False
+
+    def interrupted(self) -> bool:
+        """Handle a Ctrl-C; return True if it must not end the run. Called in the signal's handler."""
+        return False
+
+    # The run
+
+    async def run(self) -> int:
+        """Start the session, send all prompts, shut the session down."""
+        session, screen = self.session, self.screen
+        session.ui, session.has_ui = self.user_interface()
+        if session.hooks.trace is not None:
+            session.hooks.trace = lambda call: screen.line(trace_line(call))
+        self.subscribe()
+        with OrderlyEnd(self.abort, self.interrupted) as end:
+            code = 1
+            try:
+                await session.start()
+                self.warn(*self.problems())
+                if self.options.verbose:
+                    self._show_what_is_used()
+                code = await self.run_prompts(end)
+            except asyncio.CancelledError:
+                if end.exit_code is None:
+                    raise PiError(session.hooks.explain_cancellation()) from None
+            finally:
+                end.cleaning_up()
+                screen.end_text()
+                await session.dispose()
+            if end.exit_code is not None:
+                screen.line("Aborted")
+                return end.exit_code
+            return code
+
+    async def run_prompts(self, end: OrderlyEnd) -> int:
+        """Send the prompts of the command line, one after another; return the exit code."""
+        session = self.session
+        for prompt in self.options.prompts:
+            answer = await session.prompt(prompt.text, images=prompt.images)
+            self.warn(*self.problems())
+            if end.exit_code is not None or self.screen.broken:
+                return 1
+            code = self.answered(answer)
+            if code is not None:
+                return code
+            if session.shutdown_requested.is_set():
+                break
+        return self.finished()
+
+    def abort(self) -> bool:
+        """Abort the run in progress; return False when there is none."""
+        if not self.session.is_streaming:
+            return False
+        self.session.request_abort("Interrupted by the user")
+        return True
+
+    # Notices
+
+    def on_extension_error(self, event: Any) -> None:
+        """Warn about a plugin that failed; a command that failed makes the exit code 1."""
+        self.command_failed = self.command_failed or event.event == "command"
+        super().on_extension_error(event)
+
+    def notify(self, message: str, level: NoticeLevel = "info") -> None:
+        """Write a notice to stderr."""
+        prefix = {"warning": "Warning: ", "error": "Error: "}.get(level, "")
+        self.screen.line("\n".join(f"{prefix}{one_line(line)}" for line in message.splitlines() if line.strip()))
+
+    def problems(self) -> Iterable[str]:
+        """All problems to report; ``warn`` writes each once."""
+        session = self.session
+        yield from session.settings.problems
+        yield from map(str, session.host.problems)
+        yield from session.models.warnings
+        yield from session.toolbox.warnings
+        yield from session.session_manager.notices
+
+    def _show_what_is_used(self) -> None:
+        session = self.session
+        model = session.model.reference if session.model is not None else "none"
+        tools = " ".join(tool.name for tool in session.agent.state.tools) or "none"
+        plugins = " ".join(f"{each.name} {each.version}" for each in session.host.records.values() if each.loads)
+        for name, value in (
+            ("model", f"{model}, thinking {session.thinking_level}"),
+            ("tools", tools),
+            ("plugins", plugins),
+            ("settings", f"{session.settings.agent_dir}"),
+        ):
+            self.screen.line(f"{name:<9} {one_line(value)}", dim=True)

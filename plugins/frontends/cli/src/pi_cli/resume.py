@@ -1,0 +1,81 @@
+"""Lets the user choose a stored session from a list: for ``--resume`` and the line mode's ``/resume``."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from typing import TYPE_CHECKING
+
+from pi_cli.words import one_line, shorten
+from pi_core.session import SessionManager
+from pi_hookspecs import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from pi_cli.options import Options
+    from pi_core.host import PluginHost
+    from pi_hookspecs import SessionInfo, UserInterface
+
+__all__ = ["ask_for_session", "choose_among"]
+
+_WIDTH = 50
+
+_PAGE = 15
+"""Sessions listed at a time: with more, the latest would scroll off the screen first."""
+
+_OLDER = "older ones"
+
+
+async def ask_for_session(
+    options: Options, host: PluginHost, cwd: Path, environ: Mapping[str, str]
+) -> SessionInfo | None:
+    """Let the user choose one of the folder's sessions; None when they want none.
+
+    Raises:
+        UserError: There is no terminal, or no session to choose from.
+    """
+    if sys.stdin is None or not sys.stdin.isatty() or sys.stderr is None or not sys.stderr.isatty():
+        raise UserError(
+            "--resume asks which session to continue, and there is no terminal to ask at."
+            " Use --continue for the last one, or --session ID; pi sessions list shows the ids"
+        )
+    stored = await asyncio.to_thread(SessionManager.list, cwd, options.session_dir, host=host, environ=environ)
+    if not stored:
+        raise UserError(f"No session is stored for {str(cwd)!r}. Omit --resume to begin one")
+    return await choose_among(_user_interface(), stored)
+
+
+async def choose_among(ui: UserInterface, sessions: Sequence[SessionInfo]) -> SessionInfo | None:
+    """Show the sessions, the latest first, children under their parents, and return the chosen one."""
+    from pi_core.session.nesting import nested
+
+    labels: dict[str, SessionInfo] = {}
+    for each, depth in nested(sessions, sessions):
+        label = _label(each, depth)
+        labels[label if label not in labels else f"{label}, {each.id}"] = each
+    rest = [*labels]
+    while True:
+        page, rest = rest[:_PAGE], rest[_PAGE:]
+        chosen = await ui.select("Which session?", [*page, _OLDER] if rest else page)
+        if chosen is None or chosen in labels:
+            return labels[chosen] if chosen is not None else None
+
+
+def _label(session: SessionInfo, depth: int) -> str:
+    when = session.modified.astimezone().strftime("%Y-%m-%d %H:%M")
+    title = shorten(one_line(session.name or session.first_message), _WIDTH)
+    branch = f"{'   ' * (depth - 1)}└─ " if depth else ""
+    return f"{branch}{title} ({session.message_count} messages, {when})"
+
+
+def _user_interface() -> UserInterface:
+    """Return the line mode's user interface, which reads no input ahead and needs a terminal."""
+    if sys.stdout.isatty():
+        from pi_cli.line.dialogs import LineUI
+
+        return LineUI()
+    from pi_cli.terminal_ui import TerminalUI
+
+    return TerminalUI()

@@ -1,0 +1,200 @@
+"""A session for one front end: selects the model and the stored session, then runs the front end."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+from attrs import evolve
+
+from pi_cli.leftovers import LastMoment
+from pi_cli.report import say, trace_line, warn
+from pi_hookspecs import PiError, UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from pi_cli.model_choice import ModelChoice
+    from pi_cli.options import Options
+    from pi_core.conversation import AgentSession
+    from pi_core.hooks.reports import HookTrace
+    from pi_core.host import PluginHost
+    from pi_core.models.registry import ModelRegistry
+    from pi_core.session import SessionManager
+    from pi_hookspecs import Mode
+
+__all__ = ["run_mode"]
+
+
+def run_mode(modes: Iterator[Mode], options: Options, host: PluginHost, cwd: Path, environ: Mapping[str, str]) -> int:
+    """Run the first of these front ends that can be prepared, on a new event loop, and return the exit code.
+
+    Raises:
+        PiError: The session cannot run: no model, no such session, an unusable file.
+    """
+    last_moment = LastMoment()
+    try:
+        return asyncio.run(_run(modes, options, host, cwd, environ, last_moment))
+    except (PiError, KeyboardInterrupt):
+        raise
+    except BaseException as error:
+        if last_moment.stopped_by is not None:
+            error.add_note(f"plugin {last_moment.stopped_by!r} stopped it")
+        elif last_moment.session is not None and last_moment.session.hooks.last_hook is not None:
+            error.add_note(f"the last hook that ran: {last_moment.session.hooks.last_hook}")
+        raise
+    finally:
+        last_moment.is_over()
+
+
+async def _run(  # noqa: PLR0917 - the state collected so far
+    modes: Iterator[Mode],
+    options: Options,
+    host: PluginHost,
+    cwd: Path,
+    environ: Mapping[str, str],
+    last_moment: LastMoment,
+) -> int:
+    """Create a session and pass it to the front end, which starts it and shuts it down."""
+    from pi_cli.preparing import prepared, start_facts
+
+    last_moment.watch_loop(_report_loop_error)
+    threading.excepthook = _report_thread_error
+    models: ModelRegistry | None = None
+    try:
+        first = next(modes)
+        if options.resume and not first.asks_for_session:  # asked now: the front end may take the terminal over
+            options = await _choose_session(options, host, cwd, environ)
+        with prepared(chain((first,), modes), start_facts(options, host, cwd, environ)) as mode:
+            if options.resume and options.session is None and not mode.asks_for_session:
+                options = await _choose_session(options, host, cwd, environ)
+            from pi_core.models.registry import ModelRegistry
+
+            models = ModelRegistry(host, host.settings, environ)
+            last_moment.session = await _create(mode, options, models, cwd, environ)
+            return await _drive(mode, last_moment.session, options, last_moment)
+    except _NoSessionWanted:
+        return 0
+    except PiError:
+        if last_moment.session is None:  # what is missing may belong to a plugin that failed to load
+            for problem in (*host.settings.problems, *host.problems, *(models.warnings if models is not None else ())):
+                warn(problem)
+        raise
+
+
+class _NoSessionWanted(Exception):
+    """The user has dismissed the question which session to continue."""
+
+
+async def _choose_session(options: Options, host: PluginHost, cwd: Path, environ: Mapping[str, str]) -> Options:
+    """Ask which session to continue, and return the options with it."""
+    from pi_cli.resume import ask_for_session
+
+    chosen = await ask_for_session(options, host, cwd, environ)
+    if chosen is None:
+        raise _NoSessionWanted
+    return evolve(options, session=chosen.path)
+
+
+async def _create(
+    mode: Mode, options: Options, models: ModelRegistry, cwd: Path, environ: Mapping[str, str]
+) -> AgentSession:
+    """Return the session of a front end, not started."""
+    from pi_cli.prompt_options import resource_loader
+    from pi_cli.session_choice import choose_session
+    from pi_core.conversation.toolbox import with_servers
+    from pi_core.create import create_agent_session
+    from pi_core.host.extras import missing_extras
+
+    host = models.host
+    manager = choose_session(options, host, cwd, environ)
+    notice = host.settings.trust_of(manager.cwd).notice
+    if notice is not None:
+        warn(notice)
+    for message, remedy in missing_extras(host, manager.cwd):
+        warn(f"{message}; {remedy}")
+    choice = await _choose_model(options, models, manager)
+    for warning in choice.warnings:
+        warn(warning)
+    session = create_agent_session(
+        cwd=manager.cwd,
+        session_manager=manager,
+        model=choice.model,
+        thinking_level=choice.thinking_level,
+        model_registry=models,
+        tools=with_servers(options.tools),
+        exclude_tools=options.exclude_tools,
+        resource_loader=resource_loader(options.prompt_options, environ),
+        settings=host.settings,
+        host=host,
+        mode=mode.name,
+        flags=options.flags,
+        environ=environ,
+        trace=_trace if environ.get("PI_TRACE_HOOKS") not in (None, "", "0") else None,
+    )
+    if choice.scope:
+        from pi_core.conversation.model_selection import ScopedModel
+
+        session.set_scoped_models([ScopedModel(each.model, each.thinking_level) for each in choice.scope])
+    return session
+
+
+async def _drive(mode: Mode, session: AgentSession, options: Options, last_moment: LastMoment) -> int:
+    import gc
+
+    from pi_cli.hook_calls import remember_calls
+    from pi_cli.known_flags import remember
+
+    if not session.session_manager.is_persisted:  # the others keep their bills themselves
+        from pi_core.conversation.bill import Bill, keep_bill
+
+        keep_bill(session, Bill(session))
+    if options.watch:
+        session.watch_extensions()
+    gc.freeze()
+    gc.enable()
+    code = 1
+    try:
+        code = await mode.run(session, options)
+    finally:
+        last_moment.begins(code)
+    remember_calls(session.host, session.hooks.counters())
+    remember(session.host, session.parts.activations.flags)
+    return code
+
+
+async def _choose_model(options: Options, models: ModelRegistry, session: SessionManager) -> ModelChoice:
+    """Select a model, including one of a provider that a plugin adds in ``activate``."""
+    from pi_cli.model_choice import choose_model
+    from pi_core.plugin_api.activation import register_providers
+
+    try:
+        return await choose_model(options, models, session)
+    except UserError:
+        if not register_providers(models.host, models):
+            raise
+        return await choose_model(options, models, session)
+
+
+def _trace(call: HookTrace) -> None:
+    say(trace_line(call))
+
+
+def _report_loop_error(_loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Report an error that no task awaits, in one line where asyncio would print a traceback."""
+    from pi_core.host.guarded import error_line
+
+    error = context.get("exception")
+    warn(context["message"] if error is None else f"{context['message']}: {error_line(error)}")
+
+
+def _report_thread_error(failed: threading.ExceptHookArgs) -> None:
+    """Report an error that ended a thread, as ``_report_loop_error`` does."""
+    from pi_core.host.guarded import error_line
+
+    name = failed.thread.name if failed.thread is not None else "unknown"
+    if failed.exc_value is not None:
+        warn(f"Thread {name!r} failed: {error_line(failed.exc_value)}")

@@ -1,0 +1,241 @@
+"""Dialogs for commands that run before there is a front end: questions on stderr, answers from stdin, line by line.
+
+A thread reads the lines, so that a login can receive the browser's callback while it waits for a pasted code. The
+thread is a daemon and reads the descriptor itself, so that it does not block the exit.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import threading
+from typing import TYPE_CHECKING, Any
+
+from pi_cli.report import say
+from pi_cli.words import one_line
+from pi_core.base.terminal_text import clean_text
+from pi_terminal_kit.browser import has_browser, open_page
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine, Sequence
+
+    from pi_hookspecs import AbortSignal, FormField, NoticeLevel, WidgetPlacement
+
+__all__ = ["TerminalUI"]
+
+_TRIES = 3
+
+_SHOWN = 60
+"""Characters of an answer that are echoed in errors; a key may have been pasted at the wrong question."""
+
+
+class TerminalUI:
+    """Implements ``UserInterface``, and ``open_url`` where a browser can be opened.
+
+    Where stdin is not a terminal its lines are the answers, and dialogs after its end are dismissed.
+
+    Args:
+        browser: Whether pages may be opened.
+
+    Attributes:
+        interactive: Whether stdin is a terminal.
+        open_url: Opens a page; missing where there is no browser.
+    """
+
+    def __init__(self, *, browser: bool = False) -> None:
+        self.interactive = sys.stdin is not None and sys.stdin.isatty()
+        self._lines: _Lines | None = None
+        self._question = ""
+        """Text of the line that waits for an answer."""
+        self._browser = browser
+
+    def __getattr__(self, name: str) -> Any:
+        """Return ``open_url`` where a browser can be opened; this is checked at first use."""
+        if name == "open_url" and self._browser and has_browser():
+            return open_page
+        raise AttributeError(name)
+
+    async def select(
+        self,
+        title: str,
+        options: Sequence[str],
+        *,
+        signal: AbortSignal | None = None,
+        timeout: float | None = None,  # noqa: ASYNC109 - the protocol's
+        default: str | None = None,
+    ) -> str | None:
+        """Let the user choose by number or name; Enter alone chooses the default, else none."""
+        say(one_line(title))
+        for number, option in enumerate(options, 1):
+            say(f"  {number:>2} {one_line(option)}")
+        for _ in range(_TRIES):
+            answer = await self.input("Number or name", signal=signal, timeout=timeout)
+            if not answer:
+                return None if answer is None else default
+            numbered = [option for number, option in enumerate(options, 1) if str(number) == answer.lstrip("0")]
+            named = numbered or [option for option in options if option.lower() == answer.lower()]
+            named = named or [option for option in options if option.lower().startswith(answer.lower())]
+            if len(named) == 1:
+                return named[0]
+            among = ", ".join(map(one_line, named))
+            unknown = f"{one_line(answer)[:_SHOWN]!r} is none of them; Enter alone chooses {default or 'none'}."
+            say(f"Which of {among}?" if named else unknown)
+        return None
+
+    async def form(self, fields: Sequence[FormField], **how: Any) -> dict[str, Any] | None:
+        """Ask the fields one after the other; Enter alone keeps the default of a field, or leaves it out."""
+        from pi_core.plugin_api.forms import ask_fields
+
+        return await ask_fields(self, fields, select=self.select, **how)
+
+    async def confirm(
+        self,
+        title: str,
+        message: str = "",
+        *,
+        signal: AbortSignal | None = None,
+        timeout: float | None = None,  # noqa: ASYNC109 - the protocol's
+    ) -> bool:
+        """Ask yes or no; any other answer is no."""
+        if message:
+            say(*clean_text(message).split("\n"))
+        answer = await self.input(f"{title} [y/N]", signal=signal, timeout=timeout)
+        return (answer or "").lower() in ("y", "yes")
+
+    async def input(
+        self,
+        title: str,
+        placeholder: str | None = None,
+        *,
+        signal: AbortSignal | None = None,
+        timeout: float | None = None,  # noqa: ASYNC109 - the protocol's
+    ) -> str | None:
+        """Ask for a line, stripped; None at the end of stdin."""
+        question = f"{one_line(title)}{f' ({one_line(placeholder)})' if placeholder else ''}: "
+        line: str | None = None
+        reading = asyncio.ensure_future(self._answer(question))
+        forget = signal.on_abort(reading.cancel) if signal is not None else None
+        try:
+            done, _ = await asyncio.wait([reading], timeout=timeout)
+            line = reading.result() if done and not reading.cancelled() else None
+        finally:
+            reading.cancel()
+            await asyncio.wait([reading])  # the next dialog finds the terminal as it was
+            if forget is not None:
+                forget()
+        return line.strip() if line is not None else None
+
+    async def editor(self, title: str, prefill: str = "") -> str | None:
+        """Return None: there is no editor on a line."""
+        return None
+
+    def notify(self, message: str, level: NoticeLevel = "info") -> None:
+        """Write a notice to stderr; an open question is printed again below it."""
+        behind = [""] if self._question and self.interactive else []
+        say(*behind, *self.notice(message, level).split("\n"))
+        if self._question:
+            self._prompt(self._question)
+
+    def notice(self, message: str, level: NoticeLevel) -> str:
+        """Return a formatted notice."""
+        prefix = "" if level == "info" else f"{level.capitalize()}: "
+        return f"{prefix}{clean_text(message)}"
+
+    def set_status(self, key: str, text: str | None = None) -> None:
+        """Do nothing: there is no place for a status."""
+
+    def set_widget(
+        self, key: str, lines: Sequence[str] | None = None, *, placement: WidgetPlacement | None = None
+    ) -> None:
+        """Do nothing: there is no place for persistent lines."""
+
+    def set_editor_text(self, text: str) -> None:
+        """Do nothing: there is no editor on a line."""
+
+    def set_title(self, title: str) -> None:
+        """Do nothing: the window is the shell's."""
+
+    def secret(self, prompt: str) -> str | None:
+        """Ask for a line without echo; None where there is none. Blocks the event loop."""
+        try:
+            if not self.interactive:
+                return sys.stdin.readline() if sys.stdin is not None else None
+            from getpass import getpass
+
+            return getpass(prompt, stream=sys.stderr)
+        except (EOFError, OSError, UnicodeDecodeError):
+            say("")  # the next output must not follow an unanswered question on its line
+            return None
+        except KeyboardInterrupt:
+            say("")
+            raise
+
+    async def ask_secret(self, question: str) -> str | None:
+        """Ask for a line without echo, as ``secret`` does."""
+        return self.secret(question)
+
+    def _answer(self, question: str) -> Coroutine[Any, Any, str | None]:
+        """Print the question now, and return an awaitable of the answer; None where there is none."""
+        if self._lines is None:
+            self._lines = _Lines()
+        self._question = question
+        self._prompt(question)
+        return self._next_line(self._lines)
+
+    async def _next_line(self, lines: _Lines) -> str | None:
+        line: str | None = None
+        try:
+            line = await lines.next()
+        finally:
+            self._question = ""
+            if line is None and self.interactive:
+                say("")  # the next output must not follow an unanswered question on its line
+        return line
+
+    def _prompt(self, text: str) -> None:
+        if not self.interactive or sys.stderr is None:
+            return
+        try:
+            sys.stderr.write(text)
+            sys.stderr.flush()
+        except (OSError, ValueError):
+            return
+
+
+class _Lines:
+    """The lines of stdin, read ahead by a thread."""
+
+    def __init__(self) -> None:
+        self._queue: asyncio.Queue[str | None] = asyncio.Queue()
+        self._loop = asyncio.get_running_loop()
+        self._over = False
+        threading.Thread(target=self._read, daemon=True).start()
+
+    async def next(self) -> str | None:
+        """Return the next line, None at the end."""
+        if self._over:
+            return None
+        line = await self._queue.get()
+        self._over = line is None
+        return line
+
+    def _read(self) -> None:
+        held = b""
+        try:
+            descriptor = sys.stdin.fileno()
+            while chunk := os.read(descriptor, 4096):
+                *lines, held = (held + chunk).split(b"\n")
+                for line in lines:
+                    self._put(line.decode(errors="replace"))
+        except (OSError, ValueError, AttributeError):  # stdin is closed, or was never there
+            held = b""
+        if held:
+            self._put(held.decode(errors="replace"))
+        self._put(None)
+
+    def _put(self, line: str | None) -> None:
+        try:
+            self._loop.call_soon_threadsafe(self._queue.put_nowait, line)
+        except RuntimeError:  # the loop has ended; no dialog is waiting any more
+            return

@@ -1,0 +1,130 @@
+"""Fetches npm packages: only the files of the tarball, without scripts and dependencies."""
+
+from __future__ import annotations
+
+import base64
+import json
+import shutil
+import tarfile
+from hashlib import sha512
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from pi_core.host.installers import find_program, run_program
+from pi_hookspecs import UserError
+from pi_packages.trees import MAX_BYTES, MAX_FILES, check_links, draft_of, folder_for, integrity_key, tree_hash
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pi_packages.change import Context
+    from pi_packages.sources import Source
+
+__all__ = ["fetch_npm"]
+
+_SHORT_WAITS = ("--fetch-retry-mintimeout=200", "--fetch-retry-maxtimeout=1000")
+"""Milliseconds between tries. npm waits up to a minute before it tries once more, also for a file with a wrong hash."""
+
+
+def fetch_npm(source: Source, context: Context, known: Mapping[str, Any] | None) -> tuple[Path, dict[str, Any]]:
+    """Return the folder with the files of a package, and its version, integrity and hash.
+
+    Args:
+        source: The package.
+        context: The environment, and the setting ``npmCommand``.
+        known: The installed or locked state, whose ``version`` and ``integrity`` are used again.
+
+    Raises:
+        UserError: It cannot be fetched, or its files differ from the locked ones.
+    """
+    version = str((known or {}).get("version") or "")
+    integrity = str((known or {}).get("integrity") or "")
+    folder = folder_for(context.agent_dir, source.identity, integrity_key(integrity)) if integrity else None
+    if folder is None or not folder.is_dir():
+        with TemporaryDirectory(prefix="npm-", dir=_work(context)) as name:
+            tarball = _tarball(source, context, Path(name), version)
+            found = _integrity(tarball)
+            if integrity not in ("", found):
+                raise UserError(f"{source.text} {version} has content other than that which was locked")
+            integrity = found
+            folder = folder_for(context.agent_dir, source.identity, integrity_key(integrity))
+            if not folder.is_dir():
+                _unpack(tarball, folder, source.text)
+    package = _package(folder)
+    tree = tree_hash(folder)
+    if known is not None and known.get("tree") not in (None, tree):
+        raise UserError(f"the files of {source.text} in {folder} were changed. Remove that folder, and run pi sync")
+    return folder, {"version": str(package.get("version") or version), "integrity": integrity, "tree": tree}
+
+
+def _work(context: Context) -> Path:
+    work = context.agent_dir / "packages" / "work"
+    work.mkdir(parents=True, exist_ok=True)
+    return work
+
+
+def _integrity(file: Path) -> str:
+    return f"sha512-{base64.b64encode(sha512(file.read_bytes()).digest()).decode()}"
+
+
+def _tarball(source: Source, context: Context, folder: Path, version: str) -> Path:
+    if source.location.startswith("/") or Path(source.location).is_absolute():
+        return Path(source.location)
+    if context.options.offline:
+        raise UserError(f"{source.text} was never fetched, and nothing may be fetched now (--offline)")
+    words = context.settings.get_str_list("npmCommand")
+    npm = find_program("npm", context.environ)
+    command = words or ([npm] if npm is not None else [])
+    if not command:
+        raise UserError(f"{source.text} needs npm, which is not installed. Install Node.js, or set npmCommand")
+    context.say(f"Fetching {source.text}")
+    wanted = f"{source.location}@{version or source.reference or 'latest'}"
+    pack = ["pack", wanted, "--ignore-scripts", "--json", "--pack-destination", str(folder)]
+    done = run_program([*command, *pack, *_SHORT_WAITS], folder, context.environ)
+    if "EINTEGRITY" in done.errors:
+        raise UserError(
+            f"{source.text} was refused: the file that the registry sent is not the one whose hash it states. Try again"
+            " later, or ask the publisher"
+        )
+    if done.code != 0:
+        raise UserError(f"{source.text} cannot be fetched: {done.last_lines()}")
+    found = sorted(folder.glob("*.tgz"))
+    if not found:
+        raise UserError(f"{source.text} cannot be fetched: {command[0]} has left no tarball")
+    return found[0]
+
+
+def _unpack(tarball: Path, folder: Path, name: str) -> None:
+    """Unpack a tarball whose files are in one folder.
+
+    Raises:
+        UserError: It is not a tarball, is too large, or contains paths outside its folder.
+    """
+    try:
+        with tarfile.open(tarball, "r:gz") as archive:
+            size = count = 0
+            for member in archive:
+                size, count = size + member.size, count + 1
+                if count > MAX_FILES or size > MAX_BYTES:
+                    raise UserError(f"{name} has more than {MAX_FILES} files or {MAX_BYTES} bytes")
+        with TemporaryDirectory(prefix="tar-", dir=tarball.parent) as name_of_folder:
+            unpacked = Path(name_of_folder)
+            with tarfile.open(tarball, "r:gz") as archive:
+                archive.extractall(unpacked, filter="data")
+            tops = [each for each in unpacked.iterdir() if each.is_dir()]
+            top = tops[0] if len(tops) == 1 else unpacked
+            check_links(top, name)
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            with draft_of(folder) as draft:
+                shutil.copytree(top, draft, symlinks=True, dirs_exist_ok=True)
+    except (tarfile.TarError, EOFError, OSError) as error:
+        raise UserError(f"{name} cannot be unpacked: {error}") from error
+
+
+def _package(folder: Path) -> dict[str, Any]:
+    try:
+        found = json.loads((folder / "package.json").read_text(encoding="utf-8-sig"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}

@@ -1,0 +1,66 @@
+"""Runs ``--mode rpc``: its streams, its signals, and its warnings on stderr."""
+
+from __future__ import annotations
+
+import errno
+import sys
+from typing import TYPE_CHECKING, Any
+
+from pi_client.lines import LineReader
+from pi_core.base.process.signals import OrderlyEnd
+from pi_core.base.process.streams import own_streams
+from pi_core.plugin_api.clean_lines import CleanLines
+from pi_rpc.outbox import Outbox
+from pi_rpc.server import Server
+from pi_rpc_kit.ui import RpcUI
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pi_core.conversation import AgentSession
+
+__all__ = ["run_rpc"]
+
+
+async def run_rpc(session: AgentSession, options: Any) -> int:
+    """Serve the session on stdin and stdout; returns the exit code.
+
+    Raises:
+        BrokenPipeError: The client no longer reads.
+        OSError: Output cannot be written, for example because the disk is full.
+        PiError: The session could not start.
+    """
+    if options.prompts:
+        _warn("messages on the command line are not said in RPC mode; send the command prompt")
+
+    def stop() -> bool:
+        server.end(signals.exit_code or 0)
+        return True
+
+    with own_streams() as (stdin, stdout):
+        outbox = Outbox(stdout, lambda: server.end(0), CleanLines.asked_for(session))
+        session.ui, session.has_ui = RpcUI(outbox), True
+        server = Server(session, outbox, session.ui)
+        server.reader = LineReader(stdin, server.on_lines, server.on_end_of_input)
+        with OrderlyEnd(stop) as signals:
+            for problem in _problems(session):
+                _warn(problem)
+            server.reader.start()
+            code = await server.serve()
+    if outbox.failure is not None:
+        hung_up = isinstance(outbox.failure, ConnectionError) or outbox.failure.errno == errno.EIO  # EIO: a terminal
+        raise BrokenPipeError if hung_up else outbox.failure
+    return code
+
+
+def _problems(session: AgentSession) -> Iterator[str]:
+    yield from session.settings.problems
+    yield from map(str, session.host.problems)
+    yield from session.models.warnings
+    yield from session.toolbox.warnings
+    yield from session.session_manager.notices
+
+
+def _warn(problem: str) -> None:
+    if sys.stderr is not None:
+        print(f"Warning: {' '.join(problem.split())}", file=sys.stderr, flush=True)  # noqa: T201 - for people; stdout is the protocol's

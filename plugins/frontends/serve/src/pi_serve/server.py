@@ -1,0 +1,167 @@
+"""A session and its clients: each event goes to all, dialogs to those that control, and no client ends the session."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from pi_core.plugin_api.fan_out import FanOutUI
+from pi_core.wire import dumps
+from pi_hookspecs import UserError
+from pi_serve.client import Client
+from pi_serve.feed import Feed
+from pi_serve.hello import parse_hello
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Iterable
+
+    from pi_core.conversation import AgentSession
+    from pi_hookspecs import AbortSignal
+    from pi_serve.client import Link
+
+__all__ = ["SessionServer"]
+
+_HELLO_SECONDS = 10.0
+"""Seconds to wait for the first line before a silent connection is closed."""
+
+_MAX_CLIENTS = 100
+
+_BURST = 16
+"""Events of a run after which the server writes lines and reads commands, even during a very fast answer."""
+
+_LAST_SECONDS = 2.0
+
+
+class SessionServer:
+    """Serves a session to all clients that connect.
+
+    Args:
+        session: The session, not started yet; it is shut down at the end.
+    """
+
+    def __init__(self, session: AgentSession) -> None:
+        self._session = session
+        self._clients: dict[Client, asyncio.Task[None]] = {}
+        self._connections = 0
+        self._leaving: set[asyncio.Task[None]] = set()
+        self._ended: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        self._feed = Feed(session)
+        self._events = 0
+        self.ui = FanOutUI(lambda problem: session.report_plugin_error("(client)", "dialog", problem))
+
+    def end(self, exit_code: int) -> None:
+        """Ask the server to end."""
+        if not self._ended.done():
+            self._ended.set_result(exit_code)
+
+    async def serve(self) -> int:
+        """Serve until a signal or a plugin ends the server; return the exit code.
+
+        Raises:
+            PiError: The session could not start.
+        """
+        self._session.subscribe(self._on_event)
+        shutdown = asyncio.create_task(self._until_shutdown())
+        try:
+            await self._session.start()
+            return await self._ended
+        finally:
+            await self._stop(shutdown)
+
+    async def _until_shutdown(self) -> None:
+        await self._session.until_shutdown()
+        self.end(0)
+
+    # Clients
+
+    async def handle_connection(self, link: Link, lines: AsyncIterator[bytes | None]) -> None:
+        """Serve a connection until its last line."""
+        self._connections += 1
+        try:
+            if self._connections > _MAX_CLIENTS:
+                raise UserError(f"{_MAX_CLIENTS} clients are connected already. Close one of them")  # noqa: TRY301
+            client = await self._accept_hello(link, lines)
+        except (UserError, TimeoutError, StopAsyncIteration) as error:
+            late = f"No hello came within {_HELLO_SECONDS:.0f} seconds"
+            why = str(error) if isinstance(error, UserError) else late
+            link.write(dumps({"type": "error", "error": why}))
+            link.end(why)
+            self._connections -= 1
+            return
+        try:
+            async for line in lines:
+                await client.take(line)
+        finally:
+            self._connections -= 1
+            await self._disconnected(client)
+
+    async def _accept_hello(self, link: Link, lines: AsyncIterator[bytes | None]) -> Client:
+        async with asyncio.timeout(_HELLO_SECONDS):
+            hello = parse_hello(await anext(lines))
+        client = Client(self._session, link, hello, self._ended)
+        manager = self._session.session_manager
+        answer = {
+            "type": "hello",
+            "sessionId": self._session.session_id,
+            "leaf": manager.leaf_id,
+            "role": "observe" if hello.observes else "control",
+            "cwd": str(self._session.cwd),
+        }
+        self._broadcast(self._feed.new_entries())
+        client.catch_up([dumps(answer), *self._feed.catch_up(hello.since)])
+        client.mark_sent(self._feed.last_id)
+        self._clients[client] = asyncio.create_task(client.work())
+        if client.ui is not None:
+            client.remove_ui = self.ui.add(client.ui)
+        return client
+
+    async def _disconnected(self, client: Client) -> None:
+        """Remove a client; the commands that it sent are executed, and the work that it started continues."""
+        work = self._clients.pop(client)
+        client.remove_ui()
+        self._leaving.add(work)
+        work.add_done_callback(self._leaving.discard)
+        await client.leave()
+
+    # Events
+
+    def _on_event(self, event: Any, signal: AbortSignal | None) -> Awaitable[None] | None:
+        if event.type == "session_start":
+            self._broadcast(self._feed.reset())
+        else:
+            self._broadcast(self._feed.lines_of(event))
+        if signal is None:
+            return None
+        self._events += 1
+        return asyncio.sleep(0) if self._events % _BURST == 0 else None
+
+    def _broadcast(self, lines: Iterable[bytes]) -> None:
+        for line in lines:
+            stored = line.startswith(b'{"type":"entries"')
+            for client in self._clients:
+                client.send_line(line)
+            if stored:
+                last = self._feed.last_id
+                for client in self._clients:
+                    client.mark_sent(last)
+
+    # The end
+
+    async def _stop(self, shutdown: asyncio.Task[None]) -> None:
+        self.end(0)
+        shutdown.cancel()
+        self._session.request_abort("Session ended")
+        self._session.abort_bash()
+        clients = [*self._clients]
+        for client in clients:
+            if client.ui is not None:
+                client.ui.dismiss_all()
+        await self._session.dispose()
+        for client in clients:
+            await client.stop()
+            client.disconnect("pi serve has ended")
+        works = [*self._clients.values(), *self._leaving]
+        for work in works:
+            work.cancel()
+        if works:
+            await asyncio.wait(works, timeout=_LAST_SECONDS)

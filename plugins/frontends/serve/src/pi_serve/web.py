@@ -1,0 +1,194 @@
+"""A served session in a browser: a WebSocket and a page on a local port, accessible only with the token."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from contextlib import asynccontextmanager, suppress
+from http import HTTPStatus
+from importlib.resources import files
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qs, urlsplit
+
+from pi_client import served_sessions
+from pi_client.framing import MAX_LINE
+from pi_core.plugin_api.local_web import LocalGate
+from pi_hookspecs import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    from websockets.asyncio.server import ServerConnection
+    from websockets.http11 import Request, Response
+
+    from pi_serve.server import SessionServer
+
+__all__ = ["web_server"]
+
+_HOST = "127.0.0.1"
+_REFUSED_SECONDS = 1.0
+"""Seconds before a request with a wrong token is answered."""
+
+_OPEN_SECONDS = 10.0
+"""Seconds to wait for a request before the connection is closed."""
+
+_PING_SECONDS = 20.0
+"""Seconds between pings, and the timeout of a ping: a client whose computer is unreachable is dropped."""
+
+_PAGE = {
+    "/": ("index.html", "text/html"),
+    "/icon.svg": ("icon.svg", "image/svg+xml"),
+    "/page.js": ("page.js", "text/javascript"),
+    "/page.css": ("page.css", "text/css"),
+}
+
+
+class WebLink:
+    """Sends lines as text messages of a WebSocket.
+
+    Args:
+        connection: The WebSocket connection to the client.
+    """
+
+    def __init__(self, connection: ServerConnection) -> None:
+        self._connection = connection
+        self._closing: asyncio.Task[None] | None = None
+
+    @property
+    def waiting(self) -> int:
+        """The number of bytes that the client has not received yet."""
+        return self._connection.transport.get_write_buffer_size()
+
+    def write(self, line: bytes) -> None:
+        """Send a line without waiting."""
+        from websockets.asyncio.server import broadcast
+
+        broadcast([self._connection], line, text=True)
+
+    def end(self, reason: str) -> None:
+        """Close the connection once everything is written, or after ten seconds."""
+        if self._closing is None:
+            self._closing = asyncio.create_task(self._connection.close(reason=reason[:60]))
+
+
+class _Gate:
+    """Decides how to respond to an HTTP request, before it may become a WebSocket.
+
+    Args:
+        token: The secret that a client must know.
+        agent_dir: The agent directory, in which other served sessions are listed.
+    """
+
+    def __init__(self, token: str, agent_dir: Path) -> None:
+        self._gate = LocalGate(token)
+        self._agent_dir = agent_dir
+
+    async def answer(self, connection: ServerConnection, request: Request) -> Response | None:
+        """Return the response to a request; None allows a WebSocket to be opened."""
+        headers = request.headers
+        foreign = self._gate.foreign(headers)
+        if foreign is not None:
+            return _text(connection, HTTPStatus.FORBIDDEN, foreign)
+        url = urlsplit(request.path)
+        given = parse_qs(url.query).get("token", [""])[0]
+        if not self._gate.knows(headers, given):
+            await asyncio.sleep(_REFUSED_SECONDS)
+            why = "The token is missing or wrong. Open the address that pi serve printed\n"
+            return _text(connection, HTTPStatus.UNAUTHORIZED, why)
+        if url.path == "/socket":
+            return None
+        if given:
+            return self._with_cookie(connection, request)
+        if url.path == "/sessions":
+            return _json(connection, [each.__dict__ for each in served_sessions(self._agent_dir)])
+        return _file(connection, url.path, headers.get("Host", ""))
+
+    def _with_cookie(self, connection: ServerConnection, request: Request) -> Response:
+        """Keep the token in a cookie, and take it out of the address."""
+        response = _text(connection, HTTPStatus.SEE_OTHER, "")
+        response.headers["Location"] = "/"
+        response.headers["Set-Cookie"] = self._gate.cookie(request.headers)
+        return response
+
+
+def _text(connection: ServerConnection, status: HTTPStatus, text: str, kind: str = "text/plain") -> Response:
+    response = connection.respond(status, text)
+    del response.headers["Content-Type"]
+    response.headers["Content-Type"] = f"{kind}; charset=utf-8"
+    response.headers["Cache-Control"] = "no-store"
+    response.headers["Referrer-Policy"] = "no-referrer"
+    response.headers["X-Content-Type-Options"] = "nosniff"
+    return response
+
+
+def _json(connection: ServerConnection, value: object) -> Response:
+    return _text(connection, HTTPStatus.OK, json.dumps(value), "application/json")
+
+
+def _file(connection: ServerConnection, path: str, host: str) -> Response:
+    if path not in _PAGE:
+        return _text(connection, HTTPStatus.NOT_FOUND, f"There is no {path!r}\n")
+    name, kind = _PAGE[path]
+    response = _text(connection, HTTPStatus.OK, files("pi_serve").joinpath("page", name).read_text("utf-8"), kind)
+    response.headers["Content-Security-Policy"] = (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+        f"connect-src 'self' ws://{host} wss://{host}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    )
+    return response
+
+
+@asynccontextmanager
+async def web_server(server: SessionServer, port: int, token: str, agent_dir: Path) -> AsyncIterator[str]:
+    """Serve browsers inside this context; yield the URL, without the token.
+
+    Args:
+        server: The server of the session.
+        port: The port; 0 selects any free port.
+        token: The secret that a client must know.
+        agent_dir: The agent directory, in which other served sessions are listed.
+
+    Raises:
+        UserError: The port is already in use, or may not be used.
+    """
+    from websockets.asyncio.server import serve
+
+    async def connected(connection: ServerConnection) -> None:
+        link = WebLink(connection)
+        await server.handle_connection(link, _lines(connection))
+        link.end("")
+        await connection.wait_closed()
+
+    logger = logging.getLogger("pi_serve.web")
+    logger.addHandler(logging.NullHandler())
+    logger.propagate = False  # failing clients are not worth a message, and requests contain the token
+    try:
+        listener = await serve(
+            connected,
+            _HOST,
+            port,
+            process_request=_Gate(token, agent_dir).answer,
+            compression=None,
+            max_size=MAX_LINE,
+            max_queue=4,
+            open_timeout=_OPEN_SECONDS,
+            ping_interval=_PING_SECONDS,
+            ping_timeout=_PING_SECONDS,
+            logger=logger,
+            server_header=None,
+        )
+    except OSError as error:
+        raise UserError(f"Port {port} cannot be used: {error.strerror or error}. Give another one: --port N") from error
+    async with listener:
+        yield f"http://{_HOST}:{listener.sockets[0].getsockname()[1]}/"
+
+
+async def _lines(connection: ServerConnection) -> AsyncIterator[bytes | None]:
+    from websockets.exceptions import ConnectionClosed
+
+    with suppress(ConnectionClosed):
+        while True:
+            message = await connection.recv(decode=False)
+            for line in message.splitlines() or [b""]:
+                yield line

@@ -1,0 +1,223 @@
+"""The screen's Textual driver: uses the terminal that pi has already taken over, and reads keys with pi's parser."""
+
+from __future__ import annotations
+
+import os
+import re
+import selectors
+import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, cast
+
+from textual import events
+from textual.drivers.linux_driver import LinuxDriver
+from textual.message import Message
+from textual.messages import TerminalSupportsSynchronizedOutput
+
+from pi_terminal_kit.pastes import marks_pastes
+from pi_tui.displayed import Displayed
+from pi_tui.keys.events import Focus, Key, Mouse, Paste, Reply
+from pi_tui.keys.parse import Parser
+from pi_tui.squeeze import squeezed
+
+if TYPE_CHECKING:
+    from io import TextIOWrapper
+    from typing import TextIO
+
+    from pi_tui.keys.events import Event
+    from pi_tui.screen.typed_filters import TypedFilters
+    from pi_tui.terminal import Terminal
+
+__all__ = ["ScreenDriver", "TerminalGone", "TerminalReply"]
+
+_SEQUENCE_SECONDS = 0.05
+"""Seconds without further input after which the possible beginning of a sequence counts as a key."""
+
+_SYNC_SUPPORTED = ("\x1b[?2026;1$y", "\x1b[?2026;2$y")
+
+_MOVE = re.compile(r"\x1b\[\d+;\d+H")
+
+_ALTERNATE = "\x1b[?1049h"
+
+_HARMLESS = re.compile(
+    r"(?:\x1b\[\?(?!1049)\d+[hl]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b_G[^\x1b]*\x1b\\|\x07|\x1b\[[<>][\d;]*u)*"
+)
+"""Output that changes no displayed cells: terminal modes, titles, bells, images and clipboard contents."""
+
+_BUTTONS = {"left": 1, "middle": 2, "right": 3}
+
+
+class TerminalReply(Message):
+    """A reply of the terminal to a query."""
+
+    def __init__(self, sequence: str) -> None:
+        super().__init__()
+        self.sequence = sequence
+
+
+class TerminalGone(Message):
+    """The terminal was closed."""
+
+
+class _Quiet:
+    """Output that ignores the errors of a closed terminal, which would end the writer thread and hang its callers."""
+
+    def __init__(self, file: TextIO | None) -> None:
+        self._file = file
+
+    def write(self, text: str) -> int:
+        """Write a text, ignoring errors."""
+        with suppress(OSError, ValueError):
+            if self._file is not None:
+                self._file.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        """Flush the output, ignoring errors."""
+        with suppress(OSError, ValueError):
+            if self._file is not None:
+                self._file.flush()
+
+
+class ScreenDriver(LinuxDriver):
+    """Takes over the terminal of the application, which has the attributes ``terminal`` and ``typed_filters``."""
+
+    def __init__(
+        self, app: Any, *, debug: bool = False, mouse: bool = True, size: tuple[int, int] | None = None
+    ) -> None:
+        super().__init__(app, debug=debug, mouse=mouse, size=size)
+        self._file = cast("TextIOWrapper", _Quiet(sys.__stdout__))  # stderr may be a file
+        self._terminal: Terminal = app.terminal
+        self._filters: TypedFilters = app.typed_filters
+        self._wake_read, self._wake_write = os.pipe()
+        self._early = b""
+        self._displayed = Displayed(scrolls=_can_scroll())
+
+    def write(self, data: str) -> None:
+        """Write only differences, and do not switch to the alternate screen a second time, which would clear it."""
+        if data == _ALTERNATE and self._terminal.is_taken:
+            return
+        if _MOVE.search(data):
+            width, height = self._app.size
+            data = squeezed(self._displayed.changes(data, width, height), width)
+        elif not _HARMLESS.fullmatch(data):
+            self._displayed.forget()
+        super().write(data)
+
+    def _get_terminal_size(self) -> tuple[int, int]:
+        """Return the size. It is queried after a change, when the terminal may have moved its contents."""
+        self._displayed.forget()
+        return super()._get_terminal_size()
+
+    def start_application_mode(self) -> None:
+        """Take over the screen."""
+        self._displayed.forget()
+        self._early = self._terminal.stop_early()
+        super().start_application_mode()  # type: ignore[no-untyped-call] # Textual's
+        self._terminal.is_taken = True
+        if self._terminal.shows_cursor:
+            self.write("\x1b[?25h")
+        if self._terminal.settings is not None:
+            self.attrs_before = self._terminal.settings
+
+    def suspend_application_mode(self) -> None:
+        """Return the terminal to the shell temporarily."""
+        super().suspend_application_mode()
+        self._terminal.is_taken = False
+
+    def _enable_mouse_support(self) -> None:
+        if self._mouse:  # report movements only while a button is held
+            self.write("\x1b[?1000h\x1b[?1002h\x1b[?1006h")
+            self.flush()
+
+    def _query_in_band_window_resize(self) -> None:
+        """Do nothing, since SIGWINCH reports changes of the size."""
+
+    def disable_input(self) -> None:
+        """Wake the reading thread, so that it ends."""
+        with suppress(OSError):
+            os.write(self._wake_write, b"\0")
+        super().disable_input()
+        with suppress(OSError):
+            os.read(self._wake_read, 1)
+
+    def run_input_thread(self) -> None:
+        """Read events until the input is disabled; the thread sleeps while there is no input."""
+        parser = Parser(marks_pastes=marks_pastes(os.environ.get("TERM", "")))
+        early, self._early = self._early, b""
+        self._pass_on(parser.feed(early))
+        with selectors.DefaultSelector() as selector:
+            selector.register(self.fileno, selectors.EVENT_READ)
+            selector.register(self._wake_read, selectors.EVENT_READ)
+            while not self.exit_event.is_set():
+                ready = selector.select(_SEQUENCE_SECONDS if parser.pending else None)
+                if not ready:
+                    self._pass_on(parser.flush())
+                elif any(key.fd == self.fileno for key, _ in ready):
+                    data = self._read()
+                    if not data:
+                        self.send_message(TerminalGone())
+                        return
+                    self._pass_on(parser.feed(self._filters.filtered_in_thread(data)))
+
+    def _read(self) -> bytes:
+        try:
+            return os.read(self.fileno, 65536)
+        except OSError:
+            return b""
+
+    def _pass_on(self, found: list[Event]) -> None:
+        for event in found:
+            message = _message(event)
+            if message is not None:
+                self.process_message(message)
+
+
+def _can_scroll() -> bool:
+    """Whether the terminal's description says that it can scroll a region of rows in both directions."""
+    import curses
+
+    try:
+        curses.setupterm(fd=sys.__stdout__.fileno() if sys.__stdout__ is not None else 1)
+        return all(curses.tigetstr(each) is not None for each in ("csr", "ind", "ri"))
+    except (curses.error, OSError, ValueError):
+        return False
+
+
+def _message(event: Event) -> Message | None:
+    """Return the Textual message for an event."""
+    if isinstance(event, Key):
+        return None if event.action == "release" else events.Key(event.name, event.text or None)
+    if isinstance(event, Paste):
+        return events.Paste(event.text)
+    if isinstance(event, Focus):
+        return None  # Textual would restyle every widget
+    if isinstance(event, Reply):
+        known = event.sequence in _SYNC_SUPPORTED
+        return TerminalSupportsSynchronizedOutput() if known else TerminalReply(event.sequence)
+    return _mouse(event)
+
+
+def _mouse(event: Mouse) -> Message | None:
+    kinds: dict[str, type[events.MouseEvent]] = {
+        "press": events.MouseDown,
+        "release": events.MouseUp,
+        "move": events.MouseMove,
+    }
+    wheel: dict[str, type[events.MouseEvent]] = {"up": events.MouseScrollUp, "down": events.MouseScrollDown}
+    kind = wheel.get(event.button) if event.kind == "wheel" else kinds[event.kind]
+    if kind is None:
+        return None
+    return kind(
+        None,
+        event.x,
+        event.y,
+        0,
+        0,
+        _BUTTONS.get(event.button, 0),
+        "shift" in event.held,
+        "alt" in event.held,
+        "ctrl" in event.held,
+        screen_x=event.x,
+        screen_y=event.y,
+    )

@@ -1,0 +1,121 @@
+"""Reading an answer, shared by all codecs: received events are converted as they arrive; any failure ends the answer.
+
+The reader is imported only after the request was sent: the server takes longer than the import.
+"""
+
+from __future__ import annotations
+
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from pi_hookspecs.errors import MissingKey
+from pi_provider_kit.failure import oversized_failure
+from pi_provider_kit.progress import Progress
+from pi_provider_kit.request import Timeouts
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable
+
+    from pi_hookspecs.provider import StreamOptions
+    from pi_hookspecs.stream import AssistantMessageEvent
+    from pi_provider_kit.builder import AnswerBuilder
+
+__all__ = ["AnswerReader", "read_answer"]
+
+_ANSWER_LIMIT = 64 * 1_048_576
+"""Characters of text, thinking and arguments together; no model's answer is so long, and it is kept in memory."""
+
+_DELTAS = frozenset(("text_delta", "thinking_delta", "toolcall_delta"))
+
+T = TypeVar("T")
+T_contra = TypeVar("T_contra", contravariant=True)
+
+
+class AnswerReader(Protocol[T_contra]):
+    """Converts an API's events to ours. It is independent of the transport."""
+
+    @property
+    def builder(self) -> AnswerBuilder:
+        """The message so far."""
+        ...
+
+    @property
+    def finished(self) -> bool:
+        """Whether the answer is complete."""
+        ...
+
+    def feed(self, received: T_contra, /) -> Iterable[AssistantMessageEvent]:
+        """Return the events for one received item.
+
+        Raises:
+            RequestFailed: It reports a failure, or is invalid.
+        """
+        ...
+
+    def end(self) -> Iterable[AssistantMessageEvent]:
+        """Return the remaining events at the end of the stream.
+
+        Raises:
+            RequestFailed: The answer is not complete.
+        """
+        ...
+
+
+async def read_answer(
+    received: AsyncGenerator[T],
+    reader: Callable[[], AnswerReader[T]],
+    options: StreamOptions,
+    *,
+    explain: Callable[[Exception], Exception] | None = None,
+    secrets: Callable[[], Iterable[str]] = tuple,
+) -> AsyncIterator[AssistantMessageEvent]:
+    """Yield an answer, whole or with the error that ended it: exactly one ``Done`` or ``Error`` is the last event.
+
+    It ends with an error, which keeps the content received, when there is more than 64 MB of text, or no new content
+    for ``Timeouts.progress``.
+
+    Args:
+        received: Makes the request and yields the API's events.
+        reader: Returns the reader, the same at each call (``functools.cache``). Called here with the first event, or
+            earlier, after the request was sent (``HttpRequest.on_sent``).
+        options: Those of the request.
+        explain: Adds an explanation to a failure.
+        secrets: Returns further values to redact from errors, in addition to the key and secret headers of ``options``:
+            tokens that are known only when the request is made.
+
+    Raises:
+        MissingKey: There is no key or login; this is not reported as an answer.
+    """
+    size = 0
+    try:
+        async with aclosing(received):
+            reading: AnswerReader[T] | None = None
+            async for each in received:
+                if reading is None:
+                    reading, progress = reader(), Progress(Timeouts.of(options).progress)
+                    feed = reading.feed
+                event = None
+                for event in feed(each):
+                    if event.type in _DELTAS:
+                        size += len(event.delta)  # type: ignore[union-attr] # as its type says
+                    yield event
+                if reading.finished:
+                    break
+                if event is None or size > _ANSWER_LIMIT:
+                    _check(progress, size)
+                else:  # the path of almost every event: no call, no reading of the clock
+                    progress.since = None
+        for event in reader().end():
+            yield event
+    except MissingKey:
+        raise
+    except Exception as problem:  # noqa: BLE001 - any failed request is an answer
+        failure: Any = problem if explain is None else explain(problem)
+        yield reader().builder.end_for(failure, options, secrets())
+
+
+def _check(progress: Progress, size: int) -> None:
+    """Raise for an answer that is too long, or makes no progress for too long."""
+    if size > _ANSWER_LIMIT:
+        raise oversized_failure(_ANSWER_LIMIT)
+    progress.note(advanced=False)

@@ -1,0 +1,108 @@
+"""The message builder for providers: lenient while a tool call streams, strict when it is complete."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from attrs import evolve
+
+from pi_hookspecs.content import ToolCall
+from pi_hookspecs.errors import Aborted, RequestFailed
+from pi_hookspecs.stream import MessageBuilder
+from pi_provider_kit.partial import PartialJson
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pi_hookspecs.messages import StopReason
+    from pi_hookspecs.models import Model
+    from pi_hookspecs.provider import StreamOptions
+    from pi_hookspecs.stream import Done, Error, ToolCallStart
+
+__all__ = ["REPAIR_NOTE", "AnswerBuilder"]
+
+REPAIR_NOTE = "argumentsRepair"
+"""Key of a repaired call's note: ``call.extra["argumentsRepair"]``, for the details of the tool result."""
+
+
+_SLIPS = (AttributeError, LookupError, TypeError)
+"""Python errors of unvalidated values, whose texts mean nothing to a user."""
+
+
+class AnswerBuilder(MessageBuilder):
+    """A ``MessageBuilder`` that parses partial arguments, repairs complete ones, and formats failures.
+
+    Arguments are repaired in ``done``, when it is known that the message did not stop for length; the call in the
+    final message then differs from that of its ``toolcall_end``, which had ``arguments_error``.
+    """
+
+    def __init__(self, model: Model) -> None:
+        super().__init__(model, PartialJson())
+
+    def tool_call_start(self, call_id: str, name: str) -> ToolCallStart:
+        """Open a tool call. A duplicate id is changed: results are matched to calls by id."""
+        used = {block.id for block in self._blocks if block.kind == "toolCall"}
+        own, number = call_id, 1
+        while own in used:
+            number += 1
+            own = f"{call_id.partition('|')[0]}_{number}"  # Responses: without the other call's item id
+        return super().tool_call_start(own, name)
+
+    def done(self, reason: StopReason = "stop") -> Done:
+        """End the answer successfully, see ``MessageBuilder.done``."""
+        if reason != "length":
+            for block in self._blocks:
+                call = block.finished
+                if isinstance(call, ToolCall) and call.arguments_error is not None:
+                    block.finished = _repaired(call, "".join(block.parts))
+        return super().done(reason)
+
+    def end_for(
+        self, problem: BaseException, options: StreamOptions | None = None, secrets: Iterable[str] = ()
+    ) -> Error:
+        """End the answer with an exception of ``stream_events``: an abort, or a failure with advice.
+
+        Status, request id and the server's retry delay are kept in ``message.extra["requestFailure"]``.
+
+        Args:
+            problem: The exception.
+            options: Those of the request. Their key, and secret headers of the options and the model, are
+                redacted from the message: an event of the stream or a hook's error may have repeated them.
+            secrets: Further values to redact.
+        """
+        if isinstance(problem, Aborted):
+            return self.abort()
+        text = str(problem) or type(problem).__name__
+        if isinstance(problem, RequestFailed):
+            known: dict[str, Any] = {
+                "status": problem.status,
+                "requestId": problem.request_id,
+                "retryAfterMs": problem.retry_after_ms,
+            }
+            known = {name: value for name, value in known.items() if value is not None}
+            if known:
+                self.extras["extra"] = {**self.extras.get("extra", {}), "requestFailure": known}
+            from pi_provider_kit.explain import explained
+
+            text = explained(problem, self.model, options.max_retry_delay_ms if options is not None else None)
+        elif isinstance(problem, _SLIPS):
+            text = (
+                f"The request cannot be made, or its answer not read ({type(problem).__name__}: {text}). Check what"
+                f" models.json says of {self.model.reference!r}, its compat above all; if that is right, report this."
+            )
+        if options is not None:
+            from pi_provider_kit.failure import redact, secrets_of
+
+            headers = {**(self.model.headers or {}), **(options.headers or {})}
+            text = redact(text, secrets_of(headers, options.api_key, *secrets))
+        return self.fail(text)
+
+
+def _repaired(call: ToolCall, text: str) -> ToolCall:
+    from pi_provider_kit.repair import repair_arguments  # only a broken call needs it
+
+    repair = repair_arguments(text)
+    if repair is None:
+        return call
+    arguments, note = repair
+    return evolve(call, arguments=arguments, arguments_error=None, extra={**call.extra, REPAIR_NOTE: note})

@@ -1,0 +1,150 @@
+"""Advice on a failed request for the user, in one sentence.
+
+The sentence follows the API's own message, on a line of its own. It must not contain any pattern of the retry rules
+and of overflow detection, which match on the message.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pi_hookspecs.errors import RequestFailed
+    from pi_hookspecs.models import Model
+
+__all__ = ["explain", "explained"]
+
+_BY_KIND = {
+    "redirect": "Set the base URL of provider {provider!r} to the address that answers.",
+    "unexpected": "Check the base URL of provider {provider!r}: {base_url!r}.",
+    "dns": "Check the base URL of provider {provider!r} and the network.",
+    "refused": "Start the server, or check the base URL of provider {provider!r}.",
+    "tls": "Check the base URL of provider {provider!r}; SSL_CERT_FILE names certificates to trust.",
+    "proxy": "Check HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY.",
+    "url": "Check the base URL and the key of provider {provider!r}.",
+    "connect": "Check the network and the base URL of provider {provider!r}.",
+    "timeout": "The setting httpIdleTimeoutMs says how long to wait.",
+    "stalled": "The setting httpIdleTimeoutMs says how long to wait.",
+    "stuck": "The setting httpProgressTimeoutMs says how long to wait.",
+    "oversized": "Check what answers at {base_url!r}, or choose another model with --model.",
+    "dropped": "Send the prompt again; if that does not help, check what stands between pi and {base_url!r}.",
+    "filtered": "Rephrase the request, or choose another model with --model.",
+    "incomplete": "The answer is not complete: send the prompt again, or choose another model with --model.",
+}
+
+_BY_STATUS = {
+    401: "The key for provider {provider!r} was not accepted: check it, or log in again.",
+    402: "The account at provider {provider!r} has to be topped up; or choose another model with --model.",
+    403: "The key for provider {provider!r} may not use model {model!r}: choose another with --model, or another key.",
+    404: "Provider {provider!r} has no model {model!r} at {base_url!r}: check both, --list-models shows what is known.",
+    407: "The proxy wants a user and a password: set HTTP_PROXY and HTTPS_PROXY to http://USER:PASSWORD@HOST:PORT.",
+    408: "Try again.",
+    413: "Compact the conversation, or send fewer or smaller images.",
+    429: "{wait}, or choose another model with --model.",
+}
+
+_REFUSED = "Provider {provider!r} does not take the request as it is: mend what it names, or choose another --model."
+
+_TOO_MUCH = "Compact the conversation, or choose a model that takes more with --model."
+
+_NO_PATH = "Provider {provider!r} has no model {model!r} at {base_url!r}: servers of this API are often at .../v1."
+"""For a base URL without a path."""
+
+_TROUBLE = "The provider has trouble: {wait_lower}, or choose another model with --model."
+
+_VERSIONED = ("openai-completions", "openai-responses")
+
+_AGAIN = "Send the prompt again, or choose another model with --model."
+
+_PAGE = "Check the base URL of provider {provider!r}, {base_url!r}, and what stands between pi and it."
+"""For an HTML page in place of the API's error: from a wrong address or a firewall."""
+
+_SIZE = r"(?i)\btokens?\b|context|too (?:long|large|big|many)|\bexceed"
+"""Error texts of most hosts for a request that is too large."""
+
+_MONEY = r"(?i)insufficient_quota|billing|credit balance|insufficient (?:balance|credits|funds)"
+_KEY = r"(?i)\bapi[ _-]?key\b|authenticat"
+"""Error texts that hosts send with varying status: Anthropic and Google 400, OpenAI 429, some 200."""
+
+
+def explain(failure: RequestFailed, model: Model, longest_wait_ms: int | None = None) -> str:
+    """Return advice on the failure; "" where its message is enough (an error of ours, without a status).
+
+    An attribute ``advice`` of the failure takes precedence over its status.
+
+    Args:
+        failure: The failure.
+        model: The model of the request.
+        longest_wait_ms: Longest retry delay that pi accepts from the server (``StreamOptions.max_retry_delay_ms``);
+            None or 0 is no limit.
+    """
+    own: str = getattr(failure, "advice", "")
+    if own:
+        return own
+    from pi_provider_kit.failure import without_secrets
+
+    template = _template(failure, model)
+    wait = _wait(failure.retry_after_ms, longest_wait_ms)
+    return template.format(
+        provider=model.provider,
+        model=model.id,
+        base_url=without_secrets(model.base_url),
+        wait=wait,
+        wait_lower=wait[0].lower() + wait[1:],
+    )
+
+
+def _template(failure: RequestFailed, model: Model) -> str:
+    kind, status = getattr(failure, "kind", "status"), _meant(failure)
+    if kind in _BY_KIND:
+        return _BY_KIND[kind]
+    if status in (401, 403, 404, 405) and _is_page(failure):
+        return _PAGE
+    if status in _BY_STATUS:
+        may_lack_path = status == 404 and model.api in _VERSIONED and _is_bare(model.base_url)  # noqa: PLR2004 - RFC 9110
+        return _NO_PATH if may_lack_path else _BY_STATUS[status]
+    if status >= 400:  # noqa: PLR2004 - RFC 9110, 15.5 and 15.6
+        refused = _TOO_MUCH if re.search(_SIZE, str(failure)) else _REFUSED
+        return _TROUBLE if status >= 500 else refused  # noqa: PLR2004 - as above
+    return _AGAIN if kind == "event" else ""
+
+
+def _is_bare(base_url: str) -> bool:
+    """Whether an address is that of a host, without a path."""
+    from urllib.parse import urlsplit
+
+    try:
+        return urlsplit(base_url).path in ("", "/")
+    except ValueError:
+        return False
+
+
+def _is_page(failure: RequestFailed) -> bool:
+    from pi_provider_kit.failure import PAGE_NOTE
+
+    return getattr(failure, "body", "").endswith(PAGE_NOTE)
+
+
+def _meant(failure: RequestFailed) -> int:
+    """Return the status that fits the error text; several hosts send 200, 400 or 429 for everything."""
+    status = failure.status or 0
+    if status in (200, 400, 403, 429) and failure.retry_after_ms is None and re.search(_MONEY, str(failure)):
+        return 402
+    return 401 if status in (200, 400) and re.search(_KEY, str(failure)) else status
+
+
+def explained(failure: RequestFailed, model: Model, longest_wait_ms: int | None = None) -> str:
+    """Return the failure's own text on one line, which programs parse, and the advice of ``explain`` on the next."""
+    text = " ".join(str(failure).splitlines())
+    advice = explain(failure, model, longest_wait_ms)
+    return f"{text}\n{advice}" if advice else text
+
+
+def _wait(retry_after_ms: int | None, longest_ms: int | None) -> str:
+    if not retry_after_ms:
+        return "Wait a moment"
+    seconds = -(-retry_after_ms // 1000)
+    if longest_ms and retry_after_ms > longest_ms:  # pi does not wait so long automatically
+        return f"Wait {seconds} s, which is longer than retry.provider.maxRetryDelayMs lets pi wait by itself"
+    return f"Wait {seconds} s"

@@ -1,0 +1,275 @@
+"""The contract of conversations: images, earlier answers of this and other models, and broken messages."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+import pytest
+from attrs import evolve
+
+from pi_core import wire
+from pi_hookspecs import (
+    AssistantMessage,
+    ImageContent,
+    Message,
+    TextContent,
+    ToolCall,
+    ToolResultMessage,
+    UserMessage,
+)
+from pi_testing.contract_case import Calls, Says, Thinks, needs
+from pi_testing.contract_foreign import FOREIGN
+from pi_testing.contract_listen import asking, everything_in, listen
+from pi_testing.stand_ins import make_tool
+
+if TYPE_CHECKING:
+    from pi_testing.contract_case import ProviderCase
+
+__all__ = ["HistoryContract"]
+
+PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII="
+TOOLS = (make_tool("read"), make_tool("write"))
+SIGNATURE = "c2lnbmVkLWJ5LXRoaXMtbW9kZWw"
+NEXT = UserMessage(content="And now?", timestamp=9)
+
+
+class HistoryContract:
+    """What the provider sends of a conversation."""
+
+    # Images
+
+    @needs("images", "requests")
+    async def test_images_of_the_user_are_sent(self, case: ProviderCase) -> None:
+        case.text("A pixel.")
+        content = (TextContent("What is this?"), ImageContent(PIXEL, "image/png"))
+        reply = await listen(case, asking(UserMessage(content=content, timestamp=1)))
+
+        assert reply.done.text == "A pixel."
+        _appear_in_order(case, "What is this?", PIXEL)
+
+    @needs("images", "requests")
+    async def test_an_image_alone_is_sent(self, case: ProviderCase) -> None:
+        case.text("A pixel.")
+        await listen(case, asking(UserMessage(content=(ImageContent(PIXEL, "image/png"),), timestamp=1)))
+
+        _appear_in_order(case, PIXEL)
+
+    @needs("images", "requests", "tools")
+    @pytest.mark.parametrize("is_error", [False, True])
+    @pytest.mark.parametrize("text", ["", "Here it is."])
+    async def test_images_of_a_result_are_sent(self, case: ProviderCase, text: str, *, is_error: bool) -> None:
+        result = _result("call_1", text, ImageContent(PIXEL, "image/png"), is_error=is_error)
+        case.text("A pixel.")
+        reply = await listen(case, asking(_user("Look."), _called(case, "call_1"), result, tools=TOOLS))
+
+        assert reply.done.text == "A pixel."
+        _appear_in_order(case, "Look.", text, PIXEL)
+
+    @needs("images", "requests", "tools")
+    async def test_a_model_without_vision_gets_a_note_for_each_image(self, case: ProviderCase) -> None:
+        blind = evolve(case.model, input=("text",))
+        image = ImageContent(PIXEL, "image/png")
+        question = UserMessage(content=(TextContent("Look."), image), timestamp=1)
+        case.text("I cannot see.")
+        messages = (question, _called(case, "call_1"), _result("call_1", "", image))
+        await listen(case, asking(*messages, tools=TOOLS), model=blind)
+
+        assert PIXEL not in everything_in(case.sent())
+        assert everything_in(case.sent()).count("image omitted: model does not support images") == 2  # noqa: PLR2004
+
+    # Its own answers
+
+    @needs("requests", "replay", "thinking", "tools")
+    @pytest.mark.parametrize("stored", [False, True], ids=["kept", "stored"])
+    async def test_its_own_answers_go_back_whole(self, case: ProviderCase, *, stored: bool) -> None:
+        history: list[Message] = [_user("Look at a and b.")]
+        for turn in ("first", "second"):
+            answer = await _answer(case, history, turn)
+            turn_messages: list[Message] = [answer]
+            for number, call in enumerate(answer.tool_calls):
+                turn_messages.append(_result(call.id, f"Result {number} of {turn}.", tool_name=call.name))
+            history += map(_stored, turn_messages) if stored else turn_messages
+        case.text("Both are empty.")
+        reply = await listen(case, asking(*history, NEXT, tools=TOOLS), reasoning="medium")
+
+        assert reply.done.text == "Both are empty."
+        for turn in ("first", "second"):
+            _appear_in_order(case, f"Thought of {turn}.")
+            _appear_in_order(case, f"Text of {turn}.", f"{turn}/a", f"{turn}/b",
+                             f"Result 0 of {turn}.", f"Result 1 of {turn}.")  # fmt: skip
+        _appear_in_order(case, "Look at a and b.", "Text of first.", "Text of second.", "And now?")
+
+    @needs("requests", "replay", "thinking", "tools")
+    async def test_another_model_does_not_get_its_signatures(self, case: ProviderCase) -> None:
+        history: list[Message] = [_user("Look.")]
+        answer = await _answer(case, history, "first")
+        results = [_result(call.id, "Done.", tool_name=call.name) for call in answer.tool_calls]
+        case.text("Hello")
+        other = evolve(case.model, id=f"{case.model.id}-other")
+        reply = await listen(case, asking(*history, answer, *results, NEXT, tools=TOOLS), model=other)
+
+        assert reply.done.text == "Hello"
+        assert SIGNATURE not in everything_in(case.sent())
+        _appear_in_order(case, "Text of first.", "first/a", "Done.", "And now?")
+
+    @needs("requests", "replay")
+    @pytest.mark.parametrize("blocks", [(), (Says(("",)),)], ids=["nothing", "empty text"])
+    async def test_an_empty_answer_can_be_talked_about(self, case: ProviderCase, blocks: tuple[Says, ...]) -> None:
+        case.answers(*blocks)
+        answer = (await listen(case)).message
+        case.text("Hello")
+        reply = await listen(case, asking(_user("One"), answer, NEXT))
+
+        assert reply.done.text == "Hello"
+        _appear_in_order(case, "One", "And now?")
+
+    # Those of others
+
+    @needs("requests", "replay", "tools")
+    @pytest.mark.parametrize("reasoning", [None, "medium"])
+    @pytest.mark.parametrize("api", FOREIGN)
+    async def test_answers_of_every_other_provider_are_understood(
+        self, case: ProviderCase, api: str, reasoning: str | None
+    ) -> None:
+        foreign = FOREIGN[api]
+        case.text("Hello")
+        history = (_user("Look."), *foreign.turn(1), _user("Again."), *foreign.turn(2), NEXT)
+        reply = await listen(case, asking(*history, tools=TOOLS), reasoning=reasoning)
+
+        assert reply.done.text == "Hello"
+        for turn in (1, 2):
+            _appear_in_order(case, f"Looking {turn}.", f"{api}-{turn}", f"Result of read {turn}.",
+                             f"Result of write {turn}.")  # fmt: skip
+        _appear_in_order(case, "Look.", "Result of write 1.", "Again.", "Looking 2.", "And now?")
+        assert [secret for secret in foreign.secrets if secret in everything_in(case.sent())] == []
+
+    @needs("requests", "replay", "tools")
+    async def test_a_conversation_with_all_of_them_is_understood(self, case: ProviderCase) -> None:
+        turns = [message for number, each in enumerate(FOREIGN.values()) for message in each.turn(number)]
+        case.text("Hello")
+        reply = await listen(case, asking(_user("Look."), *turns, NEXT, tools=TOOLS))
+
+        assert reply.done.text == "Hello"
+        _appear_in_order(case, *(f"Result of write {number}." for number in range(len(FOREIGN))))
+
+    # What is broken
+
+    @needs("requests", "replay", "tools")
+    @pytest.mark.parametrize("reason", ["error", "aborted"])
+    async def test_answers_that_failed_are_left_out(self, case: ProviderCase, reason: Any) -> None:
+        failed = evolve(_called(case, "call_1", "Half a"), stop_reason=reason, error_message="It broke.")
+        case.text("Hello")
+        messages = (_user("One"), failed, _result("call_1", "Never asked for."), NEXT)
+        reply = await listen(case, asking(*messages, tools=TOOLS))
+
+        assert reply.done.text == "Hello"
+        sent = everything_in(case.sent())
+        assert [text for text in ("Half a", "Never asked for.", "It broke.") if text in sent] == []
+
+    @needs("requests", "replay", "tools")
+    @pytest.mark.parametrize("after", [(), (NEXT,)], ids=["at the end", "before the user"])
+    async def test_a_call_without_a_result_gets_one(self, case: ProviderCase, after: tuple[Message, ...]) -> None:
+        case.text("Hello")
+        reply = await listen(case, asking(_user("One"), _called(case, "call_1"), *after, tools=TOOLS))
+
+        assert reply.done.text == "Hello"
+        assert "No result provided" in everything_in(case.sent())
+
+    @needs("requests", "replay", "tools")
+    async def test_a_result_without_a_call_is_left_out(self, case: ProviderCase) -> None:
+        case.text("Hello")
+        reply = await listen(case, asking(_user("One"), _result("call_9", "Of nothing."), NEXT, tools=TOOLS))
+
+        assert reply.done.text == "Hello"
+        assert "Of nothing." not in everything_in(case.sent())
+
+    @needs("requests", "replay", "tools")
+    @pytest.mark.parametrize("text", ["", " \n"])
+    async def test_an_empty_result_is_one(self, case: ProviderCase, text: str) -> None:
+        case.text("Hello")
+        messages = (_user("One"), _called(case, "call_1"), _result("call_1", text))
+        reply = await listen(case, asking(*messages, tools=TOOLS))
+
+        assert reply.done.text == "Hello"
+
+    @needs("requests", "replay")
+    @pytest.mark.parametrize("empty", ["", " ", ()])
+    async def test_empty_messages_of_the_user_are_skipped(self, case: ProviderCase, empty: Any) -> None:
+        case.text("Hello")
+        reply = await listen(case, asking(_user("One"), UserMessage(content=empty, timestamp=2), NEXT))
+
+        assert reply.done.text == "Hello"
+
+    @needs("requests", "replay", "tools")
+    async def test_halves_of_characters_are_never_sent(self, case: ProviderCase) -> None:
+        half = "\ud83d"
+        answer = _called(case, "call_1", f"Text{half}.", path=f"a{half}", **{f"key{half}": 1})
+        case.text("Hello")
+        context = asking(
+            *(_user(f"One{half}"), answer, _result("call_1", f"Result{half}."), NEXT),
+            system_prompt=f"Prompt{half}.",
+            tools=TOOLS,
+        )
+        reply = await listen(case, context)
+
+        assert reply.done.text == "Hello"
+        everything_in(case.sent()).encode()
+        _appear_in_order(case, "One", "Text.", "Result.")
+        assert "Prompt." in everything_in(case.sent())
+
+    @needs("tools")
+    async def test_the_conversation_itself_is_not_changed(self, case: ProviderCase) -> None:
+        image = ImageContent(PIXEL, "image/png")
+        messages = (_user("One\ud83d"), _called(case, "call_1", path="a"), _result("call_1", "x", image), NEXT)
+        context = asking(*messages, tools=TOOLS)
+        before = repr(context.messages)
+        case.text("Hello")
+        await listen(case, context)
+
+        assert repr(context.messages) == before
+
+
+async def _answer(case: ProviderCase, history: list[Message], turn: str) -> AssistantMessage:
+    """Return what the case's model answers: thinking, text and two calls."""
+    calls = [Calls(f"call_{turn}_{name}", "read", {"path": f"{turn}/{name}"}) for name in ("a", "b")]
+    case.answers(Thinks((f"Thought of {turn}.",), SIGNATURE), Says((f"Text of {turn}.",)), *calls)
+    return (await listen(case, asking(*history, tools=TOOLS), reasoning="medium")).done
+
+
+def _stored(message: Message) -> Message:
+    """Return the message as a session file gives it back."""
+    return cast("Message", wire.message_from_wire(wire.to_wire(message)))
+
+
+def _user(text: str) -> UserMessage:
+    return UserMessage(content=text, timestamp=1)
+
+
+def _called(case: ProviderCase, call_id: str, text: str = "I look.", /, **arguments: Any) -> AssistantMessage:
+    model = case.model
+    call = ToolCall(call_id, "read", arguments)
+    return AssistantMessage(
+        content=(TextContent(text), call),
+        api=model.api,
+        provider=model.provider,
+        model=model.id,
+        stop_reason="toolUse",
+        timestamp=2,
+    )
+
+
+def _result(
+    call_id: str, text: str, *more: ImageContent, tool_name: str = "read", is_error: bool = False
+) -> ToolResultMessage:
+    content: tuple[TextContent | ImageContent, ...] = (*([TextContent(text)] if text else []), *more)
+    return ToolResultMessage(tool_call_id=call_id, tool_name=tool_name, content=content, is_error=is_error, timestamp=3)
+
+
+def _appear_in_order(case: ProviderCase, *texts: str) -> None:
+    """Check that the texts are in the latest request, one behind the other."""
+    sent = everything_in(case.sent())
+    at = 0
+    for text in texts:
+        found = sent.find(text, at)
+        assert found >= 0, f"{text!r} was not sent, or not behind what came before it: {sent[:2000]}"
+        at = found

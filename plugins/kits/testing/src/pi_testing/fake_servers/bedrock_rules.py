@@ -1,0 +1,139 @@
+"""What ConverseStream refuses, as far as a conversation of pi could run into it; the words are close to its own."""
+
+from __future__ import annotations
+
+import binascii
+import json
+import re
+from base64 import b64decode
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from pi_testing.fake_servers.claude_schemas import schema_complaints
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["bedrock_complaint"]
+
+_CALL_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+_MOST_POINTS = 4
+_SMALLEST_BUDGET = 1024
+_FORMATS = ("png", "jpeg", "gif", "webp")
+_BLOCKS = ("text", "image", "toolUse", "toolResult", "reasoningContent", "cachePoint")
+
+
+def bedrock_complaint(body: dict[str, Any]) -> str | None:
+    """Return what ConverseStream would say of a body that it refuses, None for a good one."""
+    return next(_complaints(body), None)
+
+
+def _complaints(body: dict[str, Any]) -> Iterator[str]:
+    messages = body.get("messages", [])
+    if not messages or messages[0]["role"] != "user":
+        yield "A conversation must start with a user message. Try again with one that starts with a user message."
+        return
+    if any(one["role"] == other["role"] for one, other in pairwise(messages)):
+        yield "A conversation must alternate between user and assistant roles. Make sure the conversation alternates."
+    points = str(body).count("'cachePoint': ")
+    if points > _MOST_POINTS:
+        yield f"A maximum of 4 cache points may be provided. Found {points}."
+    if any(not block.get("text", "x").strip() for block in body.get("system", ())):
+        yield "The text field in the ContentBlock object at system is blank."
+    yield from _tool_complaints(body)
+    yield from _thinking_complaints(body)
+    yield from _output_complaints(body.get("outputConfig", {}).get("textFormat"))
+    for number, message in enumerate(messages):
+        yield from _content_complaints(f"messages.{number}.content", message["content"])
+    yield from _pair_complaints(messages)
+
+
+def _tool_complaints(body: dict[str, Any]) -> Iterator[str]:
+    config = body.get("toolConfig")
+    used = any("toolUse" in block for message in body["messages"] for block in message["content"])
+    if used and config is None:
+        yield "The toolConfig field must be defined when using toolUse and toolResult content blocks."
+    specs = [tool["toolSpec"] for tool in (config or {}).get("tools", ()) if "toolSpec" in tool]
+    if config is not None and not specs:
+        yield "toolConfig.tools: Member must have length greater than or equal to 1"
+    names = [spec["name"] for spec in specs]
+    if len(set(names)) < len(names):
+        yield f"The tool names {names} are not unique."
+    if any(not _CALL_ID.fullmatch(name) for name in names):
+        yield "toolSpec.name: Member must satisfy regular expression pattern: [a-zA-Z0-9_-]+"
+    if any(not spec["description"] or spec["inputSchema"]["json"].get("type") != "object" for spec in specs):
+        yield "The value at toolConfig.tools.0.toolSpec is invalid."
+
+
+def _output_complaints(text_format: dict[str, Any] | None) -> Iterator[str]:
+    if text_format is None:
+        return
+    if text_format.get("type") != "json_schema":
+        yield "outputConfig.textFormat.type: Member must satisfy enum value set: [json_schema]"
+        return
+    schema = text_format.get("structure", {}).get("jsonSchema", {}).get("schema")
+    if not isinstance(schema, str):
+        yield "outputConfig.textFormat.structure.jsonSchema.schema: Member must be a string"
+        return
+    yield from schema_complaints("outputConfig.textFormat.structure.jsonSchema.schema", json.loads(schema))
+
+
+def _thinking_complaints(body: dict[str, Any]) -> Iterator[str]:
+    limits = body.get("inferenceConfig", {})
+    thinking = body.get("additionalModelRequestFields", {}).get("thinking", {"type": "disabled"})
+    if thinking["type"] == "enabled":
+        if thinking["budget_tokens"] < _SMALLEST_BUDGET:
+            yield "thinking.enabled.budget_tokens: Input should be greater than or equal to 1024"
+        if thinking["budget_tokens"] >= limits["maxTokens"]:
+            yield "`max_tokens` must be greater than `thinking.budget_tokens`."
+    if thinking["type"] != "disabled":
+        if limits.get("temperature", 1) != 1:
+            yield "`temperature` may only be set to 1 when thinking is enabled."
+        if body.get("toolConfig", {}).get("toolChoice", {}).keys() & {"any", "tool"}:
+            yield "Thinking may not be enabled when tool_choice forces tool use."
+
+
+def _content_complaints(where: str, blocks: list[dict[str, Any]]) -> Iterator[str]:
+    if not blocks:
+        yield f"The content field in the Message object at {where} is empty."
+    for block in blocks:
+        if len(block) != 1 or not block.keys() & set(_BLOCKS):
+            yield f"{where}: a content block has one of its members, not {sorted(block)}"
+        elif "text" in block and not block["text"].strip():
+            yield f"The text field in the ContentBlock object at {where} is blank. Add text to the text field."
+        elif "image" in block:
+            yield from _image_complaints(where, block["image"])
+        elif "toolUse" in block and not _CALL_ID.fullmatch(block["toolUse"]["toolUseId"]):
+            yield f"{where}.toolUse.toolUseId: Member must satisfy regular expression pattern: [a-zA-Z0-9_-]+"
+        elif "toolResult" in block:
+            yield from _content_complaints(f"{where}.toolResult.content", block["toolResult"]["content"])
+
+
+def _image_complaints(where: str, image: dict[str, Any]) -> Iterator[str]:
+    if image["format"] not in _FORMATS:
+        yield f"{where}.image.format: Member must satisfy enum value set: [gif, jpeg, png, webp]"
+    try:
+        if not b64decode(image["source"]["bytes"], validate=True):
+            yield f"{where}.image.source.bytes: Member must have length greater than or equal to 1"
+    except binascii.Error:
+        yield f"{where}.image.source.bytes: is not base64"
+
+
+def _pair_complaints(messages: list[dict[str, Any]]) -> Iterator[str]:
+    """Compare each answer's calls with the results of the next message."""
+    calls: list[str] = []
+    for number, message in enumerate(messages):
+        blocks = message["content"]
+        results = [block["toolResult"]["toolUseId"] for block in blocks if "toolResult" in block]
+        where = f"messages.{number}.content"
+        if set(calls) - set(results):
+            yield f"Expected toolResult blocks at {where} for the following Ids: {', '.join(calls)}"
+        if set(results) - set(calls):
+            yield f"The number of toolResult blocks at {where} exceeds the number of toolUse blocks of previous turn."
+        if len(set(results)) < len(results):
+            yield f"The toolResult blocks at {where} contain duplicate Ids"
+        calls = [block["toolUse"]["toolUseId"] for block in blocks if "toolUse" in block]
+        if len(set(calls)) < len(calls):
+            yield f"The toolUse blocks at {where} contain duplicate Ids"
+    if calls:
+        yield f"Expected toolResult blocks for the following Ids: {', '.join(calls)}"

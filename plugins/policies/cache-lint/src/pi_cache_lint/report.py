@@ -1,0 +1,63 @@
+"""What a session's entries say about the cache: hit rate, breaks, money lost."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pi_cache_lint.first import ENTRY
+from pi_hookspecs import AssistantMessage, CustomEntry, MessageEntry
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from pi_hookspecs import PiContext, SessionEntry
+
+__all__ = ["lines_of", "show_report", "summary_of"]
+
+_NAMES = ("request", "kind", "link", "plugin", "hook", "dollars")
+
+
+def summary_of(entries: Iterable[SessionEntry]) -> dict[str, Any]:
+    """Return ``hitRate`` (0 to 1), ``dollarsLost`` and ``breaks`` of a session, as ``pi cache --json`` prints them."""
+    read = sent = 0
+    breaks: list[dict[str, Any]] = []
+    for each in entries:
+        if isinstance(each, MessageEntry) and isinstance(each.message, AssistantMessage):
+            usage = each.message.usage
+            read += usage.cache_read
+            sent += usage.input + usage.cache_read + usage.cache_write
+        elif isinstance(each, CustomEntry) and each.custom_type == ENTRY and isinstance(each.data, dict):
+            found = each.data.get("break")
+            if isinstance(found, dict):
+                breaks.append({name: found.get(name) for name in _NAMES})
+    lost = sum((float(each["dollars"] or 0) for each in breaks), 0.0)
+    return {"hitRate": round(read / sent, 4) if sent else 0.0, "dollarsLost": round(lost, 6), "breaks": breaks}
+
+
+def lines_of(summary: Mapping[str, Any]) -> Sequence[str]:
+    """Return a readable summary: one line in total, one for each break, one for each plugin that cost money."""
+    breaks = summary["breaks"]
+    number = f"{len(breaks)} break{'' if len(breaks) == 1 else 's'}"
+    lines = [
+        f"{summary['hitRate']:.0%} of the input was read from the cache; {number}, ${summary['dollarsLost']:.4f} lost"
+    ]
+    lines += [
+        f"{each['kind']:<9}  ${each['dollars'] or 0:.4f}  {each['link']}  {_by(each)}  request {each['request']}"
+        for each in breaks
+    ]
+    lost: dict[str, float] = {}
+    for each in breaks:
+        if each["plugin"] and each["kind"] == "avoidable":
+            lost[each["plugin"]] = lost.get(each["plugin"], 0.0) + (each["dollars"] or 0)
+    lines += [f"{plugin} lost ${dollars:.4f}" for plugin, dollars in sorted(lost.items()) if dollars]
+    return lines
+
+
+def _by(found: Mapping[str, Any]) -> str:
+    plugin, hook = found["plugin"] or "pi", found["hook"]
+    return f"{plugin} ({hook})" if hook else "-"
+
+
+def show_report(_args: str, ctx: PiContext) -> None:
+    """Show the report of this session."""
+    ctx.ui.notify("\n".join(lines_of(summary_of(ctx.session.entries()))))

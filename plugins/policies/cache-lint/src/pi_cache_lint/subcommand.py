@@ -1,0 +1,56 @@
+"""``pi cache SESSION``: what broke the cache in a stored session."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pi_cache_lint.report import lines_of, summary_of
+from pi_core import clean_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pi_core import PluginHost
+    from pi_hookspecs import SessionEntry
+
+__all__ = ["run_subcommand"]
+
+_USAGE = """Usage: pi cache SESSION [--json]
+
+Show what broke the provider's prompt cache in a stored session: how much of
+the input was read from the cache, each break with plugin and hook, and what
+it cost. SESSION is a file, an id, or the beginning of an id.
+"""
+
+
+def run_subcommand(arguments: list[str], host: PluginHost) -> int:
+    """Run ``pi cache`` and return the exit code.
+
+    Raises:
+        UserError: There is no such session, or it cannot be read.
+    """
+    if not arguments or {"-h", "--help"} & {*arguments}:
+        (sys.stdout if arguments else sys.stderr).write(_USAGE)
+        return 0 if arguments else 2
+    as_json = "--json" in arguments
+    match [each for each in arguments if each != "--json"]:
+        case [session] if not session.startswith("-"):
+            summary = summary_of(asyncio.run(_entries(session, host)))
+        case _:
+            sys.stderr.write(f"Unknown arguments: {' '.join(arguments)}\n\n{_USAGE}")
+            return 2
+    sys.stdout.write(json.dumps(summary, indent=2) if as_json else clean_text("\n".join(lines_of(summary))))
+    sys.stdout.write("\n")
+    return 0
+
+
+async def _entries(session: str, host: PluginHost) -> Sequence[SessionEntry]:
+    from pi_core.plugin_api.stored_sessions import StoredSessions
+    from pi_core.session.stores import resolve_store
+
+    opened = await StoredSessions(lambda: resolve_store(host=host), Path.cwd()).open(session)
+    return opened.entries()

@@ -1,0 +1,87 @@
+"""Allows, asks about or refuses calls, with reasons."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pi_guardrails.findings import Finding, worst
+from pi_guardrails.policy import Policy, how_to_allow
+from pi_hookspecs import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pi_hookspecs import PiContext
+
+__all__ = ["findings_of", "refusal", "until_mended"]
+
+_WRITERS = frozenset({"write", "edit"})
+_LONGEST_SHOWN = 2000
+
+
+async def refusal(tool: str, arguments: Mapping[str, Any], ctx: PiContext) -> str | None:
+    """Return why a call is refused, in words for the model or the user; None if it is allowed.
+
+    A call that needs the user's consent asks for it; without a user interface it is refused.
+    """
+    try:
+        policy = Policy.of(ctx)
+    except UserError as error:
+        return until_mended("every call", error)
+    gravest = worst(policy.settle(findings_of(tool, arguments, policy), tool))
+    if gravest is None:
+        return None
+    if gravest.verdict == "ask" and ctx.has_ui:
+        if await ctx.ui.confirm(f"Let {tool} do this?", _question(tool, arguments, gravest), signal=ctx.signal):
+            return None
+        return _explained(gravest, tool, "the user was asked and said no")
+    return _explained(gravest, tool, "there is no user to ask" if gravest.verdict == "ask" else "never allowed")
+
+
+def until_mended(what: str, error: UserError) -> str:
+    """Return the refusal of every call while the guard's settings are invalid."""
+    return f"Guardrails refuse {what} until the settings are fixed: {error}. Edit the file (see pi help guardrails)."
+
+
+def findings_of(tool: str, arguments: Mapping[str, Any], policy: Policy) -> list[Finding]:
+    """Return the findings about a call, before the user's rules."""
+    findings = [Finding("allow", "known", "nothing speaks against it")]
+    command, path = arguments.get("command"), arguments.get("path")
+    if tool == "bash" and isinstance(command, str):
+        from pi_guardrails.judge import judge_command  # the parser comes with the first command
+
+        findings += judge_command(command, policy.places)
+    if isinstance(path, str):
+        findings.append(_file(tool, path, policy))
+    return findings
+
+
+def _file(tool: str, given: str, policy: Policy) -> Finding:
+    places = policy.places
+    path = given.removeprefix("@").removeprefix("file://")
+    if path == "~" or path.startswith("~/"):
+        path = places.home + path[1:]
+    real = places.meanings(path)[1]
+    if tool in _WRITERS:
+        if (pattern := places.protection(path)) is not None:
+            rule = "runs-later" if places.runs_later(pattern) else "protected-path"
+            return Finding("ask", rule, f"{given!r} is protected by the pattern {pattern!r}", path=real)
+        if (folder := places.system(path)) is not None:
+            return Finding("ask", "system-path", f"it writes {given!r}, in {folder}", path=real)
+        if places.is_outside(path):
+            return Finding("ask", "outside", f"it writes {given!r}, outside the working directory", path=real)
+    return Finding("allow", "known", "nothing speaks against it", path=real)
+
+
+def _question(tool: str, arguments: Mapping[str, Any], finding: Finding) -> str:
+    what = str(arguments.get("command" if tool == "bash" else "path", ""))
+    excerpt = what if len(what) <= _LONGEST_SHOWN else f"{what[:_LONGEST_SHOWN]} ... ({len(what)} characters)"
+    return f"{excerpt}\n\n{finding.rule}: {finding.why}.\nTo allow it for good: {how_to_allow(finding, tool)}."
+
+
+def _explained(finding: Finding, tool: str, decision: str) -> str:
+    return (
+        f"Guardrails refused this call ({finding.rule}): {finding.why}; {decision}."
+        " Do not try to reach the same in another way. If it is needed, ask the user, who can allow it with"
+        f" {how_to_allow(finding, tool)}."
+    )

@@ -1,0 +1,69 @@
+"""pi itself: a nested pi has its own guard or none, and its commands can change the settings of this guard."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pi_guardrails.call import Call, Judgement
+
+__all__ = ["pi"]
+
+_READS = frozenset(
+    {
+        "completion",
+        "config get",
+        "config list",
+        "config schema",
+        "doctor",
+        "hooks",
+        "info",
+        "list",
+        "models list",
+        "plugins",
+        "prompt show",
+        "resources",
+        "search",
+        "sessions fsck",
+        "sessions list",
+        "sessions path",
+        "trust --list",
+    }
+)
+"""Read-only subcommands."""
+
+_ABOUT = frozenset({"--version", "-v", "--help", "-h", "--list-models"})
+_HARMLESS = frozenset({"--json", "--all", "--time", "--tokens", "--plain", "--offline", "-h", "--help"})
+_CHANGES = {
+    "auth": "it changes or prints the keys of the user",
+    "config": "it changes the settings, this guard's among them",
+    "hooks": "it runs hooks of plugins",
+    "install": "it brings code into pi that has not been looked at",
+    "models": "it downloads or deletes the files of models",
+    "plugin": "it writes a plugin",
+    "plugins": "it loads a plugin",
+    "remove": "it takes plugins out of pi, which may be this guard",
+    "sessions": "it writes session files",
+    "sync": "it brings code into pi that has not been looked at",
+    "uninstall": "it takes plugins out of pi, which may be this guard",
+    "update": "it brings code into pi that has not been looked at",
+    "trust": "it decides whether files of a folder may run code in pi",
+}
+
+
+def pi(call: Call) -> Iterator[Judgement]:
+    """Yield findings about a call of pi."""
+    texts = call.texts
+    first = texts[0] if texts else ""
+    if first in _ABOUT and all(text in _HARMLESS or not text.startswith("-") for text in texts[1:]):
+        return
+    is_known = all(word.known for word in call.arguments)
+    options = [text for text in texts[1:] if text.startswith("-") and text != "--list"]
+    reads = first in _READS or " ".join(texts[:2]) in _READS
+    if is_known and reads and "fire" not in texts[1:2] and set(options) <= _HARMLESS:
+        return
+    if is_known and first in _CHANGES and {"-h", "--help"} & set(texts[1:]):
+        return
+    yield "ask", "guard-off", _CHANGES.get(first, "it starts pi inside pi, where another guard is on duty, or none")

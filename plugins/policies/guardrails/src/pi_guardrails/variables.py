@@ -1,0 +1,136 @@
+"""Environment variables that change what a command does."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pi_guardrails.paths import Places
+    from pi_guardrails.script import Command
+    from pi_guardrails.words import Word
+
+__all__ = ["ASSIGNMENT", "effect_of", "filled_by_builtins"]
+
+Effect: TypeAlias = Literal["command", "code"]
+
+ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)(?:\[[^]]*\])?\+?=(.*)", re.ASCII | re.DOTALL)
+
+_COMMANDS = frozenset(
+    "PAGER GIT_PAGER MANPAGER SYSTEMD_PAGER AWS_PAGER GH_PAGER DELTA_PAGER BAT_PAGER EDITOR VISUAL GIT_EDITOR "
+    "GIT_SEQUENCE_EDITOR SVN_EDITOR HGEDITOR FCEDIT SUDO_EDITOR BROWSER GIT_SSH GIT_SSH_COMMAND GIT_EXTERNAL_DIFF "
+    "GIT_ASKPASS SSH_ASKPASS SUDO_ASKPASS GIT_PROXY_COMMAND LESSOPEN LESSCLOSE RSYNC_RSH CVS_RSH SVN_SSH HGMERGE "
+    "PROMPT_COMMAND RUSTC RUSTC_WRAPPER RUSTC_WORKSPACE_WRAPPER RUSTDOC CC CXX CPP AR LD NM RANLIB FC F77 SHELL "
+    "TERMINAL FZF_DEFAULT_COMMAND FZF_CTRL_T_COMMAND FZF_ALT_C_COMMAND KUBE_EDITOR KUBECTL_EXTERNAL_DIFF PSQL_EDITOR "
+    "PSQL_PAGER MYSQL_PAGER JJ_EDITOR JJ_PAGER GH_EDITOR GH_BROWSER BUNDLER_EDITOR CMAKE_C_COMPILER_LAUNCHER "
+    "CMAKE_CXX_COMPILER_LAUNCHER CMAKE_CUDA_COMPILER_LAUNCHER HOMEBREW_EDITOR SYSTEMD_EDITOR LESSEDIT LYEDITOR TEXEDIT "
+    "CVSEDITOR P4EDITOR P4DIFF P4MERGE MAILER NPM_CONFIG_EDITOR npm_config_editor BATPIPE DIFFPROG".split()
+)
+"""Variables whose value is executed."""
+
+_A_FILE = "^(?!/dev/null$)"
+
+_CODE = {
+    "BASH_ENV|ENV|PS[0-4]|SHELLOPTS|BASHOPTS|BASH_CMDS|BASH_ALIASES|ZDOTDIR|INPUTRC|CDPATH": ".",
+    "LD_PRELOAD|LD_AUDIT|LD_LIBRARY_PATH|DYLD_INSERT_LIBRARIES|DYLD_LIBRARY_PATH|GCONV_PATH|OPENSSL_CONF": ".",
+    "GIT_CONFIG_.*|GIT_EXEC_PATH|GIT_TEMPLATE_DIR|GIT_ALLOW_PROTOCOL": r"(?!/dev/null$|[01]$|true$)",
+    "GIT_DIR|GIT_WORK_TREE": r"^(?!\.git$|\.$)",
+    "PI_.*DIR|PI_DISABLE_.*": ".",
+    "HOME|XDG_CONFIG_HOME|XDG_CONFIG_DIRS": ".",
+    "LESS": r"\+|k",
+    "LESSKEY.*|VIMINIT|EXINIT|MYVIMRC": ".",
+    "PERL5OPT|PERL5DB|RUBYOPT|PYTHONSTARTUP|PYTHONHOME|PYTHONUSERBASE|PYTHONBREAKPOINT|LUA_INIT.*|PHPRC": ".",
+    "NODE_OPTIONS": "(^|\\s)(-r|--require|--import|--(experimental-)?loader|--eval|-e)",
+    "MAKEFLAGS|GNUMAKEFLAGS|MFLAGS": "eval|SHELL|-f",
+    "MAKEFILES|CMAKE_TOOLCHAIN_FILE|CMAKE_PROJECT_TOP_LEVEL_INCLUDES|CARGO_HOME|NIX_PATH|BUNDLE_GEMFILE|GEM_HOME": ".",
+    "PSQLRC|RIPGREP_CONFIG_PATH|BAT_CONFIG_(PATH|DIR)|FZF_DEFAULT_OPTS_FILE|SCREENRC|GNUPGHOME|ACKRC": _A_FILE,
+    "ANSIBLE_CONFIG|TF_CLI_CONFIG_FILE|YARN_RC_FILENAME|COMPOSER_HOME|PGSERVICEFILE|PGSYSCONFDIR|BOTO_CONFIG": _A_FILE,
+    "KUBECONFIG": r"^(?!(~|\$HOME|/home/[^/]+|/root|/Users/[^/]+)/\.kube/|/dev/null$|/etc/(rancher|kubernetes)/)",
+    "AWS_CONFIG_FILE|AWS_SHARED_CREDENTIALS_FILE": r"^(?!(~|\$HOME|/(home|Users)/[^/]+|/root)/\.aws/|/dev/null$)",
+    "DOCKER_HOST|CONTAINER_HOST|BUILDKIT_HOST": r"^(?!unix:///(var/)?run/)",
+    "DOCKER_CONFIG|DOCKER_CONTEXT": r"^(?!default$|(~|\$HOME|/home/[^/]+)/\.docker)",
+    "PYTEST_ADDOPTS": r"(^|\s)(-p\s*(?!no:)\w|-c\b|-o\b|--override-ini|--rootdir|--confcutdir|--import-mode|--pdbcls)",
+    "PYTEST_PLUGINS|COVERAGE_PROCESS_START|COVERAGE_RCFILE|PYTHONPLATLIBDIR|JUPYTER_CONFIG_(DIR|PATH)": ".",
+    "FZF_DEFAULT_OPTS": "--(bind|preview|listen)|execute|become",
+    "GOPROXY|GONOSUMDB|GONOSUMCHECK|GOINSECURE|GOTOOLDIR|GOENV": r"^(?!https://proxy\.golang\.org|direct$|off$)",
+    "NODE_TLS_REJECT_UNAUTHORIZED|PYTHONHTTPSVERIFY": "^0",
+    "GIT_SSL_NO_VERIFY": ".",
+    "JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|JDK_JAVA_OPTIONS|MAVEN_OPTS|GRADLE_OPTS|SBT_OPTS": "agent|-XX:On",
+    "DOTNET_STARTUP_HOOKS|CORECLR_PROFILER.*|R_PROFILE.*|TAR_OPTIONS|WGETRC|CURL_HOME": ".",
+    "CARGO_.*_(RUNNER|LINKER|WRAPPER)": ".",
+    "GOFLAGS": "exec",
+    "RUSTFLAGS": "linker",
+    "ERL_FLAGS|ERL_AFLAGS|ELIXIR_ERL_OPTIONS": "eval|run|-s",
+    "(?i:npm_config_(script_shell|registry|prefix|globalconfig|userconfig))": ".",
+    "PIP_(EXTRA_)?INDEX_URL|PIP_CONFIG_FILE|UV_(DEFAULT_)?INDEX.*|UV_EXTRA_INDEX_URL": ".",
+}
+"""Patterns of variable names, and of values that change what later commands do."""
+
+_SEARCHED = frozenset("PYTHONPATH NODE_PATH PERL5LIB RUBYLIB CLASSPATH".split())
+"""Module search paths: harmless below the working directory, where programs find their modules anyway."""
+
+_SYSTEM = re.compile(
+    r"(/usr)?(/local)?/s?bin|/(usr/local|opt|usr/lib|nix)/[\w./+-]+/bin|/opt/homebrew/s?bin"
+    r"|(~|\$HOME|\$\{HOME\}|/(home|Users)/[\w-]+|/root)/(\.cargo|\.local|go|\.bun|\.deno|\.rbenv/shims|\.pyenv/shims"
+    r"|\.npm-global|\.dotnet|\.dotnet/tools|\.foundry|\.nvm/[\w./-]+)(/bin)?"
+    r"|(\./|\$PWD/|\$\{PWD\}/|\$\(pwd\)/)?(node_modules/\.bin|\.?venv/bin|vendor/bin)|/[\w./-]+/(node_modules/\.bin|\.?venv/bin)"
+)
+"""Standard folders of the search path."""
+
+
+def effect_of(name: str, value: Word, places: Places) -> Effect | None:
+    """Return the effect of an assignment: ``command`` if the value is executed, ``code`` if it changes code; else None.
+
+    Args:
+        name: The variable.
+        value: Its value; the source is the value alone.
+        places: The folder in which the assignment happens.
+    """
+    if name in _COMMANDS:
+        return "command" if value.text else None
+    if name == "PATH":
+        return "code" if _hides_programs(value) else None
+    if name in _SEARCHED:
+        return "code" if _brings_modules(name, value, places) else None
+    pattern = next((each for names, each in _CODE.items() if re.fullmatch(names, name)), None)
+    if pattern is None or (value.known and not (value.text and re.search(pattern, value.text))):
+        return None
+    return "code"
+
+
+def _entries(value: Word) -> list[str]:
+    return [each.strip("\"'").rstrip("/") for each in value.source.split(":")]
+
+
+def _hides_programs(value: Word) -> bool:
+    """Whether a folder chosen by the script precedes the usual ones in the search path."""
+    for entry in _entries(value):
+        if entry in ("$PATH", "${PATH}"):
+            return False
+        if not _SYSTEM.fullmatch(entry):
+            return True
+    return False
+
+
+def _brings_modules(name: str, value: Word, places: Places) -> bool:
+    for entry in _entries(value):
+        known = re.sub(r"^(\$PWD|\$\{PWD\}|\$\(pwd\))", ".", entry)
+        if known in ("", f"${name}", f"${{{name}}}"):
+            continue
+        if "$" in known or "`" in known or places.leaves_project(known):
+            return True
+    return False
+
+
+def filled_by_builtins(commands: Sequence[Command]) -> Iterator[tuple[str, str]]:
+    """Yield the variables that ``read`` and similar builtins fill, and their sources, as substitutions."""
+    for command in commands:
+        name = command.words[0].text if command.words else ""
+        texts = [word.text for word in command.words[1:]]
+        if name in ("read", "mapfile", "readarray"):
+            origins = [f"$(cat {word.source})" for word in command.reads] + [f"$({feed})" for feed in command.feeds]
+            yield from ((text, origin) for text in texts for origin in origins or ["what is typed"])
+        elif name == "printf" and texts[:1] == ["-v"]:
+            yield from ((text, "what printf writes") for text in texts[1:2])

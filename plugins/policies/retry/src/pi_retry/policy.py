@@ -1,0 +1,92 @@
+"""Retry policy: whether to retry a failed request, after which delay, and with which model."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING, Any
+
+from pi_hookspecs import PiError, RetryDecision
+from pi_retry.kinds import WORTH_WAITING, kind_of, server_hint_ms
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pi_hookspecs import AssistantMessage, PiContext, SettingsView
+
+__all__ = ["Backoff"]
+
+MAX_RETRIES = 3
+BASE_DELAY_MS = 2000
+MAX_DELAY_MS = 60_000
+LONGEST_HINT_MS = 60_000
+
+_ANOTHER_MODEL_HELPS = WORTH_WAITING | {"quota", "auth"}
+
+
+class Backoff:
+    """Waits ``retry.baseDelayMs``, doubled each time up to ``retry.maxDelayMs``, or longer if the server asks for it.
+
+    After ``retry.maxRetries`` attempts, and where waiting does not help, the models of ``retry.failover`` are next.
+    """
+
+    def decide(self, message: AssistantMessage, attempt: int, ctx: PiContext) -> RetryDecision | None:
+        """Return when to retry, or None to give up."""
+        settings = ctx.settings
+        if settings.get_bool("retry.enabled", default=True) is False:
+            return None
+        kind = kind_of(message, ctx.model.context_window if ctx.model is not None else None)
+        retries = _whole(settings, "retry.maxRetries", MAX_RETRIES)
+        if kind in WORTH_WAITING and attempt <= retries:
+            delay = _delay_ms(message, attempt, settings)
+            if delay is not None:
+                return RetryDecision(attempt=attempt, max_attempts=retries, delay_ms=delay)
+        return _next_model(message, kind, retries, ctx)
+
+
+def _delay_ms(message: AssistantMessage, attempt: int, settings: SettingsView) -> int | None:
+    """Return the delay: the server's, but at least the backoff's.
+
+    A server may say 0, but if that is wrong all attempts are used up within milliseconds. None is returned when it asks
+    for more than ``retry.provider.maxRetryDelayMs``: the user would wait without knowing why.
+    """
+    hint = server_hint_ms(message) or 0
+    limit = _whole(settings, "retry.provider.maxRetryDelayMs", LONGEST_HINT_MS)
+    if limit and hint > limit:
+        return None
+    longest = _whole(settings, "retry.maxDelayMs", _whole(settings, "retry.maxAgentDelayMs", MAX_DELAY_MS))
+    delay = min(_whole(settings, "retry.baseDelayMs", BASE_DELAY_MS) * (1 << min(attempt - 1, 40)), longest)
+    jitter = settings.get_number("retry.jitter", 0.0, minimum=0.0)
+    spread = round(delay * (1 + random.uniform(-1, 1) * min(jitter, 1.0)))  # noqa: S311 - no secret, only spread
+    return max(hint, spread)
+
+
+def _next_model(message: AssistantMessage, kind: str, retries: int, ctx: PiContext) -> RetryDecision | None:
+    """Return a retry with the model after the current one in the user's list."""
+    from pi_core import error_text
+
+    names = ctx.settings.get_str_list("retry.failover")
+    if not names or kind not in _ANOTHER_MODEL_HELPS or ctx.model is None:
+        return None
+    present, models = ctx.model.reference, _usable(names, ctx)
+    following = models[models.index(present) + 1 :] if present in models else models
+    if not following:
+        return None
+    why = error_text(message.error_message or "no reason given").words
+    reason = f"{present} failed ({kind}: {why}); going on with {following[0]}"
+    return RetryDecision(attempt=1, max_attempts=max(retries, 1), delay_ms=0, model=following[0], reason=reason)
+
+
+def _usable(names: Sequence[str], ctx: PiContext) -> list[str]:
+    """Return the models that the user names, each once and by its full reference; report unusable ones."""
+    models: dict[str, None] = {}
+    for name in names:
+        try:
+            models[ctx.find_model(name).reference] = None
+        except PiError as error:
+            ctx.ui.notify(f"Model {name!r} of the setting retry.failover is not used: {error}", "warning")
+    return list(models)
+
+
+def _whole(settings: SettingsView, key: str, default: int) -> int:
+    value: Any = settings.get_number(key, default, minimum=0)
+    return int(value)

@@ -1,0 +1,64 @@
+"""What a start does about a rewind that was killed: it finishes the restore, and gives the session its entry."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from attrs import frozen
+
+from pi_rewind.journal import Journal
+from pi_rewind.points import counted
+from pi_rewind.restore import finish
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pi_rewind.checkpoints import Checkpoints
+
+__all__ = ["Recovery", "recover"]
+
+
+@frozen
+class Recovery:
+    """What was recovered.
+
+    Attributes:
+        said: What the user is to know; None if nothing was interrupted.
+        entry: The data of the entry that the session lacks; None if it lacks none.
+    """
+
+    said: str | None = None
+    entry: dict[str, Any] | None = None
+
+
+def recover(checkpoints: Checkpoints, restored: Mapping[str, Any] | None) -> Recovery:
+    """Finish a rewind of the work tree that was killed. Blocks.
+
+    The caller adds the entry to the session, and then calls ``Journal.recorded``.
+
+    Args:
+        checkpoints: The work tree's checkpoints.
+        restored: The data of the last entry of a restore in the session.
+
+    Raises:
+        GitFailed: git failed.
+        NotRestored: A file cannot be written.
+    """
+    done = finish(checkpoints)
+    said = None
+    if done is not None:
+        undo = "/rewind undo"
+        if done.session != checkpoints.session:
+            undo = f"pi rewind {done.session} --undo" if done.session else ""
+        said = f"A rewind was interrupted. It is finished now: {counted(done.changes)} brought back."
+        said = f"{said} {undo} reverses it." if undo else said
+    record = Journal(checkpoints.git.store).unrecorded(checkpoints.session)
+    if record is None:
+        return Recovery(said)
+    entry: dict[str, Any] = {"kind": "restored", "tree": record.tree, "undo": record.before}
+    if record.undone:
+        entry["undid"] = True
+    else:
+        entry["to"] = record.entry
+    is_known = restored is not None and all(restored.get(key) == entry[key] for key in ("tree", "undo"))
+    return Recovery(said, None if is_known else entry)

@@ -1,0 +1,118 @@
+"""Our conversation as the API's messages; what the API would reject is left out or converted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pi_hookspecs.content import ImageContent, TextContent, ThinkingContent, ToolCall
+from pi_hookspecs.messages import AssistantMessage, ToolResultMessage, UserMessage, text_of
+from pi_provider_kit import clean_text, sanitized_id, transform_messages
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pi_hookspecs.messages import Message
+    from pi_hookspecs.models import Model
+    from pi_provider_anthropic.compat import Compat
+    from pi_provider_anthropic.identity import ToolNames
+
+__all__ = ["mark_last", "to_messages"]
+
+_IMAGE_ALONE = "(see attached image)"
+
+_RESULT_IMAGES = "Attached image(s) from tool result:"
+"""Caption of the images of a failed call: the API takes only text in a result that is an error."""
+
+_IMAGE_TYPES = ("image/jpeg", "image/png", "image/gif", "image/webp")
+
+
+def to_messages(messages: Iterable[Message], model: Model, compat: Compat, names: ToolNames) -> list[dict[str, Any]]:
+    """Return the API's messages, without cache marks; results of one batch of calls share a message."""
+    converted: list[dict[str, Any]] = []
+    results: list[ToolResultMessage] = []
+    for message in transform_messages(messages, model, sanitized_id):
+        if isinstance(message, ToolResultMessage):
+            results.append(message)
+            continue
+        if results:
+            converted.append(_results(results))
+            results = []
+        if isinstance(message, UserMessage):
+            converted.append({"role": "user", "content": _user_content(message)})
+        elif isinstance(message, AssistantMessage):
+            blocks = [converted for block in message.content for converted in _answer_block(block, compat, names)]
+            if blocks:
+                converted.append({"role": "assistant", "content": blocks})
+        elif compat.system_messages and (text := clean_text(text_of(message.content)).strip()):
+            converted.append({"role": "system", "content": text})
+    if results:
+        converted.append(_results(results))
+    return converted
+
+
+def mark_last(messages: list[dict[str, Any]], mark: dict[str, str]) -> None:
+    """Put the cache mark on the last block of the last user message; a string becomes a block for it."""
+    last = next((message for message in reversed(messages) if message["role"] == "user"), None)
+    if last is None:
+        return
+    if isinstance(last["content"], str):
+        last["content"] = [{"type": "text", "text": last["content"]}]
+    last["content"][-1]["cache_control"] = mark
+
+
+def _user_content(message: UserMessage) -> str | list[dict[str, Any]]:
+    if isinstance(message.content, str):
+        return message.content
+    return [_block(block) for block in message.content if isinstance(block, TextContent | ImageContent)]
+
+
+def _block(block: TextContent | ImageContent) -> dict[str, Any]:
+    if isinstance(block, TextContent):
+        return {"type": "text", "text": block.text}
+    kind = block.mime_type.lower().replace("image/jpg", "image/jpeg")
+    if kind not in _IMAGE_TYPES:
+        return {"type": "text", "text": f"(image omitted: the API does not take {block.mime_type})"}
+    return {"type": "image", "source": {"type": "base64", "media_type": kind, "data": block.data}}
+
+
+def _answer_block(block: Any, compat: Compat, names: ToolNames) -> Iterable[dict[str, Any]]:
+    if isinstance(block, ToolCall):
+        yield {"type": "tool_use", "id": block.id, "name": names.sent(block.name), "input": block.arguments}
+    elif isinstance(block, TextContent):
+        if block.text.strip():
+            yield {"type": "text", "text": block.text}
+    elif isinstance(block, ThinkingContent):
+        signature = block.thinking_signature or ""
+        if block.redacted:
+            if signature:
+                yield {"type": "redacted_thinking", "data": signature}
+        elif signature or compat.empty_signature:
+            yield {"type": "thinking", "thinking": block.thinking, "signature": signature}
+        elif block.thinking.strip():  # of an incomplete answer: the API would reject it as thinking
+            yield {"type": "text", "text": block.thinking}
+
+
+def _results(results: list[ToolResultMessage]) -> dict[str, Any]:
+    content: list[dict[str, Any]] = []
+    moved: list[dict[str, Any]] = []
+    for result in results:
+        blocks = [_block(block) for block in result.content if isinstance(block, TextContent | ImageContent)]
+        images = [block for block in blocks if block["type"] == "image"]
+        texts = [block["text"] for block in blocks if block["type"] == "text"]
+        output: str | list[dict[str, Any]] = "\n".join(texts)
+        if images and result.is_error:
+            moved += images
+            output = output or _IMAGE_ALONE
+        elif images:
+            output = blocks if any(text.strip() for text in texts) else [_text(_IMAGE_ALONE), *images]
+            output = [block for block in output if block["type"] == "image" or block["text"].strip()]
+        content.append(
+            {"type": "tool_result", "tool_use_id": result.tool_call_id, "content": output, "is_error": result.is_error}
+        )
+    if moved:
+        content += [_text(_RESULT_IMAGES), *moved]
+    return {"role": "user", "content": content}
+
+
+def _text(text: str) -> dict[str, Any]:
+    return {"type": "text", "text": text}

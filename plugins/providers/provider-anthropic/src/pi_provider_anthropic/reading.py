@@ -1,0 +1,174 @@
+"""Converts the API's events to ours: checks their order, tracks usage and the stop reason.
+
+A stream out of order ends in an error, because the missing event may be part of a tool call. Unknown events, blocks
+and deltas are ignored.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pi_provider_anthropic.blocks import ToolUse, block_of
+from pi_provider_anthropic.usage import usage_of
+from pi_provider_anthropic.wire_events import broken, error_of
+from pi_provider_kit import HttpFailed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pi_hookspecs.messages import StopReason
+    from pi_hookspecs.stream import AssistantMessageEvent, Done
+    from pi_provider_anthropic.blocks import Block
+    from pi_provider_anthropic.identity import ToolNames
+    from pi_provider_kit import AnswerBuilder
+
+__all__ = ["Reading"]
+
+_STOP_REASONS: dict[str, StopReason] = {
+    "end_turn": "stop",
+    "pause_turn": "stop",
+    "stop_sequence": "stop",
+    "tool_use": "toolUse",
+    "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+}
+
+_REFUSALS = ("refusal", "sensitive")
+
+
+class Reading:
+    """Reads one answer; implements ``AnswerReader`` of the kit.
+
+    Args:
+        builder: Makes our events.
+        names: Maps tool names back.
+    """
+
+    def __init__(self, builder: AnswerBuilder, names: ToolNames) -> None:
+        self.finished = False
+        self.builder = builder
+        self._names = names
+        self._blocks: list[Block] = []
+        self._at: dict[int, Block] = {}
+        """The latest block of each index: some gateways use the same index for every block."""
+        self._started = False
+        self._stop: str | None = None
+        self._details: dict[str, Any] = {}
+        self._usage: dict[str, Any] = {}
+        self._handlers: dict[str, Callable[[dict[str, Any]], Sequence[AssistantMessageEvent]]] = {
+            "content_block_delta": self._delta,
+            "content_block_start": self._block_start,
+            "content_block_stop": self._block_stop,
+            "message_start": self._message_start,
+            "message_delta": self._message_delta,
+            "message_stop": self._message_stop,
+            "error": self._error,
+        }
+
+    def feed(self, event: dict[str, Any]) -> Sequence[AssistantMessageEvent]:
+        """Return our events for one of the API's.
+
+        Raises:
+            RequestFailed: The event is an error, or cannot follow those before it.
+        """
+        kind = event.get("type")
+        handler = self._handlers.get(kind) if isinstance(kind, str) else None
+        return handler(event) if handler is not None else ()
+
+    def end(self) -> Sequence[AssistantMessageEvent]:
+        """Return the last events of an answer that is complete: of blocks left open, and ``Done``.
+
+        Raises:
+            RequestFailed: It is not complete, or the model refused to give one.
+        """
+        if not self.finished:
+            raise HttpFailed("Anthropic stream ended before message_stop", kind="incomplete")
+        if self._stop is None:
+            raise HttpFailed("Anthropic stream ended without a stop reason", kind="incomplete")
+        left = [block for block in self._blocks if block.open]
+        if any(isinstance(block, ToolUse) for block in left):
+            raise broken("a tool call has no end")
+        closing = [event for block in left for event in block.end()]
+        return (*closing, self._done(self._stop))
+
+    def _done(self, stop: str) -> Done:
+        reason = _STOP_REASONS.get(stop)
+        if reason is None and stop in _REFUSALS:
+            explanation = self._details.get("explanation")
+            why = f": {explanation}" if isinstance(explanation, str) and explanation else ""
+            raise HttpFailed(f"The model refused to answer (stop reason {stop!r}){why}", kind="filtered")
+        if reason is None:
+            raise HttpFailed(f"An unknown error occurred (stop reason {stop!r})", kind="event")
+        if reason == "toolUse" and not any(isinstance(block, ToolUse) for block in self._blocks):
+            reason = "stop"
+        return self.builder.done(reason)
+
+    # One kind of event each
+
+    def _message_start(self, event: dict[str, Any]) -> Sequence[AssistantMessageEvent]:
+        if self._started:
+            raise broken("the message began twice")
+        message, builder = event.get("message"), self.builder
+        if isinstance(message, dict):
+            self._take_usage(message.get("usage"))
+            response_id, answered = message.get("id"), message.get("model")
+            if isinstance(response_id, str) and response_id:
+                builder.extras["response_id"] = response_id
+            if isinstance(answered, str) and answered not in ("", builder.model.id):
+                builder.extras["response_model"] = answered
+        return self._begun()
+
+    def _begun(self) -> Sequence[AssistantMessageEvent]:
+        """Return the stream's first event unless it was sent; some hosts omit ``message_start``."""
+        if self._started:
+            return ()
+        self._started = True
+        return (self.builder.start(),)
+
+    def _block_start(self, event: dict[str, Any]) -> Sequence[AssistantMessageEvent]:
+        index, content = event.get("index"), event.get("content_block")
+        if not isinstance(index, int) or not isinstance(content, dict):
+            raise broken("a block begins without index or content")
+        if index in self._at and self._at[index].open:
+            raise broken(f"block {index} began twice")
+        block = self._at[index] = block_of(content, self.builder, self._names)
+        self._blocks.append(block)
+        return (*self._begun(), *block.begin(content))
+
+    def _delta(self, event: dict[str, Any]) -> Sequence[AssistantMessageEvent]:
+        block = self._block(event)
+        if block is None or not block.open:
+            raise broken(f"something is added to block {event.get('index')!r}, which is not open")
+        delta = event.get("delta")
+        return block.add(delta) if isinstance(delta, dict) else ()
+
+    def _block_stop(self, event: dict[str, Any]) -> Sequence[AssistantMessageEvent]:
+        block = self._block(event)
+        return block.end() if block is not None and block.open else ()
+
+    def _block(self, event: dict[str, Any]) -> Block | None:
+        index = event.get("index")
+        return self._at.get(index) if isinstance(index, int) else None
+
+    def _message_delta(self, event: dict[str, Any]) -> Sequence[AssistantMessageEvent]:
+        self._take_usage(event.get("usage"))
+        delta = event.get("delta")
+        if isinstance(delta, dict):
+            stop, details = delta.get("stop_reason"), delta.get("stop_details")
+            if isinstance(stop, str) and stop:
+                self._stop = self.builder.extras["raw_stop_reason"] = stop
+            if isinstance(details, dict):
+                self._details = details
+        return self._begun()
+
+    def _message_stop(self, event: dict[str, Any]) -> Sequence[AssistantMessageEvent]:
+        self.finished = True
+        return self._begun()
+
+    def _error(self, event: dict[str, Any]) -> Sequence[AssistantMessageEvent]:
+        raise error_of(event)
+
+    def _take_usage(self, usage: Any) -> None:
+        if isinstance(usage, dict):
+            self._usage.update({name: value for name, value in usage.items() if value is not None})
+            self.builder.usage = usage_of(self.builder.model, self._usage)

@@ -1,0 +1,195 @@
+"""Converts the API's events to ours: checks their order, tracks usage and the stop reason.
+
+Only calls have a start event; text and thinking begin with their first delta. A stream out of order ends in an error,
+because the missing event may be part of a call. Unknown events are ignored.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from pi_hookspecs.messages import Usage
+from pi_provider_bedrock.blocks import Block, Call, Text, Thinking
+from pi_provider_bedrock.failures import frame_failure
+from pi_provider_bedrock.frames import broken
+from pi_provider_kit import HttpFailed, dicts, parse_json, shown_bytes, token_count, with_cost
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pi_hookspecs.messages import StopReason
+    from pi_hookspecs.stream import AssistantMessageEvent, Done
+    from pi_provider_bedrock.frames import Frame
+    from pi_provider_bedrock.tools import ToolNames
+    from pi_provider_kit import AnswerBuilder
+
+__all__ = ["Reading"]
+
+_STOP_REASONS: dict[str, StopReason] = {
+    "end_turn": "stop",
+    "stop_sequence": "stop",
+    "tool_use": "toolUse",
+    "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+}
+
+_REFUSALS = {
+    "content_filtered": "The model refused to answer",
+    "guardrail_intervened": "A guardrail of the account ended the answer",
+}
+
+
+class Reading:
+    """Reads one answer; implements ``AnswerReader`` of the kit.
+
+    Args:
+        builder: Makes our events.
+        names: Maps tool names back.
+    """
+
+    def __init__(self, builder: AnswerBuilder, names: ToolNames) -> None:
+        self.finished = False
+        self.builder = builder
+        self._names = names
+        self._open: dict[int, Block] = {}
+        self._started = False
+        self._stop: str | None = None
+        self._handlers: dict[str, Callable[[dict[str, Any]], Sequence[AssistantMessageEvent]]] = {
+            "contentBlockDelta": self._delta,
+            "contentBlockStart": self._block_start,
+            "contentBlockStop": self._block_stop,
+            "messageStart": self._message_start,
+            "messageStop": self._message_stop,
+            "metadata": self._metadata,
+        }
+
+    def feed(self, frame: Frame) -> Sequence[AssistantMessageEvent]:
+        """Return our events for one frame.
+
+        Raises:
+            HttpFailed: The frame reports an error, is invalid, or is out of order.
+        """
+        headers, payload = frame
+        if headers.get(":message-type", "event") != "event":
+            raise frame_failure(headers, payload)
+        handler = self._handlers.get(headers.get(":event-type", ""))
+        return handler(parsed(payload)) if handler is not None else ()
+
+    def end(self) -> Sequence[AssistantMessageEvent]:
+        """Return the last events of an answer that is complete: of blocks left open, and ``Done``.
+
+        Raises:
+            HttpFailed: It is not complete, or the model refused to give one.
+        """
+        if self._stop is None:
+            raise HttpFailed("Bedrock stream ended before messageStop", kind="incomplete")
+        if any(isinstance(block, Call) for block in self._open.values()):
+            raise broken("a tool call has no end")
+        closing = [event for block in self._open.values() for event in block.end()]
+        return (*closing, self._done(self._stop))
+
+    def _done(self, stop: str) -> Done:
+        reason = _STOP_REASONS.get(stop)
+        if reason is None and stop in _REFUSALS:
+            raise HttpFailed(f"{_REFUSALS[stop]} (stop reason {stop!r})", kind="filtered")
+        if reason is None:
+            raise HttpFailed(f"An unknown error occurred (stop reason {stop!r})", kind="event")
+        if reason == "toolUse":
+            reason = "stop"  # the builder knows whether there is a call
+        return self.builder.done(reason)
+
+    # One kind of event each
+
+    def _message_start(self, event: dict[str, Any]) -> Sequence[AssistantMessageEvent]:
+        if self._started:
+            raise broken("the message began twice")
+        return self._begun()
+
+    def _begun(self) -> Sequence[AssistantMessageEvent]:
+        """Return the stream's first event unless it was sent."""
+        if self._started:
+            return ()
+        self._started = True
+        return (self.builder.start(),)
+
+    def _block_start(self, event: dict[str, Any]) -> Sequence[AssistantMessageEvent]:
+        index, start = event.get("contentBlockIndex"), event.get("start")
+        call = start.get("toolUse") if isinstance(start, dict) else None
+        if not isinstance(call, dict):
+            return self._begun()
+        if not isinstance(index, int) or index in self._open:
+            raise broken(f"a tool call begins as block {index!r}")
+        name, call_id = call.get("name"), call.get("toolUseId")
+        if not isinstance(name, str) or not name:
+            raise broken("a tool call has no name")
+        if not isinstance(call_id, str) or not call_id:
+            call_id = f"tooluse_pi_{uuid4().hex}"
+        block = self._open[index] = Call(self.builder)
+        return (*self._begun(), block.begin(call_id, self._names.ours(name)))
+
+    def _delta(self, event: dict[str, Any]) -> Sequence[AssistantMessageEvent]:
+        index, delta = event.get("contentBlockIndex"), event.get("delta")
+        if not isinstance(index, int) or not isinstance(delta, dict):
+            raise broken("something is added to no block")
+        block = self._open.get(index)
+        if block is not None:
+            return block.add(delta)
+        kind = next((kind for key, kind in _BY_DELTA.items() if key in delta), None)
+        if kind is None:
+            if "toolUse" in delta:
+                raise broken(f"something is added to block {index}, which is not open")
+            return ()
+        block = self._open[index] = kind(self.builder)
+        return (*self._begun(), block.open(), *block.add(delta))
+
+    def _block_stop(self, event: dict[str, Any]) -> Sequence[AssistantMessageEvent]:
+        index = event.get("contentBlockIndex")
+        block = self._open.pop(index, None) if isinstance(index, int) else None
+        return block.end() if block is not None else ()
+
+    def _message_stop(self, event: dict[str, Any]) -> Sequence[AssistantMessageEvent]:
+        stop = event.get("stopReason")
+        if isinstance(stop, str) and stop:
+            self._stop = self.builder.extras["raw_stop_reason"] = stop
+        return self._begun()
+
+    def _metadata(self, event: dict[str, Any]) -> Sequence[AssistantMessageEvent]:
+        usage = event.get("usage")
+        if isinstance(usage, dict):
+            self.builder.usage = with_cost(self.builder.model, usage_of(usage))
+        self.finished = self._stop is not None
+        return self._begun()
+
+
+_BY_DELTA: dict[str, type[Text | Thinking]] = {"text": Text, "reasoningContent": Thinking}
+"""Key of a delta, to the kind of block that it opens."""
+
+
+def parsed(payload: bytes) -> dict[str, Any]:
+    """Return the event of a frame.
+
+    Raises:
+        HttpFailed: It is not a JSON object.
+    """
+    try:
+        event = parse_json(payload)
+    except ValueError as error:
+        raise broken(f"{shown_bytes(payload)} is not JSON ({error})") from error
+    if not isinstance(event, dict):
+        raise broken(f"{shown_bytes(payload)} is not an event")
+    return event
+
+
+def usage_of(reported: dict[str, Any]) -> Usage:
+    """Return the tokens, without their price. ``inputTokens`` leaves out cached ones, as ours does."""
+    writes = dicts(reported.get("cacheDetails"))
+    long_writes = sum(token_count(each.get("inputTokens")) for each in writes if each.get("ttl") == "1h")
+    return Usage(
+        input=token_count(reported.get("inputTokens")),
+        output=token_count(reported.get("outputTokens")),
+        cache_read=token_count(reported.get("cacheReadInputTokens")),
+        cache_write=token_count(reported.get("cacheWriteInputTokens")),
+        cache_write_1h=long_writes or None,
+        total_tokens=token_count(reported.get("totalTokens")),
+    )

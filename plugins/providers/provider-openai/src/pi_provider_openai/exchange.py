@@ -1,0 +1,124 @@
+"""One request and its answer: transport and errors."""
+
+from __future__ import annotations
+
+from contextlib import aclosing
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from attrs import field, frozen
+
+from pi_provider_kit import HttpRequest, final_payload, read_answer, stream_events
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, AsyncIterator, Callable
+
+    from pi_hookspecs.models import Model
+    from pi_hookspecs.provider import StreamOptions
+    from pi_hookspecs.stream import AssistantMessageEvent
+    from pi_provider_kit import AnswerReader, Http
+
+__all__ = ["Call", "answered", "wants_sdk"]
+
+
+@frozen(kw_only=True, eq=False)
+class Call:
+    """A request that either transport can make.
+
+    Attributes:
+        base_url: The base URL.
+        path: ``/chat/completions`` or ``/responses``.
+        payload: The body.
+        headers: Without the key.
+        key: The key or token; None where the host needs none.
+        azure_version: The ``api-version`` of Azure; None for other hosts.
+        error_text: Template of HTTP errors, with ``{status}`` and ``{body}``.
+    """
+
+    base_url: str
+    path: str
+    payload: dict[str, Any] = field(repr=False)
+    headers: dict[str, str] = field(factory=dict, repr=False)
+    key: str | None = field(default=None, repr=False)
+    azure_version: str | None = None
+    error_text: str = "{status}: {body}"
+
+    @property
+    def key_is_token(self) -> bool:
+        """Whether the key is a token of Entra (a JWT) and not a key of Azure."""
+        return self.key is not None and self.key.startswith("eyJ") and self.key.count(".") == 2  # noqa: PLR2004
+
+    @property
+    def from_whole(self) -> Callable[[Any], list[dict[str, Any]]]:
+        """Function that converts an answer that is not streamed to events, see ``HttpRequest.from_whole``."""
+        from pi_provider_openai.whole import whole_completion, whole_response
+
+        return whole_completion if self.path == "/chat/completions" else whole_response
+
+    def http_request(self, payload: Any, on_sent: Callable[[], object] | None = None) -> HttpRequest:
+        """Return the request for the kit, see ``HttpRequest.on_sent``."""
+        url = f"{self.base_url.rstrip('/')}{self.path}"
+        headers = dict(self.headers)
+        if self.azure_version is not None:
+            url = f"{url}?api-version={self.azure_version}"
+        if self.key and self.azure_version is not None and not self.key_is_token:
+            headers["api-key"] = self.key
+        elif self.key:
+            headers["authorization"] = f"Bearer {self.key}"
+        return HttpRequest(
+            url=url,
+            body=payload,
+            headers=headers,
+            error_text=self.error_text,
+            on_sent=on_sent,
+            from_whole=self.from_whole,
+        )
+
+
+def answered(
+    http: Http,
+    prepare: Callable[[], Call],
+    reader: Callable[[], AnswerReader[bytes]],
+    model: Model,
+    options: StreamOptions,
+    *,
+    explain: Callable[[Exception], Exception] | None = None,
+) -> AsyncIterator[AssistantMessageEvent]:
+    """Make the call and yield the answer, whole or with the error that ended it.
+
+    Args:
+        http: The provider's connections.
+        prepare: Builds the call; it may raise ``RequestFailed``.
+        reader: Returns the reader of the answer; called when the request was sent.
+        model: The model.
+        options: Options of the request, see ``wants_sdk`` for the transport.
+        explain: Adds an explanation to a failure.
+    """
+    reader = cache(reader)
+    return read_answer(_events(http, prepare, reader, model, options), reader, options, explain=explain)
+
+
+def wants_sdk(model: Model, options: StreamOptions) -> bool:
+    """Whether to use the vendor's own client, according to the options, else the model's data."""
+    wanted = options.transport or (model.compat or {}).get("transport") or model.extra.get("transport")
+    return bool(wanted == "sdk")
+
+
+async def _events(
+    http: Http,
+    prepare: Callable[[], Call],
+    reader: Callable[[], AnswerReader[bytes]],
+    model: Model,
+    options: StreamOptions,
+) -> AsyncGenerator[bytes]:
+    call = prepare()
+    payload = await final_payload(call.payload, model, options)
+    if wants_sdk(model, options):
+        from pi_provider_openai.sdk import sdk_events
+
+        received = sdk_events(call, payload, options, http.user_agent)
+    else:
+        received = stream_events(http, call.http_request(payload, reader), options)
+    async with aclosing(received):
+        async for _, data in received:
+            yield data

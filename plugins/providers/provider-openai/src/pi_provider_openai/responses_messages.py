@@ -1,0 +1,137 @@
+"""A conversation as the ``input`` of Responses: this model's own items are sent back unchanged, others converted."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pi_hookspecs.content import ImageContent, TextContent, ThinkingContent, ToolCall
+from pi_hookspecs.messages import AssistantMessage, ToolResultMessage, UserMessage, text_of
+from pi_provider_kit import clean_text, compact_json, responses_id, same_model, system_prompt_of, transform_messages
+from pi_provider_openai.shared import data_url, result_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from pi_hookspecs.models import Model
+    from pi_hookspecs.provider import Context
+
+__all__ = ["TextSignature", "to_input"]
+
+_PHASES = ("commentary", "final_answer")
+_ITEM_ID = 64
+
+
+class TextSignature(NamedTuple):
+    """Signature of a text block, for its replay."""
+
+    id: str
+    phase: str | None = None
+
+    def __str__(self) -> str:
+        known = {"v": 1, "id": self.id}
+        return compact_json({**known, "phase": self.phase} if self.phase in _PHASES else known)
+
+    @classmethod
+    def read(cls, signature: str | None) -> TextSignature | None:
+        """Parse a signature; one without a version is the bare id of older sessions."""
+        if not signature:
+            return None
+        value = _json(signature) if signature.startswith("{") else None
+        if isinstance(value, dict) and value.get("v") == 1 and isinstance(value.get("id"), str):
+            return cls(value["id"], value.get("phase") if value.get("phase") in _PHASES else None)
+        return cls(signature)
+
+
+def to_input(
+    model: Model, context: Context, compat: Mapping[str, Any], *, with_prompt: bool = True
+) -> list[dict[str, Any]]:
+    """Return the items; the system prompt is the first of them unless it is sent separately."""
+    in_place = bool(compat["supportsMidConvoSystemMessages"])
+    role = "developer" if model.reasoning and compat["supportsDeveloperRole"] else "system"
+    prompt = clean_text(context.system_prompt) if in_place else system_prompt_of(context)
+    items: list[dict[str, Any]] = [{"role": role, "content": prompt}] if prompt and with_prompt else []
+    for number, message in enumerate(transform_messages(context.messages, model, responses_id)):
+        if isinstance(message, UserMessage):
+            items.append({"role": "user", "content": _parts(message.content)})
+        elif isinstance(message, AssistantMessage):
+            items.extend(_answer(message, number, ours=same_model(message, model)))
+        elif isinstance(message, ToolResultMessage):
+            items.append(_result(message))
+        elif in_place and (text := clean_text(text_of(message.content))):
+            items.append({"role": role, "content": text})
+    return items
+
+
+def _parts(content: str | Iterable[Any]) -> list[dict[str, Any]]:
+    if isinstance(content, str):
+        return [{"type": "input_text", "text": content}]
+    parts = []
+    for block in content:
+        if isinstance(block, TextContent):
+            parts.append({"type": "input_text", "text": block.text})
+        elif isinstance(block, ImageContent):
+            parts.append({"type": "input_image", "detail": "auto", "image_url": data_url(block)})
+    return parts
+
+
+def _result(message: ToolResultMessage) -> dict[str, Any]:
+    images = any(isinstance(block, ImageContent) for block in message.content)
+    output: Any = _parts(message.content) if images else result_text(message.content)
+    return {"type": "function_call_output", "call_id": message.tool_call_id.partition("|")[0], "output": output}
+
+
+def _answer(message: AssistantMessage, number: int, *, ours: bool) -> Iterator[dict[str, Any]]:
+    """Yield the items of one answer.
+
+    Ids of calls are sent back only together with the preceding reasoning: the API checks that.
+    """
+    reasoning = [_json(block.thinking_signature) for block in message.content if isinstance(block, ThinkingContent)]
+    whole = ours and all(isinstance(item, dict) for item in reasoning)
+    texts = 0
+    for block in message.content:
+        if isinstance(block, ThinkingContent):
+            item = _json(block.thinking_signature)
+            if isinstance(item, dict):
+                yield item
+        elif isinstance(block, TextContent):
+            yield _text(block, f"msg_pi_{number}" if not texts else f"msg_pi_{number}_{texts}")
+            texts += 1
+        elif isinstance(block, ToolCall):
+            yield _call(block, whole=whole)
+
+
+def _text(block: TextContent, own_id: str) -> dict[str, Any]:
+    signature = TextSignature.read(block.text_signature) or TextSignature(own_id)
+    item = {
+        "type": "message",
+        "role": "assistant",
+        "content": [{"type": "output_text", "text": block.text, "annotations": []}],
+        "status": "completed",
+        "id": signature.id if len(signature.id) <= _ITEM_ID else own_id,
+    }
+    return {**item, "phase": signature.phase} if signature.phase else item
+
+
+def _call(call: ToolCall, *, whole: bool) -> dict[str, Any]:
+    call_id, _, item_id = call.id.partition("|")
+    item: dict[str, Any] = {
+        "type": "function_call",
+        "call_id": call_id,
+        "name": call.name,
+        "arguments": compact_json(call.arguments),
+    }
+    if whole and item_id.startswith("fc"):
+        item["id"] = item_id
+    if whole and call.namespace is not None:
+        item["namespace"] = call.namespace
+    return item
+
+
+def _json(signature: str | None) -> Any:
+    if not signature:
+        return None
+    try:
+        return json.loads(signature)
+    except ValueError:
+        return None

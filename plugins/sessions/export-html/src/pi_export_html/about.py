@@ -1,0 +1,136 @@
+"""The head of the page: the session's name and facts, its total cost, system prompt and tools."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from attrs import define, field
+
+from pi_export_html.amounts import cost, moment, tokens
+from pi_export_html.html_text import Html, join, tag
+from pi_export_html.tools import as_json
+from pi_hookspecs import (
+    AssistantMessage,
+    BranchSummaryEntry,
+    CompactionEntry,
+    MessageEntry,
+    ToolResultMessage,
+    Usage,
+    UsageEntry,
+    UserMessage,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pi_export_html.outline import Outline
+    from pi_hookspecs import ExportRequest, SessionEntry, SessionView, Tool
+
+__all__ = ["about", "title"]
+
+
+def title(session: SessionView) -> str:
+    """Return the page's title."""
+    return session.name or f"Session {session.id}"
+
+
+def about(session: SessionView, outline: Outline, request: ExportRequest) -> Html:
+    """Return the head of the page."""
+    totals = _Totals()
+    for entry in outline.entries:
+        totals.add(entry)
+    return tag(
+        "section",
+        tag("h1", title(session)),
+        tag("dl", join(_facts(session, outline, totals)), class_="facts"),
+        _prompt(request.system_prompt),
+        _tools(request.tools),
+        class_="about",
+    )
+
+
+def _facts(session: SessionView, outline: Outline, totals: _Totals) -> list[Html]:
+    header, entries = session.header, outline.entries
+    facts: list[tuple[str, str | None]] = [
+        ("Session", tag("code", header.id)),
+        ("Folder", tag("code", header.cwd)),
+        ("Forked from", tag("code", header.parent_session) if header.parent_session else None),
+        ("Begun", moment(header.timestamp)),
+        ("Last entry", moment(entries[-1].timestamp) if entries else None),
+        ("Models" if len(totals.models) > 1 else "Model", ", ".join(name for name, _ in totals.models.most_common())),
+        ("Messages", totals.messages()),
+        ("Tokens", totals.tokens()),
+        ("Cost", cost(totals.usage.cost.total) if totals.usage.cost.total else None),
+    ]
+    return [tag("div", tag("dt", name), tag("dd", value)) for name, value in facts if value]
+
+
+def _prompt(system_prompt: str | None) -> Html | None:
+    if not system_prompt:
+        return None
+    return tag("details", tag("summary", "System prompt"), tag("pre", system_prompt), class_="fold")
+
+
+def _tools(tools: Sequence[Tool] | None) -> Html | None:
+    if not tools:
+        return None
+    offered = [
+        tag(
+            "div",
+            tag("dt", tool.name),
+            tag(
+                "dd",
+                tool.description,
+                tag("details", tag("summary", "parameters"), tag("pre", as_json(tool.parameters))),
+            ),
+        )
+        for tool in tools
+    ]
+    body = tag("dl", join(offered), class_="offered")
+    return tag("details", tag("summary", f"Tools ({len(offered)})"), body, class_="fold")
+
+
+@define
+class _Totals:
+    """Counts the entries of all branches: an abandoned branch still cost its tokens."""
+
+    usage: Usage = field(factory=Usage)
+    models: Counter[str] = field(factory=Counter)
+    users: int = 0
+    answers: int = 0
+    calls: int = 0
+
+    def add(self, entry: SessionEntry) -> None:
+        """Count an entry."""
+        if isinstance(entry, CompactionEntry | BranchSummaryEntry | UsageEntry):
+            self._spend(entry.usage)
+        message = entry.message if isinstance(entry, MessageEntry) else None
+        if isinstance(message, AssistantMessage):
+            self.answers += 1
+            self.calls += len(message.tool_calls)
+            self.models[f"{message.provider}/{message.model}"] += 1
+            self._spend(message.usage)
+        elif isinstance(message, ToolResultMessage):
+            self._spend(message.usage)
+        elif isinstance(message, UserMessage):
+            self.users += 1
+
+    def messages(self) -> str:
+        """Return the numbers of messages by role."""
+        return f"{self.users:,} of you, {self.answers:,} answers, {self.calls:,} tool calls"
+
+    def tokens(self) -> str:
+        """Return the tokens of all requests."""
+        used = self.usage
+        parts = (
+            ("in", used.input),
+            ("out", used.output),
+            ("from cache", used.cache_read),
+            ("to cache", used.cache_write),
+        )
+        return ", ".join(f"{tokens(count)} {what}" for what, count in parts if count > 0)
+
+    def _spend(self, usage: Usage | None) -> None:
+        if usage is not None:
+            self.usage += usage

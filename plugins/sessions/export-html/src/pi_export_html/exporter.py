@@ -1,0 +1,23 @@
+"""The exporter of the format ``html``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pi_hookspecs import ExportRequest, SessionView
+
+__all__ = ["HtmlExporter"]
+
+
+class HtmlExporter:
+    """Implements ``Exporter``."""
+
+    format = "html"
+    suffixes = (".html", ".htm")
+
+    def export(self, session: SessionView, request: ExportRequest) -> bytes:
+        """Return the page."""
+        from pi_export_html.page import page
+
+        return page(session, request).encode("utf-8", "replace")

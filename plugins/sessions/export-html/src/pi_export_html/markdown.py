@@ -1,0 +1,123 @@
+"""Renders Markdown without scripts, loaded resources, or links other than http, https and mailto."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from pi_export_html.html_text import Html, clean, escaped, tag
+
+if TYPE_CHECKING:
+    from collections.abc import MutableMapping, Sequence
+
+    from markdown_it import MarkdownIt
+    from markdown_it.renderer import RendererHTML
+    from markdown_it.token import Token
+    from markdown_it.utils import OptionsDict
+
+__all__ = ["code_block", "markdown"]
+
+_SAFE = re.compile(r"(?:https?://|mailto:)[^\s\x00-\x1f]+", re.IGNORECASE)
+_PLAIN = re.compile(r"(?:[^\W\d_][\w ,;.:'\"()?!%/@…-]*)?")
+"""One line without Markdown syntax, which is rendered ten times as fast: most messages of users."""
+_LONGEST = 50_000
+"""Maximum characters; a longer text is hardly prose, takes long to parse, and is rendered as plain text."""
+
+
+def markdown(text: str) -> Html:
+    """Return a Markdown text rendered; as plain text where that fails."""
+    text = clean(text).strip("\n")
+    if len(text) <= _LONGEST:
+        if "_" not in text and _PLAIN.fullmatch(text):
+            return tag("p", text)
+        try:
+            return Html(_renderer().render(text))
+        except (RecursionError, ValueError, IndexError):  # excessive nesting, or a bug of the library
+            pass
+    return tag("pre", text, class_="plain")
+
+
+def code_block(text: str, language: str = "") -> Html:
+    """Return a block of code; lines of a diff are coloured."""
+    text = clean(text).rstrip("\n")
+    badge = tag("span", language, class_="lang") if language else None
+    body = diff_lines(text) if language.lower() in ("diff", "patch") else escaped(text)
+    return tag("div", badge, tag("pre", tag("code", body)), class_="code")
+
+
+def diff_lines(text: str) -> Html:
+    """Return the lines of a diff, each in the colour of its kind."""
+    return Html("\n".join(_diff_line(line) for line in text.split("\n")))
+
+
+def _diff_line(line: str) -> Html:
+    if line.startswith("+") and not line.startswith("+++ "):
+        return tag("ins", line)
+    if line.startswith("-") and not line.startswith("--- "):
+        return tag("del", line)
+    return tag("span", line, class_="hunk") if line.startswith("@@") else escaped(line)
+
+
+@cache
+def _renderer() -> MarkdownIt:
+    from markdown_it import MarkdownIt
+
+    renderer = MarkdownIt("js-default", {"html": False, "breaks": True, "maxNesting": 40})
+    renderer.validateLink = lambda url: _SAFE.fullmatch(url) is not None  # type: ignore[method-assign]
+    for name, rule in (("link_open", _link), ("image", _image), ("fence", _fence), ("code_block", _fence)):
+        renderer.add_render_rule(name, rule)
+    for name in ("table_open", "table_close"):
+        renderer.add_render_rule(name, _table)
+    for name in ("th_open", "td_open"):
+        renderer.add_render_rule(name, _cell)
+    return renderer
+
+
+def _link(
+    self: RendererHTML, tokens: Sequence[Token], place: int, _options: OptionsDict, _env: MutableMapping[str, Any]
+) -> str:
+    """Render a link with its address, without opener and referrer."""
+    del self
+    address = str(tokens[place].attrGet("href") or "")
+    start = tag("a", href=address, title=address, target="_blank", rel="noopener noreferrer")
+    return start.removesuffix("</a>")
+
+
+def _image(
+    self: RendererHTML, tokens: Sequence[Token], place: int, options: OptionsDict, env: MutableMapping[str, Any]
+) -> str:
+    """Render an image as a link to it: loading it would reveal the reader to its host."""
+    token = tokens[place]
+    address = str(token.attrGet("src") or "")
+    text = self.renderInlineAsText(token.children or [], options, env) or address
+    link = tag("a", f"🖼 {text}", href=address, title=address, target="_blank", rel="noopener noreferrer")
+    # Links cannot be nested.
+    depth = sum(each.nesting for each in tokens[:place] if each.type in ("link_open", "link_close"))
+    return escaped(f"🖼 {text}") if depth else link
+
+
+def _fence(
+    self: RendererHTML, tokens: Sequence[Token], place: int, _options: OptionsDict, _env: MutableMapping[str, Any]
+) -> str:
+    del self
+    words = tokens[place].info.split()
+    return code_block(tokens[place].content, words[0][:40] if words else "")
+
+
+def _table(
+    self: RendererHTML, tokens: Sequence[Token], place: int, _options: OptionsDict, _env: MutableMapping[str, Any]
+) -> str:
+    """Render a table that scrolls when it is too wide."""
+    del self
+    return '<div class="wide"><table>' if tokens[place].nesting > 0 else "</table></div>"
+
+
+def _cell(
+    self: RendererHTML, tokens: Sequence[Token], place: int, _options: OptionsDict, _env: MutableMapping[str, Any]
+) -> str:
+    """Render a cell's alignment as a class: the page's policy forbids inline styles."""
+    del self
+    token = tokens[place]
+    aligned = str(token.attrGet("style") or "").removeprefix("text-align:")
+    return tag(token.tag, class_=aligned if aligned in ("right", "center") else None).removesuffix(f"</{token.tag}>")

@@ -1,0 +1,181 @@
+"""Tool calls and their results: the call in one line, arguments folded, long output with its first lines."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from pi_export_html.amounts import seconds, usage_line
+from pi_export_html.html_text import Html, join, tag
+from pi_export_html.images import image
+from pi_export_html.markdown import diff_lines
+from pi_export_html.terminal import terminal_text
+from pi_hookspecs import ImageContent, TextContent
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pi_hookspecs import ToolCall, ToolResultMessage
+
+__all__ = ["as_json", "call_line", "folded", "fragments", "output", "tool_box"]
+
+_MAIN_ARGUMENTS = ("command", "path", "file_path", "pattern", "query", "url", "name")
+"""Arguments that describe a call best, most important first."""
+
+_SHORT = 160
+_SHOWN_LINES = 10
+_SHOWN_CHARACTERS = 2000
+
+
+def tool_box(call: ToolCall, result: ToolResultMessage | None, result_id: str | None) -> Html:
+    """Return a call with its result.
+
+    Args:
+        call: The call.
+        result: Its result; None when there is none.
+        result_id: The element's id for the result.
+    """
+    state = "open" if result is None else "failed" if result.is_error else "done"
+    diff = _diff_of(result)
+    return tag(
+        "section",
+        _head(call, result, state),
+        _arguments(call),
+        tag("div", result_body(result, diff), id=result_id, class_="result") if result is not None else None,
+        class_=f"tool {state}",
+    )
+
+
+def result_body(result: ToolResultMessage, diff: str | None = None) -> Html:
+    """Return the result of a call: text and images, or the diff instead."""
+    diff = diff or _diff_of(result)
+    parts = [fragments(result.content, plain=False)]
+    if diff:
+        parts.append(folded(diff, diff_lines, class_="diff"))
+    return join(parts)
+
+
+def call_line(call: ToolCall) -> str:
+    """Return a call in one line, without the tool's name."""
+    arguments = call.arguments
+    main = next((str(arguments[name]) for name in _MAIN_ARGUMENTS if isinstance(arguments.get(name), str | int)), None)
+    if main is None:
+        main = as_json(arguments, indent=None) if arguments else ""
+    line = " ".join(main.split())
+    return line if len(line) <= _SHORT else f"{line[: _SHORT - 1]}…"
+
+
+def fragments(content: str | Sequence[Any], *, plain: bool) -> Html:
+    """Return text and images of a content, ``plain`` without the terminal's colours."""
+    parts: list[Html] = []
+    block: Any
+    for block in (TextContent(content),) if isinstance(content, str) else content:
+        if isinstance(block, TextContent):
+            parts.append(tag("pre", block.text) if plain else output(block.text))
+        elif isinstance(block, ImageContent):
+            parts.append(image(block))
+        else:
+            parts.append(folded(as_json({"type": block.type, **block.extra})))
+    return join(parts)
+
+
+def output(text: str) -> Html:
+    """Return a program's output."""
+    if text.startswith(("diff --git ", "--- a/")):
+        return folded(text, diff_lines, class_="diff")
+    return folded(text, terminal_text)
+
+
+def folded(text: str, written: Any = None, class_: str = "output") -> Html:
+    """Return a text with its first lines visible and the rest folded."""
+    text = text.rstrip("\r\n")
+    if not text:
+        return Html()
+    written = written or str
+    cut = _cut(text)
+    if cut is None:
+        return tag("pre", written(text), class_=class_)
+    rest = text[cut:]
+    more = rest.count("\n") + 1
+    summary = f"{more:,} more lines" if more > 1 else f"{len(rest):,} more characters"
+    return join(
+        [
+            tag("pre", written(text[:cut]), class_=class_),
+            tag("details", tag("summary", summary), tag("pre", written(rest), class_=class_), class_="more"),
+        ]
+    )
+
+
+def _cut(text: str) -> int | None:
+    """Return the end of the visible part; None where all of it is visible."""
+    end = -1
+    for _ in range(_SHOWN_LINES):
+        end = text.find("\n", end + 1)
+        if end < 0:
+            break
+    if 0 <= end <= _SHOWN_CHARACTERS:
+        return end + 1 if text.count("\n", end + 1) > 1 else None  # two lines more are no reason to fold
+    if len(text) <= _SHOWN_CHARACTERS * 2:
+        return None
+    line = text.rfind("\n", 0, _SHOWN_CHARACTERS)
+    return line + 1 if line > 0 else _SHOWN_CHARACTERS
+
+
+def as_json(value: Any, indent: int | None = 2) -> str:
+    """Return a value as JSON; its ``repr`` where it is not JSON."""
+    return json.dumps(value, indent=indent, ensure_ascii=False, default=repr)
+
+
+def _head(call: ToolCall, result: ToolResultMessage | None, state: str) -> Html:
+    notes = []
+    if result is not None:
+        notes = [seconds(result.duration_ms)] if result.duration_ms is not None else []
+        notes += [usage_line(result.usage)] if result.usage is not None else []
+    outcome = {"open": "no result", "failed": "failed"}.get(state)
+    return tag(
+        "header",
+        tag("b", call.name),
+        tag("code", call_line(call)),
+        tag("em", outcome) if outcome else None,
+        tag("small", " · ".join(filter(None, notes))) if notes else None,
+    )
+
+
+def _arguments(call: ToolCall) -> Html | None:
+    """Return the arguments, where the line above does not contain all of them."""
+    if call.arguments_error:
+        return tag("p", call.arguments_error, class_="error")
+    if not call.arguments or (len(call.arguments) == 1 and _fits(next(iter(call.arguments.values())))):
+        return None
+    rows = [
+        tag("div", tag("dt", name), tag("dd", _argument(name, value)), class_="row")
+        for name, value in call.arguments.items()
+    ]
+    return tag("details", tag("summary", "arguments"), tag("dl", join(rows)), class_="args")
+
+
+def _fits(value: object) -> bool:
+    return isinstance(value, str | int) and len(str(value)) < _SHORT and "\n" not in str(value)
+
+
+def _argument(name: str, value: object) -> Html:
+    if name == "edits" and isinstance(value, list) and value and all(_is_edit(each) for each in value):
+        return tag("pre", diff_lines("\n".join(_as_diff(each) for each in value)), class_="diff")
+    text = value if isinstance(value, str) else as_json(value)
+    return tag("pre", text) if "\n" in text or len(text) > _SHORT else tag("code", text)
+
+
+def _is_edit(value: object) -> bool:
+    return isinstance(value, dict) and all(isinstance(value.get(each), str) for each in ("oldText", "newText"))
+
+
+def _as_diff(edit: Mapping[str, str]) -> str:
+    sides = (("-", edit["oldText"]), ("+", edit["newText"]))
+    return "\n".join(f"{sign}{line}" for sign, text in sides for line in text.split("\n"))
+
+
+def _diff_of(result: ToolResultMessage | None) -> str | None:
+    """Return the diff of an edit's details."""
+    details = result.details if result is not None and not result.is_error else None
+    diff = details.get("diff") if isinstance(details, dict) else None
+    return diff if isinstance(diff, str) and diff else None

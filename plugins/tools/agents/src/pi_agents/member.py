@@ -1,0 +1,124 @@
+"""One running agent: its state, its cost, and the record of it that the session keeps."""
+
+from __future__ import annotations
+
+import asyncio
+from secrets import token_hex
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from attrs import define, field
+
+from pi_hookspecs import Usage
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pi_agents.roster import Agent
+    from pi_agents.worktree import Worktree
+    from pi_hookspecs import ToolResult
+
+__all__ = ["ENTRY", "Member", "State"]
+
+ENTRY = "agent"
+"""The type of the custom entries that store the records of finished agents."""
+
+State: TypeAlias = Literal["waiting", "running", "done", "failed", "stopped"]
+
+
+def _new_id() -> str:
+    return token_hex(4)
+
+
+@define(eq=False)
+class Member:
+    """An agent that a session has started.
+
+    Attributes:
+        agent: The agent's definition.
+        prompt: The agent's task.
+        description: The task in a few words.
+        isolation: ``worktree``, or ``none``.
+        id: Eight hexadecimal digits.
+        background: Whether the call that started it has returned.
+        session: Its session while it is running.
+        file: The session's file; None for a session in memory.
+        worktree: The worktree in which it works, if there is one.
+        result: The text that the model gets, once the agent has ended.
+        why: The reason why it was stopped.
+    """
+
+    agent: Agent
+    prompt: str
+    description: str
+    isolation: str = "none"
+    background: bool = False
+    id: str = field(factory=_new_id)
+    state: State = "waiting"
+    session: Any = None
+    file: str | None = None
+    worktree: Worktree | None = None
+    turns: int = 0
+    usage: Usage = field(factory=Usage)
+    result: ToolResult | None = None
+    why: str = ""
+    stopping: asyncio.Event = field(factory=asyncio.Event)
+    ended: asyncio.Event = field(factory=asyncio.Event)
+
+    @property
+    def name(self) -> str:
+        """The agent's name."""
+        return self.agent.name
+
+    @property
+    def is_active(self) -> bool:
+        """Whether the agent is running or waiting to run."""
+        return not self.ended.is_set()
+
+    @property
+    def dollars(self) -> float:
+        """The cost so far in US dollars."""
+        return self.usage.cost.total
+
+    def stop(self, why: str) -> None:
+        """Request that the agent stops; it ends soon afterwards."""
+        if self.is_active:
+            self.why = self.why or why
+            self.stopping.set()
+            if self.session is not None:
+                self.session.request_abort(why)
+
+    def last_line(self) -> str:
+        """Return the line that ends its result."""
+        return f"[agent {self.id}, {self.turns} turns, {price(self.dollars)}, session {self.file or '-'}]"
+
+    def summary(self) -> str:
+        """Return one line about it, for lists."""
+        return summary_of(self.record())
+
+    def record(self) -> dict[str, Any]:
+        """Return the agent's record as plain data."""
+        return {
+            "id": self.id,
+            "agent": self.name,
+            "description": self.description,
+            "status": self.state,
+            "turns": self.turns,
+            "dollars": self.dollars,
+            "session": self.file,
+            "worktree": str(self.worktree.path) if self.worktree is not None else None,
+        }
+
+
+def summary_of(record: Mapping[str, Any]) -> str:
+    """Return one line about an agent's record."""
+    kept = "  (worktree)" if record.get("worktree") else ""
+    turns = "1 turn" if record["turns"] == 1 else f"{record['turns']} turns"
+    return (
+        f"{record['id']}  {record['agent']}  {record['status']}  {turns}  {price(record['dollars'])}"
+        f"  {record['description']}{kept}"
+    )
+
+
+def price(dollars: float) -> str:
+    """Return an amount of dollars with four decimals."""
+    return f"${dollars:.4f}"

@@ -1,0 +1,251 @@
+"""What ``.gitignore`` and its relatives exclude, folder by folder, at the speed of a directory walk.
+
+The rules are those of ripgrep and fd: ``.ignore`` overrides ``.gitignore``, which overrides ``.git/info/exclude`` and
+the user's own git ignore file; a file nearer to the entry overrides one further up, later lines override earlier
+ones, ``!`` negates. The rules of git end where a repository begins: nested ones have their own.
+
+A walk in Python is as fast as ripgrep's only if rules cost next to nothing per name: all names of a folder
+are tested together, the usual forms (``name``, ``*.end``, ``start*``) without a regular expression, and
+only names that a rule may match are examined one by one. The library for it, ignore-python, takes five times
+as long (100,000 files: 1.5 s instead of 0.3 s), in no order, and does not distinguish files from folders.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from contextlib import suppress
+from typing import TYPE_CHECKING, NamedTuple
+
+from pi_tools.searching.globs import ignore_regex
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+__all__ = ["FILES", "Level", "Rules", "level_above"]
+
+FILES = frozenset({".ignore", ".gitignore", ".git"})
+"""Entries with which a folder has rules of its own, or ends those of the enclosing repository."""
+
+_META = re.compile(r"[*?\[\\]")
+
+
+class _Rule(NamedTuple):
+    """One line: ``anchored`` patterns match the path from the file's folder on, others any name below it."""
+
+    pattern: str
+    takes_back: bool
+    folders_only: bool
+    anchored: bool
+    regex: re.Pattern[str]
+
+    def concerns(self, name: str, path: str, *, folder: bool) -> bool:
+        if self.folders_only and not folder:
+            return False
+        return self.regex.fullmatch(path if self.anchored else name) is not None
+
+
+def _parse(line: str) -> _Rule | None:
+    """Parse one line; None for a comment, an empty or a malformed one."""
+    if line.startswith("#"):
+        return None
+    if not line.endswith("\\ "):
+        line = line.rstrip()
+    takes_back = rooted = False
+    if line.startswith(("\\!", "\\#")):
+        line = line[1:]
+    else:
+        takes_back = line.startswith("!")
+        line = line[takes_back:]
+        rooted = line.startswith("/")
+        line = line[rooted:]
+    folders_only = line.endswith("/")
+    if folders_only:
+        line = line[:-1].removesuffix("\\")
+    if not line:
+        return None
+    anchored = rooted or "/" in line
+    try:
+        regex = re.compile(ignore_regex(line), re.DOTALL)
+    except (ValueError, re.error):
+        return None
+    return _Rule(line, takes_back, folders_only, anchored, regex)
+
+
+_CLASS = re.compile(r"\[([^\]!^\\-][^\]\\-]*)\]")
+
+
+def _spelled_out(pattern: str) -> list[str]:
+    """Expand a pattern with a short plain class to several without: ``*.py[co]`` as ``*.pyc`` and ``*.pyo``."""
+    match = _CLASS.search(pattern)
+    if match is None or "\\" in pattern or len(match[1]) > _SHORT or "/" in match[1]:
+        return [pattern]
+    return [pattern[: match.start()] + char + pattern[match.end() :] for char in match[1] if char not in "*?["]
+
+
+_SHORT = 8
+
+
+class _Names:
+    """Finds the names that one of some slashless patterns may match."""
+
+    def __init__(self, patterns: Iterable[str]) -> None:
+        self._exact: set[str] = set()
+        ends: list[str] = []
+        starts: list[str] = []
+        others: list[str] = []
+        for pattern in (short for one in patterns for short in _spelled_out(one)):
+            if not _META.search(pattern):
+                self._exact.add(pattern)
+            elif pattern.startswith("*") and not _META.search(pattern, 1):
+                ends.append(pattern[1:])
+            elif pattern.endswith("*") and not _META.search(pattern[:-1]):
+                starts.append(pattern[:-1])
+            else:
+                others.append(ignore_regex(pattern))
+        self._ends, self._starts = tuple(ends), tuple(starts)
+        self._others = re.compile("|".join(f"(?:{other})" for other in others), re.DOTALL) if others else None
+
+    def pick(self, names: Sequence[str], joined: str) -> set[str]:
+        """Return the candidates; ``joined`` has every name between newlines, to rule out most folders at once."""
+        found = self._exact.intersection(names)
+        if any(f"{end}\n" in joined for end in self._ends):
+            found.update([name for name in names if name.endswith(self._ends)])
+        if any(f"\n{start}" in joined for start in self._starts):
+            found.update([name for name in names if name.startswith(self._starts)])
+        if self._others:
+            matches = self._others.fullmatch
+            found.update([name for name in names if matches(name)])
+        return found
+
+
+class Rules:
+    """One ignore file.
+
+    Args:
+        lines: Its lines.
+        base: The folder it applies to, absolute, with a final separator.
+    """
+
+    def __init__(self, lines: Iterable[str], base: str) -> None:
+        self._base = base
+        self._rules = [rule for line in lines if (rule := _parse(line)) is not None]
+        self._anywhere = _Names(rule.pattern for rule in self._rules if not rule.anchored)
+        placed: dict[str, list[str]] = {}
+        deep: list[str] = []
+        for rule in self._rules:
+            if rule.anchored:
+                folder, _, name = rule.pattern.rpartition("/")
+                if _META.search(folder) or name == "**":
+                    deep.append(rule.regex.pattern)
+                else:
+                    placed.setdefault(folder, []).append(name)
+        self._placed = {folder: _Names(names) for folder, names in placed.items()}
+        self._deep = re.compile("|".join(f"(?:{one})" for one in deep), re.DOTALL) if deep else None
+
+    def judge(
+        self, folder: str, names: Sequence[str], joined: str, folders: set[str], verdicts: dict[str, bool]
+    ) -> None:
+        """Add a verdict, True for ignored, for names of the folder that the rules match and that have none yet.
+
+        Args:
+            folder: Absolute, with a final separator.
+            names: Its entries.
+            joined: The same, each between newlines.
+            folders: Those of them that are folders.
+            verdicts: By name.
+        """
+        path = folder[len(self._base) :].replace(os.sep, "/")
+        found = self._anywhere.pick(names, joined)
+        placed = self._placed.get(path[:-1])
+        if placed is not None:
+            found |= placed.pick(names, joined)
+        if self._deep is not None:
+            matches = self._deep.fullmatch
+            found.update([name for name in names if matches(path + name)])
+        for name in found:
+            if name not in verdicts:
+                verdict = self._verdict(name, path + name, folder=name in folders)
+                if verdict is not None:
+                    verdicts[name] = verdict
+
+    def _verdict(self, name: str, path: str, *, folder: bool) -> bool | None:
+        for rule in reversed(self._rules):
+            if rule.concerns(name, path, folder=folder):
+                return not rule.takes_back
+        return None
+
+
+def _read(path: str, base: str) -> Rules | None:
+    with suppress(OSError, ValueError):
+        from pi_tools.local_files import read_regular
+
+        text = read_regular(path).decode("utf-8", "surrogateescape").removeprefix("\ufeff")
+        return Rules(text.splitlines() if "\r" in text else text.split("\n"), base)
+    return None
+
+
+class Level:
+    """The rules that apply in a folder: its own and those of the folders above.
+
+    Args:
+        plain: Rules of ``.ignore`` files, the nearest first.
+        git: Rules of ``.gitignore`` files of this repository, the nearest first.
+        exclude: Rules of ``.git/info/exclude``.
+        user: The user's own rules.
+    """
+
+    def __init__(
+        self,
+        plain: tuple[Rules, ...] = (),
+        git: tuple[Rules, ...] = (),
+        exclude: tuple[Rules, ...] = (),
+        user: tuple[Rules, ...] = (),
+    ) -> None:
+        self._parts = (plain, git, exclude, user)
+        self._rules = (*plain, *git, *exclude, *user)
+
+    def below(self, folder: str, names: Iterable[str]) -> Level:
+        """Return the rules in a subfolder.
+
+        Args:
+            folder: Absolute, with a final separator.
+            names: Which of ``FILES`` it has.
+        """
+        plain, git, exclude, user = self._parts
+        if ".git" in names:
+            git, own = (), _read(f"{folder}.git/info/exclude", folder)
+            exclude = (own,) if own else ()
+        if ".ignore" in names and (own := _read(f"{folder}.ignore", folder)):
+            plain = (own, *plain)
+        if ".gitignore" in names and (own := _read(f"{folder}.gitignore", folder)):
+            git = (own, *git)
+        return Level(plain, git, exclude, user)
+
+    def ignored(self, folder: str, names: Sequence[str], folders: set[str]) -> set[str]:
+        """Return which of the names are ignored; see ``Rules.judge``."""
+        if not self._rules:
+            return set()
+        joined = "\n".join(("", *names, ""))
+        verdicts: dict[str, bool] = {}
+        for rules in self._rules:
+            rules.judge(folder, names, joined, folders, verdicts)
+        return {name for name, verdict in verdicts.items() if verdict}
+
+
+def level_above(path: str) -> Level:
+    """Return the rules that a folder inherits from those above it and the user's own.
+
+    Args:
+        path: Absolute, without a final separator.
+    """
+    home = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
+    own = _read(os.path.join(home, "git", "ignore"), path.rstrip(os.sep) + os.sep)
+    level = Level(user=(own,) if own else ())
+    parts = path.split(os.sep)
+    for depth in range(1, len(parts)):
+        folder = os.sep.join(parts[:depth]) + os.sep
+        present = [name for name in FILES if os.path.lexists(folder + name)]
+        if present:
+            level = level.below(folder, present)
+    return level

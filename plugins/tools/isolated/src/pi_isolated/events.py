@@ -1,0 +1,204 @@
+"""Events of hooks as a program gets them, and its answers as the hooks take them."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+import pi_hookspecs
+from pi_core.wire import dumps, from_wire, message_from_wire, to_wire, wire_name
+from pi_hookspecs import ContextResult, PiError, Rule, ToolResult, answers_of
+from pi_hookspecs.specs import all_hookspecs
+from pi_isolated.ready import DELTA_HOOKS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["EventWriter", "changed_by", "delta_of", "read_answer", "read_result"]
+
+UPDATES_PER_SECOND = 10
+"""``message_update`` events that a program gets in a second at most."""
+
+_NOT_ON_WIRE = {"user_bash": ("operations",)}
+"""Fields of answers that are objects of this process."""
+
+
+class EventWriter:
+    """Writes the events for one process, and remembers what it got of the conversation."""
+
+    def __init__(self) -> None:
+        self._last_update = 0.0
+        self._sent: dict[str, dict[str, Any]] = {}
+
+    def is_due(self) -> bool:
+        """Whether a ``message_update`` may be sent now; one that may not is left out."""
+        now = time.monotonic()
+        if now - self._last_update < 1 / UPDATES_PER_SECOND:
+            return False
+        self._last_update = now
+        return True
+
+    def write(self, hook: str, event: Any) -> dict[str, Any]:
+        """Return an event as JSON data.
+
+        Raises:
+            PiError: The payload of a request is not an object.
+        """
+        if hook == "message_update":
+            return {**to_wire(event), "message": to_wire(event.message)}
+        if hook not in DELTA_HOOKS:
+            written: dict[str, Any] = to_wire(event)
+            return written
+        fields = {
+            wire_name(each.name): to_wire(getattr(event, each.name))
+            for each in attrs.fields(type(event))
+            if each.name not in ("messages", "payload", "changes") and each.metadata.get("wire", True)
+        }
+        return {"type": hook, **fields, "delta": self.delta(hook, event)}
+
+    def delta(self, hook: str, event: Any) -> dict[str, Any]:
+        """Return what is new since the last event of the hook.
+
+        Raises:
+            PiError: The payload of a request is not an object.
+        """
+        whole = whole_of(hook, event)
+        before, now = self._sent.get(hook, {}), {key: _digests(value) for key, value in whole.items()}
+        self._sent[hook] = now
+        return _changes(before, now, whole)
+
+
+def delta_of(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is new in an object, as ``changed_by`` takes it."""
+    old, new = ({key: _digests(value) for key, value in each.items()} for each in (before, after))
+    return _changes(old, new, after)
+
+
+def _changes(before: Mapping[str, Any], now: Mapping[str, Any], whole: Mapping[str, Any]) -> dict[str, Any]:
+    delta: dict[str, Any] = {"set": {}, "keep": {}, "unset": [key for key in before if key not in now]}
+    for key, digests in now.items():
+        old = before.get(key)
+        if old == digests:
+            continue
+        kept = _common(old, digests) if isinstance(old, list) and isinstance(digests, list) else 0
+        delta["set"][key] = whole[key][kept:] if kept else whole[key]
+        if kept:
+            delta["keep"][key] = kept
+    return delta
+
+
+def whole_of(hook: str, event: Any) -> dict[str, Any]:
+    """Return what deltas of a hook are about: the messages by that name, or the payload.
+
+    Raises:
+        PiError: The payload is not an object.
+    """
+    if hook == "context":
+        return {"messages": [to_wire(each) for each in event.messages]}
+    payload = to_wire(event.payload)
+    if not isinstance(payload, dict):
+        raise PiError(f"the payload of this request is not an object, but {type(event.payload).__name__}")
+    return payload
+
+
+def _digests(value: Any) -> Any:
+    return [_digest(each) for each in value] if isinstance(value, list) else _digest(value)
+
+
+def _digest(value: Any) -> bytes:
+    from hashlib import blake2b  # few plugins get events that are as long as the conversation
+
+    return blake2b(dumps(value), digest_size=16).digest()
+
+
+def _common(one: list[bytes], other: list[bytes]) -> int:
+    """Return how many elements two lists begin with in common."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((index for index, (left, right) in pairs if left != right), min(len(one), len(other)))
+
+
+def changed_by(whole: Mapping[str, Any], delta: Any) -> dict[str, Any]:
+    """Return an object with the changes of a delta.
+
+    Raises:
+        PiError: The delta is not one, or does not fit the object.
+    """
+    if not isinstance(delta, dict) or delta.keys() - {"set", "keep", "unset"}:
+        raise PiError(f"a delta is an object with 'set', 'keep' and 'unset', not {delta!r:.80}")
+    new, keep, unset = delta.get("set", {}), delta.get("keep", {}), delta.get("unset", [])
+    if not isinstance(new, dict) or not isinstance(keep, dict) or not isinstance(unset, list):
+        raise PiError(f"in a delta 'set' and 'keep' are objects, and 'unset' is a list: {delta!r:.80}")
+    changed = {key: value for key, value in whole.items() if key not in unset}
+    for key, value in new.items():
+        kept = keep.get(key, 0)
+        before = whole.get(key)
+        if kept == 0 and type(kept) is int:
+            changed[key] = value
+        elif isinstance(before, list) and isinstance(value, list) and type(kept) is int and 0 < kept <= len(before):
+            changed[key] = [*before[:kept], *value]
+        else:
+            raise PiError(f"a delta keeps {kept!r:.20} elements of {key!r}, which does not fit")
+    return changed
+
+
+def read_answer(hook: str, answer: Any, event: Any) -> Any:
+    """Return a program's answer as the hook takes it; None for null.
+
+    Raises:
+        PiError: It is not of the hook's type, or has a field that this has not.
+    """
+    if answer is None:
+        return None
+    spec = all_hookspecs()[hook]
+    answers = answers_of(spec)
+    if answers is None or answers.whole is Rule.NOTIFY:
+        raise PiError(f"{hook} takes no answer, and it answered {answer!r:.80}")
+    if not isinstance(answer, dict):
+        raise PiError(f"its answer must be an object or null, not {answer!r:.80}")
+    if hook == "child_environment":
+        return answer
+    if hook in DELTA_HOOKS:
+        return _read_delta(hook, answer, event)
+    cls = getattr(pi_hookspecs, spec.__annotations__["return"].split("|")[0].strip())
+    _check_fields(answer, cls, _NOT_ON_WIRE.get(hook, ()))
+    return from_wire(answer, cls)
+
+
+def read_result(result: Any) -> ToolResult:
+    """Return the result of a tool, or a partial one.
+
+    Raises:
+        PiError: It is none, or has a field that results have not.
+    """
+    if not isinstance(result, dict):
+        raise PiError(f"the result of a tool must be an object, not {result!r:.80}")
+    _check_fields(result, ToolResult, ())
+    return from_wire(result, ToolResult)
+
+
+def _read_delta(hook: str, answer: dict[str, Any], event: Any) -> Any:
+    if hook == "before_provider_request":
+        if answer.keys() - {"delta"}:
+            raise PiError(f"an answer to {hook} has 'delta' alone, not {', '.join(sorted(answer))}")
+        return changed_by(whole_of(hook, event), answer.get("delta"))
+    rest = {key: value for key, value in answer.items() if key != "delta"}
+    _check_fields(rest, ContextResult, ("messages",))
+    result = from_wire(rest, ContextResult)
+    if answer.get("delta") is None:
+        return result
+    whole = {"messages": [None] * len(event.messages)}
+    messages = changed_by(whole, answer["delta"]).get("messages", [])
+    if not isinstance(messages, list):
+        raise PiError(f"the messages of its answer are not a list, but {messages!r:.80}")
+    keep = answer["delta"].get("keep", {}).get("messages", 0) if "messages" in answer["delta"].get("set", {}) else None
+    kept = event.messages[: len(messages) if keep is None else keep]
+    return attrs.evolve(result, messages=(*kept, *map(message_from_wire, messages[len(kept) :])))
+
+
+def _check_fields(answer: Mapping[str, Any], cls: type, left_out: tuple[str, ...]) -> None:
+    known = {wire_name(each.name) for each in attrs.fields(cls) if each.name not in left_out}
+    unknown = sorted(answer.keys() - known)
+    if unknown:
+        raise PiError(f"its answer has {', '.join(unknown)}, and a {cls.__name__} has {', '.join(sorted(known))}")

@@ -1,0 +1,337 @@
+"""A running program: its messages in lines, what is asked of it, and what ends it.
+
+Whatever a program does wrong ends it with a reason: the requests that wait for it fail with that reason.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from contextvars import Context, copy_context
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+from attrs import define, field
+
+from pi_client.framing import LineSplitter
+from pi_core.wire import dumps
+from pi_hookspecs import PiError
+from pi_hookspecs.values import ReprMixin
+from pi_isolated.events import EventWriter
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine, Mapping
+
+    from pi_process_kit import Child
+
+__all__ = ["CANCEL_GRACE", "MAX_LINE", "Process", "ProgramFailure", "Request"]
+
+MAX_LINE = 16 << 20
+"""Bytes of a line, in both directions."""
+
+CANCEL_GRACE = 2.0
+"""Seconds in which a program has to answer a request that was cancelled; one that does not is ended."""
+
+_MOST_CALLS = 64
+"""Calls of a program that may be open at the same time."""
+
+_CHUNK = 1 << 18
+_FULL = 1 << 16
+"""Bytes that may wait for a program before the next request waits until it reads them."""
+_STDERR_LINE = 1 << 14
+
+
+class ProgramFailure(PiError):
+    """A program did not answer: it ended, or it broke the protocol; the message says how, as the end of a sentence."""
+
+
+@define(eq=False, repr=False)
+class Request(ReprMixin):
+    """Something that was asked of a program.
+
+    Attributes:
+        ctx: The name of the context that it was given.
+        answer: The answer.
+        on_update: Called with each update.
+        context: The variables of the task that asks: calls of the program are made on behalf of it.
+        calls: Calls that the program has made for it and that still run.
+    """
+
+    ctx: str
+    answer: asyncio.Future[Any]
+    on_update: Callable[[Any], None] | None = None
+    context: Context = field(factory=copy_context)
+    calls: set[asyncio.Task[None]] = field(factory=set)
+
+
+class Process:
+    """A program that was started.
+
+    Args:
+        child: The program with its pipes.
+        serve: Returns the result of a call; it may raise.
+        log: Called with each line of its standard error.
+
+    Attributes:
+        failure: Why it is not asked any more; None while it runs.
+        events: Writes the events for it.
+    """
+
+    def __init__(
+        self,
+        child: Child,
+        serve: Callable[[Mapping[str, Any]], Coroutine[Any, Any, Any]],
+        log: Callable[[str], None],
+    ) -> None:
+        self._child = child
+        self._serve = serve
+        self._log = log
+        self._loop = asyncio.get_running_loop()
+        self._numbers = count(1)
+        self._requests: dict[int, Request] = {}
+        self._cancelled: dict[int, asyncio.TimerHandle] = {}
+        self._calls: set[asyncio.Task[None]] = set()
+        self._last_words = ""
+        self.failure: ProgramFailure | None = None
+        self.events = EventWriter()
+        self._first: asyncio.Future[dict[str, Any]] = self._loop.create_future()
+        self._tasks = [self._loop.create_task(self._read()), self._loop.create_task(self._read_stderr())]
+
+    async def ready(self, seconds: float) -> dict[str, Any]:
+        """Return what the program says of itself first.
+
+        Raises:
+            ProgramFailure: It says something else, or nothing in time.
+        """
+        await asyncio.wait({self._first}, timeout=seconds)
+        if not self._first.done():
+            self.fail(f"it was not ready within {seconds:g} s")
+        return await self._first
+
+    async def ask(self, message: Mapping[str, Any], on_update: Callable[[Any], None] | None = None) -> Any:
+        """Send a message with a new id, and return the answer.
+
+        A task that is cancelled cancels the request: the program is to answer then.
+
+        Raises:
+            ProgramFailure: It ended, or broke the protocol.
+            PiError: It answered with an error, or the message is too long.
+        """
+        if self.failure is not None:
+            raise self.failure
+        number = next(self._numbers)
+        line = _line({**message, "id": number})
+        request = self._requests[number] = Request(str(message.get("ctx")), self._loop.create_future(), on_update)
+        try:
+            await self._write(line)
+            return await request.answer
+        except asyncio.CancelledError:
+            self._give_up(number)
+            raise
+        finally:
+            self._requests.pop(number, None)
+            for call in request.calls:
+                call.cancel()
+
+    def open_request(self, ctx: str) -> Request | None:
+        """Return the latest request with a context that the program works on; None if there is none."""
+        return next((each for each in reversed(self._requests.values()) if each.ctx == ctx), None)
+
+    def cancel_all(self, ctx: str) -> None:
+        """Tell the program that what it was asked with a context is not needed any more; it still answers."""
+        for number, request in self._requests.items():
+            if request.ctx == ctx:
+                self._send({"type": "cancel", "id": number})
+
+    def fail(self, why: str) -> None:
+        """End the program, and let everything fail that waits for it."""
+        if self.failure is None:
+            said = f"; it wrote last: {self._last_words!r}" if self._last_words else ""
+            self.failure = ProgramFailure(f"{why}{said}")
+        self._child.kill()
+        for future in (self._first, *(each.answer for each in self._requests.values())):
+            if not future.done():
+                future.set_exception(self.failure)
+                future.exception()  # retrieved: the first one may have no one who waits
+        for timer in self._cancelled.values():
+            timer.cancel()
+        self._cancelled.clear()
+        for call in self._calls:
+            call.cancel()
+
+    def abandon(self, why: str) -> None:
+        """End the program as ``fail`` does, and let go of its pipes."""
+        self.fail(why)
+        self._child.close()
+        for task in self._tasks:
+            task.cancel()
+
+    async def stop(self) -> None:
+        """End the program: it is told, its standard input is closed, and what is left after a while is ended."""
+        self._send({"type": "shutdown"})
+        try:
+            if self.failure is None:
+                await self._child.stop()
+        finally:
+            self.abandon("it was stopped")
+            await asyncio.wait(self._tasks)
+
+    # Writing
+
+    async def _write(self, line: bytes) -> None:
+        try:
+            self._child.stdin.write(line)
+            if self._child.stdin.transport.get_write_buffer_size() > _FULL:
+                await self._child.stdin.drain()
+        except (OSError, RuntimeError):
+            pass  # it ended: reading says how
+
+    def _send(self, message: Mapping[str, Any]) -> None:
+        with suppress(OSError, RuntimeError):
+            self._child.stdin.write(_line(message))
+
+    def _give_up(self, number: int) -> None:
+        """Cancel a request, and end the program if it does not answer: what hangs would make every other one wait."""
+        if self.failure is None:
+            self._send({"type": "cancel", "id": number})
+            why = f"it did not answer within {CANCEL_GRACE:g} s after a request was cancelled"
+            self._cancelled[number] = self._loop.call_later(CANCEL_GRACE, self.fail, why)
+
+    # Reading
+
+    async def _read(self) -> None:
+        splitter = LineSplitter(MAX_LINE)
+        with suppress(OSError):
+            while chunk := await self._child.stdout.read(_CHUNK):
+                for line in splitter.feed(chunk):
+                    self._take(line)
+                if splitter.is_too_long:
+                    self.fail(f"it wrote a line of more than {MAX_LINE >> 20} MB")
+                if self.failure is not None:
+                    return
+                await asyncio.sleep(0)  # a program may be faster than pi: other tasks must run
+        await self._report_end()
+
+    async def _report_end(self) -> None:
+        with suppress(TimeoutError, PiError):
+            async with asyncio.timeout(1):
+                await asyncio.wait({self._tasks[1]})  # its last words
+                code = await self._child.wait()
+                self.fail(f"it ended (exit code {code})")
+        self.fail("it closed its standard output")
+
+    async def _read_stderr(self) -> None:
+        assert self._child.stderr is not None  # noqa: S101 - it is started with this pipe
+        splitter = LineSplitter(_STDERR_LINE)
+        with suppress(OSError):
+            while chunk := await self._child.stderr.read(_CHUNK):
+                self._take_stderr(splitter.feed(chunk))
+                await asyncio.sleep(0)
+        self._take_stderr(splitter.end())
+
+    def _take_stderr(self, lines: list[bytes | None]) -> None:
+        for line in lines:
+            text = "(a line that is too long)" if line is None else line.decode("utf-8", "replace")
+            if text.strip():
+                self._last_words = text.strip()[:200]
+            self._log(text)
+
+    def _take(self, line: bytes | None) -> None:
+        """Handle a line; one that is not a message ends the program."""
+        import orjson
+
+        if self.failure is not None or line is None:
+            return
+        try:
+            message = orjson.loads(line)
+        except ValueError:
+            self.fail(f"it wrote a line that is not JSON: {_preview(line)}")
+            return
+        kind = message.get("type") if isinstance(message, dict) else None
+        if not self._first.done():
+            if kind == "ready":
+                self._first.set_result(message)
+            else:
+                self.fail(f"its first message must be of type 'ready', and is {_preview(line)}")
+        elif kind == "answer":
+            self._answer(message, line)
+        elif kind == "update":
+            self._update(message)
+        elif kind == "call":
+            self._call(message, line)
+        else:
+            self.fail(f"it wrote a message of no type that pi knows: {_preview(line)}")
+
+    def _answer(self, message: Mapping[str, Any], line: bytes) -> None:
+        number = message.get("id")
+        timer = self._cancelled.pop(number, None) if isinstance(number, int) else None
+        if timer is not None:
+            timer.cancel()
+            return
+        request = self._requests.get(number) if isinstance(number, int) else None
+        if request is None or request.answer.done():
+            self.fail(f"it answered what it was not asked: {_preview(line)}")
+            return
+        error = message.get("error")
+        text = error.get("message") if isinstance(error, dict) else error
+        if message.keys() - {"type", "id", "answer", "error"} or not ("answer" in message) ^ ("error" in message):
+            request.answer.set_exception(PiError(f"an answer has either 'answer' or 'error': {_preview(line)}"))
+        elif "answer" in message:
+            request.answer.set_result(message["answer"])
+        elif isinstance(text, str):
+            request.answer.set_exception(PiError(text[:2000]))
+        else:
+            request.answer.set_exception(PiError(f"an error must be a text or have a 'message': {_preview(line)}"))
+
+    def _update(self, message: Mapping[str, Any]) -> None:
+        number = message.get("id")
+        request = self._requests.get(number) if isinstance(number, int) else None
+        if request is None or request.on_update is None:
+            return  # a late one
+        try:
+            request.on_update(message.get("update"))
+        except PiError as error:
+            if not request.answer.done():
+                request.answer.set_exception(error)
+
+    def _call(self, message: Mapping[str, Any], line: bytes) -> None:
+        if not isinstance(message.get("id"), str | int):
+            self.fail(f"it called something without an id: {_preview(line)}")
+            return
+        if len(self._calls) >= _MOST_CALLS:
+            self.fail(f"it has more than {_MOST_CALLS} calls open")
+            return
+        request = self.open_request(str(message.get("ctx")))
+        context = request.context.copy() if request is not None else copy_context()
+        task = self._loop.create_task(self._reply(message), context=context)
+        calls = {id(each): each for each in (self._calls, request.calls if request is not None else self._calls)}
+        for each in calls.values():
+            each.add(task)
+            task.add_done_callback(each.discard)
+
+    async def _reply(self, message: Mapping[str, Any]) -> None:
+        reply = {"type": "result", "id": message["id"]}
+        try:
+            reply["value"] = await self._serve(message)
+            line = _line(reply)
+        except Exception as error:  # noqa: BLE001 - what fails is the program's to handle
+            line = _line({"type": "result", "id": message["id"], "error": str(error) or type(error).__name__})
+        await self._write(line)
+
+
+def _line(message: Mapping[str, Any]) -> bytes:
+    """Return a message as a line.
+
+    Raises:
+        PiError: It is too long.
+    """
+    line = dumps(message) + b"\n"
+    if len(line) > MAX_LINE:
+        raise PiError(
+            f"a message of {len(line) >> 20} MB is too long for a plugin's process: {MAX_LINE >> 20} MB at most"
+        )
+    return line
+
+
+def _preview(line: bytes) -> str:
+    return repr(line[:120].decode("utf-8", "replace"))

@@ -1,0 +1,171 @@
+"""The tools of servers that are registered in a session; changed only between runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pi_mcp.exposure import Exposures
+from pi_mcp.names import tool_names
+from pi_mcp.tools import make_tool
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pi_hookspecs import PiAPI, Tool, ToolResult
+    from pi_mcp.remote import Remote
+    from pi_mcp.search import Found
+
+__all__ = ["Offer"]
+
+_WINDOW = 128_000
+"""Tokens, for models without a known context window."""
+_SEARCH_LIMIT = 8
+_SCHEMA = {
+    "type": "object",
+    "properties": {
+        "query": {"type": "string", "description": "Words for what the tool does, or its name"},
+        "limit": {"type": "integer", "minimum": 1, "maximum": 50, "description": "Most tools to load, 8 by default"},
+    },
+    "required": ["query"],
+}
+
+
+class Offer:
+    """The tools of a session's servers.
+
+    Args:
+        pi: Registers them.
+        window: The context window of the model, in tokens.
+    """
+
+    def __init__(self, pi: PiAPI, window: int | None) -> None:
+        self._pi = pi
+        self._exposures = Exposures(window or _WINDOW)
+        self._listed: dict[str, tuple[Remote, dict[str, Any]]] = {}
+        self._waiting: dict[str, tuple[Remote, dict[str, Any]]] = {}
+        self._names: dict[str, dict[str, str]] = {}
+        self._remove: dict[str, Callable[[], None]] = {}
+        self._registered: dict[str, tuple[dict[str, Any], str]] = {}
+        self._found: dict[str, Found] = {}
+
+    def put(self, remote: Remote, about: dict[str, Any]) -> None:
+        """Record what a server offers; ``apply`` registers it."""
+        self._waiting[remote.server.name] = (remote, about)
+
+    def drop(self, server: str) -> None:
+        """Withdraw a server's tools."""
+        self._waiting.pop(server, None)
+        if self._listed.pop(server, None):
+            self._names.pop(server, None)
+            self.apply()
+            self._withdraw()
+
+    def clear(self) -> None:
+        """Withdraw all tools: another session will offer its own."""
+        for remove in self._remove.values():
+            remove()
+        self._remove.clear()
+
+    def listing(self, server: str) -> dict[str, Any] | None:
+        """Return a server's last description; None if there is none yet."""
+        found = self._waiting.get(server) or self._listed.get(server)
+        return found[1] if found else None
+
+    @property
+    def has_prompts(self) -> bool:
+        """Whether a server offers prompts."""
+        return any(about.get("prompts") for _, about in [*self._listed.values(), *self._waiting.values()])
+
+    def tools_of(self, server: str) -> dict[str, tuple[str, str]]:
+        """Return a server's tools, each with its name for the model and when the model is offered it."""
+        names = self._names.get(server, {})
+        return {tool: (name, self._registered[name][1]) for tool, name in names.items() if name in self._registered}
+
+    def apply(self) -> None:
+        """Register what was recorded; call it only between runs."""
+        if not self._waiting:
+            return
+        self._listed.update(self._waiting)
+        self._waiting.clear()
+        usable = {name: (remote.server, _usable(remote, about)) for name, (remote, about) in self._listed.items()}
+        self._exposures.decide(usable)
+        for name, (remote, _) in self._listed.items():
+            self._names[name] = tool_names(name, [each["name"] for each in usable[name][1]])
+            for tool in usable[name][1]:
+                self._register(remote, tool, self._names[name][tool["name"]])
+        self._withdraw()
+        if self._found and "tool_search" not in self._remove:
+            self._remove["tool_search"] = self._pi.register_tool(self._search_tool())
+
+    def deferred(self) -> dict[str, int]:
+        """Return the number of deferred tools of each server."""
+        counts: dict[str, int] = {}
+        for server, names in self._names.items():
+            count = sum(name in self._found for name in names.values())
+            if count:
+                counts[server] = count
+        return counts
+
+    def about(self, server: str) -> str:
+        """Return one line about a server."""
+        remote, about = self._listed[server]
+        text = remote.server.description or about.get("instructions") or about.get("server") or ""
+        return " ".join(text.split())[:200]
+
+    def _register(self, remote: Remote, tool: dict[str, Any], name: str) -> None:
+        exposure: Any = self._exposures.of(remote.server, tool["name"])
+        if self._registered.get(name) == (tool, exposure):
+            return
+        if name in self._remove:
+            self._remove[name]()
+        self._registered[name] = (tool, exposure)
+        self._found.pop(name, None)
+        if exposure == "deferred":
+            from pi_mcp.search import Found
+
+            server = f"{remote.server.name} {self.about(remote.server.name)}"
+            description = tool.get("description") or ""
+            self._found[name] = Found(
+                name=name, tool=tool["name"], description=description, schema=tool["inputSchema"], server=server
+            )
+        made = make_tool(name, tool, remote, exposure, lambda: self._has(remote.server.name, tool["name"]))
+        self._remove[name] = self._pi.register_tool(made)
+
+    def _has(self, server: str, tool: str) -> bool:
+        """Whether a server's last list, which may not be registered yet, contains a tool."""
+        found = self._waiting.get(server) or self._listed.get(server)
+        return found is not None and any(each["name"] == tool for each in found[1]["tools"])
+
+    def _withdraw(self) -> None:
+        """Withdraw the tools that their servers no longer offer, and those of servers that are no longer used."""
+        kept = {name for names in self._names.values() for name in names.values()}
+        for name in [each for each in self._registered if each not in kept]:
+            self._remove.pop(name)()
+            del self._registered[name]
+            self._found.pop(name, None)
+
+    def _search_tool(self) -> Tool:
+        from pi_hookspecs import Tool, ToolAnnotations, ToolResult
+        from pi_mcp.search import search
+
+        async def execute(_id: str, params: dict[str, Any], _signal: Any, _update: Any, _ctx: Any) -> ToolResult:
+            matches = search(params["query"], self._found.values(), params.get("limit") or _SEARCH_LIMIT)
+            if not matches:
+                return ToolResult.text(f"No tool matches {params['query']!r}. Try other words, or fewer.")
+            names = [each.name for each in matches]
+            self._pi.set_active_tools(list(dict.fromkeys([*self._pi.get_active_tools(), *names])))
+            lines = [f"- {each.name}: {' '.join(each.description.split())[:200]}" for each in matches]
+            return ToolResult.text("\n".join(["Loaded; you can call them now:", *lines]), details={"tools": names})
+
+        return Tool(
+            name="tool_search",
+            description="Find and load tools of MCP servers that are not declared. You can call what it loads.",
+            parameters=_SCHEMA,
+            execute=execute,
+            annotations=ToolAnnotations(read_only=True, open_world=False),
+        )
+
+
+def _usable(remote: Remote, about: dict[str, Any]) -> list[dict[str, Any]]:
+    off = remote.server.tools_off
+    return [each for each in about["tools"] if each["name"] not in off and isinstance(each.get("inputSchema"), dict)]

@@ -1,0 +1,50 @@
+"""The state of each of a session's servers, for display and for programs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pi_core import one_line
+
+if TYPE_CHECKING:
+    from pi_mcp.hub import Hub
+
+__all__ = ["row_of", "rows_text", "tool_lines"]
+
+
+def row_of(hub: Hub, name: str) -> dict[str, Any]:
+    """Return name, state, number of tools (None if unknown) and of those beyond the limit, scope, transport, error."""
+    server, remote, about = hub.servers[name], hub.remotes.get(name), hub.offer.listing(name)
+    state = "disabled" if not server.enabled else "not approved" if remote is None else remote.state
+    if state == "off":
+        state = "ready"  # it is started by its first call
+    return {
+        "name": name,
+        "state": state,
+        "tools": len(about["tools"]) if about is not None else None,
+        "leftOut": (about or {}).get("left_out") or 0,
+        "scope": server.scope,
+        "transport": server.transport,
+        "error": remote.error if remote is not None else "",
+    }
+
+
+def rows_text(rows: list[dict[str, Any]]) -> str:
+    """Return rows as lines in columns."""
+    width = max((len(row["name"]) for row in rows), default=0)
+    lines = []
+    for row in rows:
+        of = f" of {row['tools'] + row['leftOut']}" if row["leftOut"] else ""
+        count = "" if row["tools"] is None else f"{row['tools']}{of} tools"
+        about = f"{row['transport']:5}  {row['scope']:7}  {one_line(row['error'])}"
+        line = f"{row['name']:{width}}  {row['state']:12}  {count:9}  {about}"
+        lines.append(line.rstrip())
+    return "\n".join(lines)
+
+
+def tool_lines(hub: Hub, name: str) -> list[str]:
+    """Return a line for each tool of a server: name for the model, when it is offered, description."""
+    about = hub.offer.listing(name) or {"tools": []}
+    described = {each["name"]: one_line(each.get("description") or "")[:100] for each in about["tools"]}
+    offered = hub.offer.tools_of(name)
+    return [f"{full}  {exposure}  {described.get(tool, '')}".rstrip() for tool, (full, exposure) in offered.items()]
