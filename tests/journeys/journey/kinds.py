@@ -35,6 +35,8 @@ TOOL_CALLS: dict[str, dict[str, Any]] = {
     "process": {"action": "list"},
     "fetch": {"url": "http://127.0.0.1:9/"},
     "load_skill": {"name": "tides"},
+    "remember": {"text": "High water is at noon."},
+    "forget": {"text": "High water is at noon."},
     "task": {"prompt": "ping helper", "description": "Ask for the tide"},
     "task_output": {"id": "0"},
     "task_stop": {"id": "0"},
@@ -271,7 +273,7 @@ KINDS: dict[str, Kind] = {
     "after a reload": Kind(steps=("ping one",), live=("/reload",)),
     "named": Kind(steps=("ping one", lambda pi, _state: pi.call(commands.SetSessionName(name="Tides of Brest")))),
     "with everything on": Kind(
-        steps=(call("bash"), call("write"), call("todo"), call("task"), "/compact"),
+        steps=(*map(call, ("bash", "write", "todo", "task", "remember", "forget")), "/compact"),
         settings=EVERYTHING_ON,
         arguments=ALL_TOOLS,
     ),

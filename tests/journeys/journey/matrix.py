@@ -46,8 +46,12 @@ LEAST = 25
 TALL = (120, 200)
 """Columns and rows in which all commands fit."""
 
-WORDS = ("unexpected", "Traceback", "has no attribute", "NoneType", "is not defined", "object at 0x")
-"""What no screen and no output may say, in any case of letters."""
+_BUGS = re.compile(
+    r"unexpected\s+\w*(?:Error|Exception|Group|Exit)\b|Traceback\s+\(most\s+recent"
+    r"|has\s+no\s+attribute|NoneType|is\s+not\s+defined|object\s+at\s+0x",
+    re.IGNORECASE,
+)
+"""What no screen and no output may say; a change log may speak of tracebacks."""
 
 
 def commands_of(help_text: str) -> dict[str, str]:
@@ -75,5 +79,4 @@ def without_arguments(commands: dict[str, str]) -> set[str]:
 
 def said(text: str) -> list[str]:
     """Return which of the words that may not be said a text has."""
-    low = text.lower()
-    return [word for word in WORDS if word.lower() in low]
+    return _BUGS.findall(text)
