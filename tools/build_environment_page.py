@@ -72,6 +72,8 @@ SYSTEM = {
     "DBUS_SESSION_BUS_ADDRESS": "See `SSH_AUTH_SOCK`",
     "PIP_CACHE_DIR": "With the sandbox on, set to a temporary folder, like the next one",
     "UV_CACHE_DIR": "See `PIP_CACHE_DIR`",
+    "UV_FIND_LINKS": "Folders or pages with wheels, which `pi install` looks into besides the index, like the next one",
+    "PIP_FIND_LINKS": "See `UV_FIND_LINKS`",
     "HTTP_PROXY": "Proxy for requests to `http://` addresses; may be in lower case, like the next three",
     "HTTPS_PROXY": "Proxy for requests to `https://` addresses",
     "ALL_PROXY": "Proxy for all schemes without a proxy of their own",

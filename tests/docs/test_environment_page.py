@@ -22,10 +22,11 @@ NAME = r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+"
 NO_READERS = {
     "pi_testing": "sets variables for tests",
     "pi_guardrails": "looks for them in commands",
-    "pi_agents/_git.py": "sets them for git",
+    "pi_agents/worktree.py": "sets them for git",
+    "pi_rewind/git.py": "sets them for git",
+    "pi_git_kit": "sets them for git, or keeps them from it",
     "pi_mcp/link.py": "passes them on to servers",
     "host/installers.py": "keeps them from uv",
-    "pi_packages/git.py": "sets them for git",
 }
 NO_VARIABLES = {
     *("ACME_PLUGIN", "BASE_URL", "MAX_TOKENS"),  # placeholders, and a word of an API
@@ -44,12 +45,14 @@ NO_VARIABLES = {
     *("RAY_ENABLE_UV_RUN_RUNTIME_ENV", "RAY_USAGE_STATS_ENABLED"),  # set for Ray
     *(
         "AF_UNIX",
+        "CLOCK_BOOTTIME",
         "O_BINARY",
         "O_CLOEXEC",
         "O_DIRECTORY",
         "O_NOFOLLOW",
         "O_NONBLOCK",
         "PC_VDISABLE",
+        "SC_CLK_TCK",
         "SC_OPEN_MAX",
     ),  # the system's
 }

@@ -75,7 +75,7 @@ def event_classes(module_names):
 
 @for_each("name", sorted(EVENTS))
 def test_an_event_has_the_fields_of_its_class(name):
-    cls = event_classes({"agent", "notices", "tools"})[name]
+    cls = event_classes({"agent", "notices", "tools", "child_sessions"})[name]
 
     if name == "message_update":
         assert set(EVENTS[name]) == {"usage", "assistantMessageEvent"}

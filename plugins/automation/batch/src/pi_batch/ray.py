@@ -32,7 +32,7 @@ __all__ = ["RayLimits", "node_scratch", "ray_engine"]
 _STARTS = 2  # of a task whose node is lost
 _GRACE = 30.0  # seconds in which a cancelled task ends its processes
 _CONNECT = 10.0
-_PREFIX = "pi-batch-node-"  # as long as the one of _results, which says why
+_PREFIX = "pi-batch-node-"  # as long as the one of ``results``, which says why
 _SETTINGS = {
     "RAY_USAGE_STATS_ENABLED": "0",  # nothing is reported to Ray's makers
     "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0",  # the nodes have pi installed: nothing is copied to them

@@ -265,7 +265,7 @@ class SupervisedStarter:
         ours.settimeout(_SEND_TIMEOUT)
         atexit.register(ours.close)
         folder = os.path.dirname(os.path.abspath(__file__))
-        serve = f"from _supervisor import service; service.main({os.getpid()})"
+        serve = f"from supervisor import service; service.main({os.getpid()})"
         with theirs:
             self.pid = os.posix_spawn(
                 sys.executable,
