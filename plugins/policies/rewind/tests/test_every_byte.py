@@ -538,3 +538,23 @@ def test_undo_leaves_folders_that_were_ignored_before_the_rewind(root, make, eve
     restore(make("s2"), done.before, undone=done.tree)
 
     assert everything(root) == now
+
+
+@pytest.mark.parametrize("again", ["the same object", "the same session", "another session"])
+def test_a_file_that_is_ignored_but_in_the_repository_comes_back_and_goes_again(root, make, git, everything, again):
+    (root / "b.txt").write_text("b")
+    git(root, "add", "-A")
+    git(root, "commit", "-qm", "b")
+    (root / ".gitignore").write_text("*\n")
+    checkpoints = make()
+    tree, then = checkpoints.make().tree, everything(root)
+    (root / "b.txt").unlink()
+    now = everything(root)
+
+    done = restore(checkpoints, tree)
+    restored = everything(root)
+    undoing = checkpoints if again == "the same object" else make("s1" if again == "the same session" else "s2")
+    restore(undoing, done.before, undone=done.tree)
+
+    assert restored == then
+    assert everything(root) == now

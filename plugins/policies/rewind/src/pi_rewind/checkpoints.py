@@ -15,7 +15,7 @@ from attrs import field, frozen
 from pi_rewind.about import FOLDER, About, parents_of, split_name, usual_of
 from pi_rewind.git import Git, GitFailed, find_repository
 from pi_rewind.scan import Boundaries, Scan, Scanner
-from pi_rewind.seed import INDEX, Seed, excludes_of, note_state, seed
+from pi_rewind.seed import INDEX, Seed, excludes_of, note_state, seed, tracked_by
 from pi_rewind.touched import Touched, touched_file
 
 if TYPE_CHECKING:
@@ -120,6 +120,7 @@ class Checkpoints:
         self._modes: dict[str, int] = {}
         self._recent: set[str] = set()
         self._missing: list[str] = []
+        self._gone: set[str] = set()
         self._folders: set[str] = set()
         self._stamp: tuple[int, int] | None = None
         self.touched = Touched(self.git, session) if self._is_limited(is_too_large) else None
@@ -159,12 +160,22 @@ class Checkpoints:
             return last
         if self.touched is not None:
             return self._record(self._scanner.exactly(self.touched), last)
-        if paths is None or last is None or self._include:
-            missing, self._missing = self._missing, []
+        missing = [*self._missing, *self._returned()]
+        if paths is None or last is None or self._include or missing:
+            self._missing = []
             return self._record(self._scanner.whole(missing), last)
         found = self._scanner.some(paths)
         found.left_out[:] = dict.fromkeys((*(set(last.left_out) - set(paths)), *found.left_out))
         return self._record(found, last)
+
+    def _returned(self) -> set[str]:
+        """Return the files that were gone and exist again, if the user's repository contains them.
+
+        git does not list them as new if they are ignored, because the store's index does not contain them any more.
+        """
+        there = [path for path in self._gone if os.path.lexists(self.root / path)]
+        self._gone.difference_update(there)
+        return tracked_by(self._repository, there) if there else set()
 
     def relative(self, path: str) -> str | None:
         """Return an absolute path relative to the root; None if it is outside."""
@@ -341,6 +352,7 @@ class Checkpoints:
 
     def _update(self, found: Scan) -> None:
         if found.gone:
+            self._gone.update(found.gone)
             self.git.feed(found.gone, "update-index", "--force-remove", "-z", "--stdin")
         if found.there:
             self.git.feed(found.there, "update-index", "--add", "--remove", "--replace", "-z", "--stdin")

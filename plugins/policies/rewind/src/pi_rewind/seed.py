@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from pi_rewind.git import Git, Runner
 
-__all__ = ["INDEX", "Seed", "excludes_of", "note_state", "seed"]
+__all__ = ["INDEX", "Seed", "excludes_of", "note_state", "seed", "tracked_by"]
 
 INDEX = "files-"
 """Begin of the names of indexes. Those of version 1.0, ``index-...``, may contain converted files."""
@@ -35,6 +35,7 @@ _MANY_LOOSE = 20_000
 _CONVERTS = ":(exclude,attr:!filter !working-tree-encoding)"
 _CONVERTS_TEXT = ":(exclude,attr:!text !crlf !eol !ident)"
 _SUBMODULE = "160000"
+_MOST_ARGUMENTS = 500
 _FLAGS = ("--no-assume-unchanged", "--no-skip-worktree")
 
 
@@ -72,7 +73,8 @@ def seed(git: Git, root: Path, repository: Runner | None) -> Seed:
     """
     if git.index.exists():
         about, recent = _state_of(git.index) or (None, ())
-        return Seed(git.paths("ls-files", "-z"), about, recent)
+        names = git.paths("ls-files", "-z")
+        return Seed(names, about, recent, sorted(tracked_by(repository).difference(names)))
     others = (each for each in git.store.glob(f"{INDEX}*") if "." not in each.name)
     for other in sorted(others, key=_time_of, reverse=True):
         state = _state_of(other)
@@ -118,7 +120,7 @@ def _from_session(git: Git, repository: Runner | None, about: str, recent: Seque
     names = git.paths("ls-files", "-z")
     if repository is None:
         return Seed(names, about, recent)
-    tracked = set(ask_repository(repository, "ls-files", "-z", "-c"))
+    tracked = tracked_by(repository)
     extra = [name for name in names if name not in tracked]
     if extra:
         git.feed(extra, "update-index", "--force-remove", "-z", "--stdin")
@@ -152,6 +154,15 @@ def _files(root: Path, paths: Iterable[str]) -> Iterator[tuple[str, os.stat_resu
             yield path, os.lstat(start + path)
         except OSError:
             continue
+
+
+def tracked_by(repository: Runner | None, names: Sequence[str] = ()) -> set[str]:
+    """Return the names, all or of the given ones, that the user's repository contains, ignored or not."""
+    if repository is None:
+        return set()
+    few = len(names) <= _MOST_ARGUMENTS
+    found = set(ask_repository(repository, "ls-files", "-z", "-c", *(("--", *names) if names and few else ())))
+    return found.intersection(names) if names else found
 
 
 def excludes_of(repository: Runner | None) -> str | None:
