@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 import tomllib
 from pathlib import Path
@@ -144,3 +145,13 @@ def test_what_only_some_people_need_is_an_extra() -> None:
     assert not [folder.name for folder in FOLDERS if "botocore" in names(MEMBERS[folder]["project"]["dependencies"])]
     (extra,) = WORKSPACE["project"]["optional-dependencies"]["bedrock"]
     assert extra.startswith("pluggypi-provider-bedrock[aws]>=")
+
+
+@each_member
+def test_what_is_exported_lazily_has_the_name_of_no_module(folder: Path) -> None:
+    """Importing a submodule sets it on its package, where it would take the place of the function or class."""
+    for file in (folder / "src").rglob("__init__.py"):
+        package = importlib.import_module(".".join(file.parent.relative_to(folder / "src").parts))
+        exported = {*" ".join(getattr(package, "_HOMES", {}).values()).split()}
+        if exported <= {*getattr(package, "__all__", ())}:  # else the table is from names to modules
+            assert exported & {each.stem for each in file.parent.iterdir()} == set(), package.__name__

@@ -11,7 +11,7 @@ from attrs import evolve
 from pi_core.models.overflow import is_context_overflow, is_throttling
 from pi_hookspecs import RequestFailed, StreamOptions
 from pi_provider_kit import AnswerBuilder, HttpFailed, answer_failure, explain, explained
-from pi_provider_kit.explain import _BY_KIND, _BY_STATUS
+from pi_provider_kit.explaining import _BY_KIND, _BY_STATUS
 
 STATUSES = (400, 401, 402, 403, 404, 407, 408, 413, 429, 500, 502, 503, 504, 529)
 KINDS = sorted({*_BY_KIND, "event", "status"})

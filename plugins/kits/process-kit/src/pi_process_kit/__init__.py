@@ -11,21 +11,21 @@ from pi_hookspecs.lazy import lazy_exports
 
 if TYPE_CHECKING:  # what a type checker sees; ``_HOMES`` says the same at run time, a test compares them
     from pi_process_kit.child import *
-    from pi_process_kit.confined import *
+    from pi_process_kit.confinement import *
     from pi_process_kit.engine import *
     from pi_process_kit.errors import *
     from pi_process_kit.pi import *
-    from pi_process_kit.prepare import *
+    from pi_process_kit.preparing import *
     from pi_process_kit.processes import *
     from pi_process_kit.pump import *
 
 _HOMES = {
     "child": "Child start_child",
-    "confined": "confined confined_calls confinement_abi",
+    "confinement": "confined confined_calls confinement_abi",
     "engine": "Engine LocalEngine StopTasks",
     "errors": "ProcessFailure",
     "pi": "PiAnswer PiEnd pi_events run_pi",
-    "prepare": "prepare with_folder",
+    "preparing": "prepare with_folder",
     "processes": "KILL_WAIT Process Starter starter",
     "pump": "Pump output_pipe",
 }

@@ -14,7 +14,7 @@ if TYPE_CHECKING:  # what a type checker sees; ``_HOMES`` says the same at run t
     from pi_provider_kit.abort import *
     from pi_provider_kit.answer import *
     from pi_provider_kit.builder import *
-    from pi_provider_kit.explain import *
+    from pi_provider_kit.explaining import *
     from pi_provider_kit.failure import *
     from pi_provider_kit.http_client import *
     from pi_provider_kit.json_values import *
@@ -38,7 +38,7 @@ _HOMES: dict[str, str] = {
     "abort": "AbortWatch",
     "answer": "AnswerReader read_answer",
     "builder": "AnswerBuilder REPAIR_NOTE",
-    "explain": "explain explained",
+    "explaining": "explain explained",
     "failure": "HttpFailed answer_failure redact secrets_of transport_failure",
     "http_client": "Http import_httpx tls_context user_agent",
     "json_values": "compact_json dicts parse_json shown_bytes token_count",

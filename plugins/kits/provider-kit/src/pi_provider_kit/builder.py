@@ -82,7 +82,7 @@ class AnswerBuilder(MessageBuilder):
             known = {name: value for name, value in known.items() if value is not None}
             if known:
                 self.extras["extra"] = {**self.extras.get("extra", {}), "requestFailure": known}
-            from pi_provider_kit.explain import explained
+            from pi_provider_kit.explaining import explained
 
             text = explained(problem, self.model, options.max_retry_delay_ms if options is not None else None)
         elif isinstance(problem, _SLIPS):
