@@ -15,7 +15,7 @@ def test_it_registers_its_kinds_and_answers_for_the_prompt(pi_host):
     kinds = [each.name for each in pi_host.registrations("register_resource_kinds")]
 
     assert kinds == ["context", "system", "append-system"]
-    assert pi_context_files.__all__ == ["register_resource_kinds", "system_prompt"]
+    assert pi_context_files.__all__ == ["register_project_files", "register_resource_kinds", "system_prompt"]
 
 
 def test_being_imported_imports_nothing_of_its_own():
