@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import json
 import os
 import shutil
 import subprocess
@@ -14,6 +16,7 @@ import pi_rewind
 import pi_tools
 from pi_core import Settings, create_agent_session
 from pi_hookspecs import CustomEntry, UserError, hookimpl
+from pi_rewind.about import split_name
 from pi_rewind.command import rewind
 from pi_rewind.points import Points
 from pi_rewind.subcommand import run_subcommand
@@ -302,3 +305,41 @@ async def test_a_stored_session_is_listed_rewound_and_undone_from_the_command_li
 def test_wrong_use_of_the_command_line_is_refused(arguments):
     with pytest.raises(click.UsageError):
         run_subcommand(arguments, None)
+
+
+async def test_objects_that_are_none_of_a_checkpoint_are_not_used(pi_session, work, says, fake_ui):
+    fake_ui.dismiss_unexpected = True
+    outside, failures = work.parent / "outside", []
+    pi_session.subscribe(lambda event: failures.append(event.stack), "extension_error")
+    for content in ("[]", "{", "7", json.dumps({"usual": 0o644, "modes": {}, "empty": ["../outside"]})):
+        await says(content)
+        blob = hashlib.sha1(f"blob {len(content) + 1}\0{content}\n".encode(), usedforsecurity=False).hexdigest()
+        point = points(pi_session).points[-1]
+        tree, _ = split_name(point.tree)
+        data = {"kind": "before", "tree": f"{tree}:{blob}", "entry": point.entry}
+        pi_session.append_entry("rewind", {**data, "ignored": blob})
+        await pi_session.prompt(f"/rewind {point.entry} files --force")
+
+    assert not outside.exists()
+    assert not any(failures)  # a refusal has no stack
+
+
+async def test_entries_that_are_none_of_this_version_are_passed_over(pi_session, work, says, fake_ui):
+    await says("two")
+    [point] = points(pi_session).points
+    usual = {"kind": "before", "tree": point.tree, "entry": point.entry}
+    pi_session.append_entry("rewind", {**usual, "ignored": point.tree.split(":")[0], "leftOut": 5})
+    for data in (
+        *(None, [], "text", {}, {"kind": "before", "entry": point.entry}),
+        *({**usual, "tree": odd} for odd in (None, [], "", "--output=a.txt", "HEAD:a.txt")),
+        {"kind": "restored", "tree": point.tree, "undo": "--output=a.txt"},
+        {"kind": "restored", "tree": point.tree},
+    ):
+        pi_session.append_entry("rewind", data)
+    found = points(pi_session)
+    fake_ui.answers(True)
+    await pi_session.prompt(f"/rewind {point.entry} files --force")
+
+    assert [(each.tree, each.left_out) for each in found.points] == [(point.tree, ())]
+    assert found.restored is None
+    assert (work / "a.txt").read_text() == "one\n"

@@ -72,9 +72,22 @@ class About:
 
     @classmethod
     def load(cls, data: bytes) -> About:
-        """Read what ``dump`` returned."""
+        """Read what ``dump`` returned.
+
+        Raises:
+            ValueError: It is something else: a session can name any object, such as a file of the project.
+        """
         found = json.loads(data)
-        return cls(Usual(int(found["usual"])), found["modes"], frozenset(found["empty"]))
+        match found:
+            case {"usual": int(usual), "modes": dict(modes), "empty": list(empty)}:
+                if all(isinstance(each, int) for each in modes.values()) and all(map(_is_inside, [*modes, *empty])):
+                    return cls(Usual(usual), modes, frozenset(empty))
+        raise ValueError("not the permissions of a checkpoint")
+
+
+def _is_inside(path: object) -> bool:
+    """Whether this is the path of a file or folder below the root."""
+    return isinstance(path, str) and not path.startswith("/") and "\0" not in path and ".." not in path.split("/")
 
 
 def usual_of(mode: int) -> Usual:

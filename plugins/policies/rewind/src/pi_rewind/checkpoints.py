@@ -225,12 +225,18 @@ class Checkpoints:
         """Return permissions and empty folders of a checkpoint; None if it was made by version 1.0.
 
         Raises:
-            GitFailed: It is no longer stored.
+            GitFailed: It is no longer stored, or is none of a checkpoint.
         """
         if self._last is not None and self._about is not None and name == self._last.tree:
             return self._about
         about = split_name(name)[1]
-        return About.load(self.git("cat-file", "blob", about)) if about is not None else None
+        if about is None:
+            return None
+        data = self.git("cat-file", "blob", about)
+        try:
+            return About.load(data)
+        except ValueError as error:
+            raise GitFailed(f"{name} is no checkpoint: {error}") from None
 
     def folders(self, name: str) -> set[str]:
         """Return the folders of a checkpoint, those that contain nothing included.

@@ -73,13 +73,30 @@ def note_ignored(checkpoints: Checkpoints, left_out: Sequence[str] = ()) -> str 
     return blob
 
 
+def _read_rows(data: bytes) -> list[_Row]:
+    """Read a list of ignored files.
+
+    Raises:
+        ValueError: It is something else.
+    """
+    rows: list[_Row] = []
+    found = json.loads(data)
+    for row in found if isinstance(found, list) else [found]:
+        match row:
+            case [str(name), int(size), int(at) | float(at)] if "\0" not in name:
+                rows.append((name, size, at))
+            case _:
+                raise ValueError("not a list of ignored files")
+    return rows
+
+
 def compare_ignored(checkpoints: Checkpoints, noted: str | None) -> Lost:
     """Return what happened to the files of a list since it was stored; nothing if it is no longer stored."""
     if noted is None:
         return Lost()
     try:
-        rows: list[_Row] = json.loads(checkpoints.git("cat-file", "blob", noted))
-    except GitFailed:  # pruned
+        rows = _read_rows(checkpoints.git("cat-file", "blob", noted))
+    except (GitFailed, ValueError):  # pruned, or no list: a session can name any object
         return Lost()
     deleted: list[str] = []
     changed: list[str] = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -86,19 +87,18 @@ class Points:
         for data in filter(None, map(_data, entries)):
             if "tree" not in data:  # the conversation alone went back
                 continue
-            last = str(data["tree"])
-            if data.get("kind") == "restored":
+            last = data["tree"]
+            if data.get("kind") == "restored" and "undo" in data:
                 restored = None if data.get("undid") else data
         prompts = {each.id: each for each in branch if isinstance(each, MessageEntry)}
-        points = []
+        points: dict[str, Point] = {}
         for data in filter(None, map(_data, branch)):
             prompt = prompts.get(str(data.get("entry")))
-            if data.get("kind") == "before" and prompt is not None:
+            if data.get("kind") == "before" and "tree" in data and prompt is not None:
                 words = " ".join(text_of(getattr(prompt.message, "content", "")).split())
-                left_out = tuple(map(str, data.get("leftOut") or ()))
-                about = (data.get("ignored"), left_out)
-                points.append(Point(prompt.id, str(data["tree"]), words[:_FIRST_WORDS], prompt.timestamp, *about))
-        return cls(tuple(points), last, restored)
+                about = (data.get("ignored"), tuple(data.get("leftOut", ())))
+                points[prompt.id] = Point(prompt.id, data["tree"], words[:_FIRST_WORDS], prompt.timestamp, *about)
+        return cls(tuple(points.values()), last, restored)
 
     def find(self, entry: str) -> Point:
         """Return the point of a prompt by its id or a prefix of it.
@@ -166,8 +166,8 @@ def undo_files(checkpoints: Checkpoints, points: Points, *, force: bool = False)
     """
     if points.restored is None:
         raise UserError("Nothing was rewound in this session that could be undone.")
-    last = None if force else str(points.restored["tree"])
-    return _restore(checkpoints, last, str(points.restored["undo"]), None, undone=str(points.restored["tree"]))
+    tree: str = points.restored["tree"]
+    return _restore(checkpoints, None if force else tree, points.restored["undo"], None, undone=tree)
 
 
 def _restore(
@@ -271,7 +271,23 @@ def readable(path: str) -> str:
 
 
 def _data(entry: SessionEntry) -> dict[str, Any] | None:
-    """Return the data of an entry of this plugin."""
-    if isinstance(entry, CustomEntry) and entry.custom_type == ENTRY and isinstance(entry.data, dict):
-        return entry.data
-    return None
+    """Return the data of an entry of this plugin, without fields that it does not write so.
+
+    The session may come from another version, or from elsewhere: what is no id must not become an argument of git.
+    """
+    if not (isinstance(entry, CustomEntry) and entry.custom_type == ENTRY and isinstance(entry.data, dict)):
+        return None
+    return {name: value for name, value in entry.data.items() if _is_valid(name, value)}
+
+
+def _is_valid(name: str, value: Any) -> bool:
+    if name in ("tree", "undo", "ignored"):
+        return isinstance(value, str) and _ID.fullmatch(value) is not None
+    if name == "leftOut":
+        return isinstance(value, list) and all(isinstance(each, str) for each in value)
+    return True
+
+
+_ID = re.compile(r"[0-9a-f]{4,64}(\+[0-9]{1,9})?(:[0-9a-f]{4,64})?")
+"""An object of git. The name of a checkpoint is that of its tree, in a large folder the number of known paths, and the
+object with its permissions."""
