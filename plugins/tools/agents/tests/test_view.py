@@ -37,6 +37,22 @@ async def test_without_agents_the_list_says_so(pi_session, fake_ui):
     assert notices(fake_ui) == ["No agent has worked in this conversation yet."]
 
 
+async def test_entries_of_another_version_are_listed_with_what_they_have(pi_session, fake_ui):
+    whole = {"id": "0a1b2c3d", "agent": "general", "status": "done", "turns": 2, "dollars": 0.5, "description": "Look"}
+    for data in (
+        *(None, [], "text", {}, {"id": []}, {"id": None, "turns": 1}),
+        {"id": "later", "turns": "two", "dollars": 10**400, "agent": {}, "description": "in\ntwo lines"},
+        {name: value for name, value in whole.items() if name != "dollars"},
+    ):
+        pi_session.append_entry("agent", data)
+    await pi_session.prompt("/agents list")
+
+    assert notices(fake_ui)[0].splitlines() == [
+        "later  -  -  0 turns  $0.0000  in two lines",
+        "0a1b2c3d  general  done  2 turns  $0.0000  Look",
+    ]
+
+
 @pytest.mark.pi(settings={})
 async def test_a_session_without_agents_says_how_to_get_them(pi_session, fake_ui):
     await pi_session.prompt("/agents")

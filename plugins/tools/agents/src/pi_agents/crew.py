@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from pi_agents.kind import KIND
-from pi_agents.member import ENTRY, Member
+from pi_agents.member import ENTRY, Member, stored_record
 from pi_agents.roster import roster
 from pi_agents.settings import max_parallel
 from pi_hookspecs import CustomEntry, CustomMessage, PiError, ToolResult, ToolResultMessage, UnknownName, UserError
@@ -57,8 +57,8 @@ class Crew:
     def records(self, ctx: PiContext) -> list[dict[str, Any]]:
         """Return the records of all agents of the conversation, including those of earlier runs of the program."""
         entries = (each for each in ctx.session.branch() if isinstance(each, CustomEntry))
-        past = [each.data for each in entries if each.custom_type == ENTRY and isinstance(each.data, dict)]
-        known = {record["id"]: record for record in past if "id" in record}
+        past = (stored_record(each.data) for each in entries if each.custom_type == ENTRY)
+        known = {record["id"]: record for record in past if record is not None}
         return list({**known, **{each.id: each.record() for each in self.members.values()}}.values())
 
     # The tools' actions

@@ -17,12 +17,16 @@ if TYPE_CHECKING:
     from pi_agents.worktree import Worktree
     from pi_hookspecs import ToolResult
 
-__all__ = ["ENTRY", "Member", "State"]
+__all__ = ["ENTRY", "Member", "State", "price", "stored_record", "summary_of"]
 
 ENTRY = "agent"
 """The type of the custom entries that store the records of finished agents."""
 
 State: TypeAlias = Literal["waiting", "running", "done", "failed", "stopped"]
+
+
+_NO_AMOUNT = 1e12
+"""Turns and dollars from here on are no amounts: a number in a session file can have thousands of digits."""
 
 
 def _new_id() -> str:
@@ -107,6 +111,35 @@ class Member:
             "session": self.file,
             "worktree": str(self.worktree.path) if self.worktree is not None else None,
         }
+
+
+def stored_record(data: Any) -> dict[str, Any] | None:
+    """Return the record in an entry's data, all of its fields valid; None if it has no id.
+
+    A session may come from another version: fields that are missing or of another type have their defaults.
+    """
+    known = data if isinstance(data, dict) else {}
+
+    def text(name: str) -> str | None:
+        value = known.get(name)
+        return " ".join(value.split()) or None if isinstance(value, str) else None
+
+    def number(name: str) -> int | float:
+        value = known.get(name)
+        return value if isinstance(value, int | float) and 0 <= value < _NO_AMOUNT else 0
+
+    if text("id") is None:
+        return None
+    return {
+        "id": text("id"),
+        "agent": text("agent") or "-",
+        "description": text("description") or "",
+        "status": text("status") or "-",
+        "turns": number("turns"),
+        "dollars": number("dollars"),
+        "session": text("session"),
+        "worktree": text("worktree"),
+    }
 
 
 def summary_of(record: Mapping[str, Any]) -> str:
