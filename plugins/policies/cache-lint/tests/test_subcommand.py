@@ -80,6 +80,29 @@ def test_a_stored_session_is_summed_up_for_people(host, session, capsys):
     ]
 
 
+def test_breaks_of_another_version_are_listed_with_what_they_have(host, session, capsys):
+    with open(session, "a", encoding="utf-8") as file:  # noqa: PTH123 - a text
+        for number, data in enumerate(
+            (
+                *(None, [], {"break": []}, {"chain": 5}),
+                {"break": {}},
+                {"break": {"kind": ["avoidable"], "plugin": {}, "dollars": "0.5"}},
+                {"break": {**BREAK, "dollars": 10**400}},
+            )
+        ):
+            line = {**LINES[2], "id": f"c{number}", "parentId": "b", "data": data}
+            file.write(f"{json.dumps(line)}\n")
+    codes = [run_subcommand([session], host), run_subcommand([session, "--json"], host)]
+
+    assert codes == [0, 0]
+    assert capsys.readouterr().out.splitlines()[:4] == [
+        "75% of the input was read from the cache; 4 breaks, $0.2500 lost",
+        "avoidable  $0.2500  system[clock]  clock (system_prompt)  request 0000000000000000",
+        "-          $0.0000  -  -  request -",
+        "-          $0.0000  -  -  request -",
+    ]
+
+
 @pytest.mark.parametrize("arguments", [[], ["a", "b"], ["--what"]])
 def test_wrong_use_ends_with_2_and_the_usage(host, capsys, arguments):
     code = run_subcommand(arguments, host)

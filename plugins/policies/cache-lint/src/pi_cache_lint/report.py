@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 
 __all__ = ["lines_of", "show_report", "summary_of"]
 
-_NAMES = ("request", "kind", "link", "plugin", "hook", "dollars")
+_TEXTS = ("request", "kind", "link", "plugin", "hook")
+_NO_AMOUNT = 1e12
+"""Dollars from here on are no amount: a number in a session file can have thousands of digits."""
 
 
 def summary_of(entries: Iterable[SessionEntry]) -> dict[str, Any]:
@@ -29,9 +31,17 @@ def summary_of(entries: Iterable[SessionEntry]) -> dict[str, Any]:
         elif isinstance(each, CustomEntry) and each.custom_type == ENTRY and isinstance(each.data, dict):
             found = each.data.get("break")
             if isinstance(found, dict):
-                breaks.append({name: found.get(name) for name in _NAMES})
-    lost = sum((float(each["dollars"] or 0) for each in breaks), 0.0)
+                breaks.append(_read_break(found))
+    lost = sum((each["dollars"] or 0.0 for each in breaks), 0.0)
     return {"hitRate": round(read / sent, 4) if sent else 0.0, "dollarsLost": round(lost, 6), "breaks": breaks}
+
+
+def _read_break(found: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a break's fields; None for one that another version left out or wrote differently."""
+    texts = {name: value if isinstance(value := found.get(name), str) else None for name in _TEXTS}
+    dollars = found.get("dollars")
+    known = isinstance(dollars, int | float) and 0 <= dollars < _NO_AMOUNT
+    return {**texts, "dollars": dollars if known else None}
 
 
 def lines_of(summary: Mapping[str, Any]) -> Sequence[str]:
@@ -42,7 +52,8 @@ def lines_of(summary: Mapping[str, Any]) -> Sequence[str]:
         f"{summary['hitRate']:.0%} of the input was read from the cache; {number}, ${summary['dollarsLost']:.4f} lost"
     ]
     lines += [
-        f"{each['kind']:<9}  ${each['dollars'] or 0:.4f}  {each['link']}  {_by(each)}  request {each['request']}"
+        f"{each['kind'] or '-':<9}  ${each['dollars'] or 0:.4f}  {each['link'] or '-'}  {_by(each)}"
+        f"  request {each['request'] or '-'}"
         for each in breaks
     ]
     lost: dict[str, float] = {}
