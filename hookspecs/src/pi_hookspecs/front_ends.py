@@ -62,6 +62,9 @@ class Mode(ReprMixin):
             ``--mode`` names ends the program with that reason. Since: 1.1.
         asks_for_session: Whether it asks by itself which session to go on with where ``options.resume`` is set; it
             gets a new one then. For others the question is asked before, line by line. Since: 1.1.
+        runs_without_model: Whether it can be run with a session that has no model, because no model can be used and the
+            command line names none; the user then signs in or chooses a model in it. Otherwise pi ends with an error.
+            Since: 1.2.
     """
 
     name: str
@@ -72,6 +75,7 @@ class Mode(ReprMixin):
     needs_tty: bool = field(default=False, kw_only=True)
     prepare: Callable[[StartFacts], AbstractContextManager[Any]] | None = field(default=None, kw_only=True)
     asks_for_session: bool = field(default=False, kw_only=True)
+    runs_without_model: bool = field(default=False, kw_only=True)
 
 
 @frozen(eq=False, repr=False)

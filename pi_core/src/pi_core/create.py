@@ -28,7 +28,7 @@ from pi_core.resources import DefaultResourceLoader
 from pi_core.session import SessionManager
 from pi_core.settings import Settings
 from pi_core.system_prompt import PromptInputs, SystemPromptBuilder
-from pi_hookspecs import THINKING_LEVELS, UserError, hookimpl
+from pi_hookspecs import THINKING_LEVELS, NoModel, UserError, hookimpl
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -49,6 +49,7 @@ def create_agent_session(
     model: Model | str | None = None,
     provider: str | None = None,
     thinking_level: ThinkingLevel | None = None,
+    model_required: bool = True,
     scoped_models: Iterable[ScopedModel] = (),
     tools: Sequence[str] | None = None,
     exclude_tools: Sequence[str] = (),
@@ -89,6 +90,8 @@ def create_agent_session(
         thinking_level: The reasoning effort. None selects the level of the stored conversation, else the setting
             ``defaultThinkingLevel``, else ``medium``. A level that the model does not support is replaced by the
             nearest supported level.
+        model_required: Whether to raise ``NoModel`` if no model can be selected. Otherwise the session has no model
+            until ``set_model``, and ``prompt`` raises ``NoModel``.
         scoped_models: The models to cycle through, each with its thinking level. If empty, the user cycles through
             all usable models.
         tools: Names and patterns of the tools to offer; ``+name`` and ``-name`` modify the default selection. None
@@ -128,7 +131,7 @@ def create_agent_session(
         trace: A function that is called after every hook call.
 
     Raises:
-        NoModel: No model is given and none can be selected.
+        NoModel: No model is given and none can be selected, unless ``model_required`` is False.
         UnknownName: The model, the provider, the thinking level or a plugin in ``disable`` is unknown.
         UserError: ``cwd`` is not a directory.
         TypeError: An item of ``custom_tools`` is not a tool, or ``tools``, ``exclude_tools`` or ``disable`` is a
@@ -167,7 +170,7 @@ def create_agent_session(
     session_manager = session_manager or SessionManager.create(here, host=host, environ=environ)
     if model is None:
         restored = restored_model(session_manager, models) if provider is None else None
-        model = restored or models.choose(provider)
+        model = restored or _chosen_model(models, provider, required=model_required)
     elif isinstance(model, str):
         model, asked = models.match(model, provider)
         thinking_level = thinking_level or asked
@@ -177,7 +180,7 @@ def create_agent_session(
         system_prompt = loader.system_prompt if system_prompt is None else system_prompt
         append_system_prompt = append_system_prompt or loader.append_system_prompt
     level = thinking_level or restored_level(session_manager) or _default_level(settings)
-    level = clamp_thinking_level(model, level)
+    level = clamp_thinking_level(model, level) if model is not None else level
     append_initial_settings(session_manager, model, level)
     restore_interrupted(session_manager)
     runtime = build_runtime(
@@ -202,6 +205,16 @@ def create_agent_session(
     if scoped := tuple(scoped_models):  # avoid importing the part that cycles through models if it is not needed
         session.set_scoped_models(scoped)
     return session if log is None else log.observed(session)
+
+
+def _chosen_model(models: ModelRegistry, provider: str | None, *, required: bool) -> Model | None:
+    """Return the model to use if none is named; None if none can be used and none is required."""
+    try:
+        return models.choose(provider)
+    except NoModel:
+        if required:
+            raise
+        return None
 
 
 def build_runtime(

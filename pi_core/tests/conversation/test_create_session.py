@@ -141,6 +141,13 @@ async def test_nothing_to_choose_from_is_an_error(create):
         create(model=None, plugins={}, environ={})
 
 
+async def test_a_session_can_begin_without_a_model_which_only_its_prompts_need(create):
+    session = create(model=None, plugins={}, environ={}, model_required=False)
+    assert session.model is None
+    with pytest.raises(NoModel, match="No model selected"):
+        await session.prompt("Hi")
+
+
 async def test_an_unknown_provider_is_an_error(create):
     with pytest.raises(UnknownName, match="Unknown provider: scripte"):
         create(model="x", provider="scripte")

@@ -98,6 +98,18 @@ def test_what_is_typed_during_the_start_is_in_the_editor_and_the_end_leaves_the_
     tmux.sees("\nicanon")
 
 
+def test_without_a_key_the_screen_opens_says_what_to_do_and_keeps_the_prompt(tmux: Tmux) -> None:
+    tmux.send(tmux.command.removesuffix(" --model offline/rules"), "Enter")
+    tmux.sees("/login signs in to a provider", "/model offline/rules", "no model")
+    tmux.send("list the files here", "Enter")
+    tmux.sees("\nlist the files here")
+    tmux.send("C-u", "/model offline/rules", "Enter")
+    tmux.sees("Model: offline/rules")
+    tmux.send("list the files here", "Enter")
+
+    tmux.sees("The files here")
+
+
 def test_suspended_and_continued_it_is_drawn_again(tmux: Tmux) -> None:
     tmux.send(tmux.command, "Enter")
     tmux.sees("auto")

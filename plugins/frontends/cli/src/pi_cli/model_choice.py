@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pi_core.session import SessionManager
     from pi_hookspecs import Model, ThinkingLevel
 
-__all__ = ["ModelChoice", "choose_model"]
+__all__ = ["ModelChoice", "choice_without_model", "choose_model"]
 
 
 @frozen(eq=False, repr=False)
@@ -64,6 +64,12 @@ async def choose_model(options: Options, models: ModelRegistry, session: Session
     if options.api_key is not None:
         models.auth.set_runtime_api_key(meant.model.provider, options.api_key)
     return ModelChoice(meant.model, level or meant.thinking_level, scoped, warnings)
+
+
+def choice_without_model(options: Options) -> ModelChoice:
+    """Return the selection for a session whose model the user chooses later."""
+    level, warnings = _level(options.thinking)
+    return ModelChoice(None, level, warnings=warnings)
 
 
 def _level(requested: str | None) -> tuple[ThinkingLevel | None, tuple[str, ...]]:

@@ -11,7 +11,7 @@ from attrs import evolve
 
 from pi_cli.leftovers import LastMoment
 from pi_cli.report import say, trace_line, warn
-from pi_hookspecs import PiError, UserError
+from pi_hookspecs import NoModel, PiError, UserError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -116,7 +116,7 @@ async def _create(
         warn(notice)
     for message, remedy in missing_extras(host, manager.cwd):
         warn(f"{message}; {remedy}")
-    choice = await _choose_model(options, models, manager)
+    choice = await _choose_model(options, models, manager, required=not mode.runs_without_model)
     for warning in choice.warnings:
         warn(warning)
     session = create_agent_session(
@@ -124,6 +124,7 @@ async def _create(
         session_manager=manager,
         model=choice.model,
         thinking_level=choice.thinking_level,
+        model_required=not mode.runs_without_model,
         model_registry=models,
         tools=with_servers(options.tools),
         exclude_tools=options.exclude_tools,
@@ -166,17 +167,27 @@ async def _drive(mode: Mode, session: AgentSession, options: Options, last_momen
     return code
 
 
-async def _choose_model(options: Options, models: ModelRegistry, session: SessionManager) -> ModelChoice:
-    """Select a model, including one of a provider that a plugin adds in ``activate``."""
-    from pi_cli.model_choice import choose_model
+async def _choose_model(
+    options: Options, models: ModelRegistry, session: SessionManager, *, required: bool
+) -> ModelChoice:
+    """Select a model, including one of a provider that a plugin adds in ``activate``.
+
+    If none is required and the options name none, the choice may be without one.
+    """
+    from pi_cli.model_choice import choice_without_model, choose_model
     from pi_core.plugin_api.activation import register_providers
 
     try:
-        return await choose_model(options, models, session)
-    except UserError:
-        if not register_providers(models.host, models):
+        try:
+            return await choose_model(options, models, session)
+        except UserError:
+            if not register_providers(models.host, models):
+                raise
+            return await choose_model(options, models, session)
+    except NoModel:
+        if required or options.model is not None or options.provider is not None:
             raise
-        return await choose_model(options, models, session)
+        return choice_without_model(options)
 
 
 def _trace(call: HookTrace) -> None:

@@ -37,6 +37,7 @@ class FullScreen:
             needs_tty=True,
             priority=0,  # equal to the line mode, which loses because it is registered earlier; plugins can exceed it
             asks_for_session=True,
+            runs_without_model=True,
             description="Talk on the whole screen of a terminal",
         )
 

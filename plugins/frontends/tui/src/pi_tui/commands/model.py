@@ -30,7 +30,7 @@ async def _model(talk: Talk, argument: str) -> None:
         return
     rows = port.lists.models()
     if not rows:
-        talk.notice(_NO_MODELS, "warning")
+        talk.notice(talk.port.why_no_model() or _NO_MODELS, "warning")
         return
     outcome = await choose(talk, ModelSelector(rows), MadeDefault)
     if isinstance(outcome, MadeDefault):
@@ -51,7 +51,7 @@ async def _scoped_models(talk: Talk, _argument: str) -> None:
     lists = talk.port.lists
     rows = lists.models()
     if not rows:
-        talk.notice(_NO_MODELS, "warning")
+        talk.notice(talk.port.why_no_model() or _NO_MODELS, "warning")
         return
 
     async def carry_out(outcome: ScopeChanged | ScopeSaved) -> None:
@@ -88,7 +88,9 @@ async def _thinking(talk: Talk, argument: str) -> None:
 async def _login(talk: Talk, argument: str) -> None:
     provider = argument or await _provider(talk, "Sign in to which provider?", talk.port.lists.providers())
     if provider is not None:
-        await talk.port.sign_in(provider)
+        reference = await talk.port.sign_in(provider)
+        if reference is not None:
+            talk.notice(f"Model: {reference}. /model chooses another.")
 
 
 async def _logout(talk: Talk, argument: str) -> None:

@@ -6,7 +6,7 @@ import os
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal
 
-from pi_hookspecs import AgentBusy, PiError, UserMessage
+from pi_hookspecs import AgentBusy, NoModel, PiError, UserMessage
 from pi_tui.port.protocol import Known
 
 if TYPE_CHECKING:
@@ -120,6 +120,14 @@ class LocalPort:
         yield from session.models.warnings
         yield from session.toolbox.warnings
         yield from session.session_manager.notices
+
+    def why_no_model(self) -> str | None:
+        """Return sentences on why no model is selected and what to do; None if there is a model."""
+        if self.session.model is not None:
+            return None
+        from pi_tui.port.no_model import why_no_model
+
+        return why_no_model(self.session.models)
 
     # Prompts
 
@@ -288,11 +296,20 @@ class LocalPort:
         """Replace the older part of the conversation with a summary."""
         await self.session.compact(instructions)
 
-    async def sign_in(self, provider: str | None) -> None:
-        """Sign in to a provider, or store its key."""
+    async def sign_in(self, provider: str | None) -> str | None:
+        """Sign in to a provider, or store its key; return the model that is used now, if there was none before."""
         from pi_core.models.sign_in import login
 
-        await login(self.session.models, provider, key=None, ui=self._ui)
+        session = self.session
+        await login(session.models, provider, key=None, ui=self._ui)
+        if session.model is not None:
+            return None
+        try:
+            model = session.models.choose()
+        except NoModel:
+            return None
+        await session.set_model(model)
+        return model.reference
 
     async def sign_out(self, provider: str | None) -> None:
         """Delete the stored credentials of a provider."""

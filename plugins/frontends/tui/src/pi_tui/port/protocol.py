@@ -81,6 +81,10 @@ class Port(Protocol):
         """Return messages about plugins and settings for the user; each call returns the same messages again."""
         ...
 
+    def why_no_model(self) -> str | None:
+        """Return sentences on why no model is selected and what to do; None if there is a model."""
+        ...
+
     # Prompts
 
     @property
@@ -219,8 +223,12 @@ class Port(Protocol):
         """Replace the older part of the conversation with a summary."""
         ...
 
-    async def sign_in(self, provider: str | None) -> None:
-        """Sign in to a provider, or store its key; the user interface asks what is missing."""
+    async def sign_in(self, provider: str | None) -> str | None:
+        """Sign in to a provider, or store its key; the user interface asks what is missing.
+
+        Returns:
+            The full name of the model that is used now, if there was none before.
+        """
         ...
 
     async def sign_out(self, provider: str | None) -> None:

@@ -65,7 +65,10 @@ class Limits:
     def report_drawing(self, plugin: str | None, message: str, stack: str) -> None:
         """Report nothing: no plugin draws here."""
 
-    async def sign_in(self, provider: str | None) -> None:
+    def why_no_model(self) -> None:
+        """Return None: the other process has a model, or explains why it has none."""
+
+    async def sign_in(self, provider: str | None) -> str | None:
         """Raise ``UserError``: the protocol does not support this."""
         del provider
         raise self.refusal("Signing in")

@@ -175,13 +175,17 @@ class Life(_App):
 
     async def talk_until_end(self, prompts: Iterable[Any], running: asyncio.Future[Any]) -> None:
         """Send the prompts of the command line; return when the session is to end or the application has ended."""
+        prompts = [*prompts]
         self.is_talking = True
         self._load_once()  # has no effect if an event has already loaded it
         self.reports.end()
         self.release()
         self.warn(*self.first_problems, *self.port.problems())
+        why = self.port.why_no_model()
+        if why is not None and not prompts:  # otherwise, the first prompt says it
+            self.notice(why, "warning")
         await self.talk.look_up_commands()
-        self.start(self._begin_talking([*prompts]))
+        self.start(self._begin_talking(prompts))
         ending = asyncio.ensure_future(self.port.until_shut_down())
         try:
             await asyncio.wait([ending, running], return_when=asyncio.FIRST_COMPLETED)

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
-from pi_hookspecs import PiError
+from pi_hookspecs import NoModel, PiError
 from pi_terminal_kit.jobs import Jobs
 from pi_tui.commands.table import own_commands
 from pi_tui.view.local_events import BashEnded, BashStarted, CommandRunning, NoticeShown
@@ -167,6 +167,8 @@ class Talk:
         except asyncio.CancelledError:
             if not job.taken_back:
                 self.notice("Operation aborted")
+        except NoModel as error:
+            self.notice(self.port.why_no_model() or str(error), "warning")
         except PiError as error:
             self.notice(str(error), "error")
         except Exception as error:  # noqa: BLE001 - a bug of pi must not end the conversation
@@ -176,7 +178,12 @@ class Talk:
 
     async def _prompt(self, job: Job[Typed], text: str) -> None:
         typed = job.typed
-        await self.port.prompt(text, typed.images, follow_up=typed.follow_up, accepted=job.accepted.set)
+        try:
+            await self.port.prompt(text, typed.images, follow_up=typed.follow_up, accepted=job.accepted.set)
+        except PiError:
+            if job.is_prompt and not job.accepted.is_set():
+                self.screen.put_text(typed.text)  # it was not sent, as there is no model or key
+            raise
 
     async def _bash(self, job: Job[Typed], command: str) -> None:
         excluded = command.startswith("!")
