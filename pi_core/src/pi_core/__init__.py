@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pi_core.base.frontmatter import Frontmatter, parse_frontmatter
     from pi_core.base.json_file import change_text
     from pi_core.base.process.signals import OrderlyEnd
+    from pi_core.base.replacing import replace_file, save_file
     from pi_core.base.terminal_text import clean_text, hidden_characters, one_line
     from pi_core.base.worktrees import worktree_folder
     from pi_core.conversation import AgentSession
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "base.json_file": "change_text",
+    "base.replacing": "replace_file save_file",
     "base.worktrees": "worktree_folder",
     "agent.agent": "Agent AgentState",
     "conversation": "AgentSession",
@@ -154,7 +156,9 @@ __all__ = [  # literal, because type checkers read it
     "output_converter",
     "parse_frontmatter",
     "prompt_element",
+    "replace_file",
     "run",
+    "save_file",
     "worktree_folder",
 ]
 

@@ -7,10 +7,7 @@ the TypeScript pi uses.
 from __future__ import annotations
 
 import json
-import os
 import stat
-from contextlib import suppress
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pi_hookspecs import UserError
@@ -23,8 +20,6 @@ __all__ = ["UnusableFile", "change_text", "format_object", "is_truncated", "pars
 
 _MAX_SHORT = 60
 _MAX_DEPTH = 100
-_OTHERS = stat.S_IRWXG | stat.S_IRWXO
-_OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
 class UnusableFile(UserError):
@@ -110,7 +105,8 @@ def change_text(
         UserError: The file cannot be written; it is unchanged.
         PiError: Another process holds the lock.
     """
-    from pi_core.base.directory_lock import brief_directory_lock  # only needed for a change
+    from pi_core.base.directory_lock import brief_directory_lock  # both are only needed for a change
+    from pi_core.base.replacing import replace_file
 
     try:
         file.parent.mkdir(folder_mode, parents=True, exist_ok=True)
@@ -120,36 +116,16 @@ def change_text(
         before = read_text(file)
         after = change(before)
         if after is not None and after != before:
-            _replace(file, after, file_mode)
+            try:
+                replace_file(file, after.encode(), mode=file_mode)
+            except OSError as error:
+                raise _write_error(file, error) from error
 
 
 def short_json(value: Any) -> str:
     """Return a value as JSON, truncated to 60 characters."""
     text = json.dumps(value, ensure_ascii=False, default=repr)
     return text if len(text) <= _MAX_SHORT else text[: _MAX_SHORT - 3] + "..."
-
-
-def _replace(file: Path, text: str, mode: int) -> None:
-    """Replace a file atomically, keeping its permissions; after a crash the old file remains."""
-    draft: Path | None = None
-    try:
-        target = file.resolve()
-        draft = target.with_name(f"{target.name}.{os.urandom(6).hex()}.tmp")
-        with open(draft, "x", encoding="utf-8", newline="", opener=partial(os.open, mode=mode)) as new:
-            new.write(text)
-            new.flush()
-            os.fsync(new.fileno())
-        with suppress(FileNotFoundError):
-            before = stat.S_IMODE(target.stat().st_mode)
-            draft.chmod(before if mode & _OTHERS else before & ~_OTHERS_WRITE)
-        draft.replace(target)
-    except BaseException as error:
-        if draft is not None:
-            with suppress(OSError):
-                draft.unlink()
-        if isinstance(error, OSError | RuntimeError):  # RuntimeError: a cycle of symbolic links
-            raise _write_error(file, error) from error
-        raise
 
 
 def _write_error(file: Path, error: Exception) -> UserError:

@@ -8,6 +8,8 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from pi_core.base.replacing import replace_file
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
@@ -181,10 +183,7 @@ def _append(agent_dir: Path, text: bytes) -> None:
 def _shorten(file: Path) -> None:
     """Remove the older half of the lines."""
     kept = file.read_bytes()[-(LIMIT // 2) :].partition(b"\n")[2]
-    draft = file.with_name(f"{file.name}.{os.getpid()}")
-    draft.write_bytes(kept)
-    draft.chmod(0o600)
-    draft.replace(file)
+    replace_file(file, kept, mode=0o600, keep=False)
 
 
 def keep_bill(session: AgentSession, bill: Bill) -> None:
@@ -214,9 +213,7 @@ class _Keeper:
         draft = self._draft()
         with suppress(OSError):
             draft.parent.mkdir(parents=True, exist_ok=True)
-            written = draft.with_suffix(".new")
-            written.write_bytes(self._text)
-            written.replace(draft)
+            replace_file(draft, self._text, durable=False)
 
     async def end(self) -> None:
         """Write the final line."""

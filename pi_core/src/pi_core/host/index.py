@@ -7,14 +7,13 @@ is checked at every start. If the file cannot be written, plugins are indexed at
 from __future__ import annotations
 
 import json  # the settings have already imported it; importing orjson takes longer than reading this file
-import os
 import sys
 from contextlib import suppress
 from functools import cached_property
-from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
 from pi_core.base.paths import make_cache
+from pi_core.base.replacing import replace_file
 from pi_core.host.gates import guarded_hooks
 from pi_core.host.overlay import stable_path
 from pi_core.host.records import PluginRecord, Problem
@@ -73,11 +72,6 @@ class IndexFile:
             "plugins": [record.to_plain() for record in records],
             "problems": [[problem.plugin, problem.step, problem.message] for problem in problems],
         }
-        draft = self.path.with_name(f"{self.path.name}.{os.getpid()}-{get_ident()}")
-        try:
+        with suppress(OSError, TypeError):  # TypeError: a plugin's description is not JSON
             make_cache(self.path.parent)
-            draft.write_bytes(json.dumps(content, separators=(",", ":")).encode())
-            draft.replace(self.path)
-        except (OSError, TypeError):  # TypeError: a plugin's description is not JSON
-            with suppress(OSError):
-                draft.unlink()
+            replace_file(self.path, json.dumps(content, separators=(",", ":")).encode(), durable=False)

@@ -303,25 +303,12 @@ class AuthStorage:
         if self.file is None:
             self._stored = stored
             return
-        import tempfile  # writing is rare, and the import is slow
+        from pi_core.base.replacing import replace_file  # writing is rare
 
-        target = self.file.resolve()
         try:
-            handle, draft = tempfile.mkstemp(dir=target.parent, prefix=f"{target.name}.")  # created with mode 0600
+            replace_file(self.file, json.dumps(stored, indent=2).encode(), mode=0o600, keep=False)
         except OSError as error:
             raise _write_error(self.file, error) from error
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                json.dump(stored, file, indent=2)
-                file.flush()
-                os.fsync(file.fileno())
-            Path(draft).replace(target)
-        except BaseException as error:
-            with suppress(OSError):
-                Path(draft).unlink()
-            if isinstance(error, OSError):
-                raise _write_error(self.file, error) from error
-            raise
         self._read(again=True)
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from contextlib import suppress
-from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
 import pi_hookspecs
@@ -59,18 +57,16 @@ class ContentCache:
             return
         import orjson
 
+        from pi_core.base.replacing import replace_file
+
         self._changed = False
         newest = dict(list(self._cached.items())[-MAX_FILES:])
-        temporary = self._file.with_name(f"{self._file.name}.{os.getpid()}-{get_ident()}")
-        try:
+        with suppress(OSError, TypeError):  # TypeError: a plugin's data cannot be written as JSON
             # Private, because the agent directory also contains keys.
             self._file.parent.parent.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            temporary.write_bytes(orjson.dumps({"format": FORMAT, "mark": self._mark, "files": newest}))
-            temporary.replace(self._file)
-        except (OSError, TypeError):  # TypeError: a plugin's data cannot be written as JSON
-            with suppress(OSError):
-                temporary.unlink()
+            content = orjson.dumps({"format": FORMAT, "mark": self._mark, "files": newest})
+            replace_file(self._file, content, durable=False)
 
     def _entries(self) -> dict[str, list[Any]]:
         if self._cached is None:

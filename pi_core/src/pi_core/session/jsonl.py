@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from attrs import evolve
 
+from pi_core.base.replacing import replace_file
 from pi_core.session.forks import is_empty
 from pi_core.session.stores import jsonl_store
 from pi_core.session.tree import DAMAGED
@@ -50,16 +48,9 @@ def write_whole(path: str | Path, parts: Iterable[bytes]) -> Path:
         UserError: The file cannot be written.
     """
     target = Path(path).expanduser()
-    part: str | None = None
     try:
-        with tempfile.NamedTemporaryFile(dir=target.absolute().parent, prefix=f".{target.name}.", delete=False) as file:
-            part = file.name
-            file.writelines(parts)
-        os.replace(part, target)  # noqa: PTH105 - the name is text
+        replace_file(target, parts, mode=0o600, keep=False)
     except OSError as error:
-        if part is not None:
-            with suppress(OSError):
-                os.unlink(part)  # noqa: PTH108 - as above
         raise UserError(f"Cannot export to {str(path)!r}: {error.strerror or error}. Choose another file.") from error
     return target
 

@@ -5,15 +5,8 @@ from __future__ import annotations
 import errno
 import os
 import stat
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
-
-from pi_tools import local_files
-from pi_tools.failure import ToolFailure
-from pi_tools.local_files import replace_file
 
 
 def names_in(folder):
@@ -80,81 +73,6 @@ async def test_where_no_renaming_can_be_the_file_is_written_in_place(text, tmp_p
 
     assert (tmp_path / "a").read_text() == "new"
     assert names_in(tmp_path) == ["a"]
-
-
-def test_a_failure_in_place_brings_the_old_content_back(tmp_path, monkeypatch):
-    (tmp_path / "a").write_text("old")
-    os.link(tmp_path / "a", tmp_path / "b")
-    real = local_files._overwrite
-
-    def fail_once(target, content):
-        monkeypatch.setattr(local_files, "_overwrite", real)
-        real(target, content[:1])
-        raise OSError(errno.ENOSPC, "full")
-
-    monkeypatch.setattr(local_files, "_overwrite", fail_once)
-    with pytest.raises(OSError, match="full"):
-        replace_file(str(tmp_path / "a"), b"new content")
-
-    assert (tmp_path / "a").read_text() == "old"
-    assert names_in(tmp_path) == ["a", "b"]
-
-
-def test_when_even_that_fails_the_message_names_the_saved_content(tmp_path, monkeypatch):
-    (tmp_path / "a").write_text("old")
-    os.link(tmp_path / "a", tmp_path / "b")
-
-    def fail(*_):
-        raise OSError(errno.EIO, "broken disk")
-
-    monkeypatch.setattr(local_files, "_overwrite", fail)
-    with pytest.raises(ToolFailure, match="Its old content is in") as caught:
-        replace_file(str(tmp_path / "a"), b"new")
-
-    saved = str(caught.value).split("'")[-2]
-    assert Path(saved).read_text() == "old"
-
-
-FULL_DISK = """
-import os, sys
-from pi_tools.local_files import replace_file
-import resource, signal
-signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
-try:
-    replace_file(sys.argv[1], b"x" * 5000)
-except OSError as error:
-    print(type(error).__name__)
-"""
-
-
-@pytest.mark.parametrize("names", [1, 2])
-def test_a_file_system_that_takes_no_more_keeps_the_old_file(tmp_path, names):
-    (tmp_path / "a").write_text("old" * 100)
-    if names == 2:
-        os.link(tmp_path / "a", tmp_path / "b")
-
-    done = subprocess.run([sys.executable, "-c", FULL_DISK, tmp_path / "a"], capture_output=True, text=True, check=True)
-
-    assert done.stdout.strip() == "OSError"
-    assert (tmp_path / "a").read_text() == "old" * 100
-    assert names_in(tmp_path) == ["a", "b"][:names]
-
-
-KILLED = """
-import os, signal, sys
-from pi_tools import local_files
-os.fsync = lambda _: os.kill(os.getpid(), signal.SIGKILL)
-local_files.replace_file(sys.argv[1], b"new" * 1000)
-"""
-
-
-def test_a_process_killed_while_writing_leaves_the_old_file(tmp_path):
-    (tmp_path / "a").write_text("old")
-
-    subprocess.run([sys.executable, "-c", KILLED, tmp_path / "a"], check=False)
-
-    assert (tmp_path / "a").read_text() == "old"
 
 
 async def test_a_directory(failure, tmp_path):

@@ -11,6 +11,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from pi_core.base.paths import make_cache
+from pi_core.base.replacing import replace_file
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -44,11 +45,9 @@ class LeftOut:
         import orjson
 
         entries = {each: entry for each, entry in self._read().items() if os.path.exists(each)}  # noqa: PTH110
-        draft = self._file.with_name(f"{self._file.name}.{os.getpid()}")
         with suppress(OSError):
             make_cache(self._file.parent)
-            draft.write_bytes(orjson.dumps({**entries, str(path): (time, how)}))
-            draft.replace(self._file)
+            replace_file(self._file, orjson.dumps({**entries, str(path): (time, how)}), durable=False)
 
     def _read(self) -> dict[str, tuple[int, str]]:
         try:

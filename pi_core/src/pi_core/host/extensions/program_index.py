@@ -9,6 +9,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from pi_core.base.paths import make_cache
+from pi_core.base.replacing import replace_file
 from pi_core.host.gates import guarded_hooks
 
 if TYPE_CHECKING:
@@ -58,12 +59,10 @@ class ProgramIndex:
             "marks": self._marks(),
             "ready": {"hooks": ready["hooks"], "registers": ready["registers"]},
         }
-        draft = self._file.with_name(f"{self._file.name}.{os.getpid()}")
         with suppress(OSError):
             make_cache(self._file.parent.parent)
             self._file.parent.mkdir(exist_ok=True)
-            draft.write_text(json.dumps(content), encoding="utf-8")
-            draft.replace(self._file)
+            replace_file(self._file, json.dumps(content).encode(), durable=False)
 
     def guards(self, grants: Mapping[str, Any] | None = None) -> list[str]:
         """Return the hooks whose failure refuses that the plugin is known to implement or that its grants name."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from pi_batch.parquet import write_records
 from pi_batch.record import Record, session_totals
+from pi_core import replace_file
 from pi_hookspecs import UserError
 
 if TYPE_CHECKING:
@@ -92,10 +93,8 @@ class Results:
     def finish(self, *, parquet: bool = False) -> None:
         """Sort the lines in task order, and write the predictions and, if requested, a Parquet table."""
         records = [self.records[task.id] for task in self._tasks if task.id in self.records]
-        with _replaced(self._file) as file:
-            file.writelines(each.as_line().encode() for each in records)
-        with _replaced(self._out / "predictions.jsonl") as file:
-            file.writelines(self._prediction(each) for each in records)
+        replace_file(self._file, (each.as_line().encode() for each in records))
+        replace_file(self._out / "predictions.jsonl", map(self._prediction, records))
         if parquet:
             write_records(self._out / "results.parquet", records)
 
@@ -149,25 +148,6 @@ class Results:
         scratch = Path(tempfile.mkdtemp(prefix=_PREFIX))
         note.write_text(str(scratch), "utf-8")
         return scratch
-
-
-class _replaced:  # noqa: N801 - used as a function
-    """Write a temporary file that replaces the old one when it is complete."""
-
-    def __init__(self, file: Path) -> None:
-        self._file = file
-        self._new = file.with_name(f".{file.name}.new")
-
-    def __enter__(self) -> IO[bytes]:
-        self._stream = self._new.open("wb")
-        return self._stream
-
-    def __exit__(self, kind: object, *_: object) -> None:
-        self._stream.flush()
-        os.fsync(self._stream.fileno())
-        self._stream.close()
-        if kind is None:
-            self._new.replace(self._file)
 
 
 _ADDED = re.compile(rb"(?:^\+(?!\+\+ ).*(?:\n|\Z))+", re.MULTILINE)

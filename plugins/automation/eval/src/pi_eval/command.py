@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import sys
 import time
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from attrs import evolve
 
-from pi_core import clean_text
+from pi_core import clean_text, replace_file
 from pi_hookspecs import UserError
 
 if TYPE_CHECKING:
@@ -116,10 +115,8 @@ def _check_writable(save: Path) -> None:
 
 
 def _write(save: Path, text: str) -> None:
-    new = save.with_name(f".{save.name}.{os.getpid()}")
     try:
-        new.write_text(text, encoding="utf-8")
-        new.replace(save)
+        replace_file(save, text.encode())
     except OSError as error:
         raise UserError(f"The outcome cannot be written to {str(save)!r}: {error.strerror}") from error
 

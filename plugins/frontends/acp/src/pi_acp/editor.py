@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from pi_acp.peer import RpcError
+from pi_core import save_file
 from pi_hookspecs import Aborted
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ class EditorFiles:
         try:
             await self._client.request("fs/write_text_file", path=path, content=content.decode())
         except (RpcError, UnicodeDecodeError):
-            await asyncio.to_thread(Path(path).write_bytes, content)
+            await asyncio.to_thread(save_file, path, content)
 
     async def is_directory(self, path: str) -> bool:
         """Refuse: not redirected."""

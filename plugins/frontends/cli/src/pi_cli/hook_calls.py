@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
+
+from pi_core.base.replacing import replace_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -31,11 +32,9 @@ def remember_calls(host: PluginHost, counters: Iterable[HookCounters]) -> None:
             "timeouts": each.timeouts,
         }
     file = _file(host)
-    draft = file.with_name(f"{file.name}.{os.getpid()}")
     with suppress(OSError):
         file.parent.mkdir(parents=True, exist_ok=True)
-        draft.write_text(json.dumps(found), encoding="utf-8")
-        draft.replace(file)
+        replace_file(file, json.dumps(found).encode(), durable=False)
 
 
 def recall_calls(host: PluginHost) -> dict[str, dict[str, Any]]:

@@ -7,12 +7,12 @@ writes these options to the agent directory's cache, from which they are read.
 from __future__ import annotations
 
 import json
-import os
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pi_cli.extensions import FLAGS, added_flags, flag_records
+from pi_core.base.replacing import replace_file
 from pi_core.host.records import PluginRecord
 
 if TYPE_CHECKING:
@@ -92,9 +92,7 @@ def _usable(flags: Iterable[Any]) -> Iterator[dict[str, Any]]:
 
 
 def _write(file: Path, known: dict[str, list[dict[str, Any]]]) -> None:
-    draft = file.with_name(f"{file.name}.{os.getpid()}")
     with suppress(OSError, TypeError):  # TypeError: a default that is not JSON
         text = json.dumps(known)
         file.parent.mkdir(parents=True, exist_ok=True)
-        draft.write_text(text, encoding="utf-8")
-        draft.replace(file)
+        replace_file(file, text.encode(), durable=False)

@@ -7,6 +7,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pi_core import replace_file
 from pi_hookspecs import UserError
 from pi_packages.output import print_lines, say
 
@@ -59,7 +60,7 @@ def refresh(settings: Settings, *, offline: bool) -> int:
             raise UserError(f"The catalogue {address} cannot be fetched: {error}") from error
         file = _cached(settings, address)
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(json.dumps(entries), encoding="utf-8")
+        replace_file(file, json.dumps(entries).encode(), durable=False)
         print_lines(f"{address}: {len(entries)} packages")
     return 0
 

@@ -14,6 +14,7 @@ import time
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
+from pi_core import replace_file
 from pi_core.host.overlay import current_generation, describe_generation
 from pi_hookspecs import UserError
 
@@ -128,7 +129,7 @@ class Store:
     def put_in_force(self, name: str, pending: dict[str, Any], finish: Callable[[Any], None]) -> None:
         """Activate a generation, and do the remaining work."""
         self._write(self._pending, {**pending, "generation": name})
-        self._write_text(self.root / "current", f"{name}\n")
+        replace_file(self.root / "current", f"{name}\n".encode())
         self.recover(finish)
         self._prune()
 
@@ -162,16 +163,7 @@ class Store:
                 shutil.rmtree(entry, ignore_errors=True) if entry.is_dir() else entry.unlink(missing_ok=True)
 
     def _write(self, file: Path, value: Any) -> None:
-        self._write_text(file, json.dumps(value, indent=1, ensure_ascii=False))
-
-    @staticmethod
-    def _write_text(file: Path, text: str) -> None:
-        draft = file.with_name(f".{file.name}.{os.getpid()}")
-        with draft.open("w", encoding="utf-8") as stream:
-            stream.write(text)
-            stream.flush()
-            os.fsync(stream.fileno())
-        draft.replace(file)
+        replace_file(file, json.dumps(value, indent=1, ensure_ascii=False).encode())
 
 
 def _is_held(file: Path) -> bool:

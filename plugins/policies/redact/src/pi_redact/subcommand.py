@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
 
+from pi_core import replace_file
 from pi_core.base.mapped_texts import mapped
 from pi_core.base.terminal_text import clean_text
 from pi_core.session.lookup import find_by_prefix
@@ -166,11 +167,6 @@ def _marks(text: str) -> Iterator[str]:
 def _replace(file: Path, text: str) -> None:
     """Replace a file, and keep the original under another name."""
     backup = file.with_name(f"{file.name}.before-redact")
-    fresh = file.with_name(f".{file.name}.redact-tmp")
-    mode = file.stat().st_mode & 0o777
-    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
-    with os.fdopen(descriptor, "w", encoding="utf-8", errors="surrogateescape", newline="") as target:
-        target.write(text)
     if not backup.exists():
         os.link(file, backup)
-    fresh.replace(file)
+    replace_file(file, text.encode("utf-8", "surrogateescape"))

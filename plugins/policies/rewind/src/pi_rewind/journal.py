@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 
 from attrs import frozen
 
+from pi_core import replace_file
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
@@ -114,9 +116,7 @@ def _write(file: Path, record: Record) -> None:
         "undone": record.undone,
         "at": int(time.time()),
     }
-    temporary = file.with_name(f"{file.name}.{os.getpid()}")
-    temporary.write_text(json.dumps(data), encoding="utf-8")
-    temporary.replace(file)
+    replace_file(file, json.dumps(data).encode())
 
 
 def _read(file: Path) -> Record | None:

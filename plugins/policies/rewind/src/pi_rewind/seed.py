@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from attrs import field, frozen
 
+from pi_core import replace_file
 from pi_rewind.git import GitFailed, ask_repository
 
 if TYPE_CHECKING:
@@ -98,10 +99,7 @@ def note_state(index: Path, about: str, recent: Iterable[str]) -> None:
     except OSError:
         return  # a work tree without files
     state = {"about": about, "stamp": [found.st_mtime_ns, found.st_size], "recent": sorted(recent)}
-    file = index.with_name(f"{index.name}.json")
-    temporary = file.with_name(f"{file.name}.new")
-    temporary.write_text(json.dumps(state), encoding="utf-8")
-    temporary.replace(file)
+    replace_file(index.with_name(f"{index.name}.json"), json.dumps(state).encode(), durable=False)
 
 
 def _state_of(index: Path) -> tuple[str, list[str]] | None:

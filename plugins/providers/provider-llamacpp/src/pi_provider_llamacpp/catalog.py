@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import asdict, frozen
 
+from pi_core import replace_file
 from pi_hookspecs.errors import UserError
 from pi_hookspecs.models import Model
 from pi_provider_llamacpp.finding import Found, find_models
@@ -113,11 +114,9 @@ def _cached(values: Any) -> Header | None:
 
 def _keep(cache: Path, headers: dict[str, Any]) -> None:
     """Replace the file; a folder that cannot be written only costs the time to read the headers again."""
-    fresh = cache.with_name(f".{cache.name}.{os.getpid()}")
     with suppress(OSError):
         cache.parent.mkdir(parents=True, exist_ok=True)
-        fresh.write_text(json.dumps({"format": _FORMAT, "headers": headers}), encoding="utf-8")
-        fresh.replace(cache)
+        replace_file(cache, json.dumps({"format": _FORMAT, "headers": headers}).encode(), durable=False)
 
 
 def named(name: str, models: Iterable[Listed]) -> Listed:

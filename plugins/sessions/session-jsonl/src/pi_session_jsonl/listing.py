@@ -17,6 +17,7 @@ from zlib import crc32
 import attrs
 import orjson
 
+from pi_core import replace_file
 from pi_session_kit.lines import NoSession, first_value
 from pi_session_kit.summary import Summary, session_info, summarise, text_of_all
 
@@ -125,14 +126,10 @@ class _Index:
         rows = {file.name: self._rows[file.name] for file in files if file.name in self._rows}
         if not self._changed and len(rows) == len(self._rows):
             return
-        new = self._file.with_name(f"{self._file.name}.{os.getpid()}")
         with suppress(OSError, TypeError):  # names that are not UTF-8, lone surrogates: not indexed
             data = orjson.dumps({"layout": [_LAYOUT, *_FIELDS], "folder": self._folder, "files": rows})
             self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            fd = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-            with open(fd, "wb") as out:  # noqa: PTH123 - of a descriptor
-                out.write(data)
-            new.replace(self._file)
+            replace_file(self._file, data, mode=0o600, durable=False)
 
 
 def _read_text(path: str) -> str:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import errno
 import os
 import stat
-import tempfile
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from pi_core import save_file
+from pi_hookspecs import UserError
 from pi_tools.failure import ToolFailure
 from pi_tools.threads import finish
 
@@ -92,140 +93,19 @@ def read_regular(path: str, limit: int | None = None) -> bytes:
 
 
 def replace_file(path: str, content: bytes) -> None:
-    """Replace a file's content atomically.
-
-    The content goes to a new file next to the old one, which is renamed over it; a link's target is
-    replaced, not the link, and mode, owner and extended attributes stay. Where no such renaming can be (the
-    directory is closed, the file is a mount point or belongs to somebody else) or the file has
-    several names, it is written in place after the old content was saved next to it.
+    """Replace a file's content, atomically wherever the system can do that.
 
     Raises:
         ToolFailure: It is a device, FIFO or socket; or writing in place failed half way, and the
             message says where the old content is.
         OSError: The system refused; the file is unchanged.
     """
-    target = os.path.realpath(path)
+    with suppress(FileNotFoundError):
+        _require_regular(os.stat(path).st_mode, "write", path)
     try:
-        status = os.stat(target)
-    except FileNotFoundError:
-        _rename_over(target, content, None)
-        return
-    _require_regular(status.st_mode, "write", path)
-    if not os.access(target, os.W_OK):
-        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
-    if status.st_nlink == 1:
-        try:
-            _rename_over(target, content, status)
-        except OSError as error:
-            if error.errno not in (errno.EACCES, errno.EPERM, errno.EBUSY, errno.EXDEV, errno.EROFS):
-                raise
-        else:
-            return
-    _write_in_place(target, content)
-
-
-def _new_sibling(target: str) -> tuple[int, str]:
-    folder, name = os.path.split(target)
-    return tempfile.mkstemp(prefix=f".{_short(name)}.", suffix=".pi-tmp", dir=folder)
-
-
-def _short(name: str) -> str:
-    """Return the beginning of a name, in bytes: with prefix and suffix it fits the system's limit."""
-    return os.fsencode(name)[:100].decode("utf-8", "ignore")
-
-
-def _rename_over(target: str, content: bytes, old: os.stat_result | None) -> None:
-    descriptor, fresh = _new_sibling(target)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-            file.flush()
-            _keep_attributes(file.fileno(), target, old)
-            os.fsync(file.fileno())  # a full disk is detected here, and a power cut cannot leave an empty file
-        os.replace(fresh, target)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(fresh)
-        raise
-
-
-def _keep_attributes(descriptor: int, target: str, old: os.stat_result | None) -> None:
-    if not hasattr(os, "fchmod"):
-        return
-    if old is None:
-        os.fchmod(descriptor, 0o666 & ~_umask())
-        return
-    new = os.fstat(descriptor)
-    if (new.st_uid, new.st_gid) != (old.st_uid, old.st_gid):
-        os.fchown(descriptor, old.st_uid, old.st_gid)
-    for name in _attributes(target):
-        with suppress(OSError):  # attributes of the security modules are the system's to set
-            os.setxattr(descriptor, name, os.getxattr(target, name))
-    os.fchmod(descriptor, stat.S_IMODE(old.st_mode))
-
-
-def _attributes(path: str) -> list[str]:
-    """Return the names of a file's extended attributes; none where they are not supported."""
-    with suppress(OSError, AttributeError):
-        return os.listxattr(path)
-    return []
-
-
-def _umask() -> int:
-    """Return the process's file mode mask, without changing it where the system allows."""
-    with suppress(OSError, ValueError), open("/proc/self/status", "rb") as status:
-        for line in status:
-            if line.startswith(b"Umask:"):
-                return int(line.split()[1], 8)
-    mask = os.umask(0o022)
-    os.umask(mask)
-    return mask
-
-
-def _write_in_place(target: str, content: bytes) -> None:
-    old = read_regular(target)
-    saved = _save(target, old)
-    try:
-        _overwrite(target, content)
-    except BaseException as error:
-        try:
-            _overwrite(target, old)
-        except OSError:
-            raise ToolFailure(
-                f"Writing '{target}' failed half way ({error}), and so did restoring it. "
-                f"Its old content is in '{saved}': put it back when the cause is gone."
-            ) from error
-        os.unlink(saved)
-        raise
-    os.unlink(saved)
-
-
-def _save(target: str, old: bytes) -> str:
-    """Save the old content next to the file or, in a read-only directory, in the temporary one."""
-    try:
-        descriptor, saved = _new_sibling(target)
-    except OSError:
-        descriptor, saved = tempfile.mkstemp(prefix=f"{_short(os.path.basename(target))}.", suffix=".pi-saved")
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(old)
-            file.flush()
-            os.fsync(file.fileno())
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(saved)
-        raise
-    return saved
-
-
-def _overwrite(target: str, content: bytes) -> None:
-    """Write over the old content before cutting the rest: the blocks of the file are already allocated."""
-    with open(target, "r+b", buffering=0) as file:
-        view = memoryview(content)
-        while view:
-            view = view[file.write(view) :]
-        file.truncate(len(content))
-        os.fsync(file.fileno())
+        save_file(path, content)
+    except UserError as error:
+        raise ToolFailure(str(error)) from error
 
 
 class LocalWriteOperations:

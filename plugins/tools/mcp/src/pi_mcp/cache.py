@@ -6,8 +6,10 @@ import hashlib
 import json
 import os
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from pi_core import replace_file
 from pi_mcp.foreign import cleaned_listing
 
 if TYPE_CHECKING:
@@ -49,14 +51,9 @@ class ListingCache:
         """Cache the description of a server; if the folder cannot be written, nothing is cached."""
         file = self._file(server)
         text = json.dumps({**{each: about.get(each) for each in _FIELDS}, "time": int(time.time())})
-        draft = file.with_name(f"{file.name}.{os.getpid()}.tmp")
-        try:
+        with suppress(OSError):
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as new:
-                new.write(text)
-            draft.replace(file)
-        except OSError:
-            draft.unlink(missing_ok=True)
+            replace_file(file, text.encode(), mode=0o600, durable=False)
 
     def _file(self, server: Server) -> Path:
         place = self._cwd if server.scope == "project" else ""

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import base64
 import json
-import os
 import re
 from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
 
+from pi_core import replace_file
 from pi_hookspecs import UserError
 from pi_testing.fake_servers import Answer
 
@@ -118,9 +118,7 @@ def write(file: Path, exchanges: Iterable[Exchange], secrets: Secrets, replace: 
     for kept, now in replace.items():
         text = text.replace(json.dumps(now)[1:-1], kept)
     file.parent.mkdir(parents=True, exist_ok=True)
-    draft = file.with_name(f"{file.name}.new")
-    draft.write_text(text + "\n", encoding="utf-8")
-    os.replace(draft, file)  # noqa: PTH105 - Path.replace is the same
+    replace_file(file, f"{text}\n".encode())
 
 
 def _without_noise(headers: Mapping[str, str]) -> dict[str, str]:

@@ -8,6 +8,8 @@ import json
 import os
 from typing import TYPE_CHECKING, Any
 
+from pi_core import replace_file
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -57,12 +59,7 @@ class TokenFile:
             known = whole.pop(self._key, None)
             if values is not None:
                 whole[self._key] = {**(known or {}), **values}
-            draft = self._file.with_name(f"{self._file.name}.{os.getpid()}.tmp")
-            with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as new:
-                json.dump(whole, new, indent=2)
-                new.flush()
-                os.fsync(new.fileno())
-            draft.replace(self._file)
+            replace_file(self._file, json.dumps(whole, indent=2).encode(), mode=0o600, keep=False)
         finally:
             os.close(lock)
         return known is not None
