@@ -1,7 +1,7 @@
 """The original pi for comparison: where it is installed, the empty homes both run in, and runs that take turns.
 
 The original is an npm package, run with a node of its own from npm; both are installed into a cache folder by the npm
-client when they are first needed. Where that is not possible a bench measures ours alone and says so.
+client when they are first needed. Where that is not possible a bench measures only ours, and prints that.
 """
 
 from __future__ import annotations

@@ -70,7 +70,7 @@ async def main():
 
 asyncio.run(main())
 """
-"""What a program does that embeds pi; says how long it took and what the session has of the fifty."""
+"""A program that embeds pi; it prints how long it took and what the session has of the fifty plugins."""
 
 
 # Start

@@ -45,7 +45,7 @@ CONTEXT = {
 }
 """What ``ctx.md`` describes, under which heading."""
 
-SHOWN = "\n\n# Shown by\n"
+TEST = "\n\n# Test\n"
 """In an example, the line between the plugin and the test that proves that it works."""
 
 INDEX = """\
@@ -81,7 +81,7 @@ $ pi hooks fire tool_call --event FILE.json   the same with an event of yours; d
 | veto | the first refusal wins, and later plugins are not called |
 
 A rule applies to the whole answer, or to each field of its class. A plugin that raises, exceeds the deadline or
-returns a wrong type is reported by name; each hook's page says how that affects the answer. After three failures in
+returns a wrong type is reported by name; each hook's page describes the effect on the answer. After three failures in
 a row the plugin is no longer called, unless a failure of the hook refuses: then it keeps refusing.
 """
 
@@ -165,7 +165,7 @@ the prompt is done
 
 
 def files() -> dict[Path, str]:
-    """Return every file that belongs there, and what it says."""
+    """Return every file that belongs there, and its content."""
     pages = {PAGES / f"{name}.md": "\n".join(_page(name, spec)) + "\n" for name, spec in all_hookspecs().items()}
     samples = {
         EVENTS / f"{name}.json": json.dumps(to_wire(sample_event(name)), indent=2, ensure_ascii=False) + "\n"
@@ -266,7 +266,7 @@ def _class(heading: str, name: str, declared: Answers | None = None) -> Iterator
 
 def _example(name: str) -> Iterator[str]:
     text = (PAGES / "examples" / f"{name}.py").read_text(encoding="utf-8")
-    plugin, _, test = text.partition(SHOWN)
+    plugin, _, test = text.partition(TEST)
     doc = re.match(r'"""(.*?)"""\n+', plugin, re.DOTALL)
     yield f"## Example\n\n{doc[1].strip() if doc else ''}\n"
     yield f"```python\n{plugin[doc.end() if doc else 0 :].strip()}\n```\n"

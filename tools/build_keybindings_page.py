@@ -54,7 +54,7 @@ that is meant, or an unknown key, which do not count, or a key that has two acti
 
 A plugin adds a key with [register_shortcuts](hooks/register_shortcuts.md). It comes before the actions below,
 but for those that stop, clear, send and leave, which no plugin can have: RESERVED. Where it takes a key of
-another action, a warning says so at the start.
+another action, a warning at the start names both.
 """
 
 GROUPS = (

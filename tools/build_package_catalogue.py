@@ -64,7 +64,7 @@ def _entry(package: dict[str, Any], own: dict[str, Any], origin: str) -> dict[st
     if source.kind not in ("index", "git", "npm") or source.location.startswith(("/", "file:")):
         raise ValueError(f"{where} is on this machine only. Name a package of an index or a repository")
     if type(package.get("reviewed")) is not dt.date:
-        raise ValueError(f"{where} has no day on which somebody reviewed it: reviewed = 2026-11-23")
+        raise ValueError(f"{where} has no date of its review: reviewed = 2026-11-23")
     project = own.get(source.identity.partition(":")[2], {})
     name = package.get("name") or project.get("name", source.label)
     description = package.get("description") or project.get("description", "")
@@ -95,7 +95,7 @@ def main(arguments: list[str]) -> int:
         sys.stdout.write(text)
     elif given.check:
         if CATALOGUE.read_text(encoding="utf-8") != text:
-            sys.stderr.write(f"{CATALOGUE.name} is not what {LIST.name} says: run just docs\n")
+            sys.stderr.write(f"{CATALOGUE.name} does not match {LIST.name}: run just docs\n")
             return 1
     else:
         CATALOGUE.write_text(text, encoding="utf-8")

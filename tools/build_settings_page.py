@@ -82,7 +82,7 @@ ignored until the folder is trusted. The first of the following that has an answ
    its closest parent. Trust ends where another git repository with such files begins, so a clone inside a trusted
    folder needs its own decision. A [worktree](agents.md#worktrees) that pi creates is trusted if its repository is.
 4. the setting `defaultProjectTrust`: `always` or `never`. With `ask`, an interactive front end asks the user; otherwise
-   the folder is not trusted, and a line of output says what was left out.
+   the folder is not trusted, and a line of output lists what was left out.
 
 A folder cannot grant trust to itself: `defaultProjectTrust` is read only from the user's own file.
 """

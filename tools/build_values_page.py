@@ -84,7 +84,7 @@ command line's own.
 
 
 def page() -> str:
-    """Return what the page says."""
+    """Return the content of the page."""
     return "\n".join(_lines()).rstrip() + "\n"
 
 

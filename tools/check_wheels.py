@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 ROOT = Path(__file__).resolve().parent.parent
-UV = os.environ.get("UV", "uv")  # uv run says which uv it is
+UV = os.environ.get("UV", "uv")  # uv run sets the variable
 TIMEOUT = 300
 WITH_COMMAND = {"pluggypi", "pluggypi-cli"}
 SMALL_PI = ["pluggypi-core", "pluggypi-cli", "pluggypi-tools", "pluggypi-provider-offline"]
@@ -122,7 +122,7 @@ class Environment:
 
 
 def check(wheel: Path, environment: Environment) -> str:
-    """Install one wheel and what it declares, use it, and return a line that tells what was done."""
+    """Install one wheel and what it declares, use it, and return a line that reports what was done."""
     name, version = wheel.name.split("-")[:2]
     name = normal(name)
     environment.install_alone(wheel)
@@ -182,7 +182,7 @@ class SmallPi:
 
 
 def check_strangers(folder: Path, constraints: Path) -> str:
-    """Write, build, install, use and remove a plugin of each kind, and return a line that tells what was done."""
+    """Write, build, install, use and remove a plugin of each kind, and return a line that reports what was done."""
     small = SmallPi(folder, constraints)
     before = small.state()
     names = list(STRANGERS.values())

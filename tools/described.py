@@ -43,7 +43,7 @@ def describe(heading: str, described: Any, declared: Answers | None = None) -> I
 
 
 def split_attributes(doc: str) -> tuple[str, dict[str, str]]:
-    """Split a class docstring into its text and what it says of each attribute."""
+    """Split a class docstring into its text and the description of each attribute."""
     text, _, listed = doc.partition("\nAttributes:\n")
     meanings: dict[str, str] = {}
     name = ""

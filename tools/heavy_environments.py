@@ -54,7 +54,7 @@ def make(name: str) -> Path:
 
 
 def main() -> int:
-    """Make the environments that the command line names, and test in them where it says so; return the exit code."""
+    """Make the environments that the command line names, and run their tests if requested; return the exit code."""
     words = sys.argv[1:]
     names = [word for word in words if word != "--test"] or [*ENVIRONMENTS]
     if unknown := sorted({*names} - {*ENVIRONMENTS}):

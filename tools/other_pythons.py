@@ -2,7 +2,7 @@
 
 ``uv run python tools/other_pythons.py [VERSION ...]`` makes the developers' environment of each in ``.pythons/VERSION``
 and runs the tests in it; without a version, those of the classifiers but the one that runs this. No interpreter is
-downloaded: what is not there is said. Words after ``--`` go to pytest.
+downloaded; missing ones are reported. Words after ``--`` go to pytest.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ The steps, in order: ``versions`` (of all distributions, and the bounds with whi
 anew; what breaks plugins needs a new major version), ``build`` (wheels and sdists into ``dist``), ``check``
 (``tools/check_wheels.py``), ``commit`` and ``tag``. Nothing is published: CI does that from the tag. Each step looks
 first whether it is done, so that a release that was interrupted goes on when the command is repeated. ``--dry-run``
-says what would be done and changes nothing, ``--until STEP`` ends after a step.
+prints what would be done and changes nothing, ``--until STEP`` ends after a step.
 """
 
 from __future__ import annotations
@@ -89,8 +89,8 @@ class Release:
         """
         self._check_order()
         for step in STEPS[: STEPS.index(until) + 1]:
-            said = getattr(self, f"_{step}")()
-            print(f"{step:9} {said}", flush=True)
+            outcome = getattr(self, f"_{step}")()
+            print(f"{step:9} {outcome}", flush=True)
 
     def _check_order(self) -> None:
         """Refuse a version that is older than the present one, and a tree with other changes than a release's."""

@@ -45,7 +45,7 @@ def is_there():
 @pytest.fixture
 def pi_options(example):
     """What the page's test says with its marker, as pytest would read it there."""
-    marks = getattr(example.shown, "pytestmark", [])
+    marks = getattr(example.test_example, "pytestmark", [])
     return PiOptions(**{key: value for mark in marks for key, value in mark.kwargs.items()})
 
 
@@ -68,7 +68,7 @@ def shows(example, pi_session, script, fake_ui, fake_tools, pi_host, tmp_path, c
         "tmp_path": tmp_path,
         "capsys": capsys,
     }
-    return lambda: example.shown(**{name: known[name] for name in signature(example.shown).parameters})
+    return lambda: example.test_example(**{name: known[name] for name in signature(example.test_example).parameters})
 
 
 @pytest.mark.parametrize("hook", all_hookspecs())
@@ -92,10 +92,10 @@ async def test_what_an_example_shows_is_not_so_without_it(shows, fake_ui, is_the
 @for_each("hook", all_hookspecs())
 def test_example_is_about_its_hook(hook):
     text = (EXAMPLES / f"{hook}.py").read_text()
-    plugin, _, output = text.partition("\n# Shown by\n")
+    plugin, _, output = text.partition("\n# Test\n")
 
     assert f"def {hook}(" in plugin or f'@pi.on("{hook}")' in plugin
-    assert "async def shown(" in output
+    assert "async def test_example(" in output
     assert len(plugin.splitlines()) <= 35
 
 

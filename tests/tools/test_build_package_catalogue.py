@@ -51,8 +51,8 @@ def test_packages_of_this_repository_are_described_by_their_projects():
     [
         ("package = 1 2", "is not TOML"),
         (REVIEWED + REVIEWED, "twice"),
-        (REVIEWED.replace("reviewed = 2026-11-23\n", ""), "no day on which somebody reviewed it"),
-        (REVIEWED.replace("2026-11-23", '"soon"'), "no day on which somebody reviewed it"),
+        (REVIEWED.replace("reviewed = 2026-11-23\n", ""), "no date of its review"),
+        (REVIEWED.replace("2026-11-23", '"soon"'), "no date of its review"),
         (REVIEWED.replace("Tells the tides", ""), "needs a description of one line"),
         (REVIEWED.replace("Tells the tides", "tide " * 40), "needs a description of one line"),
         (REVIEWED + "stars = 5\n", "unknown keys: stars"),

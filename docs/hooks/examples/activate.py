@@ -20,12 +20,12 @@ def activate(pi):
         pi.append_entry("turns", turns)
 
 
-# Shown by
+# Test
 
 from pi_testing import text
 
 
-async def shown(pi_session, script):
+async def test_example(pi_session, script):
     script.turn(text("Hello."))
 
     await pi_session.prompt("Hi")

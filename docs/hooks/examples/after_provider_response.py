@@ -9,12 +9,12 @@ def after_provider_response(event, ctx):
     ctx.ui.set_status("provider", f"{event.status}, {left} requests left")
 
 
-# Shown by
+# Test
 
 from pi_testing import text
 
 
-async def shown(pi_session, script, fake_ui):
+async def test_example(pi_session, script, fake_ui):
     script.turn(text("Hello."))
 
     await pi_session.prompt("Hi")

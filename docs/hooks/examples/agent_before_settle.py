@@ -13,12 +13,12 @@ def agent_before_settle(event):
     return AgentBeforeSettleResult(entries=[NUDGE], continue_=True)
 
 
-# Shown by
+# Test
 
 from pi_testing import text
 
 
-async def shown(pi_session, script):
+async def test_example(pi_session, script):
     script.turn(text("Half of it.")).turn(text("All of it. DONE"))
 
     answer = await pi_session.prompt("Write the tests")

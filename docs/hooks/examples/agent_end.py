@@ -9,12 +9,12 @@ def agent_end(event, ctx):
     ctx.ui.set_status("tokens", f"{sum(each.usage.output for each in answers)} tokens")
 
 
-# Shown by
+# Test
 
 from pi_testing import text, usage
 
 
-async def shown(pi_session, script, fake_ui):
+async def test_example(pi_session, script, fake_ui):
     script.turn(text("Hello."), usage(input=10, output=2))
 
     await pi_session.prompt("Hi")

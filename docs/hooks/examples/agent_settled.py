@@ -8,12 +8,12 @@ def agent_settled(event, ctx):
     ctx.ui.set_title("stopped" if event.aborted else "ready")
 
 
-# Shown by
+# Test
 
 from pi_testing import text
 
 
-async def shown(pi_session, script, fake_ui):
+async def test_example(pi_session, script, fake_ui):
     script.turn(text("Hello."))
 
     await pi_session.prompt("Hi")

@@ -10,12 +10,12 @@ def before_agent_start(event, ctx):
     return BeforeAgentStartResult(messages=[note])
 
 
-# Shown by
+# Test
 
 from pi_testing import text
 
 
-async def shown(pi_session, script, tmp_path):
+async def test_example(pi_session, script, tmp_path):
     (tmp_path / "tide.py").touch()
     script.turn(text("One file."))
 

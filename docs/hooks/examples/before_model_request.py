@@ -13,13 +13,13 @@ def before_model_request(event):
     return BeforeModelRequestResult(block=True, reason=reason, exit_code=4)
 
 
-# Shown by
+# Test
 
 from pi_hookspecs import Context, SideRequest, UserMessage
 from pi_testing import text
 
 
-async def shown(pi_session, script):
+async def test_example(pi_session, script):
     script.turn(text("A digest."))
     await pi_session.start()
     log = Context(messages=(UserMessage(content="Sum up: " + "line\n" * 50_000),))

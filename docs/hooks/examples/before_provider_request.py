@@ -8,12 +8,12 @@ def before_provider_request(event):
     return {**event.payload, "service_tier": "flex"}
 
 
-# Shown by
+# Test
 
 from pi_testing import text
 
 
-async def shown(pi_session, script):
+async def test_example(pi_session, script):
     script.turn(text("Hello."))
 
     await pi_session.prompt("Hi")

@@ -10,14 +10,14 @@ def child_environment(event):
     return {"GITHUB_TOKEN": None, "DEPLOY_TARGET": "staging"}
 
 
-# Shown by
+# Test
 
 import os
 import sys
 from unittest.mock import patch
 
 
-async def shown(pi_session):
+async def test_example(pi_session):
     code = "import os; print(os.environ.get('GITHUB_TOKEN'), os.environ.get('DEPLOY_TARGET'))"
     with patch.dict(os.environ, {"GITHUB_TOKEN": "ghp_secret"}):
         done = await pi_session.ctx.exec(sys.executable, ["-c", code])

@@ -8,12 +8,12 @@ def child_session_start(event, ctx):
     ctx.ui.set_status("agent", f"{event.child.label} is working")
 
 
-# Shown by
+# Test
 
 from pi_testing import text, usage
 
 
-async def shown(pi_session, script, fake_ui):
+async def test_example(pi_session, script, fake_ui):
     script.turn(text("Nothing there."), usage(input=20, output=10))
 
     async with pi_session.ctx.create_session(label="scout") as child:

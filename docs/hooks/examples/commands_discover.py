@@ -9,10 +9,10 @@ def commands_discover(event):
     return CommandsDiscoverResult(commands=[info])
 
 
-# Shown by
+# Test
 
 
-async def shown(pi_session):
+async def test_example(pi_session):
     commands = await pi_session.get_commands()
 
     assert "standup" in [each.name for each in commands]

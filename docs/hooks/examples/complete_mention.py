@@ -22,12 +22,12 @@ def input(event):  # noqa: A001 - the hook's name
     return InputResult(text=text)
 
 
-# Shown by
+# Test
 
 from pi_testing import text
 
 
-async def shown(pi_session, script):
+async def test_example(pi_session, script):
     script.turn(text("Six metres."))
 
     offered = await pi_session.completions.mentions("station:bre")

@@ -16,14 +16,14 @@ def shortened(message):
     return message
 
 
-# Shown by
+# Test
 
 from pi_testing import make_tool, text, tool_call
 
 
-async def shown(pi_session, script):
-    pi_session.add_tool(make_tool("echo"), "shown")  # it answers with its arguments
-    script.turn(tool_call("echo", said="x" * 2000)).turn(text("That is long."))
+async def test_example(pi_session, script):
+    pi_session.add_tool(make_tool("echo"), "example")  # it answers with its arguments
+    script.turn(tool_call("echo", text="x" * 2000)).turn(text("That is long."))
 
     await pi_session.prompt("Print it")
 

@@ -10,12 +10,12 @@ def expand_prompt(event):
     return None
 
 
-# Shown by
+# Test
 
 from pi_testing import text
 
 
-async def shown(pi_session, script):
+async def test_example(pi_session, script):
     script.turn(text("Nothing changed."))
 
     await pi_session.prompt("/standup")

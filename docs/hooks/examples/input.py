@@ -10,12 +10,12 @@ def input(event):  # noqa: A001 - the hook's name
     return None
 
 
-# Shown by
+# Test
 
 from pi_testing import text
 
 
-async def shown(pi_session, script):
+async def test_example(pi_session, script):
     script.turn(text("It is a loop."))
 
     await pi_session.prompt("?? agent")

@@ -16,12 +16,12 @@ def activate(pi):
         pi.register_mcp_server("docs", {"url": args})
 
 
-# Shown by
+# Test
 
 import asyncio
 
 
-async def shown(pi_session, fake_ui):
+async def test_example(pi_session, fake_ui):
     await pi_session.prompt("/docs https://docs.example/mcp")
     await asyncio.sleep(0)
 

@@ -16,12 +16,12 @@ def message_end(event):
     return MessageEndResult(message=evolve(event.message, content=tuple(content)))
 
 
-# Shown by
+# Test
 
 from pi_testing import text
 
 
-async def shown(pi_session, script):
+async def test_example(pi_session, script):
     script.turn(text("Hello, Ada."))
 
     answer = await pi_session.prompt("Hi")

@@ -9,12 +9,12 @@ def message_start(event, ctx):
         log.write(f"{event.message.role}\n")
 
 
-# Shown by
+# Test
 
 from pi_testing import text
 
 
-async def shown(pi_session, script, tmp_path):
+async def test_example(pi_session, script, tmp_path):
     script.turn(text("Hello."))
 
     await pi_session.prompt("Hi")

@@ -15,12 +15,12 @@ def activate(pi):
             ctx.ui.set_status("letters", str(letters))
 
 
-# Shown by
+# Test
 
 from pi_testing import text
 
 
-async def shown(pi_session, script, fake_ui):
+async def test_example(pi_session, script, fake_ui):
     script.turn(text("Hello.", chunks=3))
 
     await pi_session.prompt("Hi")

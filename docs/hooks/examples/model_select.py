@@ -10,12 +10,12 @@ def model_select(event, ctx):
         ctx.ui.notify(f"{event.model.name} has room for only {event.model.context_window} tokens", "warning")
 
 
-# Shown by
+# Test
 
 from attrs import evolve
 
 
-async def shown(pi_session, script, fake_ui):
+async def test_example(pi_session, script, fake_ui):
     await pi_session.set_model(evolve(script.model, id="small", name="Small", context_window=8000))
 
     assert fake_ui.notices[-1].message == "Small has room for only 8000 tokens"

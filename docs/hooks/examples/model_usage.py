@@ -13,13 +13,13 @@ def model_usage(event, ctx):
     ctx.ui.set_status("tokens", ", ".join(f"{purpose} {count}" for purpose, count in tokens.items()))
 
 
-# Shown by
+# Test
 
 from pi_hookspecs import Context, SideRequest, UserMessage
 from pi_testing import error, text, usage
 
 
-async def shown(pi_session, script, fake_ui):
+async def test_example(pi_session, script, fake_ui):
     script.turn(text("Half an"), usage(input=7, output=2), error("400 wrong")).turn(text("A title"), usage(output=3))
     await pi_session.prompt("Hi")
 

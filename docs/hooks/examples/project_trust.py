@@ -12,12 +12,12 @@ def project_trust(event):
     return None
 
 
-# Shown by
+# Test
 
 from pi_core import ProjectTrust, ask_for_trust
 
 
-async def shown(pi_host, tmp_path):
+async def test_example(pi_host, tmp_path):
     project = tmp_path / "my-own-work" / "tides"
     (project / ".pi").mkdir(parents=True)
     (project / ".pi" / "settings.json").write_text("{}")

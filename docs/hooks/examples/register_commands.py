@@ -23,12 +23,12 @@ def register_commands():
     return [Command(name="count", handler=count, complete=complete, description="Count the messages of a role")]
 
 
-# Shown by
+# Test
 
 from pi_testing import text
 
 
-async def shown(pi_session, script, fake_ui):
+async def test_example(pi_session, script, fake_ui):
     script.turn(text("Hello."))
     await pi_session.prompt("Hi")
 

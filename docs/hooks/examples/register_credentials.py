@@ -17,10 +17,10 @@ def register_credentials():
     return [Vault()]
 
 
-# Shown by
+# Test
 
 
-async def shown(pi_host):
+async def test_example(pi_host):
     vault = pi_host.find("register_credentials", "*").thing
 
     assert await vault.credential("acme") == "key-from-the-vault"

@@ -20,13 +20,13 @@ def register_exporters():
     return [PlainText()]
 
 
-# Shown by
+# Test
 
 from pi_hookspecs import ExportRequest
 from pi_testing import text
 
 
-async def shown(pi_host, pi_session, script):
+async def test_example(pi_host, pi_session, script):
     script.turn(text("Hello."))
     await pi_session.prompt("Hi")
 

@@ -8,10 +8,10 @@ def register_flags():
     return [Flag(name="todo-file", type="string", default="TODO.md", description="The file with the to-dos")]
 
 
-# Shown by
+# Test
 
 
-async def shown(pi_host):
+async def test_example(pi_host):
     flag = pi_host.find("register_flags", "todo-file").thing
 
     assert (flag.type, flag.default) == ("string", "TODO.md")

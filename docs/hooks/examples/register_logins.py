@@ -24,10 +24,10 @@ def register_logins():
     return [Acme()]
 
 
-# Shown by
+# Test
 
 
-async def shown(pi_host, fake_ui):
+async def test_example(pi_host, fake_ui):
     fake_ui.answers("t-123")
     login = pi_host.find("register_logins", "acme").thing
 

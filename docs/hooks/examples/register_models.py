@@ -11,10 +11,10 @@ def register_models():
     return [ProviderInfo(id="attic", name="Attic", api=model.api, base_url=URL, keyless=True, models=(model,))]
 
 
-# Shown by
+# Test
 
 
-async def shown(pi_session):
+async def test_example(pi_session):
     model = pi_session.models.exact("attic", "small")
 
     assert model.base_url == "http://attic:8080/v1"

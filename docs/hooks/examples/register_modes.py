@@ -28,7 +28,7 @@ def register_modes():
     return [Mode("lengths", run=run, prepare=heading, description="Print the length of every answer")]
 
 
-# Shown by
+# Test
 
 from types import SimpleNamespace
 
@@ -36,7 +36,7 @@ from pi_hookspecs import StartFacts
 from pi_testing import text
 
 
-async def shown(pi_host, pi_session, script, tmp_path, capsys):
+async def test_example(pi_host, pi_session, script, tmp_path, capsys):
     script.turn(text("Hello."))
     mode = pi_host.find("register_modes", "lengths").thing
     facts = StartFacts(cwd=tmp_path, agent_dir=tmp_path, settings=pi_host.settings, session_name="Tides")

@@ -21,10 +21,10 @@ def register_commands():
     return [Command("targets", handler=targets, description="List the deployment targets")]
 
 
-# Shown by
+# Test
 
 
-async def shown(pi_session, fake_ui, tmp_path):
+async def test_example(pi_session, fake_ui, tmp_path):
     (tmp_path / ".deploys.json").write_text('["staging"]')
     await pi_session.prompt("/targets")
 

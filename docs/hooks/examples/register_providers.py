@@ -24,12 +24,12 @@ def register_providers():
     return [Echo()]
 
 
-# Shown by
+# Test
 
 from pi_hookspecs import Context, Model, StreamOptions, UserMessage
 
 
-async def shown(pi_host):
+async def test_example(pi_host):
     provider = pi_host.find("register_providers", "echo").thing
     model = Model(id="any", name="Any", api="echo", provider="echo")
     context = Context(messages=(UserMessage(content="Hi"),))

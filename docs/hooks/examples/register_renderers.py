@@ -22,12 +22,12 @@ def register_renderers():
     return [TodoLines(), ToolRenderer("weather", render_result=weather), arrows]
 
 
-# Shown by
+# Test
 
 from pi_hookspecs import CustomEntry, ToolResult
 
 
-async def shown(pi_session):
+async def test_example(pi_session):
     entry = CustomEntry(id="1", parent_id=None, timestamp="", custom_type="todo", data=["write", "sleep"])
     result = ToolResult.text("warm", details={"city": "Rome", "degrees": 31})
 

@@ -15,10 +15,10 @@ def register_resource_kinds():
     return [ResourceKind("checklist", read=read, folder="checklists")]
 
 
-# Shown by
+# Test
 
 
-async def shown(pi_session):
+async def test_example(pi_session):
     folder = pi_session.settings.agent_dir / "checklists"
     folder.mkdir()
     (folder / "release.md").write_text("- tag\n- tell everybody\n")

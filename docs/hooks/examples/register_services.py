@@ -18,12 +18,12 @@ def register_services():
     return [OnceMore()]
 
 
-# Shown by
+# Test
 
 from pi_testing import error, text
 
 
-async def shown(pi_session, script):
+async def test_example(pi_session, script):
     script.turn(error("529 overloaded")).turn(text("Here I am."))
 
     answer = await pi_session.prompt("Hi")

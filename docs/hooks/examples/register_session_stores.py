@@ -16,12 +16,12 @@ def register_session_stores():
     return [Scratch]
 
 
-# Shown by
+# Test
 
 from pi_hookspecs import SessionHeader, SessionPlace
 
 
-async def shown(pi_host, tmp_path):
+async def test_example(pi_host, tmp_path):
     store = pi_host.find("register_session_stores", "scratch").thing(SessionPlace(agent_dir=tmp_path))
 
     store.create(SessionHeader(id="one", timestamp="2026-01-01T00:00:00.000Z", cwd="/here"))

@@ -20,10 +20,10 @@ def register_commands():
     return [Command("per-day", handler=per_day, description="Limit the deployments per day")]
 
 
-# Shown by
+# Test
 
 
-async def shown(pi_session, fake_ui):
+async def test_example(pi_session, fake_ui):
     await pi_session.prompt("/per-day 5")
 
     assert pi_session.settings.get("deploys.perDay") == 5

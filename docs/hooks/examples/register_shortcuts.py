@@ -12,10 +12,10 @@ def register_shortcuts():
     return [Shortcut(name="ctrl+g", handler=say_where, description="Show where the session is stored")]
 
 
-# Shown by
+# Test
 
 
-async def shown(pi_host, pi_session, fake_ui):
+async def test_example(pi_host, pi_session, fake_ui):
     pi_host.find("register_shortcuts", "ctrl+g").thing.handler(pi_session.ctx)
 
     assert fake_ui.notices[-1].message == "in memory"

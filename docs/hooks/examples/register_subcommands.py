@@ -13,9 +13,9 @@ def register_subcommands():
     return [Subcommand("agent-dir", run=run, description="Print the folder with your own files")]
 
 
-# Shown by
+# Test
 
 
-async def shown(pi_host, capsys):
+async def test_example(pi_host, capsys):
     assert pi_host.find("register_subcommands", "agent-dir").thing.run([], pi_host) == 0
     assert capsys.readouterr().out == f"{pi_host.settings.agent_dir}\n"

@@ -11,10 +11,10 @@ def register_themes():
     return [Theme(name="dusk", vars={"amber": "#ffb000"}, colors=dusk, appearance="dark")]
 
 
-# Shown by
+# Test
 
 
-async def shown(pi_session):
+async def test_example(pi_session):
     (theme,) = await pi_session.themes.all()
 
     assert theme.colors["mdHeading"] == "#ffb000"

@@ -18,12 +18,12 @@ def register_tools():
     return [word_count]
 
 
-# Shown by
+# Test
 
 from pi_testing import text, tool_call
 
 
-async def shown(pi_session, script, tmp_path):
+async def test_example(pi_session, script, tmp_path):
     (tmp_path / "notes.txt").write_text("three small words")
     script.turn(tool_call("word_count", path="notes.txt")).turn(text("Three."))
 

@@ -8,10 +8,10 @@ def resources_discover(event, ctx):
     return ResourcesDiscoverResult(theme_paths=[str(ctx.cwd / "team" / "themes")])
 
 
-# Shown by
+# Test
 
 
-async def shown(pi_session, tmp_path):
+async def test_example(pi_session, tmp_path):
     (tmp_path / "team" / "themes").mkdir(parents=True)
     (tmp_path / "team" / "themes" / "dusk.json").write_text('{"colors": {"accent": "#ffb000"}}')
 

@@ -19,7 +19,7 @@ def session_before_append(event):
     return SessionBeforeAppendResult(entries=[entry_from_wire(json.loads(text)) for text in texts])
 
 
-# Shown by
+# Test
 
 import pytest
 
@@ -27,7 +27,7 @@ from pi_testing import text
 
 
 @pytest.mark.pi(entry_points=["session-jsonl"])
-async def shown(pi_session, script):
+async def test_example(pi_session, script):
     script.turn(text("It is kept."))
     await pi_session.prompt("The word is open-sesame")
 

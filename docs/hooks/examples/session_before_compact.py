@@ -16,7 +16,7 @@ def session_before_compact(event):
     )
 
 
-# Shown by
+# Test
 
 import pytest
 
@@ -24,7 +24,7 @@ from pi_testing import text
 
 
 @pytest.mark.pi(entry_points=["compaction"], settings={"compaction": {"keepRecentTokens": 1}})
-async def shown(pi_session, script):
+async def test_example(pi_session, script):
     script.turn(text("Hello.")).turn(text("Yes."))
     await pi_session.prompt("Hi")
     await pi_session.prompt("Still there?")

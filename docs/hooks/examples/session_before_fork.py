@@ -10,12 +10,12 @@ def session_before_fork(event, ctx):
     return None
 
 
-# Shown by
+# Test
 
 from pi_testing import text
 
 
-async def shown(pi_session, script, tmp_path):
+async def test_example(pi_session, script, tmp_path):
     (tmp_path / ".no-forks").touch()
     script.turn(text("Hello."))
     await pi_session.prompt("Hi")

@@ -10,12 +10,12 @@ async def session_before_switch(event, ctx):
     return None
 
 
-# Shown by
+# Test
 
 from pi_testing import text
 
 
-async def shown(pi_session, script, fake_ui):
+async def test_example(pi_session, script, fake_ui):
     fake_ui.answers_to("Leave this conversation?", False)
     script.turn(text("Hello."))
     await pi_session.prompt("Hi")

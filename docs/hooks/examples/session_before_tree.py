@@ -10,12 +10,12 @@ def session_before_tree(event):
     return SessionBeforeTreeResult(summary=f"Tried: {', '.join(asked)}") if asked else None
 
 
-# Shown by
+# Test
 
 from pi_testing import text
 
 
-async def shown(pi_session, script):
+async def test_example(pi_session, script):
     script.turn(text("One.")).turn(text("Two."))
     await pi_session.prompt("Say one")
     place = pi_session.ctx.session.leaf_id

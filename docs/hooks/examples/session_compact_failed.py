@@ -8,7 +8,7 @@ def session_compact_failed(event, ctx):
     ctx.ui.notify(event.error_message or "stopped", "warning")
 
 
-# Shown by
+# Test
 
 from contextlib import suppress
 
@@ -18,7 +18,7 @@ from pi_hookspecs import UserError
 
 
 @pytest.mark.pi(entry_points=["compaction"])
-async def shown(pi_session, fake_ui):
+async def test_example(pi_session, fake_ui):
     with suppress(UserError):
         await pi_session.compact()
 

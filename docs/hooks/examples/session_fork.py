@@ -8,12 +8,12 @@ def session_fork(event, ctx):
     ctx.ui.notify("This is a copy; the original conversation is unchanged")
 
 
-# Shown by
+# Test
 
 from pi_testing import text
 
 
-async def shown(pi_session, script, fake_ui):
+async def test_example(pi_session, script, fake_ui):
     script.turn(text("Hello."))
     await pi_session.prompt("Hi")
 

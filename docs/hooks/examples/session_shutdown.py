@@ -8,10 +8,10 @@ def session_shutdown(event, ctx):
     (ctx.cwd / "last-session.txt").write_text(f"{len(ctx.session.entries())} entries, {event.reason}\n")
 
 
-# Shown by
+# Test
 
 
-async def shown(pi_session, tmp_path):
+async def test_example(pi_session, tmp_path):
     await pi_session.dispose()
 
     assert (tmp_path / "last-session.txt").read_text().endswith("entries, quit\n")

@@ -10,10 +10,10 @@ def session_start(event, ctx):
         ctx.ui.notify(f"Left to do: {notes.read_text().strip()}")
 
 
-# Shown by
+# Test
 
 
-async def shown(pi_session, fake_ui, tmp_path):
+async def test_example(pi_session, fake_ui, tmp_path):
     (tmp_path / "LEFT.md").write_text("the tests\n")
 
     await pi_session.new_session()

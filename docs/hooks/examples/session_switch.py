@@ -8,10 +8,10 @@ def session_switch(event, ctx):
     ctx.ui.notify("A new conversation" if event.reason == "new" else "An earlier conversation")
 
 
-# Shown by
+# Test
 
 
-async def shown(pi_session, fake_ui):
+async def test_example(pi_session, fake_ui):
     await pi_session.new_session()
 
     assert fake_ui.notices[-1].message == "A new conversation"

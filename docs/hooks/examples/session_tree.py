@@ -8,12 +8,12 @@ def session_tree(event, ctx):
     ctx.ui.notify(f"Moved from {event.old_leaf_id} to {event.new_leaf_id}")
 
 
-# Shown by
+# Test
 
 from pi_testing import text
 
 
-async def shown(pi_session, script, fake_ui):
+async def test_example(pi_session, script, fake_ui):
     script.turn(text("One.")).turn(text("Two."))
     await pi_session.prompt("Say one")
     place = pi_session.ctx.session.leaf_id

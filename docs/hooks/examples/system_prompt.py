@@ -12,12 +12,12 @@ def system_prompt(event, ctx):
     return SystemPromptResult(sections=[PromptSection(name="git", text=f"The branch is {branch}.", source=str(head))])
 
 
-# Shown by
+# Test
 
 from pi_testing import text
 
 
-async def shown(pi_session, script, tmp_path):
+async def test_example(pi_session, script, tmp_path):
     (tmp_path / ".git").mkdir()
     (tmp_path / ".git" / "HEAD").write_text("ref: refs/heads/tides\n")
     script.turn(text("Hello."))

@@ -8,10 +8,10 @@ def thinking_level_select(event, ctx):
     ctx.ui.set_status("thinking", event.level)
 
 
-# Shown by
+# Test
 
 
-async def shown(pi_session, fake_ui):
+async def test_example(pi_session, fake_ui):
     await pi_session.set_thinking_level("high")
 
     assert fake_ui.statuses == {"thinking": "high"}

@@ -10,12 +10,12 @@ def tool_call(event):
     return None
 
 
-# Shown by
+# Test
 
 from pi_testing import steps
 
 
-async def shown(pi_session, script, fake_tools):
+async def test_example(pi_session, script, fake_tools):
     script.turn(steps.tool_call("bash", command="rm -rf build")).turn(steps.text("I will not."))
 
     await pi_session.prompt("Clean up")

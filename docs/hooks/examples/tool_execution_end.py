@@ -9,12 +9,12 @@ def tool_execution_end(event, ctx):
         ctx.ui.notify(f"{event.tool_name} failed", "warning")
 
 
-# Shown by
+# Test
 
 from pi_testing import text, tool_call
 
 
-async def shown(pi_session, script, fake_ui):
+async def test_example(pi_session, script, fake_ui):
     script.turn(tool_call("no_such_tool")).turn(text("There is none."))
 
     await pi_session.prompt("Use it")

@@ -11,12 +11,12 @@ def tool_execution_start(event, ctx):
         log.write(f"{event.tool_name} {json.dumps(event.args)}\n")
 
 
-# Shown by
+# Test
 
 from pi_testing import text, tool_call
 
 
-async def shown(pi_session, script, tmp_path):
+async def test_example(pi_session, script, tmp_path):
     script.turn(tool_call("bash", command="ls")).turn(text("Done."))
 
     await pi_session.prompt("Look around")

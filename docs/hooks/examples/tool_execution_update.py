@@ -21,12 +21,12 @@ def register_tools():
     return [build]
 
 
-# Shown by
+# Test
 
 from pi_testing import text, tool_call
 
 
-async def shown(pi_session, script, fake_ui):
+async def test_example(pi_session, script, fake_ui):
     script.turn(tool_call("build")).turn(text("Done."))
 
     await pi_session.prompt("Build it")

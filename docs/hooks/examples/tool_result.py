@@ -18,14 +18,14 @@ def tool_result(event):
     return ToolResultResult(content=content)
 
 
-# Shown by
+# Test
 
 from pi_testing import make_tool, text, tool_call
 
 
-async def shown(pi_session, script):
-    pi_session.add_tool(make_tool("echo"), "shown")  # it answers with its arguments
-    script.turn(tool_call("echo", said="sk-0123456789")).turn(text("A key."))
+async def test_example(pi_session, script):
+    pi_session.add_tool(make_tool("echo"), "example")  # it answers with its arguments
+    script.turn(tool_call("echo", text="sk-0123456789")).turn(text("A key."))
 
     await pi_session.prompt("Print it")
 

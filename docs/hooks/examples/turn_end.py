@@ -11,12 +11,12 @@ def turn_end(event, ctx):
     return None
 
 
-# Shown by
+# Test
 
 from pi_testing import text, tool_call
 
 
-async def shown(pi_session, script):
+async def test_example(pi_session, script):
     script.turn(tool_call("bash", command="rm LICENSE")).turn(text("I will restore it."))
 
     await pi_session.prompt("Tidy up")

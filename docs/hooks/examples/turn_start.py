@@ -8,12 +8,12 @@ def turn_start(event, ctx):
     ctx.ui.set_status("turn", f"turn {event.turn_index + 1}")
 
 
-# Shown by
+# Test
 
 from pi_testing import text, tool_call
 
 
-async def shown(pi_session, script, fake_ui):
+async def test_example(pi_session, script, fake_ui):
     script.turn(tool_call("bash", command="ls")).turn(text("Done."))
 
     await pi_session.prompt("Look around")

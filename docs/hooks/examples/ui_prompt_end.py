@@ -18,12 +18,12 @@ def ui_prompt_end(event, ctx):
     ctx.ui.set_status("answer", f"{event.kind} answered in {seconds:.0f} s")
 
 
-# Shown by
+# Test
 
 import asyncio
 
 
-async def shown(pi_session, fake_ui):
+async def test_example(pi_session, fake_ui):
     fake_ui.answers("main")
 
     assert await pi_session.ctx.ui.select("Which branch?", ["main", "next"]) == "main"

@@ -13,12 +13,12 @@ def ui_prompt_end(event, ctx):
     ctx.ui.set_title("pi")
 
 
-# Shown by
+# Test
 
 import asyncio
 
 
-async def shown(pi_session, fake_ui):
+async def test_example(pi_session, fake_ui):
     fake_ui.never_answers()
     asking = asyncio.ensure_future(pi_session.ctx.ui.confirm("Push to main?"))
     await fake_ui.opened()

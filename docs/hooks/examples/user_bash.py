@@ -10,10 +10,10 @@ def user_bash(event):
     return UserBashResult(result=BashExecutionMessage(command=event.command, output=event.cwd, exit_code=0))
 
 
-# Shown by
+# Test
 
 
-async def shown(pi_session, tmp_path):
+async def test_example(pi_session, tmp_path):
     result = await pi_session.execute_bash("where")
 
     assert result.output == str(tmp_path)

@@ -1,4 +1,4 @@
-"""Says where `./deploy.toml` deploys to, to the user and to the model; elsewhere it is not loaded."""
+"""Tells the user and the model where `./deploy.toml` deploys to; not loaded in folders without that file."""
 
 from __future__ import annotations
 

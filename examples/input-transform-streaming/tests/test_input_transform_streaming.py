@@ -10,8 +10,8 @@ from pi_testing import text, tool_call
 @pytest.mark.parametrize(
     ("behavior", "message"),
     [
-        ("steer", "(Said while you work; weigh it before you go on with the task.) Use tabs."),
-        ("followUp", "(Said while you worked; finish the task first.) Use tabs."),
+        ("steer", "(Sent while you work; consider it before you continue the task.) Use tabs."),
+        ("followUp", "(Sent while you worked; finish the task first.) Use tabs."),
     ],
 )
 async def test_input_in_the_meantime_comes_with_a_remark(pi_session, script, behavior, message):

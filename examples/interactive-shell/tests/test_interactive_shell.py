@@ -19,7 +19,7 @@ async def test_the_command_runs_and_its_output_reaches_the_model(pi_session, scr
 
     assert (tmp_path / "made").exists()
     assert result.exit_code == 3
-    assert "what was shown is not known" in script.requests[0].messages[0].text
+    assert "the output was not captured" in script.requests[0].messages[0].text
 
 
 async def test_known_programs_need_no_word_before_them(pi_session, monkeypatch, tmp_path):
@@ -29,7 +29,7 @@ async def test_known_programs_need_no_word_before_them(pi_session, monkeypatch, 
 
     result = await pi_session.execute_bash("nano notes.md")
 
-    assert (result.exit_code, result.output) == (7, "(interactive: what was shown is not known)")
+    assert (result.exit_code, result.output) == (7, "(interactive: the output was not captured)")
 
 
 async def test_a_program_that_is_stopped_ends(pi_session, tmp_path):

@@ -27,5 +27,5 @@ async def test_where_no_user_can_answer_it_is_refused_and_the_rest_runs(pi_sessi
 
     await pi_session.prompt("clean up")
 
-    assert "nobody is here to allow it" in script.requests[1].tool_results[0].text
+    assert "no user is available to allow it" in script.requests[1].tool_results[0].text
     assert fake_tools["bash"].calls == [{"command": "ls"}]

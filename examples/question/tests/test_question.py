@@ -38,4 +38,4 @@ async def test_the_model_decides_alone_without_a_user(pi_session, script):
 
     await pi_session.prompt("paint it")
 
-    assert "Nobody is here to answer" in script.requests[1].tool_results[0].text
+    assert "No user is available to answer" in script.requests[1].tool_results[0].text

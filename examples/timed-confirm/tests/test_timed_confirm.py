@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 
-@pytest.mark.parametrize(("command", "message"), [("timed", "Not going on."), ("signalled", "Nobody answered")])
+@pytest.mark.parametrize(("command", "message"), [("timed", "Not going on."), ("signalled", "No answer in time")])
 async def test_silence_ends_the_dialog(command, message, pi_session, fake_ui):
     fake_ui.never_answers()
 

@@ -49,7 +49,7 @@ _mark_spec = pluggy.HookspecMarker(PROJECT)
 
 @frozen(eq=False, repr=False)
 class Deprecated(Value):
-    """What is said about a hook, a field or a method that plugins should not use any more.
+    """The deprecation notice of a hook, a field or a method.
 
     Attributes:
         since: The version from which on its use is reported, once for each plugin.

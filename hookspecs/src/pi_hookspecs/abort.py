@@ -1,4 +1,4 @@
-"""The one value that says "stop": set once, seen by provider, tools, hooks and ``ctx.exec``."""
+"""The abort signal: set once, observed by the provider, tools, hooks and ``ctx.exec``."""
 
 from __future__ import annotations
 

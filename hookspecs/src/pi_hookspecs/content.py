@@ -1,6 +1,6 @@
 """The blocks that messages are made of.
 
-Python says ``mime_type``, the wire ``mimeType``. Every block keeps fields it does not know in
+Fields are ``mime_type`` in Python and ``mimeType`` on the wire. Every block keeps fields it does not know in
 ``extra``, and a block of an unknown type becomes an ``UnknownContent``, so that a file written by a
 newer pi survives a round trip.
 """

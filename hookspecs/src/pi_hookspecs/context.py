@@ -262,7 +262,7 @@ class PiContext(CommandActions, StoredActions, Protocol):
 
         They are those of pi (``.pi``), of all installed plugins (``register_project_files``), and of shells, editors,
         build tools and other agents (``.envrc``, ``.npmrc``). Each is a path with ``/`` below any folder of the
-        project; a folder stands for all that is in it. A guard protects them from the model.
+        project; a folder includes everything in it. A guard protects them from the model.
         """
         ...
 

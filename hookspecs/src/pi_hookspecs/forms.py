@@ -53,7 +53,7 @@ class FormField(ReprMixin):
         title: What the user sees; the name by default.
         description: A sentence that explains it.
         options: What a choice offers: texts, or ``FormOption`` with another title.
-        default: The value where the user says nothing.
+        default: The value if the user enters nothing.
         required: Whether there must be a value; else a field that the user leaves out is not in the answer.
         minimum: The least number, length of a text, or number of choices.
         maximum: The greatest of these.

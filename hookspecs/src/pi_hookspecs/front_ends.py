@@ -26,8 +26,8 @@ class StartFacts(ReprMixin):
         cwd: The working directory; that of the session, unless an older session is continued.
         agent_dir: The user's folder of pi.
         settings: The user's settings, and the project's if it is trusted.
-        theme: What ``--use-theme`` or the setting ``theme`` says: the name of a theme, or ``light-theme/dark-theme``.
-        session_name: What ``--name`` says; a stored session's own name is not known yet.
+        theme: The value of ``--use-theme`` or the setting ``theme``: a theme's name, or ``light-theme/dark-theme``.
+        session_name: The value of ``--name``; a stored session's own name is not known yet.
         environ: The environment; use it in place of ``os.environ``.
         flags: Options that plugins registered, by name without the dashes.
     """

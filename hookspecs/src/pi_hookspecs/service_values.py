@@ -193,7 +193,7 @@ class SpawnRequest(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class PluginManifest(Value):
-    """A plugin that is a program: what its ``pi_plugin.json`` says, for a ``PluginRunner``.
+    """A plugin that is a program: the contents of its ``pi_plugin.json``, for a ``PluginRunner``.
 
     Attributes:
         name: The plugin's name.

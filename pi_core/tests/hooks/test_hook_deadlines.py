@@ -816,7 +816,7 @@ async def test_a_stall_outside_of_hooks_is_only_reported():
     await call
 
     assert [failure.kind for failure in asked.failures] == ["stall"]
-    assert "The event loop stands still in test_a_stall_outside_of_hooks" in str(asked.failures[0])
+    assert "The event loop is blocked in test_a_stall_outside_of_hooks" in str(asked.failures[0])
     await idle(asked)
 
 

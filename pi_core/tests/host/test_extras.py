@@ -18,7 +18,7 @@ def needs(tmp_path):
 
     def needs(*installed, trusted=True, decided=True):
         cwd = tmp_path / "project"
-        trust = ProjectTrust(cwd=cwd, is_trusted=trusted, why="the test says so", decided=decided)
+        trust = ProjectTrust(cwd=cwd, is_trusted=trusted, why="set by the test", decided=decided)
         host = PluginHost(Settings.load(cwd, agent_dir=tmp_path / "agent", trust=trust))
         host.records = {name: record for name, record in host.records.items() if name in installed}
         return missing_extras(host, cwd)

@@ -323,7 +323,7 @@ async def test_an_unknown_model_is_reported_as_without_servers(registry):
         await registry().resolve("qwen")
     with pytest.raises(UnknownName, match=r"Unknown provider: boxx. Did you mean box"):
         await registry().resolve("qwen", "boxx")
-    with pytest.raises(NoModel, match=r"'box' lists no models, and nothing at http://box.test tells of any"):
+    with pytest.raises(NoModel, match=r"'box' lists no models, and no server at http://box.test lists any"):
         await registry().resolve(None, "box")
     with pytest.raises(NoModel, match="No API key found"):
         await registry().resolve()

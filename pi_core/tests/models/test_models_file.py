@@ -276,7 +276,7 @@ def test_one_broken_provider_costs_no_other(registry):
     models = registry({"acme": {"baseUrl": 7}, "mine": {"baseUrl": "u", "api": "chat", "models": [{"id": "m"}]}})
 
     assert models.get_model("mine", "m") is not None
-    assert "What it says of 'acme' is ignored" in models.warnings[0]
+    assert "Its settings for 'acme' are ignored" in models.warnings[0]
     with pytest.raises(UnknownName):
         models.provider("other")
 
@@ -336,5 +336,5 @@ def test_the_last_of_duplicate_keys_is_used(registry):
 
     assert [each.partition("line ")[2] for each in models.warnings] == [
         "2: provider 'acme' is in the file more than once; only this one counts.",
-        "3: name is 5, it must be a text. What it says of 'acme' is ignored.",
+        "3: name is 5, it must be a text. Its settings for 'acme' are ignored.",
     ]

@@ -52,7 +52,7 @@ def test_a_half_written_file_keeps_its_previous_values(place):
     assert running.unread("guardrails.enabled") is None
     (problem,) = running.problems
     assert problem.startswith(f"{place.mine}:1:")
-    assert problem.endswith("; what it said before stays in force.")
+    assert problem.endswith("; its previous contents stay in force.")
     place.mine.write_text('{"guardrails": {"enabled": false}}')
     assert running.get("guardrails.enabled") is False
 

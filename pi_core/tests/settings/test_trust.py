@@ -127,7 +127,7 @@ class TestDecisions:
         trust = ProjectTrust.decide(project, agent, default="always", environ=environ)
 
         assert trust.is_trusted is False
-        assert trust.why == f"trust.json says so of {project}"
+        assert trust.why == f"saved in trust.json for {project}"
         assert trust.skipped
 
     def test_the_closest_parent_counts(self, project, agent, environ):

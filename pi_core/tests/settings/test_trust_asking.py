@@ -57,7 +57,7 @@ class TestPlugins:
         trust, plugins, _ = await ask(None, answer("undecided"), answer(message), answer("yes"))
 
         assert (trust.is_trusted, trust.decided) == (trusted, True)
-        assert trust.why == "plugin 'guard-2' says so"
+        assert trust.why == "decided by plugin 'guard-2'"
         assert [len(each.asked) for each in plugins] == [1, 1, 1, 0]
 
     async def test_they_see_the_folder_and_what_is_there_before_a_session(self, ask, project):
@@ -82,7 +82,7 @@ class TestPlugins:
         trust, _, _ = await ask(answer("undecided"))
 
         assert trust.is_trusted is True
-        assert trust.why.startswith("trust.json")
+        assert trust.why.startswith("saved in trust.json")
 
     async def test_an_opinion_can_be_kept(self, ask, tmp_path, project):
         await ask(answer("yes", remember=True))
@@ -139,7 +139,7 @@ class TestTheUser:
         trust = await self.ask_user(ask, FakeUI().answers(chosen))
 
         decision = TrustStore(tmp_path / "agent").decision(project)
-        assert (trust.is_trusted, trust.why) == (trusted, "you said so")
+        assert (trust.is_trusted, trust.why) == (trusted, "your answer")
         assert decision == (None if kept is None else (project, kept))
 
     async def test_trust_of_the_parent_extends_to_its_other_folders(self, ask, tmp_path, project):

@@ -26,7 +26,7 @@ LIFETIME_MS = 25 * 60_000
 
 
 class GitLabLogin:
-    """A personal access token, which stays, stands for short tokens of the AI gateway. Implements ``Login``."""
+    """Exchanges a permanent personal access token for short-lived tokens of the AI gateway. Implements ``Login``."""
 
     name = "gitlab-duo"
 

@@ -41,7 +41,7 @@ def server_log(ctx: ToolContext, since: int = 0) -> ToolResult:
     """Read what the development server has printed.
 
     Args:
-        since: Where to begin; the result says where to read on.
+        since: Where to begin; the result contains the value for the next call.
     """
     server = current(ctx)
     if server is None:

@@ -11,7 +11,7 @@ def activate(pi: PiAPI) -> None:
             """Say a text again.
 
             Args:
-                text: What is said.
+                text: The text to repeat.
             """
             return f"{before}{text}"
 

@@ -33,7 +33,7 @@ def activate(pi: PiAPI) -> None:
 
 
 def _take(file: Path) -> str:
-    """Return what the file says, and empty it."""
+    """Return the content of the file, and empty it."""
     try:
         content = file.read_text(encoding="utf-8").strip()
         if content:

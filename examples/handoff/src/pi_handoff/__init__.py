@@ -4,8 +4,8 @@ from typing import Any
 
 from pi_hookspecs import Context, PiAPI, PiContext, SideRequest, UserMessage, hookimpl, text_of
 
-INSTRUCTIONS = """Write the first message of a new conversation that goes on towards a goal. Whoever reads it knows
-nothing of this conversation: say what was decided and why, which files matter, what is done, and then the task.
+INSTRUCTIONS = """Write the first message of a new conversation that works towards a goal. Its reader knows
+nothing about this conversation: say what was decided and why, which files matter, what is done, and then the task.
 Answer with the message alone."""
 
 
@@ -15,7 +15,7 @@ def activate(pi: PiAPI) -> None:
     async def handoff(args: str, ctx: PiContext) -> None:
         messages = [(each.role, text_of(getattr(each, "content", ""))) for each in ctx.session.context().messages]
         if not args or not messages:
-            ctx.ui.notify("Say what is next, after something was said: /handoff GOAL", "warning")
+            ctx.ui.notify("Name the goal, in a session that has messages: /handoff GOAL", "warning")
             return
         conversation = "\n\n".join(f"[{role}] {text}" for role, text in messages if text)
         answer = await ctx.complete(

@@ -3,8 +3,8 @@
 from pi_hookspecs import InputEvent, InputResult, hookimpl
 
 ADVICE = {
-    "steer": "(Said while you work; weigh it before you go on with the task.) ",
-    "followUp": "(Said while you worked; finish the task first.) ",
+    "steer": "(Sent while you work; consider it before you continue the task.) ",
+    "followUp": "(Sent while you worked; finish the task first.) ",
 }
 
 

@@ -8,7 +8,7 @@ from pi_hookspecs import InputEvent, InputResult, PiContext, hookimpl
 @hookimpl
 def input(event: InputEvent, ctx: PiContext) -> InputResult | None:  # noqa: A001 - the event's name
     if event.source == "extension":
-        return None  # a plugin says what it means
+        return None  # a plugin sends exactly what it means
     if event.text.startswith("?quick "):
         return InputResult(text=f"Answer in one sentence: {event.text.removeprefix('?quick ')}")
     if event.text == "ping":

@@ -32,7 +32,7 @@ class Terminal:
         finally:
             forget()
         signal.raise_if_aborted()
-        on_data(b"(interactive: what was shown is not known)")
+        on_data(b"(interactive: the output was not captured)")
         return code if code >= 0 else 128 - code
 
 

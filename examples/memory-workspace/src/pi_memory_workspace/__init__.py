@@ -56,7 +56,7 @@ class MemoryFiles:
 
 
 class NoCommands:
-    """Says which command it was given; another machine would run it."""
+    """Returns the command that it would run; a real backend would run it on another machine."""
 
     async def exec(self, command: str, cwd: str, *, on_data: Callable[[bytes], None], **_: object) -> int | None:
         on_data(f"memory has no shell for: {command}\n".encode())

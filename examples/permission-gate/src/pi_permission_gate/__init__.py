@@ -12,6 +12,6 @@ async def tool_call(event: ToolCallEvent, ctx: PiContext) -> ToolCallResult | No
     if event.tool_name != "bash" or not DANGEROUS.search(event.input["command"]):
         return None
     if not ctx.has_ui:
-        return ToolCallResult(block=True, reason="This command is dangerous, and nobody is here to allow it.")
+        return ToolCallResult(block=True, reason="This command is dangerous, and no user is available to allow it.")
     choice = await ctx.ui.select(f"Dangerous command: {event.input['command']}", ["Allow", "Refuse"])
     return None if choice == "Allow" else ToolCallResult(block=True, reason="The user refused this command.")

@@ -1,4 +1,4 @@
-"""A plan as text: its steps are numbered lines after ``Plan:``, and ``[DONE:2]`` says that the second is done."""
+"""A plan as text: its steps are numbered lines after ``Plan:``, and ``[DONE:2]`` marks the second as done."""
 
 import re
 from typing import Any

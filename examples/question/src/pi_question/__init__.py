@@ -14,7 +14,7 @@ async def question(question: str, options: list[str], ctx: ToolContext) -> ToolR
         options: Answers to choose from; the user may always say something else.
     """
     if not ctx.has_ui:
-        raise RuntimeError("Nobody is here to answer. Decide yourself and say what you assumed.")
+        raise RuntimeError("No user is available to answer. Decide yourself and state your assumption.")
     answer = await ctx.ui.select(question, [*options, OWN_WORDS], signal=ctx.signal)
     if answer == OWN_WORDS:
         answer = await ctx.ui.input(question, signal=ctx.signal)

@@ -27,7 +27,7 @@ async def questionnaire(questions: list[Question], ctx: ToolContext) -> ToolResu
         questions: In the order in which they are asked.
     """
     if not ctx.has_ui:
-        raise RuntimeError("Nobody is here to answer. Decide yourself and say what you assumed.")
+        raise RuntimeError("No user is available to answer. Decide yourself and state your assumption.")
     answers: dict[str, str] = {}
     for number, each in enumerate(questions, 1):
         title = f"{number}/{len(questions)} {each['prompt']}"

@@ -1,4 +1,4 @@
-"""One command on another computer, ``ssh HOST COMMAND``; what it complains of is raised as the system error it is."""
+"""One command on another computer, ``ssh HOST COMMAND``; its error messages are raised as the matching ``OSError``."""
 
 import asyncio
 import errno
@@ -18,7 +18,7 @@ async def run(host: str, cwd: str, command: str, stdin: bytes, good: Sequence[in
     """Return what a command prints.
 
     Raises:
-        OSError: It failed there, with ``errno`` set, so that pi's tools say what they say of local files.
+        OSError: It failed there, with ``errno`` set, so that pi's tools report what they report for local files.
         RuntimeError: The computer was not reached.
     """
     pipe = asyncio.subprocess.PIPE
@@ -31,7 +31,7 @@ async def run(host: str, cwd: str, command: str, stdin: bytes, good: Sequence[in
             ssh.kill()
     if ssh.returncode in good:
         return out
-    complaint = error.decode(errors="replace").strip()
+    message = error.decode(errors="replace").strip()
     if ssh.returncode == CONNECTION_FAILED:
-        raise RuntimeError(f"ssh {host} failed: {complaint}")
-    raise OSError(next((code for text, code in SYSTEM_ERRORS.items() if text in complaint), errno.EIO), complaint)
+        raise RuntimeError(f"ssh {host} failed: {message}")
+    raise OSError(next((code for text, code in SYSTEM_ERRORS.items() if text in message), errno.EIO), message)

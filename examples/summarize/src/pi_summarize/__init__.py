@@ -2,7 +2,7 @@
 
 from pi_hookspecs import AssistantMessage, Command, Context, PiContext, SideRequest, UserMessage, hookimpl
 
-INSTRUCTIONS = "Sum up this conversation for somebody who was not there: goal, decisions, state, open questions."
+INSTRUCTIONS = "Sum up this conversation for a reader who did not take part: goal, decisions, state, open questions."
 
 
 @hookimpl

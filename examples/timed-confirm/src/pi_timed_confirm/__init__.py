@@ -17,7 +17,7 @@ def activate(pi: PiAPI) -> None:
     @pi.register_command("signalled", description="Ask, and take the question back after a while")
     async def signalled(args: str, ctx: PiContext) -> None:
         patience = AbortController()
-        timer = asyncio.get_running_loop().call_later(float(args or SECONDS), patience.abort, "Nobody answered")
+        timer = asyncio.get_running_loop().call_later(float(args or SECONDS), patience.abort, "No answer in time")
         try:
             agreed = await ctx.ui.confirm("Go on?", signal=patience.signal)
         finally:

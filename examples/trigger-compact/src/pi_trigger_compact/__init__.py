@@ -3,7 +3,7 @@
 from pi_hookspecs import Command, PiContext, hookimpl
 
 LIMIT = 100_000
-"""Tokens; the setting ``triggerCompact`` says another number."""
+"""Tokens; the setting ``triggerCompact`` overrides this number."""
 
 
 @hookimpl

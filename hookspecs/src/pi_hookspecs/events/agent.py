@@ -38,7 +38,7 @@ class AgentStartEvent(ReprMixin):
 class AgentEndEvent(ReprMixin):
     """A run has ended. ``messages`` are those that it added.
 
-    ``will_retry`` says that another run follows immediately; ``error`` is set if the run failed.
+    ``will_retry`` is set if another run follows immediately; ``error`` is set if the run failed.
     """
 
     type: ClassVar[Literal["agent_end"]] = "agent_end"

@@ -93,8 +93,8 @@ class PluginCommands:
                 if hasattr(waiting, "__await__"):  # other return values are ignored
                     await waiting
             except UserError as error:  # a mistake of the user, not a failure of the plugin
-                said = str(error)
-                report(plugin, step, said if name in said else f"{name}: {said}")
+                message = str(error)
+                report(plugin, step, message if name in message else f"{name}: {message}")
 
 
 def _info_of(plugin: str, command: Any) -> CommandInfo:

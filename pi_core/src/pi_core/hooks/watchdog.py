@@ -192,7 +192,7 @@ class Watchdog:
         if not self._stall_reported:
             self._stall_reported = True
             try:
-                self._on_stall(f"the event loop stands still in {_location(frame)}")
+                self._on_stall(f"the event loop is blocked in {_location(frame)}")
             except Exception:  # noqa: BLE001 - must not surface in the interrupted code
                 self._stall_reported = False
         return self.shortest

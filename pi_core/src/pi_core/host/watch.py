@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from pi_core.host import PluginHost
 
-__all__ = ["HEARD", "NETWORK", "PROCESSES", "WRITES", "Deed", "Watch", "deed_of", "is_stated"]
+__all__ = ["NETWORK", "OBSERVED", "PROCESSES", "WRITES", "Deed", "Watch", "deed_of", "is_stated"]
 
 PROCESSES = frozenset(
     {"os.exec", "os.fork", "os.forkpty", "os.posix_spawn", "os.spawn", "os.startfile", "os.system"}
@@ -39,7 +39,7 @@ WRITES = frozenset(
 _LOOKUPS = frozenset({"socket.getaddrinfo", "socket.gethostbyname"})
 _CONNECTIONS = frozenset({"socket.bind", "socket.connect", "socket.sendto"})
 NETWORK = _LOOKUPS | _CONNECTIONS
-HEARD = PROCESSES | WRITES | NETWORK | {"open", "sqlite3.connect"}
+OBSERVED = PROCESSES | WRITES | NETWORK | {"open", "sqlite3.connect"}
 """The events that are translated; all others are ignored."""
 
 _TWO_PATHS = frozenset({"os.link", "os.rename", "os.symlink", "shutil.copyfile", "shutil.move"})
@@ -134,7 +134,7 @@ _KITS = frozenset(
 _LOCAL = "_pi_extensions_"
 _DOES = {"files": "opens {}", "commands": "starts {}", "network": "connects to {}"}
 _thread = local()
-"""``hears`` is set while a thread compares and logs, to ignore its own files; ``plugin`` while it works for one."""
+"""``is_comparing`` is set while a thread compares and logs, to ignore its own files; ``plugin`` names its plugin."""
 
 
 class Watch:
@@ -149,7 +149,7 @@ class Watch:
         self._log = host.settings.agent_dir / "packages" / "log.jsonl"
         self._modules: tuple[object, dict[str, str]] = (None, {})
         self._seen: dict[str, set[tuple[str, str]]] = {}
-        self._told: set[tuple[str, str]] = set()
+        self._reported: set[tuple[str, str]] = set()
         self._looked_up: set[tuple[str, str]] = set()
         self._sessions: WeakKeyDictionary[Callable[[str, str, str], None], asyncio.AbstractEventLoop] = (
             WeakKeyDictionary()
@@ -158,26 +158,26 @@ class Watch:
         self._harmless: tuple[int, tuple[str, ...]] = (0, ())
         _listen(self)
 
-    def connect(self, tell: Callable[[str, str, str], None]) -> None:
+    def connect(self, report: Callable[[str, str, str], None]) -> None:
         """Report to a session from now on. Call this in its event loop, whose threads are then attributed to plugins.
 
         Args:
-            tell: Called with plugin, step and message in that loop, as long as the session keeps a reference to it.
+            report: Called with plugin, step and message in that loop, as long as the session keeps a reference to it.
         """
         loop = asyncio.get_running_loop()
         if loop not in self._loops:
             self._loops.add(loop)
             loop.set_default_executor(_Attributed(self._plugin))
-        self._sessions[tell] = loop
+        self._sessions[report] = loop
 
-    def _tell(self, plugin: str, message: str) -> None:
+    def _report(self, plugin: str, message: str) -> None:
         if not self._sessions:
             self._host.report(plugin, "watch", message)  # front ends print the problems at the start
-        for tell, loop in list(self._sessions.items()):
+        for report, loop in list(self._sessions.items()):
             with suppress(RuntimeError):  # a loop that has ended
-                loop.call_soon_threadsafe(tell, plugin, "watch", message)
+                loop.call_soon_threadsafe(report, plugin, "watch", message)
 
-    def hear(self, event: str, arguments: tuple[Any, ...]) -> None:
+    def on_audit_event(self, event: str, arguments: tuple[Any, ...]) -> None:
         """Compare an audit event with the declarations; called by the code that runs, in its thread."""
         with suppress(Exception):  # it would be raised in the observed code
             deed = deed_of(event, arguments)
@@ -250,9 +250,9 @@ class Watch:
         call = current_call.get()
         hook = call.implementation.hook if call is not None and call.implementation.plugin == plugin else None
         self._write(plugin, deed, hook, grants)
-        if (plugin, deed.kind) not in self._told:
-            self._told.add((plugin, deed.kind))
-            self._tell(plugin, _message(deed, hook, grants))
+        if (plugin, deed.kind) not in self._reported:
+            self._reported.add((plugin, deed.kind))
+            self._report(plugin, _message(deed, hook, grants))
 
     def _write(self, plugin: str, deed: Deed, hook: str | None, grants: Mapping[str, Any] | None) -> None:
         row = {
@@ -318,15 +318,15 @@ def _listen(watch: Watch) -> None:
     """Pass audit events to a watch while it exists; the audit hook itself stays until the process ends."""
     found = ref(watch)
 
-    def hear(event: str, arguments: tuple[Any, ...]) -> None:
-        if event in HEARD and not hasattr(_thread, "hears") and (heard_by := found()) is not None:
-            _thread.hears = True
+    def audit_hook(event: str, arguments: tuple[Any, ...]) -> None:
+        if event in OBSERVED and not hasattr(_thread, "is_comparing") and (target := found()) is not None:
+            _thread.is_comparing = True
             try:
-                heard_by.hear(event, arguments)
+                target.on_audit_event(event, arguments)
             finally:
-                del _thread.hears
+                del _thread.is_comparing
 
-    sys.addaudithook(hear)
+    sys.addaudithook(audit_hook)
 
 
 def _read_by_python() -> tuple[str, ...]:

@@ -111,7 +111,7 @@ class ModelsFile:
                 self._add_provider(name, data, base_of(name))
             except Wrong as wrong:
                 line = line_of(text, ("providers", name, *wrong.path))
-                self._add_problem(line, f"{wrong}. What it says of {name!r} is ignored")
+                self._add_problem(line, f"{wrong}. Its settings for {name!r} are ignored")
             else:
                 self._check_models(text, name, data)
 

@@ -264,7 +264,7 @@ class ModelResolver:
         """
         model_id = info.default_model or next((model.id for model in info.models), None)
         if model_id is None:
-            why = f", and nothing at {info.base_url} tells of any" if info.keyless and info.base_url else ""
+            why = f", and no server at {info.base_url} lists any" if info.keyless and info.base_url else ""
             message = f"Provider {info.id!r} lists no models{why}. Name one with --model {info.id}/ID."
             raise NoModel(message)
         return self.exact(info, model_id)

@@ -156,7 +156,7 @@ def _takes_key(registry: ModelRegistry, provider: str) -> bool:
 async def _signed_in(registry: ModelRegistry, ui: SignInUI, provider: str) -> dict[str, Any]:
     found = registry.host.find("register_logins", provider)
     if found is None:
-        raise UserError(f"The plugin with the login of {provider} cannot be loaded. pi plugins says why.")
+        raise UserError(f"The plugin with the login of {provider} cannot be loaded. pi plugins shows why.")
     try:
         credential: Mapping[str, Any] = await found.thing.login(ui)
     except RequestFailed as failure:

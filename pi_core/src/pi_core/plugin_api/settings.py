@@ -72,7 +72,7 @@ class PluginSettings:
         """Ask the user whether a plugin may change a protected setting.
 
         Raises:
-            UserError: The user said no, or cannot be asked.
+            UserError: The user refused, or cannot be asked.
         """
         from pi_core.base.json_file import short_json
 

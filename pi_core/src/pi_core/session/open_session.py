@@ -77,7 +77,7 @@ class OpenSession:
         if count := self.tree.repeated_ids:
             report(
                 f"Session {self.writer.place} has {count} {'entry' if count == 1 else 'entries'} with an id that a "
-                "later entry has too; the later one is meant. `pi sessions fsck` tells which."
+                "later entry has too; the later one is used. `pi sessions fsck` lists them."
             )
 
     # Reading

@@ -17,7 +17,7 @@ def setting(
     at_most: float | None = None,
     key: str | None = None,
 ) -> Any:
-    """Return a field with a default, a type's own default if that is a type, and what the documentation says of it.
+    """Return a field with a default, a type's own default if that is a type, and its description in the documentation.
 
     Args:
         default: The default value.

@@ -140,7 +140,7 @@ class Settings:
         layers, trust = self._source.read(problems.append, self.project_trust)
         unread = [layer.unread.why for layer in layers if layer.unread is not None]
         if unread:
-            problems = [f"{why}; what it said before stays in force." for why in unread]
+            problems = [f"{why}; its previous contents stay in force." for why in unread]
         else:
             self._set_layers(layers, trust)
         self.problems += [each for each in problems if each not in self.problems]

@@ -62,7 +62,7 @@ class ProjectTrust(Value):
     remedy: str = _DECIDE
 
     @classmethod
-    def given(cls, cwd: str | Path, *, is_trusted: bool, why: str = "the program says so") -> ProjectTrust:
+    def given(cls, cwd: str | Path, *, is_trusted: bool, why: str = "set by the program") -> ProjectTrust:
         """Return a decision that was made elsewhere."""
         folder = _resolved(cwd)
         return cls(cwd=folder, is_trusted=is_trusted, why=why, resources=tuple(project_resources(folder)))
@@ -88,7 +88,7 @@ class ProjectTrust(Value):
             why, remedy = str(error), _REPAIR
         else:
             if saved is not None:
-                is_trusted, why = saved[1], f"trust.json says so of {saved[0]}"
+                is_trusted, why = saved[1], f"saved in trust.json for {saved[0]}"
             elif default in ("always", "never"):
                 is_trusted, why = default == "always", f"the setting defaultProjectTrust is {default}"
         return cls(

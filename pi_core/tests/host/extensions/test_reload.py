@@ -27,7 +27,7 @@ async def until(reached):
     pytest.fail("it does not come to that")
 
 
-def complaints(recorder):
+def reported_errors(recorder):
     return [event.error for event in recorder.of("extension_error")]
 
 
@@ -93,7 +93,7 @@ async def test_with_an_error_the_old_version_goes_on(folders, command, start, re
 
     assert await names(session) == ["todo"]
     assert [entry.data for entry in session.ctx.session.entries() if entry.type == "custom"] == ["old"]
-    assert any(message in each for each in complaints(recorder))
+    assert any(message in each for each in reported_errors(recorder))
 
 
 async def test_after_an_error_a_repaired_version_comes(folders, command, start):
@@ -247,7 +247,7 @@ async def test_a_watched_error_is_reported_and_the_next_save_is_seen(folders, co
     session.watch_extensions()
     await asyncio.sleep(0.1)
     folders.write("todo.py", "def activate(pi:\n")
-    await until(lambda: complaints(recorder))
+    await until(lambda: reported_errors(recorder))
     folders.write("todo.py", command("repaired"))
     await until(lambda: "repaired" in registered(session))
 

@@ -44,7 +44,7 @@ def before_model_request(event, ctx):
 
 @pytest.fixture
 def batch(tmp_path, monkeypatch, capsys):
-    """Writes tasks and runs ``pi batch`` on them; returns exit code, output and complaints."""
+    """Writes tasks and runs ``pi batch`` on them; returns exit code, stdout and stderr."""
     monkeypatch.setenv("PI_CODING_AGENT_DIR", str(tmp_path / "agent"))
     monkeypatch.chdir(tmp_path)
 
@@ -78,11 +78,11 @@ def test_tasks_run_in_copies_and_their_changes_and_scores_are_kept(batch, tmp_pa
         {"id": "lost", "prompt": "Count", "repo": "nowhere"},
     ]
 
-    code, output, complaints = batch(tasks)
+    code, output, stderr = batch(tasks)
 
     assert code == 1
     assert "3 of 3 tasks were run, 1 failed; 1 of 2 checks passed" in output
-    assert "nowhere" in complaints
+    assert "nowhere" in stderr
     first, second, lost = lines(tmp_path / "out" / "results.jsonl")
     assert [first["id"], second["id"], lost["id"]] == ["z/1", "a", "lost"]
     assert (first["score"], second["score"], lost["score"]) == (True, False, None)
@@ -185,10 +185,10 @@ def test_a_result_that_a_kill_cut_off_is_dropped(tmp_path):
 def test_an_engine_that_is_not_there_is_named_and_leaves_no_results(batch):
     tasks = [{"id": "a", "prompt": "Count the words in n.txt", "files": {"n.txt": "one"}}]
 
-    code, _, complaints = batch(tasks, "--engine", "ray")
+    code, _, stderr = batch(tasks, "--engine", "ray")
 
     assert code == 2
-    assert "pip install 'pluggypi[ray]'" in complaints
+    assert "pip install 'pluggypi[ray]'" in stderr
     assert batch(tasks)[0] == 0
 
 
@@ -208,11 +208,11 @@ def test_nothing_begins_once_the_budget_is_used_up(batch, tmp_path):
     answer = {"type": "message", "message": {"role": "assistant", "usage": {"cost": {"total": 0.5}}}}
     (tmp_path / "out" / "sessions" / "a" / "s.jsonl").write_text(json.dumps(answer))
 
-    code, output, complaints = batch([{"id": "a", "prompt": "x"}], "--max-cost", "0.4")
+    code, output, stderr = batch([{"id": "a", "prompt": "x"}], "--max-cost", "0.4")
 
     assert code == 4
     assert "0 of 1 tasks were run" in output
-    assert "--resume" in complaints
+    assert "--resume" in stderr
 
 
 def test_a_provider_that_asked_to_wait_gets_new_tasks_later_and_slowly():

@@ -37,7 +37,7 @@ prompts:
 
 @pytest.fixture
 def evaluation(tmp_path, monkeypatch, capsys):
-    """Writes a file and runs ``pi eval`` on it; returns exit code, output and complaints."""
+    """Writes a file and runs ``pi eval`` on it; returns exit code, stdout and stderr."""
     monkeypatch.setenv("PI_CODING_AGENT_DIR", str(tmp_path / "agent"))
     monkeypatch.chdir(tmp_path)
 
@@ -87,7 +87,7 @@ def test_everything_that_is_wrong_with_a_file_is_named_before_the_first_run(eval
       - text
     """
 
-    code, output, complaints = evaluation(text)
+    code, output, stderr = evaluation(text)
 
     assert (code, output) == (2, "")
     for each in (
@@ -103,24 +103,24 @@ def test_everything_that_is_wrong_with_a_file_is_named_before_the_first_run(eval
         "'/etc/x' is not inside",
         "prompts[3] must be a mapping",
     ):
-        assert each in complaints
+        assert each in stderr
 
 
 @pytest.mark.parametrize("text", ["[", "", "prompts: []", "prompts: 5", "- a", "\0", "prompts: [{}, null]"])
 def test_files_without_prompts_are_refused(text, evaluation):
-    code, _, complaints = evaluation(text)
+    code, _, stderr = evaluation(text)
 
     assert code == 2
-    assert "eval.yaml" in complaints
+    assert "eval.yaml" in stderr
 
 
 def test_a_baseline_that_cannot_be_read_is_refused_before_the_first_run(evaluation, tmp_path):
     (tmp_path / "broken.json").write_text('{"prompts": 5}')
 
     for name in ("broken.json", "absent.json"):
-        code, _, complaints = evaluation(FILE, "--baseline", name)
+        code, _, stderr = evaluation(FILE, "--baseline", name)
         assert code == 2
-        assert name in complaints
+        assert name in stderr
 
 
 def test_options_of_all_prompts_hold_unless_a_prompt_has_its_own(tmp_path):

@@ -145,7 +145,7 @@ async def test_no_process_outlives_pi(run_acp, work):
         await asyncio.wait([prompt])
         assert prompt.exception() is not None
         end = time.monotonic() + 60
-        while any(map(_is_running, children)) and time.monotonic() < end:  # noqa: ASYNC110 - no event says so
+        while any(map(_is_running, children)) and time.monotonic() < end:  # noqa: ASYNC110 - no event reports it
             await asyncio.sleep(0.05)
         assert [each for each in children if _is_running(each)] == []
 

@@ -157,7 +157,7 @@ class TestSet:
 
         done = settings.run("config", "set", "theme", "dark", "-a")
 
-        assert done.stderr == f'Warning: {settings.ours}:2 says "light", and that counts\n'
+        assert done.stderr == f'Warning: {settings.ours}:2 sets "light", which takes precedence\n'
 
     def test_a_name_that_is_nearly_one_is_asked_about(self, settings):
         done = settings.run("config", "set", "thme", "dark")

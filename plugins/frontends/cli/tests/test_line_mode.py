@@ -123,7 +123,7 @@ def test_ctrl_c_stops_the_answer_and_the_conversation_goes_on(talk):
 
 def test_a_resumed_conversation_reports_its_length(talk):
     first = talk("hello")
-    enter(first, "/session", "you said 1, answers 1, tool calls 0")
+    enter(first, "/session", "your messages 1, answers 1, tool calls 0")
     enter(first, "/quit", "/quit")
     output, _ = first.end()
 

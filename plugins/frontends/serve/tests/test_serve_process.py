@@ -117,7 +117,7 @@ async def test_the_socket_of_a_killed_server_is_taken_over(tmp_path, agent_dir) 
         process.wait(timeout=60)
         assert path.exists()
         assert served_sessions(agent_dir) == []
-    with pytest.raises(PiClientError, match="Nobody serves a session"):
+    with pytest.raises(PiClientError, match="No process serves a session"):
         await PiClient.connect(path)
     with serving(tmp_path, session) as (_, again, path):
         async with await PiClient.connect(path) as client:

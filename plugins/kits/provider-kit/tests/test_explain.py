@@ -148,7 +148,7 @@ def test_an_html_page_in_place_of_a_refusal_blames_neither_key_nor_model(model, 
     plain = answer_failure(status, {}, b'{"error":"no"}')
 
     assert explain(page, model) == (
-        "Check the base URL of provider 'acme', 'https://api.acme.test/v1', and what stands between pi and it."
+        "Check the base URL of provider 'acme', 'https://api.acme.test/v1', and what is between pi and it."
     )
     assert explain(plain, model) != explain(page, model)
 
@@ -161,7 +161,7 @@ def test_a_host_that_says_when_to_come_back_need_not_be_paid_first(model):
 
 def test_an_answer_that_broke_off_needs_no_advice_on_its_status(model):
     assert explained(HttpFailed("terminated: cut", kind="dropped", status=200), model) == (
-        "terminated: cut\nSend the prompt again; if that does not help, check what stands between pi and "
+        "terminated: cut\nSend the prompt again; if that does not help, check what is between pi and "
         "'https://api.acme.test/v1'."
     )
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from pi_provider_kit import claude_output_schema
 from pi_testing import for_each
-from pi_testing.fake_servers.claude_schemas import schema_complaints
+from pi_testing.fake_servers.claude_schemas import schema_violations
 
 PERSON = {"type": "object", "properties": {"name": {"type": "string", "minLength": 1}}, "required": ["name"]}
 
@@ -97,6 +97,6 @@ def test_the_api_takes_it_and_it_allows_all_that_the_asked_schema_does(inner, va
 
     closed = claude_output_schema(asked)
 
-    assert list(schema_complaints("schema", closed)) == []
+    assert list(schema_violations("schema", closed)) == []
     if jsonschema.Draft202012Validator(asked).is_valid(value):
         assert jsonschema.Draft202012Validator(closed).is_valid(value)

@@ -18,8 +18,8 @@ from pi_testing.fake_servers import (
     sse_event,
 )
 from pi_testing.fake_servers.anthropic import FakeAnthropic, message, text
-from pi_testing.fake_servers.anthropic_rules import anthropic_complaint
-from pi_testing.fake_servers.mistral_rules import mistral_complaint
+from pi_testing.fake_servers.anthropic_rules import anthropic_violation
+from pi_testing.fake_servers.mistral_rules import mistral_violation
 
 
 class Client:
@@ -189,7 +189,7 @@ def result(**fields):
 
 
 @pytest.mark.parametrize(
-    ("changes", "complaint"),
+    ("changes", "violation"),
     [
         ({}, None),
         ({"messages": [ASKED, CALLED, result()]}, None),
@@ -217,7 +217,7 @@ def result(**fields):
         ({"system": [{"cache_control": {}}] * 5}, "A maximum of 4 blocks with cache_control"),
     ],
 )
-async def test_fake_anthropic_refuses_what_the_api_refuses(connect, changes, complaint):
+async def test_fake_anthropic_refuses_what_the_api_refuses(connect, changes, violation):
     async with FakeAnthropic() as server:
         server.answers(message(text("ok")))
         client = await connect(server)
@@ -225,11 +225,11 @@ async def test_fake_anthropic_refuses_what_the_api_refuses(connect, changes, com
         await client.ask(json.dumps(body).encode(), **{"x-api-key": "k", "anthropic-version": "2023-06-01"})
         head, reply = await client.head(), await client.body()
 
-    if complaint is None:
+    if violation is None:
         assert "200 OK" in head
     else:
         assert "400 Bad Request" in head
-        assert complaint in json.loads(reply)["error"]["message"]
+        assert violation in json.loads(reply)["error"]["message"]
 
 
 @pytest.mark.parametrize(
@@ -260,8 +260,8 @@ def test_mistral_refuses_fields_of_a_wrong_kind(fields, words):
     asked = {"model": "m", "messages": [{"role": "user", "content": "Hi"}]}
     right = {"prompt_cache_key": "s1", "tools": [{"type": "function", "function": {"name": "f", "parameters": {}}}]}
 
-    assert mistral_complaint({**asked, **right}) is None
-    status, content = mistral_complaint({**asked, **fields})
+    assert mistral_violation({**asked, **right}) is None
+    status, content = mistral_violation({**asked, **fields})
     assert (status, words in content) == (422, True)
 
 
@@ -271,5 +271,5 @@ def test_claude_refuses_a_strict_tool_that_is_not_closed():
     free = {**asked, "tools": [{"name": "f", "input_schema": schema}]}
     strict = {**asked, "tools": [{"name": "f", "input_schema": schema, "strict": True}]}
 
-    assert anthropic_complaint(free) is None
-    assert "'additionalProperties' must be explicitly set to false" in anthropic_complaint(strict)
+    assert anthropic_violation(free) is None
+    assert "'additionalProperties' must be explicitly set to false" in anthropic_violation(strict)

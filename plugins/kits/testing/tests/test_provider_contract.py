@@ -174,7 +174,7 @@ def error_without_words(builder):
         (delta_of_another_kind, "block 0, which is thinking"),
         (lost_delta, "a partial is not what its deltas were"),
         (final_message_of_another_text, "the final message is not what was streamed"),
-        (error_without_words, "an error says nothing"),
+        (error_without_words, "an error has no message"),
     ],
 )
 async def test_a_broken_rule_is_named(says, words):

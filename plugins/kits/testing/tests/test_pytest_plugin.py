@@ -201,7 +201,7 @@ async def test_broken_turn(pi_session, script):
     )
 
     result.assert_outcomes(passed=2, errors=2)
-    result.stdout.fnmatch_lines_random(["*AssertionError: nobody expected *Really?*", "*ZeroDivisionError*"])
+    result.stdout.fnmatch_lines_random(["*AssertionError: unexpected *Really?*", "*ZeroDivisionError*"])
 
 
 def test_failed_test_shows_what_the_plugin_failed_in(project):

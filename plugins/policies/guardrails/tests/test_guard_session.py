@@ -67,7 +67,7 @@ async def test_a_refusal_names_rule_reason_and_how_to_allow(
 
     assert not fake_tools["bash"].calls
     assert result.startswith("Guardrails refused this call (delete): it deletes folders with everything below them")
-    assert "the user was asked and said no" in result
+    assert "the user was asked and refused" in result
     assert "guardrails.rules" in result
 
 

@@ -433,11 +433,11 @@ def test_a_killed_restore_gets_its_entry_when_its_session_goes_on(root, make):
     own = recover(make(), None)
 
     assert (
-        other.said
+        other.notice
         == "A rewind was interrupted. It is finished now: 2 files brought back. pi rewind s1 --undo reverses it."
     )
     assert other.entry is None
-    assert own.said is None
+    assert own.notice is None
     assert own.entry is not None
     assert [each.name for each in root.glob("*.txt")] == ["a.txt"]
     restore(make(), own.entry["undo"])

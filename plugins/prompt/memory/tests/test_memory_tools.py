@@ -64,7 +64,7 @@ async def test_what_the_user_refuses_is_not_written(
     result, failed = await called(pi_session, script, "remember", text="Prefers long answers")
 
     assert failed
-    assert "said no" in result
+    assert "refused" in result
     assert not (pi_agent_dir / "MEMORY.md").exists()
 
 
@@ -225,5 +225,5 @@ async def test_the_same_is_not_written_twice(
     result, failed = await called(pi_session, script, "remember", text="likes  TEA")
 
     assert not failed
-    assert "says so already" in result
+    assert "Already in " in result
     assert (pi_agent_dir / "MEMORY.md").read_text() == "* Likes tea\n"

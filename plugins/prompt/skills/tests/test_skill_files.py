@@ -100,7 +100,7 @@ def test_a_file_without_frontmatter_is_not_loaded():
 
 
 @for_each(
-    ("name", "complaint"),
+    ("name", "violation"),
     [
         ("My Skill", "must be made of a-z, 0-9 and single hyphens"),
         ("-review", "must be made of"),
@@ -110,12 +110,12 @@ def test_a_file_without_frontmatter_is_not_loaded():
         ("a" * 65, "has 65 characters; it may have 64"),
     ],
 )
-def test_an_invalid_name_is_reported_with_its_line_and_used(name, complaint):
+def test_an_invalid_name_is_reported_with_its_line_and_used(name, violation):
     content = read(skill("description: Something", f"name: {name}"))
 
     assert content.name == name
     assert [line for line, _ in problems(content)] == [3]
-    assert complaint in content.problems[0].message
+    assert violation in content.problems[0].message
 
 
 def test_a_name_of_64_characters_is_none_too_many():
@@ -130,7 +130,7 @@ def test_a_name_that_is_no_text_is_left_out():
 
 
 @pytest.mark.parametrize(
-    ("line", "complaint"),
+    ("line", "violation"),
     [
         (f"description: {'d' * 1025}", "description has 1025 characters; it may have 1024"),
         (f"compatibility: {'c' * 501}", "compatibility has 501 characters; it may have 500"),
@@ -139,12 +139,12 @@ def test_a_name_that_is_no_text_is_left_out():
     ],
     ids=["description", "compatibility", "metadata", "disable-model-invocation"],
 )
-def test_a_broken_rule_is_reported_and_the_skill_is_used(line, complaint):
+def test_a_broken_rule_is_reported_and_the_skill_is_used(line, violation):
     lines = [line] if line.startswith("description") else ["description: Something", line]
     content = read(skill(*lines))
 
     assert content.name == "review"
-    assert problems(content) == [(1 + len(lines), complaint)]
+    assert problems(content) == [(1 + len(lines), violation)]
 
 
 def test_tools_means_allowed_tools():

@@ -99,7 +99,7 @@ async def test_a_skill_that_is_there_is_left_as_it_is(pi_session, script, write_
 
 @allowed
 @pytest.mark.parametrize(
-    ("name", "description", "body", "complaint"),
+    ("name", "description", "body", "violation"),
     [
         ("../../evil", "d", "b", "must be made of a-z"),
         ("a/b", "d", "b", "must be made of a-z"),
@@ -110,10 +110,10 @@ async def test_a_skill_that_is_there_is_left_as_it_is(pi_session, script, write_
         ("deploy", "d", "\n", "body is empty"),
     ],
 )
-async def test_what_breaks_a_rule_is_not_written(name, description, body, complaint, pi_session, script, pi_agent_dir):
+async def test_what_breaks_a_rule_is_not_written(name, description, body, violation, pi_session, script, pi_agent_dir):
     before = sorted(pi_agent_dir.rglob("*.md"))
     result = await result_of(pi_session, script, "create_skill", name=name, description=description, body=body)
 
     assert result.is_error
-    assert complaint in result.text
+    assert violation in result.text
     assert sorted(pi_agent_dir.rglob("*.md")) == before == []

@@ -23,7 +23,7 @@ from pi_testing.fake_servers.google import (
     text,
     thought,
 )
-from pi_testing.fake_servers.google_rules import google_complaint
+from pi_testing.fake_servers.google_rules import google_violation
 
 KEY = "AIza-0123456789"
 
@@ -365,7 +365,7 @@ def test_the_fake_knows_the_modes_of_calling(config, words):
     contents = [{"role": "user", "parts": [{"text": "Hi"}]}]
     body = {"contents": contents, "toolConfig": {"functionCallingConfig": config}}
 
-    assert words in google_complaint(body, "gemini-3-fake")
+    assert words in google_violation(body, "gemini-3-fake")
 
 
 @pytest.mark.parametrize(("model", "refused"), [("gemini-2.5-pro", True), ("gemini-3-pro", False), ("m1", False)])
@@ -376,4 +376,4 @@ def test_the_fake_takes_images_in_results_but_for_gemini_1_and_2(model, refused)
     turns = [("user", {"text": "Hi"}), ("model", call), ("user", result)]
     body = {"contents": [{"role": role, "parts": [part]} for role, part in turns]}
 
-    assert ("Multimodal function responses" in (google_complaint(body, model) or "")) is refused
+    assert ("Multimodal function responses" in (google_violation(body, model) or "")) is refused

@@ -210,7 +210,7 @@ def test_errors_thinking_summaries_and_commands_are_displayed(session, page, ans
         "Let me think.",
         "$ make",
         "no rule",
-        "exit code 2 · not told to the model",
+        "exit code 2 · not sent to the model",
     ):
         assert message in found.text
     assert "Compacted from 123k tokens" in found.text

@@ -383,7 +383,7 @@ def test_missing_permissions_are_reported_and_harm_nothing(line):
         secret, fixed, refused, old = done.stdout.splitlines()
 
         assert "Permission denied" in secret
-        assert fixed.endswith("may only be read: what is said from here on cannot be stored in it. ['a']")
+        assert fixed.endswith("is read-only: new messages cannot be stored in it. ['a']")
         assert refused == f"PermissionError {name}/fixed.jsonl"
         assert old.endswith("has version 2 and was not converted: it may only be read. 3 1")
         assert sorted(path.name for path in folder.iterdir()) == [

@@ -348,7 +348,7 @@ def test_what_an_ended_conversion_left_is_removed_unless_it_still_runs(convert, 
     ]
     with kept[0].open("rb") as running:
         fcntl.flock(running, fcntl.LOCK_EX)
-        _, _, complaints = convert("sqlite")
+        _, _, stderr = convert("sqlite")
 
-    assert complaints == f"{kept[3]}: removed, a conversion that was ended had not completed it\n"
+    assert stderr == f"{kept[3]}: removed, a conversion that was ended had not completed it\n"
     assert [path.exists() for path in kept] == [True, True, True, False, True]

@@ -97,7 +97,7 @@ def test_a_value_that_makes_no_sense_is_a_problem_with_its_line(line, message):
     ("content", "message"),
     [
         ("# Agents\n", "has no front matter"),
-        ("---\nname: scout\n---\nBe brief.", "says nothing about what the agent is for"),
+        ("---\nname: scout\n---\nBe brief.", "does not describe what the agent is for"),
         ("---\nname: [\n---\nBe brief.", "broken YAML"),
     ],
 )

@@ -81,7 +81,7 @@ def _plain(name: str, value: Any) -> Any:
         try:
             return json.loads(value)
         except ValueError:
-            return value  # what is wrong with it is said where tasks are checked
+            return value  # the check of the tasks reports what is wrong with it
     if name == "files" and isinstance(value, dict):
         return {path: text for path, text in value.items() if text is not None}
     return value

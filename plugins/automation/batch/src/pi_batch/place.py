@@ -108,5 +108,5 @@ async def run_program(
     async with await start_child(request, timeout=seconds) as child:
         child.stdin.close()
         assert child.stderr is not None  # noqa: S101 - it is a pipe
-        output, complaints = await asyncio.gather(child.stdout.read(), child.stderr.read())
-        return await child.wait(), output, complaints
+        output, stderr = await asyncio.gather(child.stdout.read(), child.stderr.read())
+        return await child.wait(), output, stderr

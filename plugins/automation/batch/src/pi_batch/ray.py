@@ -116,7 +116,7 @@ def _connect() -> Any:
         ray.init(log_to_driver=False, logging_level="ERROR")
     except (OSError, RuntimeError, ValueError) as error:
         where = f"at RAY_ADDRESS {address!r}" if address else "on this machine"
-        message = f"Ray's cluster {where} cannot be used: {error}. `ray status` says whether it runs."
+        message = f"Ray's cluster {where} cannot be used: {error}. `ray status` shows whether it is running."
         raise UserError(message) from error
     return ray
 

@@ -144,7 +144,7 @@ def _cells(row: dict[str, Any]) -> dict[str, Any] | str:
     return row
 
 
-def _task(row: dict[str, Any], beside: Path) -> tuple[Task | None, list[str]]:
+def _task(row: dict[str, Any], folder: Path) -> tuple[Task | None, list[str]]:
     given = {key: value for key, value in row.items() if value is not None}
     wrong = [
         f"{name} is a text, not {given[name]!r:.60}"
@@ -168,7 +168,7 @@ def _task(row: dict[str, Any], beside: Path) -> tuple[Task | None, list[str]]:
     return Task(
         id=str(id_),
         prompt=_NAME.sub(lambda found: str(extra.get(found[1], found[0])), given["prompt"]),
-        repo=str((beside / Path(repo).expanduser()).resolve()) if repo is not None else None,
+        repo=str((folder / Path(repo).expanduser()).resolve()) if repo is not None else None,
         commit=given.get("commit"),
         model=given.get("model"),
         plugins=tuple(given.get("plugins", ())),

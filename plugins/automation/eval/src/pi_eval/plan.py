@@ -149,7 +149,7 @@ class _Reader:
         self._numbers(place, merged)
         folder = merged.get("folder")
         if isinstance(folder, str) and not (self._file.parent / folder).is_dir():
-            self.problems.append(f"{place}: folder {folder!r} is not a folder beside the file")
+            self.problems.append(f"{place}: folder {folder!r} is not a folder next to the file")
         if data.get("checks") == []:
             self.problems.append(f"{place}.checks is empty: every run would pass")
         if len(self.problems) > before:

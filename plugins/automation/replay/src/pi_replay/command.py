@@ -91,7 +91,7 @@ def _run(
 ) -> int:
     live = tools == "live-in-worktree"
     if commit is not None and not live:
-        raise click.UsageError("--at says what the worktree of --tools live-in-worktree begins with")
+        raise click.UsageError("--at selects the commit of the worktree, and needs --tools live-in-worktree")
     from pi_replay.session import Wanted, replay
     from pi_replay.show import show
 
@@ -99,7 +99,7 @@ def _run(
     if matrix is not None:
         return _run_matrix(matrix, wanted, host, concurrency or _AT_ONCE, as_json=as_json)
     if concurrency is not None:
-        raise click.UsageError("--concurrency says how many replays of --matrix run at once")
+        raise click.UsageError("--concurrency is the number of replays that run at once, and needs --matrix")
     report = replay(wanted, host, bool if as_json else _progress)
     if as_json:
         _print(report.as_json())
@@ -133,9 +133,9 @@ def _print(value: object) -> None:
 
 
 def _matrix_progress(outcome: Outcome) -> None:
-    """Report pi's complaints; on a terminal also the end of each replay."""
+    """Report the stderr of pi; on a terminal also the end of each replay."""
     name = " x ".join(outcome.cell.names)
-    lines = outcome.complaints.splitlines() if outcome.error is None else []
+    lines = outcome.stderr.splitlines() if outcome.error is None else []
     if sys.stderr.isatty():
         lines.append("no divergence" if outcome.is_equal else "diverged or failed")
     sys.stderr.write("".join(f"{name}: {clean_text(line)}\n" for line in lines))

@@ -90,13 +90,13 @@ class Outcome:
     Attributes:
         report: The output of ``pi replay --json``; None if the replay failed.
         error: Why it failed.
-        complaints: What pi wrote to standard error.
+        stderr: What pi wrote to standard error.
     """
 
     cell: Cell
     report: dict[str, Any] | None = None
     error: str | None = None
-    complaints: str = ""
+    stderr: str = ""
 
     @property
     def is_equal(self) -> bool:
@@ -150,10 +150,10 @@ async def _replay(cell: Cell, wanted: Wanted, host: PluginHost) -> Outcome:
     outcome = Outcome(cell)
     try:
         end = await run_pi(_arguments(cell, wanted, host), read, cwd=".", purpose="replay", environ=environ)
-        outcome.complaints = end.complaints
+        outcome.stderr = end.stderr
         outcome.report = json.loads(output)
     except ValueError:
-        outcome.error = end.error or f"pi replay printed no report: {end.complaints}"
+        outcome.error = end.error or f"pi replay printed no report: {end.stderr}"
     except PiError as error:
         outcome.error = str(error)
     return outcome

@@ -221,7 +221,7 @@ def _change(host: PluginHost, params: dict[str, Any], key: str, text: str) -> No
     if scope == "project" and not settings.project_trust.is_trusted:
         warn(f"{settings.project_trust.cwd} is not trusted: what is set there does not count. Run pi trust")
     elif settings.get(steps) != value:
-        warn(f"{settings.place(steps)} says {_written(settings.get(steps))}, and that counts")
+        warn(f"{settings.place(steps)} sets {_written(settings.get(steps))}, which takes precedence")
 
 
 def _meant(steps: Sequence[str], text: str) -> Any:

@@ -74,7 +74,7 @@ class _JsonRun(PromptRun):
                 rest = rest[os.write(self._descriptor, rest) :]
         except BrokenPipeError:
             self.screen.broken = True
-            self.session.request_abort("Nobody reads the events any more")
+            self.session.request_abort("The reader of the events is gone")
 
     def _on_event(self, event: Any) -> None:
         if event.type == "extension_error":

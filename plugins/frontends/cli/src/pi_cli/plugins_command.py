@@ -100,7 +100,7 @@ def run_plugins(arguments: Sequence[str], host: PluginHost) -> int:
     if words[:1] == ("retry",):
         return _retry(words[1:], host)
     if words:
-        message = f"pi plugins takes no argument, not {words[0]!r}; pi plugins show NAME tells of one plugin"
+        message = f"pi plugins takes no argument, not {words[0]!r}; pi plugins show NAME describes one plugin"
         raise UserError(message)
     return _list(params, host)
 
@@ -145,7 +145,7 @@ def _retry(names: tuple[str, ...], host: PluginHost) -> int:
         message = f"pi plugins retry takes the name of one plugin, not {len(names)}. pi plugins lists them"
         raise UserError(message)
     if names[0] in host.disabled:
-        raise UserError(f"Plugin {names[0]!r} is disabled. pi config list says where")
+        raise UserError(f"Plugin {names[0]!r} is disabled. pi config list shows where")
     record = host.look_again(names[0])
     for problem in _problems(record, host):
         warn(problem)

@@ -208,26 +208,26 @@ def _written(value: Any) -> str:
 
 def _resolution(each: dict[str, Any], plugin: str) -> str:
     """Return an object's description, and which plugin's registration its name refers to."""
-    said = [one_line(each["description"]).partition(". ")[0]] if each["description"] else []
+    text = [one_line(each["description"]).partition(". ")[0]] if each["description"] else []
     if each["alsoBy"] and each["wins"]:
-        said.append(f"wins over {', '.join(each['alsoBy'])} ({each['because']})")
+        text.append(f"wins over {', '.join(each['alsoBy'])} ({each['because']})")
     elif each["alsoBy"]:
-        said.append(f"hidden by {each['winner']} ({each['because']}); reachable as {plugin}:{each['name']}")
-    return ". ".join(part.removesuffix(".") for part in said)
+        text.append(f"hidden by {each['winner']} ({each['because']}); reachable as {plugin}:{each['name']}")
+    return ". ".join(part.removesuffix(".") for part in text)
 
 
 def _row(hook: dict[str, Any]) -> str:
     row, place = hook["asked"], hook["place"]
-    said = f"{place} of {len(row)}" if place else "not asked"
+    text = f"{place} of {len(row)}" if place else "not asked"
     if place and place > 1:
-        said += f", after {row[place - 2]}"
+        text += f", after {row[place - 2]}"
     if place and place < len(row):
-        said += f", before {row[place]}"
+        text += f", before {row[place]}"
     if "deadlineSeconds" in hook:
-        said += f"; {hook['deadlineSeconds']:g} s at most"
+        text += f"; {hook['deadlineSeconds']:g} s at most"
     if "ms" in hook:
-        said += f"; took {hook['ms']:g} ms"
-    return said
+        text += f"; took {hook['ms']:g} ms"
+    return text
 
 
 def _columns(rows: list[tuple[str, str, str]]) -> Iterator[str]:

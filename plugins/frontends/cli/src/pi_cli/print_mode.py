@@ -83,7 +83,7 @@ class PrintRun(PromptRun, EventRows):
     def _on_event(self, event: Any) -> None:
         self.display(event)
         if self.screen.broken:
-            self.session.request_abort("Nobody reads the answer any more")
+            self.session.request_abort("The reader of the answer is gone")
 
     def _on_message_end(self, event: Any) -> None:
         super()._on_message_end(event)

@@ -21,7 +21,7 @@ class Topic(NamedTuple):
     Attributes:
         name: That of its file, without the ending.
         file: The page.
-        text: What the index says of it; empty where it does not name the page.
+        text: Its description in the index; empty if the index does not list the page.
     """
 
     name: str

@@ -39,7 +39,7 @@ def wants_proof(settings: Settings) -> bool:
 
 
 def check_source(material: Material) -> None:
-    """Refuse sources whose files nobody attests; the user's own folders and files need no proof.
+    """Refuse sources whose files have no attestation; the user's own folders and files need no proof.
 
     Raises:
         UserError: The source has no attestations.

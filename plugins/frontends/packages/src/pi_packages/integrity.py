@@ -40,6 +40,6 @@ def _is_same(path: Path, recorded: str) -> bool:
         digest = hashlib.new(algorithm, path.read_bytes()).digest()
     except OSError:
         return False
-    except ValueError:  # an algorithm that this Python does not have says nothing
+    except ValueError:  # a hash with an algorithm that this Python does not have proves nothing
         return True
     return urlsafe_b64encode(digest).decode().rstrip("=") == value.rstrip("=")

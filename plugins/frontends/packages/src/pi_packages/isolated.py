@@ -62,7 +62,7 @@ def is_isolated(entry: Entry, material: Material) -> bool:
 
 
 def solve_isolated(material: Material, context: Context, base: Base) -> list[dict[str, Any]]:
-    """Return the distributions to install for a package: as few as possible beside pi's, or else separate versions.
+    """Return the distributions to install for a package: as few as possible besides pi's, or else separate versions.
 
     Raises:
         UserError: There is no solution, or the package that runs it is not installed.

@@ -78,7 +78,7 @@ def _row(
     if package is None:
         state = "missing; pi sync installs it"
     elif failing:
-        state = f"not loaded: {', '.join(failing)} (pi plugins says why)"
+        state = f"not loaded: {', '.join(failing)} (pi plugins shows why)"
     elif disabled:
         state = f"disabled: {', '.join(disabled)}"
     return {
@@ -112,7 +112,7 @@ def _environment(host: PluginHost) -> Iterator[dict[str, Any]]:
                 "source": f"pypi:{record.distribution}",
                 "version": record.version,
                 "pinned": False,
-                "state": "installed" if record.loads else "not loaded (pi plugins says why)",
+                "state": "installed" if record.loads else "not loaded (pi plugins shows why)",
                 "plugins": [record.name],
                 "resources": [],
             }

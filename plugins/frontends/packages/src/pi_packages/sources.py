@@ -159,7 +159,7 @@ def _wheel(text: str, folder: Path, home: Path) -> Source:
     except InvalidWheelFilename as error:
         raise UserError(f"{text!r} is not a wheel: {error}") from error
     if is_remote and "#sha256=" not in text:
-        raise UserError(f"{text!r} needs #sha256=HASH at its end: nothing else says that it is the file that was meant")
+        raise UserError(f"{text!r} needs #sha256=HASH at its end, which proves that it is the intended file")
     stored = text if is_remote else str(_existing(text.removeprefix("file://"), folder, home))
     return Source(kind="wheel", text=stored, identity=f"pypi:{name}", location=f"{name} @ {address}", is_pinned=True)
 

@@ -31,7 +31,7 @@ async def run_rpc(session: AgentSession, options: Any) -> int:
         PiError: The session could not start.
     """
     if options.prompts:
-        _warn("messages on the command line are not said in RPC mode; send the command prompt")
+        _warn("messages on the command line are ignored in RPC mode; send the command prompt")
 
     def stop() -> bool:
         server.end(signals.exit_code or 0)

@@ -90,7 +90,7 @@ class PiClient(CommandMethods):
             on_ui: Answers dialogs of plugins.
 
         Raises:
-            ConnectionLost: Nobody serves there.
+            ConnectionLost: No process serves a session there.
             PiClientError: The server refuses the client.
         """
         from pi_client.served import open_served

@@ -152,7 +152,7 @@ class Connection:
         found = _ID.match(line)
         waiting = self._asked.get(found[1].decode()) if found is not None else None
         if waiting is not None and not waiting.done():
-            message = "The answer is nested too deeply to be read; get_entries tells a session's tree as a list"
+            message = "The answer is nested too deeply to be read; get_entries returns a session's tree as a list"
             waiting.set_exception(ProtocolError(message))
 
     async def _ask_user(self, data: JsonObject) -> None:

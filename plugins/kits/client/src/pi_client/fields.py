@@ -73,25 +73,25 @@ class Kind:
     """A kind of value.
 
     Attributes:
-        says: Description, as it follows "must be".
+        expected: Description, as it follows "must be".
         schema: As a JSON schema.
         read: Returns the value for plain JSON data; raises ``Mismatch``.
         write: Returns plain JSON data for the value.
     """
 
-    says: str
+    expected: str
     schema: Mapping[str, Any]
     read: Callable[[Any], Any]
     write: Callable[[Any], Any] = lambda value: value
 
 
-def _plain(says: str, name: str, *types: type) -> Kind:
+def _plain(expected: str, name: str, *types: type) -> Kind:
     def read(value: Any) -> Any:
         if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
-            raise Mismatch(says, value)
+            raise Mismatch(expected, value)
         return value
 
-    return Kind(says, {"type": name}, read)
+    return Kind(expected, {"type": name}, read)
 
 
 TEXT = _plain("a string", "string", str)
@@ -104,23 +104,23 @@ OBJECT = _plain("an object", "object", dict)
 def choice(*words: str) -> Kind:
     """Return the kind of an enumeration of strings."""
     *most, last = map(repr, words)
-    says = f"{', '.join(most)} or {last}" if most else last
+    expected = f"{', '.join(most)} or {last}" if most else last
 
     def read(value: Any) -> Any:
         if value not in words:
-            raise Mismatch(says, value)
+            raise Mismatch(expected, value)
         return value
 
-    return Kind(says, {"enum": [*words]}, read)
+    return Kind(expected, {"enum": [*words]}, read)
 
 
 def list_of(kind: Kind) -> Kind:
     """Return the kind of a list; it is read as a tuple."""
-    says = "a list"
+    expected = "a list"
 
     def read(value: Any) -> tuple[Any, ...]:
         if not isinstance(value, list):
-            raise Mismatch(says, value)
+            raise Mismatch(expected, value)
         read_items = []
         for number, item in enumerate(value):
             try:
@@ -130,7 +130,7 @@ def list_of(kind: Kind) -> Kind:
         return tuple(read_items)
 
     schema = {"type": "array", "items": kind.schema}
-    return Kind(says, schema, read, lambda value: [kind.write(item) for item in value])
+    return Kind(expected, schema, read, lambda value: [kind.write(item) for item in value])
 
 
 def object_with(*required: str, **properties: Mapping[str, Any]) -> Kind:
@@ -189,7 +189,7 @@ class Record:
                 except Mismatch as problem:
                     raise problem.under(name) from None
             elif each.default is NOTHING:
-                raise Mismatch(kind.says, value, (name,), missing=name not in data)
+                raise Mismatch(kind.expected, value, (name,), missing=name not in data)
         return cls(**values)
 
     def to_wire(self) -> dict[str, Any]:

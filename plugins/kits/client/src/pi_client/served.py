@@ -96,13 +96,13 @@ async def open_served(
     """Connect to a served session and say hello; returns the streams, with all that comes after the answer unread.
 
     Raises:
-        ConnectionLost: Nobody serves there.
+        ConnectionLost: No process serves a session there.
         PiClientError: The server refuses the client.
     """
     try:
         reader, writer = await asyncio.open_unix_connection(str(path))
     except OSError as error:
-        raise ConnectionLost(f"Nobody serves a session at {str(path)!r}: {error.strerror or error}") from error
+        raise ConnectionLost(f"No process serves a session at {str(path)!r}: {error.strerror or error}") from error
     hello: dict[str, Any] = {"type": "hello", "role": "observe" if observe else "control", "client": client}
     if since is not None:
         hello["since"] = since

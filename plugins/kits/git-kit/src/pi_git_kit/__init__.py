@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pi_hookspecs.lazy import lazy_exports
 
-if TYPE_CHECKING:  # what a type checker sees; ``_HOMES`` says the same at run time, a test compares them
+if TYPE_CHECKING:  # for type checkers; a test checks that ``_HOMES`` agrees with these imports
     from pi_git_kit.fetching import *
     from pi_git_kit.git import *
     from pi_git_kit.merging import *

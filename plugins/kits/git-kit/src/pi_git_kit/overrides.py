@@ -78,7 +78,7 @@ _PROGRAM = re.compile(
 
 
 def options(settings: Mapping[str, str] | None = None) -> list[str]:
-    """Return the options of git that set the settings of every command, and others beside them."""
+    """Return the options of git that set the settings of every command, and of others in addition."""
     pairs = {**(settings or {}), **_ALWAYS}.items()
     return ["--no-pager", *(part for key, value in pairs for part in ("-c", f"{key}={value}"))]
 

@@ -32,12 +32,12 @@ class PiEnd:
 
     Attributes:
         code: The exit code, 128+n after signal n.
-        complaints: The end of its standard error.
+        stderr: The end of its standard error.
         timed_out: Whether it was ended because of its deadline.
     """
 
     code: int
-    complaints: str
+    stderr: str
     timed_out: bool
 
     @property
@@ -45,7 +45,7 @@ class PiEnd:
         """The reason why it failed; None if the exit code is 0."""
         if not self.code:
             return None
-        return f"pi ended with {self.code}: {self.complaints}" if self.complaints else f"pi ended with {self.code}"
+        return f"pi ended with {self.code}: {self.stderr}" if self.stderr else f"pi ended with {self.code}"
 
 
 @frozen(kw_only=True)
@@ -128,9 +128,9 @@ async def run_pi(
         pi.stdin.close()
         assert pi.stderr is not None  # noqa: S101 - it is a pipe
         with _ended_at_once(pi):
-            _, complaints = await asyncio.gather(read(pi.stdout), pi.stderr.read())
+            _, stderr = await asyncio.gather(read(pi.stdout), pi.stderr.read())
             code = await pi.wait()
-    return PiEnd(code, complaints.decode(errors="replace")[-_TAIL:].strip(), pi.timed_out)
+    return PiEnd(code, stderr.decode(errors="replace")[-_TAIL:].strip(), pi.timed_out)
 
 
 async def pi_events(stream: asyncio.StreamReader, *types: str) -> AsyncIterator[dict[str, Any]]:

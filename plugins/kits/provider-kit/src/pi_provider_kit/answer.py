@@ -97,7 +97,7 @@ async def read_answer(
                 event = None
                 for event in feed(each):
                     if event.type in _DELTAS:
-                        size += len(event.delta)  # type: ignore[union-attr] # as its type says
+                        size += len(event.delta)  # type: ignore[union-attr] # as its type requires
                     yield event
                 if reading.finished:
                     break

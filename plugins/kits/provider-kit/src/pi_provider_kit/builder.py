@@ -88,7 +88,7 @@ class AnswerBuilder(MessageBuilder):
         elif isinstance(problem, _SLIPS):
             text = (
                 f"The request cannot be made, or its answer not read ({type(problem).__name__}: {text}). Check what"
-                f" models.json says of {self.model.reference!r}, its compat above all; if that is right, report this."
+                f" models.json has for {self.model.reference!r}, its compat above all; if that is right, report this."
             )
         if options is not None:
             from pi_provider_kit.failure import redact, secrets_of

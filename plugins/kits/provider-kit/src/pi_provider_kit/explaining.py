@@ -28,7 +28,7 @@ _BY_KIND = {
     "stalled": "The setting httpIdleTimeoutMs says how long to wait.",
     "stuck": "The setting httpProgressTimeoutMs says how long to wait.",
     "oversized": "Check what answers at {base_url!r}, or choose another model with --model.",
-    "dropped": "Send the prompt again; if that does not help, check what stands between pi and {base_url!r}.",
+    "dropped": "Send the prompt again; if that does not help, check what is between pi and {base_url!r}.",
     "filtered": "Rephrase the request, or choose another model with --model.",
     "incomplete": "The answer is not complete: send the prompt again, or choose another model with --model.",
 }
@@ -57,7 +57,7 @@ _VERSIONED = ("openai-completions", "openai-responses")
 
 _AGAIN = "Send the prompt again, or choose another model with --model."
 
-_PAGE = "Check the base URL of provider {provider!r}, {base_url!r}, and what stands between pi and it."
+_PAGE = "Check the base URL of provider {provider!r}, {base_url!r}, and what is between pi and it."
 """For an HTML page in place of the API's error: from a wrong address or a firewall."""
 
 _SIZE = r"(?i)\btokens?\b|context|too (?:long|large|big|many)|\bexceed"

@@ -98,7 +98,7 @@ class _Converter:
 
     def convert(self, schema: Any, where: str = "", depth: int = 0) -> dict[str, Any]:
         if not isinstance(schema, Mapping):
-            raise _NotStrict(where, "is not an object that says a type")
+            raise _NotStrict(where, "is not an object with a type")
         self._check(schema, where, depth)
         strict = {name: value for name, value in schema.items() if name != "default"}
         kinds = _types(schema)

@@ -179,7 +179,7 @@ def _note_damage_before(lines: Lines) -> None:
     while place < lines.header_start:
         end = _end_of_line(lines.data, place)
         if lines.data[place:end].strip(_SPACE):
-            lines.damage.append(Damage(place, "it stands before the header, and is not JSON"))
+            lines.damage.append(Damage(place, "it is before the header, and is not JSON"))
         place = end + 1
 
 

@@ -1,4 +1,4 @@
-"""The contract of answers that end well: what the API says arrives, whole and in order."""
+"""The contract of successful answers: what the API sends arrives, complete and in order."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ PERSON = {
 
 
 class AnswersContract:
-    """What the provider makes of answers that are well."""
+    """Tests of the conversion of successful answers."""
 
     async def test_text_comes_in_its_deltas(self, case: ProviderCase) -> None:
         case.text("Hel", "lo", ".")
@@ -223,7 +223,7 @@ class AnswersContract:
 
 
 async def _check_usage(case: ProviderCase, cached: int) -> None:
-    """Let the API count tokens, and compare what the message says of them and of their price."""
+    """Let the API count tokens, and compare what the message reports about them and their price."""
     case.answers(Says(("Hello",)), usage=Usage(input=1000, output=20, cache_read=cached))
     reply = await listen(case)
 

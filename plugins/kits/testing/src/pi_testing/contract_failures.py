@@ -1,4 +1,4 @@
-"""The contract of what goes wrong: it is an answer that says so, keeps the text and runs no half-received call."""
+"""The contract of failures: the answer reports the error, keeps its text, and runs no incomplete call."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ TOOLS = (make_tool("read"),)
 
 
 class FailuresContract:
-    """What the provider makes of aborts, refusals and answers that break."""
+    """Tests of aborts, refusals and interrupted answers."""
 
     # Aborts
 

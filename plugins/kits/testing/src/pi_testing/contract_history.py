@@ -34,7 +34,7 @@ NEXT = UserMessage(content="And now?", timestamp=9)
 
 
 class HistoryContract:
-    """What the provider sends of a conversation."""
+    """Tests of the conversation that the provider sends."""
 
     # Images
 

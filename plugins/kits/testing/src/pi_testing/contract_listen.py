@@ -201,7 +201,7 @@ class StreamRules:
             assert _joined([block.end]) == _joined(block.deltas), "a block is not what its deltas were"
 
     def _see_partial(self, partial: AssistantMessage) -> None:
-        assert partial.stop_reason == "pending", f"a partial says that it stopped: {partial.stop_reason!r}"
+        assert partial.stop_reason == "pending", f"a partial answer has a stop reason: {partial.stop_reason!r}"
         assert len(partial.content) >= len(self._blocks), "a partial lacks a block that began"
         for block, content in zip(self._blocks, partial.content, strict=False):  # it may be ahead of the events
             assert isinstance(content, _KINDS[block.kind]), f"a partial shows {content!r:.80} where {block.kind} began"
@@ -223,11 +223,11 @@ class StreamRules:
         assert (message.api, message.provider, message.model) == (model.api, model.provider, model.id)
         self._see_content(message, complete=isinstance(event, Done))
         if isinstance(event, Error):
-            assert message.stop_reason in ("error", "aborted"), f"an error says {message.stop_reason!r}"
-            assert message.error_message, "an error says nothing"
+            assert message.stop_reason in ("error", "aborted"), f"an error has the stop reason {message.stop_reason!r}"
+            assert message.error_message, "an error has no message"
             return
         assert message.error_message is None
-        assert message.stop_reason in _GOOD_ENDS, f"done says {message.stop_reason!r}"
+        assert message.stop_reason in _GOOD_ENDS, f"done has the stop reason {message.stop_reason!r}"
         if message.stop_reason in ("stop", "toolUse"):
             assert (message.stop_reason == "toolUse") == bool(message.tool_calls), "the reason does not fit the calls"
         unended = [block.kind for block in self._blocks if block.end is None]

@@ -33,7 +33,7 @@ class ContractSuite:
 
     Attributes:
         features: All that a row may need.
-        supports: What applies; a row that needs more is skipped, and says what was missing.
+        supports: The supported features; a test that needs others is skipped, and its reason names them.
     """
 
     features: ClassVar[frozenset[str]] = frozenset()

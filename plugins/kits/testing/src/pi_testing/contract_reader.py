@@ -99,7 +99,7 @@ def changed(data: Any, path: Path, value: Any) -> Any:
 
 
 class ReaderContract:
-    """All rows of the contract; a subclass whose name begins with ``Test`` says what is read, and by what.
+    """All rows of the contract; a subclass whose name begins with ``Test`` defines the reader and its input.
 
     Attributes:
         events: The events of an answer with text and calls, thinking where the API has it, as plain data, in order.

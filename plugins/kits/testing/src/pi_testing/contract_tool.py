@@ -66,7 +66,7 @@ class ToolRows(ContractSuite):
         """Create the files that the calls need in the session's working directory."""
 
     @property
-    def supports(self) -> frozenset[str]:  # type: ignore[override] # it follows from what the subclass says
+    def supports(self) -> frozenset[str]:  # type: ignore[override] # it follows from the subclass's attributes
         """The features that there are arguments for."""
         return frozenset(each for each in TOOL_FEATURES if getattr(self, each) is not None)
 
@@ -126,7 +126,7 @@ class ToolRows(ContractSuite):
         assert set(schema.get("required", ())) <= set(schema.get("properties", {}))
         assert "ctx" not in schema.get("properties", {}), "the context is not an argument of the model's"
         silent = [name for name, each in schema.get("properties", {}).items() if not _is_described(each)]
-        assert not silent, "the model goes by what each argument's description says"
+        assert not silent, "the model relies on the description of each argument"
 
     async def test_the_model_is_offered_it(
         self, pi_session: AgentSession, under_test: Tool, script: ScriptedProvider
@@ -242,7 +242,7 @@ class ToolRows(ContractSuite):
         pi_session.subscribe(recorder)
         running = asyncio.create_task(pi_session.prompt("Call it."))
         await recorder.wait_for("tool_execution_start")
-        await asyncio.sleep(0.05)  # it is running; no event says since when
+        await asyncio.sleep(0.05)  # it is running; no event marks its start
         assert not recorder.of("tool_execution_end"), "takes_long has ended at once"
         await pi_session.abort()
         await soon(running, lambda: "the call to end after an abort")

@@ -234,7 +234,7 @@ class FakeUI:
         if self._answers:
             return self._answers.pop(0)
         if not self.dismiss_unexpected:
-            self._fail(f"nobody expected {dialog}; prepare its answer with fake_ui.answers(...)")
+            self._fail(f"unexpected {dialog}; prepare its answer with fake_ui.answers(...)")
         return None
 
     async def _stay_open(self, signal: AbortSignal | None, seconds: float | None) -> Any:

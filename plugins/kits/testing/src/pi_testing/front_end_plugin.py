@@ -1,4 +1,4 @@
-"""An extension for ``pi -e``: a model that does what its prompt says, and what goes wrong around a front end.
+"""An extension for ``pi -e``: a model that follows commands in its prompt, and faults that a front end must handle.
 
 ``say TEXT`` answers it, ``fail TEXT`` breaks off with that error, ``wait`` answers nothing until it is aborted; ``call
 TOOL`` calls one of the tools below and answers with what came back.
@@ -36,7 +36,7 @@ class _Obedient:
     async def stream(
         self, model: Model, context: Context, options: StreamOptions
     ) -> AsyncIterator[AssistantMessageEvent]:
-        """Do what the last message says."""
+        """Execute the command in the last message."""
         builder, last = MessageBuilder(model), context.messages[-1]
         content = text_of(last.content)
         word, _, rest = ("say", "", content) if last.role == "toolResult" else content.strip().partition(" ")
@@ -73,7 +73,7 @@ async def asks(ctx: ToolContext) -> str:
 
 @tool
 async def prints() -> str:
-    """Print to stdout, which a tool should not, and says so to the user in the right way."""
+    """Print to stdout, which a tool should not do."""
     print("noise of a plugin")  # noqa: T201 - what a front end has to put up with
     return "printed"
 

@@ -161,7 +161,7 @@ class FrontEnd:
 def running(word: str) -> list[str]:
     """Return the command lines that contain a word, of running processes without zombies."""
     if not Path("/proc/self/cmdline").exists():
-        command = ["ps", "-A", "-o", "command="]  # where POSIX says it is, in whichever folder
+        command = ["ps", "-A", "-o", "command="]  # POSIX specifies it, in whichever folder it is
         listing = subprocess.run(command, capture_output=True, text=True, check=True).stdout  # noqa: S603 - as written
         return [line for line in listing.splitlines() if word in line]
     found = []

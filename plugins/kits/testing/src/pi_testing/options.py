@@ -1,4 +1,4 @@
-"""What ``@pytest.mark.pi(...)`` says, from all the markers that a test has."""
+"""The options of ``@pytest.mark.pi(...)``, merged from all markers of a test."""
 
 from __future__ import annotations
 

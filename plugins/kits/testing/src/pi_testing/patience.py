@@ -1,4 +1,4 @@
-"""The end of a test's patience: what must happen and does not fails the test, instead of hanging it."""
+"""Waits with a time limit: an expected event that does not happen fails the test instead of hanging it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ async def soon(waiting: Awaitable[T], what: Callable[[], str]) -> T:
     """Return what is waited for.
 
     Raises:
-        AssertionError: It did not come; ``what`` says what was waited for.
+        AssertionError: It did not happen in time; the message contains ``what``.
     """
     try:
         async with asyncio.timeout(PATIENCE):

@@ -203,7 +203,7 @@ def pi_host(
     from pi_core import PluginHost, Settings
     from pi_core.settings.trust import ProjectTrust
 
-    trust = ProjectTrust.given(tmp_path, is_trusted=pi_options.trusted, why="the test says so")
+    trust = ProjectTrust.given(tmp_path, is_trusted=pi_options.trusted, why="set by the test")
     settings = Settings.in_memory(pi_options.settings, agent_dir=pi_agent_dir, trust=trust)
     host = PluginHost(settings, installed=False)
     for name, plugin in pi_plugins.items():

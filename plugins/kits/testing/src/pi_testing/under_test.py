@@ -35,7 +35,7 @@ def plugins_for(options: PiOptions, test: Path) -> dict[str, object]:
     """Return the plugin objects by name, in load order: installed ones first.
 
     Args:
-        options: What the test says.
+        options: The test's options.
         test: The test's file; without ``plugins`` in the options, the entry points of group ``pi`` in the nearest
             ``pyproject.toml`` at or above it count.
 

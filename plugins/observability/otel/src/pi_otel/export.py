@@ -30,7 +30,7 @@ __all__ = ["Outlet", "open_outlet"]
 _SCOPE = "pi_otel"
 
 _SYSTEM_ERROR = re.compile(r"\[Errno -?[0-9]+\] ([^'\")]+)")
-"""What the system said, deep inside the message of an HTTP library."""
+"""The system's error text, deep inside the message of an HTTP library."""
 
 _LONGEST = 300
 """Characters of a reason."""

@@ -41,5 +41,5 @@ def exporter_of(signal: str, environ: Mapping[str, str] = os.environ) -> str | N
 
 
 def is_refused(signal: str, environ: Mapping[str, str] = os.environ) -> bool:
-    """Return whether a variable says ``none`` for a signal, which a setting does not override."""
+    """Return whether a variable is ``none`` for a signal, which a setting does not override."""
     return environ.get(EXPORTERS[signal], "").strip().lower() == "none"

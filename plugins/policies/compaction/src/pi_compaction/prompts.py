@@ -24,7 +24,7 @@ _FORM = """\
 What the user wants, in one or two sentences; all of it, if there are several goals.
 
 ## Constraints & Preferences
-- What the user demanded, ruled out or prefers; "(none)" if nothing was said
+- What the user demanded, ruled out or prefers; "(none)" if there is nothing
 
 ## Progress
 ### Done
@@ -34,7 +34,7 @@ What the user wants, in one or two sentences; all of it, if there are several go
 - [ ] What was begun
 
 ### Blocked
-- What stands in the way, if anything does
+- What blocks progress, if anything does
 
 ## Key Decisions
 - **Decision**: why it was taken
@@ -51,7 +51,7 @@ _CRITICAL = """
 _EXACT = "Keep names of files and functions, commands and texts of errors exactly as they are. Be brief."
 
 FIRST = (
-    f"Sum up the conversation above for whoever goes on with it, in exactly this form:\n\n{_FORM}{_CRITICAL}\n{_EXACT}"
+    f"Sum up the conversation above so that it can be continued, in exactly this form:\n\n{_FORM}{_CRITICAL}\n{_EXACT}"
 )
 
 UPDATE = f"""\
@@ -81,7 +81,7 @@ What the user asked for in this turn.
 {_EXACT}"""
 
 BRANCH = (
-    "The conversation above is a branch that the user has left. Sum it up for whoever goes on from where it began, in "
+    "The conversation above is a branch that the user has left. Sum it up for a continuation from its beginning, in "
     f"exactly this form:\n\n{_FORM}\n{_EXACT}"
 )
 

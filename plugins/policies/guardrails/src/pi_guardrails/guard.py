@@ -34,7 +34,7 @@ async def refusal(tool: str, arguments: Mapping[str, Any], ctx: PiContext) -> st
     if gravest.verdict == "ask" and ctx.has_ui:
         if await ctx.ui.confirm(f"Let {tool} do this?", _question(tool, arguments, gravest), signal=ctx.signal):
             return None
-        return _explained(gravest, tool, "the user was asked and said no")
+        return _explained(gravest, tool, "the user was asked and refused")
     return _explained(gravest, tool, "there is no user to ask" if gravest.verdict == "ask" else "never allowed")
 
 

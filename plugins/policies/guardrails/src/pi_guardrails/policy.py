@@ -96,7 +96,7 @@ class Policy:
         rule = next((each for each in self.rules if each.fits(finding, tool, self.places)), None)
         if rule is None:
             return finding
-        why = rule.reason or f"{_RULES}[{rule.number}] of the settings says so"
+        why = rule.reason or f"required by {_RULES}[{rule.number}] of the settings"
         return evolve(finding, verdict=rule.action, rule="settings", why=why)
 
 

@@ -1,4 +1,4 @@
-"""Parses a script into all commands that a shell would run, or says why that is uncertain.
+"""Parses a script into all commands that a shell would run, or reports why that is uncertain.
 
 The tree comes from tree-sitter's grammar of bash. Where grammar and shell are known to differ, and where the tree
 contains something unknown to this module, the script has a problem and does not count as understood.

@@ -120,7 +120,7 @@ _VARIABLE = re.compile(
 
 
 def environment_values(text: str) -> Iterator[str]:
-    """Yield the secrets in an environment file: the values of variables whose name or value says so."""
+    """Yield the secrets in an environment file: the values of variables whose name or value identifies them as one."""
     from pi_hookspecs.secrets import is_secret_name
 
     for match in _VARIABLE.finditer(text):

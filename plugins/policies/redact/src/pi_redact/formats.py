@@ -30,7 +30,7 @@ class Format:
 
     Attributes:
         name: The service that issues such keys; part of the mark.
-        starts: Texts; each key of the format contains one of them, in this case or in another if the pattern says so.
+        starts: Texts; each key of the format contains one of them, in this case or in another if the pattern allows it.
         pattern: Matches the key; if it has a group ``key``, only that part is secret.
         check: Decides whether a match really is a key.
         before: What must match where the key begins.

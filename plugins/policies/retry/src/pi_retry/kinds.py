@@ -55,7 +55,7 @@ _TRANSIENT = re.compile(
 def kind_of(message: AssistantMessage, context_window: int | None = None) -> FailureKind:
     """Return the kind of failure of an answer that ended in an error.
 
-    Throttling is never an overflow, whatever the text says of tokens; a quota that is not refilled within minutes
+    Throttling is never an overflow, whatever the text says about tokens; a quota that is not refilled within minutes
     is not throttling, although hosts send 429 for both.
     """
     from pi_core import is_context_overflow, is_throttling
@@ -63,7 +63,7 @@ def kind_of(message: AssistantMessage, context_window: int | None = None) -> Fai
     text, status = message.error_message or "", status_of(message)
     fits: dict[FailureKind, bool] = {  # the first match wins
         "overflow": is_context_overflow(message, context_window),
-        "quota": _QUOTA.search(text) is not None and not _is_told_to_wait(message),
+        "quota": _QUOTA.search(text) is not None and not _asks_to_wait(message),
         "throttle": is_throttling(text),
         "overload": _OVERLOAD.search(text) is not None,
         "auth": status in (None, 400, 401, 403) and _AUTH.search(text) is not None,
@@ -102,7 +102,7 @@ def _wait_in(text: str) -> int | None:
     return round(sum(float(amount) * _UNIT_MS[unit.lower()] for amount, unit in _PART.findall(found[1])))
 
 
-def _is_told_to_wait(message: AssistantMessage) -> bool:
+def _asks_to_wait(message: AssistantMessage) -> bool:
     """Whether a text about a quota means one that is refilled shortly."""
     return _PER_MINUTE.search(message.error_message or "") is not None and server_hint_ms(message) is not None
 

@@ -95,7 +95,7 @@ async def _go(
     point: Point, what: str, points: Points, checkpoints: Checkpoints, ctx: PiContext, *, force: bool
 ) -> dict[str, Any] | None:
     data: dict[str, Any] = {"kind": "restored", "to": point.entry}
-    leaf, said = ctx.session.leaf_id, None
+    leaf, notice = ctx.session.leaf_id, None
     if what != "conversation":
         now = None
         if ctx.has_ui:
@@ -107,14 +107,14 @@ async def _go(
         done = await asyncio.to_thread(restore_files, checkpoints, points, point, force=force, now=now)
         data |= {"tree": done.tree, "undo": done.before}
         missing = await asyncio.to_thread(not_covered, checkpoints, point, done.kept)
-        said = " ".join((f"Brought back {counted(done.changes)}. /rewind undo takes that back.", *missing))
+        notice = " ".join((f"Brought back {counted(done.changes)}. /rewind undo takes that back.", *missing))
     if what != "files":
         moved = await ctx.navigate_tree(point.entry)
         data["leaf"] = None if moved.cancelled else leaf
         if moved.editor_text and ctx.has_ui:
             ctx.ui.set_editor_text(moved.editor_text)
-    if said is not None:
-        ctx.ui.notify(said, "info")  # after the move, which shows the conversation anew
+    if notice is not None:
+        ctx.ui.notify(notice, "info")  # after the move, which shows the conversation anew
     return data if "undo" in data else None
 
 

@@ -190,7 +190,7 @@ def refuse_own_changes(checkpoints: Checkpoints, last: str, wanted: str, now: st
         UserError: There is such a file.
     """
     if not (checkpoints.has(last) and checkpoints.has(wanted)):
-        return  # ``restore`` says what is missing
+        return  # ``restore`` reports what is missing
     own = {each.path for each in checkpoints.changes(last, now)}
     lost = sorted(own & {each.path for each in checkpoints.changes(now, wanted)})
     if lost:

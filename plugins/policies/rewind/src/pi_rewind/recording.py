@@ -92,8 +92,8 @@ class Recording:
             self._tree = found.entry["tree"]
             self._pi.append_entry(_ENTRY, found.entry)
         Journal(checkpoints.git.store).recorded(ctx.session.id)
-        if found.said is not None:
-            ctx.ui.notify(found.said, "info")
+        if found.notice is not None:
+            ctx.ui.notify(found.notice, "info")
 
     def _files_changed(self, _data: object) -> None:
         """Start a checkpoint after a plugin's command changed files, so that they do not count as the user's."""

@@ -23,11 +23,11 @@ class Recovery:
     """What was recovered.
 
     Attributes:
-        said: What the user is to know; None if nothing was interrupted.
+        notice: What the user is to know; None if nothing was interrupted.
         entry: The data of the entry that the session lacks; None if it lacks none.
     """
 
-    said: str | None = None
+    notice: str | None = None
     entry: dict[str, Any] | None = None
 
 
@@ -45,20 +45,20 @@ def recover(checkpoints: Checkpoints, restored: Mapping[str, Any] | None) -> Rec
         NotRestored: A file cannot be written.
     """
     done = finish(checkpoints)
-    said = None
+    notice = None
     if done is not None:
         undo = "/rewind undo"
         if done.session != checkpoints.session:
             undo = f"pi rewind {done.session} --undo" if done.session else ""
-        said = f"A rewind was interrupted. It is finished now: {counted(done.changes)} brought back."
-        said = f"{said} {undo} reverses it." if undo else said
+        notice = f"A rewind was interrupted. It is finished now: {counted(done.changes)} brought back."
+        notice = f"{notice} {undo} reverses it." if undo else notice
     record = Journal(checkpoints.git.store).unrecorded(checkpoints.session)
     if record is None:
-        return Recovery(said)
+        return Recovery(notice)
     entry: dict[str, Any] = {"kind": "restored", "tree": record.tree, "undo": record.before}
     if record.undone:
         entry["undid"] = True
     else:
         entry["to"] = record.entry
     is_known = restored is not None and all(restored.get(key) == entry[key] for key in ("tree", "undo"))
-    return Recovery(said, None if is_known else entry)
+    return Recovery(notice, None if is_known else entry)

@@ -87,7 +87,7 @@ def seed(git: Git, root: Path, repository: Runner | None) -> Seed:
 
 
 def note_state(index: Path, about: str, recent: Iterable[str]) -> None:
-    """Record what is known of an index beside it, until it is written again.
+    """Record what is known about an index in a file next to it, until it is written again.
 
     Args:
         index: The index.

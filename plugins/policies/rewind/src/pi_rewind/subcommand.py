@@ -111,8 +111,8 @@ def _recovered(points: Points, checkpoints: Checkpoints, manager: SessionManager
     from pi_rewind.recovery import recover
 
     found = recover(checkpoints, points.restored)
-    if found.said is not None:
-        sys.stdout.write(f"{found.said}\n")
+    if found.notice is not None:
+        sys.stdout.write(f"{found.notice}\n")
     if found.entry is None:
         return points
     manager.append_custom_entry(ENTRY, found.entry)

@@ -229,7 +229,7 @@ def _limits(policy: Policy) -> str:
 
 
 async def _granted(path: str, sandbox: Sandbox, ctx: PiContext) -> bool:
-    """Ask the user to allow changes in a path's folder; return False if nobody can be asked."""
+    """Ask the user to allow changes in a path's folder; return False if there is no user to ask."""
     folder = os.path.dirname(path)
     if not ctx.has_ui or sandbox.policy.protecting(path) is not None:
         return False

@@ -134,7 +134,7 @@ def _check_paths(paths: list[str], setting: str, origin: str) -> None:
 
 def _path_problem(path: str) -> str | None:
     if path.startswith("~") and path != "~" and not path.startswith("~/"):
-        return "only '~/' stands for a home directory, your own; write others out"
+        return "only '~/' is expanded, to your own home directory; write others in full"
     try:
         os.lstat(os.path.expanduser(path))
     except (FileNotFoundError, NotADirectoryError):  # it may be made later

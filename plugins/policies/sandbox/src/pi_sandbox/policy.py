@@ -248,7 +248,7 @@ def _is_in_bare_repository(path: str) -> bool:
 
 
 def _has_key(path: str) -> bool:
-    """Whether a JSON file has a text under a name that says it is a secret; one that cannot be read has."""
+    """Whether a JSON file has a text under the name of a secret; one that cannot be read has."""
     try:
         with open(path, "rb") as file:
             return _is_secret_in(json.load(file))

@@ -57,4 +57,4 @@ def error_of(event: dict[str, Any]) -> RequestFailed:
 
 def broken(what: str) -> RequestFailed:
     """Return the failure of an invalid stream."""
-    return RequestFailed(f"Anthropic stream is broken: {what}. Try again, or check what stands between pi and the API.")
+    return RequestFailed(f"Anthropic stream is broken: {what}. Try again, or check what is between pi and the API.")

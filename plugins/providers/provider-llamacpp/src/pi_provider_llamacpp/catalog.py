@@ -34,7 +34,7 @@ _UNKNOWN_WINDOW = 4096
 
 @frozen
 class Listed:
-    """A file, and what its header says; ``header`` is None where there was no time to read it, or it is damaged."""
+    """A file and its header; ``header`` is None where there was no time to read it, or it is damaged."""
 
     found: Found
     header: Header | None = None
@@ -73,7 +73,7 @@ def list_models(options: Options, agent_dir: Path, *, seconds: float | None = No
 
 
 def to_model(listed: Listed, options: Options) -> Model:
-    """Return the model as pi knows it; its window is what fits the setting, or what its user says in models.json."""
+    """Return the model as pi knows it; its window is what fits the setting, or the user's value in models.json."""
     header = listed.header
     trained = header.context_length if header is not None else 0
     window = min(trained or _UNKNOWN_WINDOW, options.context_tokens)
@@ -98,7 +98,7 @@ def _key(path: Path) -> str:
 
 
 def _kept(cache: Path) -> dict[str, Any]:
-    """Return what was kept; nothing where the file is of another version, or somebody else wrote it."""
+    """Return the cached headers; none if the file has another version or another owner."""
     with suppress(OSError, ValueError):
         content = json.loads(cache.read_bytes())
         if isinstance(content, dict) and content.get("format") == _FORMAT and isinstance(content.get("headers"), dict):

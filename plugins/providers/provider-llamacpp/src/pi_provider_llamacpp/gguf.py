@@ -1,4 +1,4 @@
-"""Reads what a GGUF file says of its model, without reading the model: the pairs before the first long list.
+"""Reads the metadata of a GGUF file without reading the model: the pairs before the first long list.
 
 Lists of a vocabulary have hundreds of thousands of texts, which only a walk through all of them would skip. What is
 wanted from behind them, the chat template above all, is looked for by its name instead.

@@ -111,7 +111,7 @@ class LoadedModels:
     def _on_loaded(self, path: Path, task: asyncio.Task[ModelProcess]) -> None:
         self._loading.pop(path, None)
         if not task.cancelled():
-            task.exception()  # whoever waited for it may have gone
+            task.exception()  # the waiting task may have been cancelled
 
     def _on_idle(self, path: Path, process: ModelProcess) -> None:
         if self._processes.get(path) is not process:

@@ -40,7 +40,7 @@ def to_payload(model: Model, context: Context, options: StreamOptions) -> dict[s
         payload["tools"] = [_tool(tool) for tool in context.tools]
         if options.tool_choice is not None:
             payload["tool_choice"] = options.tool_choice
-    elif options.output_schema is not None:  # with tools an answer in JSON could not be told from a call
+    elif options.output_schema is not None:  # with tools an answer in JSON could not be distinguished from a call
         payload["output"] = dict(options.output_schema)
     if options.temperature is not None:
         payload["temperature"] = options.temperature
@@ -71,7 +71,7 @@ def _messages(model: Model, context: Context) -> Iterator[dict[str, Any]]:
 
 
 def _answer(message: AssistantMessage) -> Iterator[dict[str, Any]]:
-    """Yield an answer, with its thinking apart: the template knows how much of it is shown again."""
+    """Yield an answer, with its thinking apart: the template decides how much of it the model sees again."""
     sent: dict[str, Any] = {"role": "assistant", "content": _text(message.content)}
     thoughts = [block.thinking for block in message.content if isinstance(block, ThinkingContent) and block.thinking]
     if thoughts:

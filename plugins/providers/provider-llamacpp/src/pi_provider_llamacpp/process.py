@@ -93,7 +93,7 @@ class ModelProcess:
         await self._ready
 
     async def ask(self, payload: Any) -> AsyncGenerator[dict[str, Any]]:
-        """Yield the chunks of an answer; whoever stops listening aborts it.
+        """Yield the chunks of an answer; closing the generator aborts it.
 
         Raises:
             RequestFailed: The process ended.
@@ -155,7 +155,7 @@ class ModelProcess:
             if not self._ready.done():
                 await asyncio.wait(self._tasks[1:], timeout=_LOG_SECONDS)  # its last words may be on their way
                 self._ready.set_exception(UserError(self._failure() or self._ending()))
-                self._ready.exception()  # whoever waited may have gone
+                self._ready.exception()  # the waiting task may have been cancelled
             for chunks in self._answers.values():
                 chunks.put_nowait(None)
             child.close()
@@ -164,7 +164,7 @@ class ModelProcess:
         if "ready" in line:
             self._ready.set_result(None)
         elif "failed" in line:
-            self._failed = line["failed"]  # told when it has ended, with what llama.cpp printed
+            self._failed = line["failed"]  # reported when the process has ended, with the output of llama.cpp
         elif (chunks := self._answers.get(line["id"])) is not None:
             if "end" in line:
                 del self._answers[line["id"]]
@@ -181,9 +181,11 @@ class ModelProcess:
             self._log.extend(line.decode("utf-8", "replace").strip() for line in lines)
 
     def _failure(self) -> str:
-        """Return why the model could not be loaded; empty where the process has not said anything."""
-        said = next((words for line in self._log if (words := line.partition("error loading model: ")[2])), "")
-        return f"{self._failed}: {said}. Download it again, or use another" if said and self._failed else self._failed
+        """Return why the model could not be loaded; empty if the process has not reported anything."""
+        reason = next((words for line in self._log if (words := line.partition("error loading model: ")[2])), "")
+        return (
+            f"{self._failed}: {reason}. Download it again, or use another" if reason and self._failed else self._failed
+        )
 
     def _ending(self) -> str:
         """Return how the process ended."""
@@ -194,7 +196,7 @@ class ModelProcess:
             with suppress(ValueError):
                 how = f"by the signal {signal.Signals(code - 128).name}"
         last = next((line for line in reversed(self._log) if line), "")
-        said = f"; its last words: {last}" if last else ""
+        output = f"; its last output: {last}" if last else ""
         return (
-            f"The process of the model {self.found.id!r} ended {how}{said}. Send the prompt again: it is started anew"
+            f"The process of the model {self.found.id!r} ended {how}{output}. Send the prompt again: it is started anew"
         )

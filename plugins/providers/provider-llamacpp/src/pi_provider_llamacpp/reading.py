@@ -126,6 +126,6 @@ class Reading:
 
 
 def _words(error: Any) -> str:
-    """Return what llama.cpp says of a failure."""
+    """Return llama.cpp's description of a failure."""
     message = error.get("message") if isinstance(error, dict) else error
     return f"llama.cpp: {message}"

@@ -155,7 +155,7 @@ class CodexResponses(_OpenAI):
                 error_text=_named_error(model),
             )
 
-        reader = partial(_responses_reader, model, says="Codex error: ")
+        reader = partial(_responses_reader, model, prefix="Codex error: ")
         return answered(self._http, prepare, reader, model, options, explain=codex_limit)
 
 

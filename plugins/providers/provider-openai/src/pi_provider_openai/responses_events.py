@@ -54,12 +54,12 @@ class ResponsesFeeder(Feeder):
 
     Args:
         model: The model.
-        says: Prefix of an error within the stream.
+        prefix: Prefix of an error within the stream.
     """
 
-    def __init__(self, model: Model, *, says: str = "") -> None:
+    def __init__(self, model: Model, *, prefix: str = "") -> None:
         super().__init__(model)
-        self._says = says
+        self._prefix = prefix
         self._items: dict[Any, _Item] = {}
         self._nameless: dict[Any, list[str]] = {}
         """Arguments so far of calls whose name was not received yet."""
@@ -293,13 +293,13 @@ class ResponsesFeeder(Feeder):
         code = error.get("code") or error.get("type")
         code = None if code == "error" else code
         text = error.get("message") or compact_json(event)
-        raise HttpFailed(f"{self._says or f'Error Code {code}: '}{text}", kind="event", status=status_of(error))
+        raise HttpFailed(f"{self._prefix or f'Error Code {code}: '}{text}", kind="event", status=status_of(error))
 
     def _failure(self, error: Any, otherwise: str) -> RequestFailed:
         if not isinstance(error, dict):
-            return HttpFailed(f"{self._says}{otherwise}", kind="event")
+            return HttpFailed(f"{self._prefix}{otherwise}", kind="event")
         text = f"{error.get('code') or 'unknown'}: {error.get('message') or 'no message'}"
-        return HttpFailed(f"{self._says}{text}", kind="event", status=status_of(error))
+        return HttpFailed(f"{self._prefix}{text}", kind="event", status=status_of(error))
 
 
 def responses_usage(usage: dict[str, Any], model: Model) -> Usage:

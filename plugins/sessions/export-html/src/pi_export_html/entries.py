@@ -214,7 +214,7 @@ def _command(message: BashExecutionMessage) -> Html:
     elif message.exit_code:
         notes.append(f"exit code {message.exit_code}")
     if message.exclude_from_context:
-        notes.append("not told to the model")
+        notes.append("not sent to the model")
     if message.truncated:
         notes.append(f"cut; all of it: {message.full_output_path}" if message.full_output_path else "cut")
     return join(

@@ -195,6 +195,6 @@ def _repair(path: Path, checked: Checked) -> int:
     try:
         copy = write_copy(path, data)
     except OSError as error:
-        raise UserError(f"Cannot write a repaired copy beside {str(path)!r}: {error.strerror or error}") from error
+        raise UserError(f"Cannot write a repaired copy next to {str(path)!r}: {error.strerror or error}") from error
     _print_path(copy)
     return int(any(finding.mendable for finding in check_session(data).findings))

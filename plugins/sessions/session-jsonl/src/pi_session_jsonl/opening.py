@@ -93,7 +93,7 @@ def _notices(file: SessionFile, lines: Lines) -> list[str]:
     name = repr(str(file.path))
     notices = notices_of(name, lines, _FSCK)
     if not file.writable:
-        notices.append(f"{name} may only be read: what is said from here on cannot be stored in it.")
+        notices.append(f"{name} is read-only: new messages cannot be stored in it.")
     if not file.locked:
         notices.append(in_use(file))
     return notices

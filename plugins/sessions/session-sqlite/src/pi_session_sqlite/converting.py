@@ -211,7 +211,7 @@ def remove_row(database: sqlite3.Connection, converted: Converted) -> str | None
 
 
 def _places(header: SessionHeader, file_of: Callable[[SessionHeader], Path]) -> Iterator[Path]:
-    """Yield possible files for a session: the one that pi would choose, then alternatives beside it."""
+    """Yield possible files for a session: the one that pi would choose, then alternatives next to it."""
     safe = re.sub(r"[^A-Za-z0-9._~-]", "-", header.id).lstrip(".")[:100] or "none"
     stamp = re.sub(r"[^A-Za-z0-9._~-]", "-", header.timestamp)
     path = file_of(evolve(header, id=safe, timestamp=stamp, cwd=header.cwd or "/"))

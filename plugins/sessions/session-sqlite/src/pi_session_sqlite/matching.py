@@ -105,7 +105,7 @@ def _trigrams(terms: Sequence[str]) -> Iterator[str]:
 
 
 def rare_term(term: str, most: int) -> tuple[str, list[Any]]:
-    """Return the statement that says whether the texts have at most so many trigrams that begin with a short term."""
+    """Return a statement that checks whether the texts have at most so many trigrams that begin with a short term."""
     places, values = _places(term)
     return f"SELECT count(*) <= {most} FROM (SELECT 1 FROM ({places}) LIMIT {most + 1})", values  # noqa: S608
 

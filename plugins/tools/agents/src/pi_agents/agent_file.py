@@ -61,7 +61,7 @@ def read_agent(file: ResourceFile, text: str) -> ResourceContent:
         problems.append(("has no front matter: it must begin with lines '---', 'description: ...', '---'", 1))
     elif not isinstance(description, str) or not description.strip():
         problems.append(
-            ("says nothing about what the agent is for: add 'description: ...'", line_of(text, "description"))
+            ("does not describe what the agent is for: add 'description: ...'", line_of(text, "description"))
         )
     if not isinstance(name, str) or not _NAME.fullmatch(name.strip()):
         problems.append(

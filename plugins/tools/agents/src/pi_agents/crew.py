@@ -73,7 +73,7 @@ class Crew:
         isolation: str | None = None,
         background: bool | None = None,
     ) -> ToolResult:
-        """Start an agent; return its result, or, if it runs in the background, a text that says how to get it.
+        """Start an agent; return its result, or, if it runs in the background, instructions for getting it later.
 
         Raises:
             UserError: There is no such agent, or it cannot run with the configuration in its file.

@@ -52,7 +52,7 @@ def tools_of(crew: Crew) -> list[Tool]:
                     "isolation": {
                         "type": "string",
                         "enum": ["none", "worktree"],
-                        "description": "worktree: a git worktree of its own; as the agent's file says when left out.",
+                        "description": "worktree: a separate git worktree. The default is set in the agent's file.",
                     },
                     "background": {
                         "type": "boolean",

@@ -53,7 +53,7 @@ async def _write(child: Child, text: str) -> None:
         child.stdin.write(text.encode())
         await child.stdin.drain()
     except (OSError, RuntimeError):
-        return  # it does not read: its exit code says what is wrong
+        return  # it does not read its input: its exit code shows what is wrong
     child.stdin.close()
 
 

@@ -141,7 +141,7 @@ class Connection:
                 reply["result"] = self._answer(method, message.get("params"))
             except LookupError:
                 reply["error"] = {"code": _METHOD_NOT_FOUND, "message": f"pi does not know {method}"}
-            with suppress(CheckFailure):  # it ended: the next read says so
+            with suppress(CheckFailure):  # it ended: the next read reports that
                 self._send(reply)
 
     def _settle(self, number: Any, message: dict[str, Any]) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from pi_hookspecs import hookimpl
 from pi_hookspecs.lazy import lazy_exports
 
-if TYPE_CHECKING:  # what a type checker sees; ``_HOMES`` says the same at run time, a test compares them
+if TYPE_CHECKING:  # for type checkers; a test checks that ``_HOMES`` agrees with these imports
     from collections.abc import Sequence
 
     from pi_hookspecs import Command, PiContext, Service, SessionShutdownEvent, Tool

@@ -97,7 +97,7 @@ def _require_file(path: str) -> None:
     try:
         kind = kind_of(os.stat(path).st_mode)
     except OSError:
-        return  # it has gone meanwhile: ripgrep says so
+        return  # it was deleted meanwhile: ripgrep reports that
     if kind is not None:
         raise ToolFailure(f"Cannot search '{clean(path)}': it is {kind}. Search a file or a directory.")
 

@@ -121,7 +121,7 @@ def _parameters(member: Any) -> dict[str, Parameter]:
 
 
 def _read(parameter: Parameter, value: Any) -> Any:
-    """Return an argument as its annotation says, where that is one class of the contract."""
+    """Return an argument as an instance of its annotation, if that is a single class of the contract."""
     for name in re.findall(r"\w+", str(parameter.annotation)):
         cls = getattr(pi_hookspecs, name, None)
         if isinstance(value, dict) and isinstance(cls, type) and attrs.has(cls):

@@ -36,7 +36,7 @@ class ProgramPlugin:
 
     Args:
         manifest: The plugin.
-        index: Keeps what the program says of itself.
+        index: Caches the program's first message.
         ready: What is known of it; for a program that was never started the hooks that it states to use.
         is_known: Whether that is what its present files say; else it is started with the session.
         report: Called with each hook and tool that is left out.
@@ -161,7 +161,7 @@ class _ProgramSession:
         if not self._is_asked(hook, event) or self in _starting.get():
             return None
         process = await self._running(ctx)
-        if not self._is_asked(hook, event):  # by what it has said now
+        if not self._is_asked(hook, event):  # by its latest first message
             return None
         if hook == "message_update" and not process.events.is_due():
             return None
@@ -261,7 +261,7 @@ class _ProgramSession:
         return process
 
     def _adopt(self, message: Mapping[str, Any], ctx: PiContext) -> None:
-        """Take what the program has said of itself, and keep it.
+        """Apply the program's first message, and cache it.
 
         Raises:
             PiError: It is for another contract, or something in it is wrong.

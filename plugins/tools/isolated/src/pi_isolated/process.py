@@ -98,10 +98,10 @@ class Process:
         self._tasks = [self._loop.create_task(self._read()), self._loop.create_task(self._read_stderr())]
 
     async def ready(self, seconds: float) -> dict[str, Any]:
-        """Return what the program says of itself first.
+        """Return the program's first message.
 
         Raises:
-            ProgramFailure: It says something else, or nothing in time.
+            ProgramFailure: It sends something else, or nothing in time.
         """
         await asyncio.wait({self._first}, timeout=seconds)
         if not self._first.done():
@@ -146,8 +146,8 @@ class Process:
     def fail(self, why: str) -> None:
         """End the program, and let everything fail that waits for it."""
         if self.failure is None:
-            said = f"; it wrote last: {self._last_words!r}" if self._last_words else ""
-            self.failure = ProgramFailure(f"{why}{said}")
+            last = f"; it wrote last: {self._last_words!r}" if self._last_words else ""
+            self.failure = ProgramFailure(f"{why}{last}")
         self._child.kill()
         for future in (self._first, *(each.answer for each in self._requests.values())):
             if not future.done():
@@ -167,7 +167,7 @@ class Process:
             task.cancel()
 
     async def stop(self) -> None:
-        """End the program: it is told, its standard input is closed, and what is left after a while is ended."""
+        """End the program: send it a request to stop, close its standard input, and kill what is left after a while."""
         self._send({"type": "shutdown"})
         try:
             if self.failure is None:
@@ -184,7 +184,7 @@ class Process:
             if self._child.stdin.transport.get_write_buffer_size() > _FULL:
                 await self._child.stdin.drain()
         except (OSError, RuntimeError):
-            pass  # it ended: reading says how
+            pass  # it ended: the reader reports how
 
     def _send(self, message: Mapping[str, Any]) -> None:
         with suppress(OSError, RuntimeError):

@@ -1,4 +1,4 @@
-"""What a process says of itself first: the contract that it is for, its hooks, its tools and its commands."""
+"""The first message of a process: its contract version, its hooks, its tools and its commands."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def unmet_contract(version: str) -> str | None:
 
 
 def parse_ready(message: Mapping[str, Any], report: Callable[[str], None]) -> Ready:
-    """Return what a process says of itself; what cannot be done over a pipe is reported and left out.
+    """Parse the first message of a process; what cannot be done over a pipe is reported and left out.
 
     Raises:
         PiError: Something in it is wrong.

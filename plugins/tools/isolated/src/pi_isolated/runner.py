@@ -43,7 +43,7 @@ class ProgramRunner:
 
 
 def _known(index: ProgramIndex, report: Callable[[str], None]) -> Ready | None:
-    """Return what the program said last; None if it never did, or if this version does not understand it."""
+    """Return the program's latest first message; None if there is none, or if this version does not understand it."""
     found = index.read()
     if not found:
         return None

@@ -148,7 +148,7 @@ def _override(whole: Servers, name: str, entry: dict[str, Any], place: str) -> N
     try:
         probe, _ = read_entry(name, {"command": "x", **entry}, scope=server.scope, origin=place)
     except ValueError as error:
-        whole.problems.append(f"{place}: what it says of the MCP server {name!r} is not used: {error}")
+        whole.problems.append(f"{place}: its entry for the MCP server {name!r} is not used: {error}")
         return
     changes: dict[str, Any] = {}
     if entry.keys() & {"enabled", "disabled"}:

@@ -14,7 +14,7 @@ _VALUES = ("const", "default", "enum", "examples", "pattern")
 
 
 def marked(text: str, source: str) -> str:
-    """Return a text for the model with a first line that says where it is from, as fetched pages have.
+    """Return a text for the model with a first line that names its origin, as fetched pages have.
 
     Args:
         text: What a server returned.

@@ -27,7 +27,7 @@ class Found:
     Attributes:
         name: Its name for the model.
         tool: Its name at its server.
-        description: What its server says of it.
+        description: The description by its server.
         schema: Schema of its arguments.
         server: Text about its server.
     """

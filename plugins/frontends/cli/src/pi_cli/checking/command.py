@@ -95,8 +95,8 @@ def _lines(result: dict[str, Any], findings: list[Finding], *, strict: bool) -> 
             place = f" ({each.place})" if each.place else ""
             yield "    " + one_line(f"{_SIGNS[each.level]} {each.message}{place}")
     counts = {level: sum(each.level == level for each in findings) for level in ("error", "warning")}
-    said = ", ".join(f"{number} {level}{'' if number == 1 else 's'}" for level, number in counts.items())
-    yield f"{'Passed' if result['passed'] else 'Failed'}: {said}{', and warnings count (--strict)' if strict else ''}"
+    total = ", ".join(f"{number} {level}{'' if number == 1 else 's'}" for level, number in counts.items())
+    yield f"{'Passed' if result['passed'] else 'Failed'}: {total}{', and warnings count (--strict)' if strict else ''}"
 
 
 def _summary(part: str, found: list[Finding], result: dict[str, Any]) -> str:

@@ -23,21 +23,21 @@ __all__ = ["main"]
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 
 
-class _Ears:
-    """An audit hook, which cannot be removed; it records only while ``listens`` is true."""
+class _AuditRecorder:
+    """An audit hook, which cannot be removed; it records only while ``is_recording`` is true."""
 
     def __init__(self) -> None:
-        self.listens = False
-        self.heard: list[list[str]] = []
+        self.is_recording = False
+        self.events: list[list[str]] = []
 
-    def hear(self, event: str, arguments: tuple[Any, ...]) -> None:
-        if not self.listens:
+    def record(self, event: str, arguments: tuple[Any, ...]) -> None:
+        if not self.is_recording:
             return
         kind = _kind(event, arguments)
         if kind is not None:
-            self.listens = False  # what follows may itself raise audit events
-            self.heard.append([kind, _what(arguments)])
-            self.listens = True
+            self.is_recording = False  # what follows may itself raise audit events
+            self.events.append([kind, _what(arguments)])
+            self.is_recording = True
 
 
 def _kind(event: str, arguments: tuple[Any, ...]) -> str | None:
@@ -84,13 +84,13 @@ def _import_what_pi_has() -> None:
 
 
 def main(request_file: str) -> None:
-    """Import the modules named in a request; write ``ms``, ``heard``, ``changed``, ``error`` to its answer file."""
+    """Import the modules named in a request; write ``ms``, ``events``, ``changed``, ``error`` to its answer file."""
     request = json.loads(Path(request_file).read_text(encoding="utf-8"))
     _import_what_pi_has()
     sys.path[:] = [*request["first"], *sys.path, *request["paths"]]
-    ears, before, error = _Ears(), _state(), None
-    sys.addaudithook(ears.hear)
-    ears.listens = True
+    recorder, before, error = _AuditRecorder(), _state(), None
+    sys.addaudithook(recorder.record)
+    recorder.is_recording = True
     started = time.perf_counter()
     for module in request["modules"]:
         try:
@@ -99,10 +99,10 @@ def main(request_file: str) -> None:
             error = f"{type(raised).__name__}: {raised}"
             break
     took = (time.perf_counter() - started) * 1000
-    ears.listens = False
+    recorder.is_recording = False
     after = _state()
     changed = [name for name, value in before.items() if after[name] != value]
-    answer = {"ms": took, "heard": ears.heard, "changed": changed, "error": error}
+    answer = {"ms": took, "events": recorder.events, "changed": changed, "error": error}
     Path(request["answer"]).write_text(json.dumps(answer), encoding="utf-8")
     os._exit(0)  # threads that the plugin has started do not count
 

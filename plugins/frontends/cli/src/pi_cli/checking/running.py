@@ -58,7 +58,7 @@ def check_import(subject: Subject, scratch: Path) -> tuple[list[Finding], float 
 
 
 def _effects(answer: dict[str, Any], printed: str) -> Iterator[Finding]:
-    for kind, what in dict.fromkeys((kind, what) for kind, what in answer["heard"]):
+    for kind, what in dict.fromkeys((kind, what) for kind, what in answer["events"]):
         yield _error("import", f"It {_HEARD[kind].format(what)}. Do it in activate(pi) or later")
     for name in answer["changed"]:
         yield _error("import", f"It {_CHANGED[name]}. Do it in activate(pi) or later")

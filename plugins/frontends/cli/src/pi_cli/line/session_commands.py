@@ -56,7 +56,7 @@ async def fork(conversation: Conversation, _argument: str) -> None:
     session = conversation.session
     messages = session.get_user_messages_for_forking()
     if not messages:
-        conversation.write_line("Nothing was said yet.")
+        conversation.write_line("This session has no messages yet.")
         return
     options = _distinct([text for _, text in messages])
     chosen = await session.ui.select("Go on in a new session from before which message?", options)
@@ -87,7 +87,7 @@ async def tree(conversation: Conversation, argument: str) -> None:
         return
     rows = tree_rows(session.session_manager, wanted)
     if not rows:
-        conversation.write_line("Nothing was said yet.")
+        conversation.write_line("This session has no messages yet.")
         return
     left_out = max(len(rows) - _MOST_ROWS, 0)
     if left_out:
@@ -96,7 +96,7 @@ async def tree(conversation: Conversation, argument: str) -> None:
     for number, row in enumerate(rows[left_out:], left_out + 1):
         drawn = row.drawn(conversation.screen.width - digits - 1)
         conversation.screen.line(f"{number:>{digits}} {drawn}", dim=row.role != "user" and not row.is_here)
-    conversation.write_line("Go on from where? What you said is put on the line again; anything else is gone on after.")
+    conversation.write_line("Continue from which entry? A message of yours returns to the input line for editing.")
     chosen = await _chosen(conversation, rows)
     if chosen is not None:
         await _go_to(conversation, chosen)
@@ -146,7 +146,7 @@ async def show(conversation: Conversation, _argument: str) -> None:
     stats = conversation.session.get_session_stats()
     write = conversation.write_line
     write(f"{stats.session_file or 'in memory'}")
-    write(f"you said {stats.user_messages}, answers {stats.assistant_messages}, tool calls {stats.tool_calls}")
+    write(f"your messages {stats.user_messages}, answers {stats.assistant_messages}, tool calls {stats.tool_calls}")
     write(f"tokens {stats.tokens.total:,}, cost ${stats.cost:.4f}")
     usage = stats.context_usage
     if usage is not None and usage.tokens is not None and usage.context_window:

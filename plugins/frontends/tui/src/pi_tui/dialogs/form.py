@@ -35,7 +35,7 @@ class _Row(NamedTuple):
 
 
 class Form(Dialog[dict[str, Any]]):
-    """Asks for the values of fields. The caller checks submitted values, then calls ``finish`` or ``complain``.
+    """Asks for the values of fields. The caller checks submitted values, then calls ``finish`` or ``show_problems``.
 
     Args:
         fields: The fields to fill in.
@@ -66,7 +66,7 @@ class Form(Dialog[dict[str, Any]]):
         """The values so far, by the names of the fields."""
         return {**{name: field.text for name, field in self._texts.items()}, **self._values}
 
-    def complain(self, problems: Mapping[str, str]) -> None:
+    def show_problems(self, problems: Mapping[str, str]) -> None:
         """Display problems by the names of their fields, and select the first of these fields."""
         self.problems = problems
         self._at = next(

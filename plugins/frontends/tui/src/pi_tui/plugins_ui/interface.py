@@ -133,7 +133,7 @@ class Interface:
         while not form.result.done():
             values, problems = self._app.port.form_values(fields, await form.submitted.get())
             if problems:
-                form.complain(problems)
+                form.show_problems(problems)
                 self._app.draw_dialog()
             else:
                 form.finish(values)

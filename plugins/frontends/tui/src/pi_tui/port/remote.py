@@ -73,7 +73,7 @@ class RemotePort(Limits):
         """Read the current state, and hold back further events until ``follow``."""
         self._start(self._listen(self._events))
         await self.call(self.mirror.read(self._client))
-        if not self.mirror.is_told:
+        if not self.mirror.receives_entries:
             self._held.clear()  # the state that was read includes these events
         self.mirror.is_streaming |= any(each.type == "agent_start" for each in self._held)
 
@@ -130,7 +130,7 @@ class RemotePort(Limits):
             async for event in events:
                 if self._context is not None:
                     self._context.run(self._take, event)
-                elif event.type == "entries" and not self.mirror.is_told:
+                elif event.type == "entries" and not self.mirror.receives_entries:
                     self.mirror.take_entries(event.data)
                 else:
                     self._held.append(event)
@@ -179,7 +179,7 @@ class RemotePort(Limits):
 
     async def _replaced(self) -> None:
         """Read the new conversation if the server does not send its entries."""
-        if self.mirror.is_told:
+        if self.mirror.receives_entries:
             await self.call(self._read_again())
             return
         await self.call(self.mirror.read(self._client))

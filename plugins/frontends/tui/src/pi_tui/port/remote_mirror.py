@@ -24,7 +24,7 @@ class Mirror:
         user_messages: The id and the text of each message of the user.
         last_answer: The text of the last answer.
         session_id: Its id; None before it is known.
-        is_told: Whether the server sends entries by itself, so that they need not be requested.
+        receives_entries: Whether the server sends entries by itself, so that they need not be requested.
     """
 
     def __init__(self) -> None:
@@ -35,7 +35,7 @@ class Mirror:
         self.last_answer: str | None = None
         self.session_id: str | None = None
         self.is_streaming = self.is_retrying = self.is_compacting = False
-        self.is_told = False
+        self.receives_entries = False
         self._known: dict[str, Any] = {}
         self._facts: dict[str, Any] = {}
         self._stats: Stats | None = None
@@ -48,7 +48,7 @@ class Mirror:
         """Read everything; raises the client's errors."""
         self.models = [*await client.get_available_models()]
         await self.read_figures(client)
-        if not self.is_told:
+        if not self.receives_entries:
             found = await client.get_entries()
             self._replace(found.entries, found.leaf_id)
 
@@ -74,15 +74,15 @@ class Mirror:
 
     # Entries
 
-    def take_entries(self, told: JsonObject) -> bool:
+    def take_entries(self, update: JsonObject) -> bool:
         """Add entries that the server sent; return whether they replace the conversation or begin another branch."""
-        self.is_told = True
-        if told.get("reset"):
-            self._replace(told["entries"], told["leaf"])
+        self.receives_entries = True
+        if update.get("reset"):
+            self._replace(update["entries"], update["leaf"])
             return True
         last = self.branch[-1].id if self.branch else None
-        self._add(told["entries"])
-        new = _branch(self._known, told["leaf"], last)
+        self._add(update["entries"])
+        new = _branch(self._known, update["leaf"], last)
         if new and new[0].parent_id != last:
             self.branch = new
             return True

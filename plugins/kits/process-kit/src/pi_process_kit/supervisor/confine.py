@@ -67,7 +67,7 @@ def _libc() -> ctypes.CDLL:
 class Ruleset:
     """What the options of a command allow, as a ruleset of the kernel.
 
-    A rule is about the file that a path led to when it was made, and keeps that file from being freed; ``fits`` says
+    A rule is about the file that a path led to when it was made, and keeps that file from being freed; ``fits`` checks
     whether the paths still lead there.
 
     Args:

@@ -175,7 +175,7 @@ def _refused(status: int | None, answer: Mapping[str, Any], body: str, secrets: 
 def _odd(url: str, status: int | None) -> HttpFailed:
     message = (
         f"The login server at {_host(url)} answered with something that is not a JSON object."
-        " Check that no proxy, and no sign-in page of the network, stands between"
+        " Check that no proxy, and no sign-in page of the network, is between"
     )
     return HttpFailed(message, kind="unexpected", status=status)
 

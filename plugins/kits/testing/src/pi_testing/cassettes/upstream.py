@@ -41,7 +41,7 @@ def ask(origin: str, request: Asked) -> Answer:
     headers = {name: value for name, value in request.headers.items() if name not in _OURS}
     sent = Request(url, data=request.body or None, headers=headers, method=request.method)  # noqa: S310 - as below
     try:
-        with build_opener(_AsItIs).open(sent, timeout=_SECONDS) as answer:  # the test says which server it wants
+        with build_opener(_AsItIs).open(sent, timeout=_SECONDS) as answer:  # the test determines the server
             body = answer.read()
             kept = {name.lower(): value for name, value in answer.headers.items() if name.lower() not in _OURS}
             return Answer(status=answer.status, headers=kept, pieces=(body,))

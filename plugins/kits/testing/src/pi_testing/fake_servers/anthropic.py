@@ -17,7 +17,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from pi_testing.fake_servers.anthropic_rules import anthropic_complaint
+from pi_testing.fake_servers.anthropic_rules import anthropic_violation
 from pi_testing.fake_servers.server import (
     Answer,
     FakeServer,
@@ -91,8 +91,8 @@ class FakeAnthropic(FakeServer):
             return error(401, "x-api-key header is required")
         if "anthropic-version" not in request.headers:
             return error(400, "anthropic-version: header is required")
-        complaint = anthropic_complaint(request.json)
-        return error(400, complaint) if complaint else None
+        violation = anthropic_violation(request.json)
+        return error(400, violation) if violation else None
 
     def error(self, status: int, message: str) -> Answer:
         """Return an error in the API's own form."""

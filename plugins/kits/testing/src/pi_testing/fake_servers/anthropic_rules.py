@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from pi_testing.fake_servers.claude_schemas import schema_complaints
+from pi_testing.fake_servers.claude_schemas import schema_violations
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = ["anthropic_complaint"]
+__all__ = ["anthropic_violation"]
 
 _CALL_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _MOST_MARKS = 4
@@ -18,12 +18,12 @@ _SMALLEST_BUDGET = 1024
 _ALONE = "`tool_use` ids were found without `tool_result` blocks immediately after"
 
 
-def anthropic_complaint(body: dict[str, Any]) -> str | None:
-    """Return what the Messages API would say of a body that it refuses, None for a good one."""
-    return next(_complaints(body), None)
+def anthropic_violation(body: dict[str, Any]) -> str | None:
+    """Return the Messages API's error about a body, None if it is valid."""
+    return next(_violations(body), None)
 
 
-def _complaints(body: dict[str, Any]) -> Iterator[str]:
+def _violations(body: dict[str, Any]) -> Iterator[str]:
     for field in ("model", "messages", "max_tokens"):
         if not body.get(field):
             yield f"{field}: Field required"
@@ -35,28 +35,28 @@ def _complaints(body: dict[str, Any]) -> Iterator[str]:
     marks = list(_marks(body))
     if len(marks) > _MOST_MARKS:
         yield f"A maximum of 4 blocks with cache_control may be provided. Found {len(marks)}."
-    yield from _tool_complaints(body.get("tools", ()))
-    yield from _thinking_complaints(body)
+    yield from _tool_violations(body.get("tools", ()))
+    yield from _thinking_violations(body)
     output = body.get("output_config", {}).get("format", {"type": "text"})
     if output["type"] == "json_schema":
-        yield from schema_complaints("output_config.format.schema", output.get("schema"))
+        yield from schema_violations("output_config.format.schema", output.get("schema"))
     elif output["type"] != "text":
         yield f"output_config.format: Input tag '{output['type']}' does not match any of the expected tags"
     for number, message in enumerate(body["messages"]):
-        yield from _content_complaints(f"messages.{number}", message)
-    yield from _pair_complaints(body["messages"])
+        yield from _content_violations(f"messages.{number}", message)
+    yield from _pair_violations(body["messages"])
 
 
-def _tool_complaints(tools: Sequence[dict[str, Any]]) -> Iterator[str]:
+def _tool_violations(tools: Sequence[dict[str, Any]]) -> Iterator[str]:
     names = [tool["name"] for tool in tools]
     if len(set(names)) < len(names):
         yield "tools: Tool names must be unique."
     for number, tool in enumerate(tools):
         if tool.get("strict"):
-            yield from schema_complaints(f"tools.{number}.custom.input_schema", tool["input_schema"])
+            yield from schema_violations(f"tools.{number}.custom.input_schema", tool["input_schema"])
 
 
-def _thinking_complaints(body: dict[str, Any]) -> Iterator[str]:
+def _thinking_violations(body: dict[str, Any]) -> Iterator[str]:
     thinking = body.get("thinking", {"type": "disabled"})
     if thinking["type"] == "enabled":
         if thinking["budget_tokens"] < _SMALLEST_BUDGET:
@@ -70,7 +70,7 @@ def _thinking_complaints(body: dict[str, Any]) -> Iterator[str]:
             yield "Thinking may not be enabled when tool_choice forces tool use."
 
 
-def _content_complaints(where: str, message: dict[str, Any]) -> Iterator[str]:
+def _content_violations(where: str, message: dict[str, Any]) -> Iterator[str]:
     content = message["content"]
     if not content:
         yield f"{where}: all messages must have non-empty content"
@@ -88,7 +88,7 @@ def _content_complaints(where: str, message: dict[str, Any]) -> Iterator[str]:
             yield f"{where}.tool_result: all content must be type `text` if `is_error` is true"
 
 
-def _pair_complaints(messages: list[dict[str, Any]]) -> Iterator[str]:
+def _pair_violations(messages: list[dict[str, Any]]) -> Iterator[str]:
     """Compare each answer's calls with the results that begin the next message."""
     calls: list[str] = []
     for number, message in enumerate(messages):

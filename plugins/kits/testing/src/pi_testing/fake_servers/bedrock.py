@@ -22,8 +22,8 @@ import struct
 import zlib
 from typing import TYPE_CHECKING, Any
 
-from pi_testing.fake_servers.bedrock_rules import bedrock_complaint
-from pi_testing.fake_servers.bedrock_signature import signature_complaint
+from pi_testing.fake_servers.bedrock_rules import bedrock_violation
+from pi_testing.fake_servers.bedrock_signature import signature_violation
 from pi_testing.fake_servers.server import (
     Answer,
     FakeServer,
@@ -100,11 +100,11 @@ class FakeBedrock(FakeServer):
         if not authorization.startswith(("Bearer ", "AWS4-HMAC-SHA256 ")):
             return error(403, "Missing Authentication Token", kind="MissingAuthenticationTokenException")
         if self._secret is not None and not authorization.startswith("Bearer "):
-            complaint = signature_complaint(request, self._secret)
-            if complaint:
-                return error(403, complaint, kind="InvalidSignatureException")
-        complaint = bedrock_complaint(request.json)
-        return error(400, complaint) if complaint else None
+            violation = signature_violation(request, self._secret)
+            if violation:
+                return error(403, violation, kind="InvalidSignatureException")
+        violation = bedrock_violation(request.json)
+        return error(400, violation) if violation else None
 
     def error(self, status: int, message: str) -> Answer:
         """Return an error in the API's own form."""
@@ -142,7 +142,7 @@ def tool_use(call_id: str, name: str, /, *, deltas: Sequence[str] | None = None,
 
 
 class Block:
-    """A content block: how it begins, if it says so, and what is added to it."""
+    """A content block: its start, if the API sends one, and its deltas."""
 
     def __init__(self, start: dict[str, Any] | None, deltas: list[dict[str, Any]]) -> None:
         self.start = start

@@ -9,12 +9,12 @@ from base64 import b64decode
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from pi_testing.fake_servers.claude_schemas import schema_complaints
+from pi_testing.fake_servers.claude_schemas import schema_violations
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["bedrock_complaint"]
+__all__ = ["bedrock_violation"]
 
 _CALL_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _MOST_POINTS = 4
@@ -23,12 +23,12 @@ _FORMATS = ("png", "jpeg", "gif", "webp")
 _BLOCKS = ("text", "image", "toolUse", "toolResult", "reasoningContent", "cachePoint")
 
 
-def bedrock_complaint(body: dict[str, Any]) -> str | None:
-    """Return what ConverseStream would say of a body that it refuses, None for a good one."""
-    return next(_complaints(body), None)
+def bedrock_violation(body: dict[str, Any]) -> str | None:
+    """Return ConverseStream's error about a body, None if it is valid."""
+    return next(_violations(body), None)
 
 
-def _complaints(body: dict[str, Any]) -> Iterator[str]:
+def _violations(body: dict[str, Any]) -> Iterator[str]:
     messages = body.get("messages", [])
     if not messages or messages[0]["role"] != "user":
         yield "A conversation must start with a user message. Try again with one that starts with a user message."
@@ -40,15 +40,15 @@ def _complaints(body: dict[str, Any]) -> Iterator[str]:
         yield f"A maximum of 4 cache points may be provided. Found {points}."
     if any(not block.get("text", "x").strip() for block in body.get("system", ())):
         yield "The text field in the ContentBlock object at system is blank."
-    yield from _tool_complaints(body)
-    yield from _thinking_complaints(body)
-    yield from _output_complaints(body.get("outputConfig", {}).get("textFormat"))
+    yield from _tool_violations(body)
+    yield from _thinking_violations(body)
+    yield from _output_violations(body.get("outputConfig", {}).get("textFormat"))
     for number, message in enumerate(messages):
-        yield from _content_complaints(f"messages.{number}.content", message["content"])
-    yield from _pair_complaints(messages)
+        yield from _content_violations(f"messages.{number}.content", message["content"])
+    yield from _pair_violations(messages)
 
 
-def _tool_complaints(body: dict[str, Any]) -> Iterator[str]:
+def _tool_violations(body: dict[str, Any]) -> Iterator[str]:
     config = body.get("toolConfig")
     used = any("toolUse" in block for message in body["messages"] for block in message["content"])
     if used and config is None:
@@ -65,7 +65,7 @@ def _tool_complaints(body: dict[str, Any]) -> Iterator[str]:
         yield "The value at toolConfig.tools.0.toolSpec is invalid."
 
 
-def _output_complaints(text_format: dict[str, Any] | None) -> Iterator[str]:
+def _output_violations(text_format: dict[str, Any] | None) -> Iterator[str]:
     if text_format is None:
         return
     if text_format.get("type") != "json_schema":
@@ -75,10 +75,10 @@ def _output_complaints(text_format: dict[str, Any] | None) -> Iterator[str]:
     if not isinstance(schema, str):
         yield "outputConfig.textFormat.structure.jsonSchema.schema: Member must be a string"
         return
-    yield from schema_complaints("outputConfig.textFormat.structure.jsonSchema.schema", json.loads(schema))
+    yield from schema_violations("outputConfig.textFormat.structure.jsonSchema.schema", json.loads(schema))
 
 
-def _thinking_complaints(body: dict[str, Any]) -> Iterator[str]:
+def _thinking_violations(body: dict[str, Any]) -> Iterator[str]:
     limits = body.get("inferenceConfig", {})
     thinking = body.get("additionalModelRequestFields", {}).get("thinking", {"type": "disabled"})
     if thinking["type"] == "enabled":
@@ -93,7 +93,7 @@ def _thinking_complaints(body: dict[str, Any]) -> Iterator[str]:
             yield "Thinking may not be enabled when tool_choice forces tool use."
 
 
-def _content_complaints(where: str, blocks: list[dict[str, Any]]) -> Iterator[str]:
+def _content_violations(where: str, blocks: list[dict[str, Any]]) -> Iterator[str]:
     if not blocks:
         yield f"The content field in the Message object at {where} is empty."
     for block in blocks:
@@ -102,14 +102,14 @@ def _content_complaints(where: str, blocks: list[dict[str, Any]]) -> Iterator[st
         elif "text" in block and not block["text"].strip():
             yield f"The text field in the ContentBlock object at {where} is blank. Add text to the text field."
         elif "image" in block:
-            yield from _image_complaints(where, block["image"])
+            yield from _image_violations(where, block["image"])
         elif "toolUse" in block and not _CALL_ID.fullmatch(block["toolUse"]["toolUseId"]):
             yield f"{where}.toolUse.toolUseId: Member must satisfy regular expression pattern: [a-zA-Z0-9_-]+"
         elif "toolResult" in block:
-            yield from _content_complaints(f"{where}.toolResult.content", block["toolResult"]["content"])
+            yield from _content_violations(f"{where}.toolResult.content", block["toolResult"]["content"])
 
 
-def _image_complaints(where: str, image: dict[str, Any]) -> Iterator[str]:
+def _image_violations(where: str, image: dict[str, Any]) -> Iterator[str]:
     if image["format"] not in _FORMATS:
         yield f"{where}.image.format: Member must satisfy enum value set: [gif, jpeg, png, webp]"
     try:
@@ -119,7 +119,7 @@ def _image_complaints(where: str, image: dict[str, Any]) -> Iterator[str]:
         yield f"{where}.image.source.bytes: is not base64"
 
 
-def _pair_complaints(messages: list[dict[str, Any]]) -> Iterator[str]:
+def _pair_violations(messages: list[dict[str, Any]]) -> Iterator[str]:
     """Compare each answer's calls with the results of the next message."""
     calls: list[str] = []
     for number, message in enumerate(messages):

@@ -12,7 +12,7 @@ from urllib.parse import quote
 if TYPE_CHECKING:
     from pi_testing.fake_servers.server import Request
 
-__all__ = ["signature_complaint"]
+__all__ = ["signature_violation"]
 
 _FORM = re.compile(r"AWS4-HMAC-SHA256 Credential=[^/]+/(\S+), SignedHeaders=(\S+), Signature=([0-9a-f]{64})")
 
@@ -25,8 +25,8 @@ _MISMATCH = (
 )
 
 
-def signature_complaint(request: Request, secret: str) -> str | None:
-    """Return what AWS would say of a signature, None for a good one."""
+def signature_violation(request: Request, secret: str) -> str | None:
+    """Return AWS's error about a signature, None if it is valid."""
     form = _FORM.fullmatch(request.headers["authorization"])
     if form is None:
         return "Authorization header is malformed."

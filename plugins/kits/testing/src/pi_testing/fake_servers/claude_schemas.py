@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["schema_complaints"]
+__all__ = ["schema_violations"]
 
 _UNKNOWN = (
     *("minLength", "maxLength", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
@@ -15,7 +15,7 @@ _UNKNOWN = (
 )
 
 
-def schema_complaints(where: str, schema: Any) -> Iterator[str]:
+def schema_violations(where: str, schema: Any) -> Iterator[str]:
     """Yield the API's error messages for an unsupported schema."""
     if not isinstance(schema, dict):
         yield f"{where}: Input should be a valid dictionary"
@@ -28,4 +28,4 @@ def schema_complaints(where: str, schema: Any) -> Iterator[str]:
         yield f"{where}: For 'object' type, 'additionalProperties' must be explicitly set to false"
     inner = [*schema.get("properties", {}).values(), *schema.get("$defs", {}).values(), *schema.get("anyOf", ())]
     for each in [*inner, *schema.get("allOf", ()), *([schema["items"]] if "items" in schema else ())]:
-        yield from schema_complaints(where, each)
+        yield from schema_violations(where, each)

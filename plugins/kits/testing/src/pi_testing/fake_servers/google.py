@@ -9,8 +9,9 @@ async with FakeGoogle() as server:
 
 The Gemini API (``base_url``), Vertex AI and Cloud Code Assist (``url``, and ``wrapped`` around an answer) are served
 alike. Answers are values: ``answer(...).cut(after=b"Hel")`` closes the connection there, ``.in_pieces(1)`` sends one
-byte at a time. ``error`` makes the APIs' errors, ``blocked`` what a filter says; pages, redirects and silence are there
-too. Proven by the vendor's own client: the tests of ``pluggypi-provider-google`` drive it with ``google.genai.Client``.
+byte at a time. ``error`` makes the APIs' errors, ``blocked`` a filter's response; pages, redirects and silence
+exist, too. Verified by the vendor's own client: the tests of ``pluggypi-provider-google`` use
+``google.genai.Client``.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import evolve, frozen
 
-from pi_testing.fake_servers.google_rules import google_complaint
+from pi_testing.fake_servers.google_rules import google_violation
 from pi_testing.fake_servers.server import (
     Answer,
     FakeServer,
@@ -100,7 +101,7 @@ class FakeGoogle(FakeServer):
     def refusal(self, request: Request) -> Answer | None:
         """Refuse what the API refuses: other paths, requests without a key, bodies that break its rules."""
         if request.path.startswith("/v1internal:") and request.path != _CODE_ASSIST:
-            return None  # logins ask for projects there: the script says what they find
+            return None  # logins ask for projects there: the script defines what they find
         if request.path == _CODE_ASSIST:
             return self._code_assist_refusal(request)
         found = next(filter(None, (path.fullmatch(request.path) for path in _PATHS)), None)
@@ -112,25 +113,25 @@ class FakeGoogle(FakeServer):
             refused = error(403, "Method doesn't allow unregistered callers. Please use API Key.")
         else:
             refused = None
-        return refused or self._complaint(request, request.json, found["model"])
+        return refused or self._violation(request, request.json, found["model"])
 
     def _code_assist_refusal(self, request: Request) -> Answer | None:
         body = request.json
         missing = [name for name in ("project", "model", "request") if not body.get(name)]
         if missing:
             return error(400, f"{missing[0]} is required")
-        return self._without_token(request) or self._complaint(request, body["request"], body["model"])
+        return self._without_token(request) or self._violation(request, body["request"], body["model"])
 
     def _without_token(self, request: Request) -> Answer | None:
         if request.headers.get("authorization", "").startswith("Bearer "):
             return None
         return error(401, "Request is missing required authentication credential.")
 
-    def _complaint(self, request: Request, body: dict[str, Any], model: str) -> Answer | None:
+    def _violation(self, request: Request, body: dict[str, Any], model: str) -> Answer | None:
         if request.query != "alt=sse":
             return error(400, "The answer is a stream of server-sent events: alt=sse is missing")
-        complaint = google_complaint(body, model) if self._check else None
-        return error(400, complaint) if complaint else None
+        violation = google_violation(body, model) if self._check else None
+        return error(400, violation) if violation else None
 
     def error(self, status: int, message: str) -> Answer:
         """Return an error in the APIs' own form."""
@@ -189,7 +190,7 @@ def answer_events(
         finish: Finish reason; None leaves it out.
         finish_message: In addition to the reason.
         usage: In addition to 11 ``promptTokenCount`` and 7 ``candidatesTokenCount``, of the last chunk.
-        model: Who says it answered.
+        model: The model that the answer names.
         response_id: Id of the answer.
     """
     common = {"modelVersion": model, "responseId": response_id}

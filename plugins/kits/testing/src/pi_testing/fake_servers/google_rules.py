@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["google_complaint"]
+__all__ = ["google_violation"]
 
 _FIELDS = frozenset(
     (
@@ -34,12 +34,12 @@ _OUT_OF_PLACE = (
 )
 
 
-def google_complaint(body: dict[str, Any], model: str) -> str | None:
+def google_violation(body: dict[str, Any], model: str) -> str | None:
     """Return the API's error message for an invalid body, None for a valid one; ``model`` is that of the URL's path."""
-    return next(_complaints(body, model), None)
+    return next(_violations(body, model), None)
 
 
-def _complaints(body: dict[str, Any], model: str) -> Iterator[str]:
+def _violations(body: dict[str, Any], model: str) -> Iterator[str]:
     for name in body.keys() - _FIELDS:
         yield f'Invalid JSON payload received. Unknown name "{name}": Cannot find field.'
     contents = body.get("contents")
@@ -47,15 +47,15 @@ def _complaints(body: dict[str, Any], model: str) -> Iterator[str]:
         yield "* GenerateContentRequest.contents: contents is not specified"
         return
     for number, content in enumerate(contents):
-        yield from _content_complaints(f"contents[{number}]", content)
-    yield from _turn_complaints(contents)
+        yield from _content_violations(f"contents[{number}]", content)
+    yield from _turn_violations(contents)
     if "gemini-3" in model:
-        yield from _signature_complaints(contents)
+        yield from _signature_violations(contents)
     if _OLD.search(model) and any("parts" in part.get("functionResponse", {}) for part in _parts(contents)):
         yield "Multimodal function responses are not supported by this model."
-    yield from _tool_complaints(body)
-    yield from _config_complaints(body.get("generationConfig", {}))
-    yield from _output_complaints(body, model)
+    yield from _tool_violations(body)
+    yield from _config_violations(body.get("generationConfig", {}))
+    yield from _output_violations(body, model)
 
 
 def _parts(contents: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
@@ -63,7 +63,7 @@ def _parts(contents: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         yield from content.get("parts", ())
 
 
-def _content_complaints(where: str, content: dict[str, Any]) -> Iterator[str]:
+def _content_violations(where: str, content: dict[str, Any]) -> Iterator[str]:
     if content.get("role") not in ("user", "model"):
         yield "Please use a valid role: user, model."
     if not content.get("parts"):
@@ -77,10 +77,10 @@ def _content_complaints(where: str, content: dict[str, Any]) -> Iterator[str]:
         signature = part.get("thoughtSignature", "")
         if signature != _NO_VALIDATOR and (len(signature) % 4 == 1 or not _BASE64.fullmatch(signature)):
             yield f"Invalid value at '{place}.thought_signature' (TYPE_BYTES), Base64 decoding failed"
-        yield from _image_complaints([part, *part.get("functionResponse", {}).get("parts", ())])
+        yield from _image_violations([part, *part.get("functionResponse", {}).get("parts", ())])
 
 
-def _image_complaints(parts: list[dict[str, Any]]) -> Iterator[str]:
+def _image_violations(parts: list[dict[str, Any]]) -> Iterator[str]:
     for part in parts:
         data = part.get("inlineData", {})
         kind = data.get("mimeType") or data.get("mime_type", "image/png")  # either spelling is taken
@@ -88,7 +88,7 @@ def _image_complaints(parts: list[dict[str, Any]]) -> Iterator[str]:
             yield f"Unsupported MIME type: {kind}"
 
 
-def _turn_complaints(contents: list[dict[str, Any]]) -> Iterator[str]:
+def _turn_violations(contents: list[dict[str, Any]]) -> Iterator[str]:
     """Compare each turn's calls with the responses in the next; a call must follow something of the user."""
     calls: list[dict[str, Any]] = []
     before = ""
@@ -108,7 +108,7 @@ def _turn_complaints(contents: list[dict[str, Any]]) -> Iterator[str]:
         yield _UNMATCHED
 
 
-def _signature_complaints(contents: list[dict[str, Any]]) -> Iterator[str]:
+def _signature_violations(contents: list[dict[str, Any]]) -> Iterator[str]:
     """Look at the turns since the user last spoke: the first call of each has to be signed."""
     spoken = [
         number
@@ -122,7 +122,7 @@ def _signature_complaints(contents: list[dict[str, Any]]) -> Iterator[str]:
             yield f"Function call is missing a thought_signature in functionCall parts. Function call `{name}`."
 
 
-def _tool_complaints(body: dict[str, Any]) -> Iterator[str]:
+def _tool_violations(body: dict[str, Any]) -> Iterator[str]:
     tools = body.get("tools", [])
     if "tools" in body and not tools:
         yield "tools must not be empty"
@@ -135,10 +135,10 @@ def _tool_complaints(body: dict[str, Any]) -> Iterator[str]:
             yield f"Duplicate function declaration found: {name}"
     if any({"parameters", "parametersJsonSchema"} <= each.keys() for each in declared):
         yield "Only one of parameters and parametersJsonSchema can be set."
-    yield from _choice_complaints(body.get("toolConfig", {}).get("functionCallingConfig", {}), names)
+    yield from _choice_violations(body.get("toolConfig", {}).get("functionCallingConfig", {}), names)
 
 
-def _choice_complaints(choice: dict[str, Any], names: list[str]) -> Iterator[str]:
+def _choice_violations(choice: dict[str, Any], names: list[str]) -> Iterator[str]:
     mode = choice.get("mode", "AUTO")
     if mode not in _MODES:
         yield f"Invalid value at 'tool_config.function_calling_config.mode': \"{mode}\""
@@ -151,7 +151,7 @@ def _choice_complaints(choice: dict[str, Any], names: list[str]) -> Iterator[str
             yield f"Function calling config allows {name!r}, which is not declared."
 
 
-def _output_complaints(body: dict[str, Any], model: str) -> Iterator[str]:
+def _output_violations(body: dict[str, Any], model: str) -> Iterator[str]:
     config = body.get("generationConfig", {})
     kind = config.get("responseMimeType", "text/plain")
     schemas = config.keys() & {"responseSchema", "responseJsonSchema"}
@@ -163,7 +163,7 @@ def _output_complaints(body: dict[str, Any], model: str) -> Iterator[str]:
         yield f"Function calling with a response mime type: '{kind}' is unsupported"
 
 
-def _config_complaints(config: dict[str, Any]) -> Iterator[str]:
+def _config_violations(config: dict[str, Any]) -> Iterator[str]:
     if not isinstance(config.get("maxOutputTokens", 1), int) or config.get("maxOutputTokens", 1) < 1:
         yield "max_output_tokens must be positive."
     thinking = config.get("thinkingConfig", {})

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from attrs import frozen
 
-from pi_testing.fake_servers.mistral_rules import mistral_complaint
+from pi_testing.fake_servers.mistral_rules import mistral_violation
 from pi_testing.fake_servers.server import (
     Answer,
     FakeServer,
@@ -84,8 +84,8 @@ class FakeMistral(FakeServer):
             return None
         if "authorization" not in request.headers:
             return json_answer(401, {"detail": "Unauthorized"})
-        complaint = mistral_complaint(request.json)
-        return error(*complaint) if complaint else None
+        violation = mistral_violation(request.json)
+        return error(*violation) if violation else None
 
     def error(self, status: int, message: str) -> Answer:
         """Return an error in the API's own form."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-__all__ = ["mistral_complaint"]
+__all__ = ["mistral_violation"]
 
 _FIELDS = {
     *("model", "messages", "stream", "max_tokens", "temperature", "top_p", "stop", "random_seed", "metadata", "n"),
@@ -24,7 +24,7 @@ _MESSAGE_FIELDS = {
 }
 
 _PARTS = {"text": "text", "image_url": "image_url", "thinking": "thinking"}
-"""Kinds of content, and where each has what it says."""
+"""Kinds of content, and the field in which each has its text."""
 
 _CALL_ID = re.compile(r"[a-zA-Z0-9]{9}")
 
@@ -33,12 +33,12 @@ _EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 _CHOICES = ("auto", "none", "any", "required")
 
 
-def mistral_complaint(body: Any) -> tuple[int, str] | None:
+def mistral_violation(body: Any) -> tuple[int, str] | None:
     """Return the status and the message of the API's error for an invalid body, None for a valid one."""
-    return next(_complaints(body), None)
+    return next(_violations(body), None)
 
 
-def _complaints(body: Any) -> Iterator[tuple[int, str]]:
+def _violations(body: Any) -> Iterator[tuple[int, str]]:
     if not isinstance(body, dict) or not body.get("model") or not body.get("messages"):
         yield 422, "Field required: model, messages"
         return

@@ -1,4 +1,4 @@
-"""An authorization server: it checks logins as the real ones do, and a user who says yes, no or nothing.
+"""An authorization server: it checks logins as the real ones do, and simulates the user's decision.
 
 ```python
 async with FakeAuthorization() as server:

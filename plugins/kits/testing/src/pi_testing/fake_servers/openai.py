@@ -19,7 +19,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pi_testing.fake_servers.openai_blocks import call, completion_events, reasoning, response_events, text
-from pi_testing.fake_servers.openai_rules import completions_complaint, responses_complaint
+from pi_testing.fake_servers.openai_rules import completions_violation, responses_violation
 from pi_testing.fake_servers.server import (
     Answer,
     FakeServer,
@@ -111,23 +111,23 @@ class FakeOpenAI(FakeServer):
     def refusal(self, request: Request) -> Answer | None:
         """Refuse what the APIs refuse: other paths, requests without a key, bodies that break the rules.
 
-        The list of models is answered here, because no script says it.
+        The list of models is answered here, because no script contains it.
         """
         if (request.method, request.path) == ("GET", "/v1/models"):
             return json_answer(200, {"object": "list", "data": self._models})
         rules = {
-            "/v1/chat/completions": completions_complaint,
-            "/v1/responses": responses_complaint,
-            "/openai/v1/responses": responses_complaint,
-            "/backend-api/codex/responses": responses_complaint,
+            "/v1/chat/completions": completions_violation,
+            "/v1/responses": responses_violation,
+            "/openai/v1/responses": responses_violation,
+            "/backend-api/codex/responses": responses_violation,
         }
         rule = rules.get(request.path)
         if rule is None or request.method != "POST":
             return error(404, f"Invalid URL ({request.method} {request.path})")
         if (refused := self._refused_access(request)) is not None:
             return refused
-        complaint = rule(request.json) if self._check else None
-        return error(400, complaint) if complaint else None
+        violation = rule(request.json) if self._check else None
+        return error(400, violation) if violation else None
 
     def _refused_access(self, request: Request) -> Answer | None:
         headers = request.headers

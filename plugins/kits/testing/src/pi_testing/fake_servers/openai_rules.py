@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-__all__ = ["completions_complaint", "responses_complaint"]
+__all__ = ["completions_violation", "responses_violation"]
 
 _CALL_ID = 40
 _ITEM_ID = 64
@@ -25,13 +25,13 @@ _NOT_PERMITTED = frozenset(
 _FORMAT_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
 
-def completions_complaint(body: Any) -> str | None:
-    """Return what the API says is wrong with the body, None where it is right."""
+def completions_violation(body: Any) -> str | None:
+    """Return the API's error about the body, None if it is valid."""
     return next(_completions(body), None)
 
 
-def responses_complaint(body: Any) -> str | None:
-    """Return what the API says is wrong with the body, None where it is right."""
+def responses_violation(body: Any) -> str | None:
+    """Return the API's error about the body, None if it is valid."""
     return next(_responses(body), None)
 
 
@@ -106,14 +106,14 @@ def _common(body: Any, needed: str) -> Iterator[str]:
 
 
 def _strict(functions: Iterable[dict[str, Any]]) -> Iterator[str]:
-    """Complain about functions that say they are strict and are not."""
+    """Yield errors about functions that are declared strict and are not."""
     for function in functions:
         if function.get("strict") and (problem := _not_strict(function.get("parameters") or {})):
             yield f"Invalid schema for function '{function['name']}': {problem}"
 
 
 def _format(place: str, asked: dict[str, Any]) -> Iterator[str]:
-    """Complain about the form that an answer is to have."""
+    """Yield errors about the requested format of the answer."""
     if asked.get("type") not in ("text", "json_object", "json_schema"):
         yield f"Invalid value: '{asked.get('type')}' at '{place}.type'."
     if asked.get("type") != "json_schema":

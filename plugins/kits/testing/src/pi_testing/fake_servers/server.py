@@ -70,7 +70,7 @@ class Answer:
     Attributes:
         pieces: The body, one HTTP chunk each. At an ``asyncio.Event`` the server waits until a test sets it.
         ending: ``whole`` ends the body as HTTP asks; ``cut`` closes the connection instead; ``stall`` keeps it and
-            says nothing more until the client leaves.
+            sends nothing more until the client disconnects.
         silent: The request is read and never answered, not even with a status.
         drip: What an answer that stalls goes on with, again and again until the client leaves: pings, or the bytes of
             something that never ends. A silent answer with it has headers that never end.
@@ -98,7 +98,7 @@ class Answer:
         return evolve(self, pieces=self._until(after), ending="cut")
 
     def stalled(self, after: int | bytes | None = None, *, drip: bytes = b"") -> Answer:
-        """Return an answer that says nothing more after so many bytes, behind that text, or at its end.
+        """Return an answer that sends nothing more after so many bytes, behind that text, or at its end.
 
         Args:
             after: Where it stalls.
@@ -146,7 +146,7 @@ def json_answer(status: int, value: Any, **headers: str) -> Answer:
 
 
 def html_page(status: int, title: str) -> Answer:
-    """Return what a proxy in front of the API says when it has trouble of its own."""
+    """Return the response of a proxy in front of the API that has an error of its own."""
     page = f"<html><head><title>{title}</title></head><body><h1>{title}</h1><hr>nginx</body></html>"
     return Answer(status=status, headers={"content-type": "text/html"}, pieces=(page.encode(),))
 
@@ -210,7 +210,7 @@ class FakeServer:
         return json_answer(status, {"error": message})
 
     async def answer_to(self, request: Request) -> Answer:
-        """Return the answer: a refusal, else what the script says next. For subclasses."""
+        """Return the answer: a refusal, else the next one of the script. For subclasses."""
         refusal = self.refusal(request)
         if refusal is not None:
             return refusal
@@ -278,7 +278,7 @@ async def _read_request(reader: asyncio.StreamReader) -> Request:
 
 
 async def _drip(answer: Answer, writer: asyncio.StreamWriter) -> None:
-    """Go on with an answer that says nothing."""
+    """Continue with an empty answer."""
     chunk = answer.drip if answer.silent else b"%x\r\n%s\r\n" % (len(answer.drip), answer.drip)
     with suppress(ConnectionError):
         while answer.drip:

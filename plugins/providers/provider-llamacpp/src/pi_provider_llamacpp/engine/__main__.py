@@ -25,7 +25,7 @@ class Answers:
         self._cancelled: set[int] = set()
 
     def say(self, line: dict[str, Any]) -> None:
-        """Write a line; ends the process where nobody reads it."""
+        """Write a line; ends the process if the reader is gone."""
         data = memoryview(json.dumps(line).encode() + b"\n")
         try:
             with self._lock:

@@ -27,13 +27,13 @@ def check_memory(name: str, header: Header, size: int, context: int, free: int) 
 
     Args:
         name: The file's name.
-        header: What its header says.
+        header: Its header.
         size: Bytes of its files.
         context: Tokens of the window.
         free: Bytes that are free, of this computer and its graphics cards together.
 
     Raises:
-        UserError: It does not; the message says what would.
+        UserError: It does not fit; the message says what would.
     """
     needed = needed_bytes(header, size, context)
     if needed <= free:

@@ -105,7 +105,7 @@ def _parameters(engine: ModuleType, path: str, context: int) -> Any:
     parameters.cache_ram_mib = 0  # else up to 8 GB of older prompts
     parameters.warmup = False
     parameters.verbosity = _ERRORS_ONLY
-    # It listens on a port of its own accord: on this computer alone, and nobody knows its key.
+    # It listens on a port even if unused: only on the loopback interface, with a secret key.
     parameters.hostnames = ["127.0.0.1"]
     parameters.port = 0
     parameters.api_keys = [secrets.token_urlsafe(32)]

@@ -1,4 +1,4 @@
-"""How a model writes tool calls: what it is told about them, and the grammar that it cannot leave.
+"""The syntax of a model's tool calls: its description for the model, and the grammar that enforces it.
 
 Templates differ in what they make of tools, and builds of llama.cpp in which grammars they enforce. So tools are
 described in the system prompt, calls and results are text in the conversation, and one grammar allows text or calls.
@@ -53,7 +53,7 @@ class Syntax:
     has_system: bool = True
 
     def describe(self, tools: Iterable[dict[str, Any]]) -> str:
-        """Return what the system prompt says of the tools, given as the API's ``tools``."""
+        """Return the section of the system prompt about the tools, given as the API's ``tools``."""
         lines = "\n".join(json.dumps(tool, ensure_ascii=False) for tool in tools)
         count = "one or more functions" if self.marked else "one function at a time"
         return _INTRODUCTION.format(count=count, tools=lines) + (_MARKED if self.marked else _PLAIN)

@@ -93,8 +93,8 @@ class LocalGrepOperations:
             code, _ = await process.exited
             if code not in (0, 1) and not signal.aborted:
                 errors.seek(0)
-                said = errors.read(1 << 16).decode("utf-8", "replace").strip()
-                raise RipgrepFailed(said or f"ripgrep exited with code {code}")
+                message = errors.read(1 << 16).decode("utf-8", "replace").strip()
+                raise RipgrepFailed(message or f"ripgrep exited with code {code}")
         finally:
             if process is not None and not process.exited.done():
                 process.kill()

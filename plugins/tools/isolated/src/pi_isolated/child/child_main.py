@@ -1,4 +1,4 @@
-"""Runs a plugin in Python: imports it, says what it implements, and answers until pi has no more requests."""
+"""Runs a plugin in Python: imports it, announces what it implements, and answers pi's requests until they end."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ class Implementations(ReprMixin):
         self.hooks[hook] = function
 
     def ready(self) -> dict[str, Any]:
-        """Return what the first message says."""
+        """Return the contents of the first message."""
         hooks = {name: {"delta": True} if name in DELTA_HOOKS else {} for name in self.hooks}
         tools = [
             {"name": each.name, "description": each.description, "parameters": dict(each.parameters)}

@@ -93,7 +93,7 @@ def _params(member: Any, args: tuple[Any, ...], how: Mapping[str, Any]) -> dict[
 
 
 def _value_of(member: Any, value: Any) -> Any:
-    """Return a result as the member's annotation says, where that is one class of the contract."""
+    """Return a result as an instance of the member's annotation, if that is a single class of the contract."""
     annotation = str(inspect.signature(member).return_annotation)
     if annotation.startswith("Path") and isinstance(value, str):
         return Path(value)

@@ -1,6 +1,6 @@
 """Checks a server's messages before the SDK parses them, because it rejects a message for any invalid part.
 
-Of a list of tools, the invalid ones are left out; of a result, each invalid part becomes a text that says so.
+Of a list of tools, the invalid ones are left out; of a result, each invalid part is replaced by a text about it.
 """
 
 from __future__ import annotations

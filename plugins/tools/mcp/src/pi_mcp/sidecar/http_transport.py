@@ -140,7 +140,7 @@ async def http_transport(
     """Open the streams of a server at a URL; tool calls are never sent twice.
 
     Args:
-        spec: What pi says of the server.
+        spec: The server's specification from pi.
         ask: Asks the user through pi, to sign in.
         trouble: Records why the connection ended.
     """
