@@ -70,6 +70,7 @@ class Screen:
         self.enter("/help")
         self.terminal.until(lambda: len(commands_of(self.terminal.text)) > LEAST, "the list of commands")
         commands = commands_of(self.settle())
+        self.back()
         self.terminal.resize(self._size)
         self.settle()
         return commands

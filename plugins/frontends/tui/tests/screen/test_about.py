@@ -12,8 +12,8 @@ import pytest
 
 from pi_core import TrustStore
 from pi_core.host.records import Problem
-from pi_hookspecs import Command, ExtensionErrorEvent, Subcommand, UserError, hookimpl
-from pi_testing import text
+from pi_hookspecs import Command, ExtensionErrorEvent, MouseEvent, Subcommand, UserError, hookimpl
+from pi_testing import stall, text
 
 if TYPE_CHECKING:
     from pi_core import AgentSession
@@ -56,9 +56,11 @@ class Pages:
 async def test_help_shows_a_page_of_the_documentation_from_its_beginning(desk) -> None:
     async with desk() as user:
         await user.type("/help tides", "enter")
-        await user.sees("High water comes twice.", "- day 1", "Jump to latest")
+        await user.sees("High water comes twice.", "- day 1", "to close")
         await user.press("end")
         await user.sees("the last day")
+        await user.press("escape")
+        await user.when(lambda: "the last day" not in user.text)
         await user.type("/help moons", "enter")
         await user.sees("There is no topic 'moons'")
 
@@ -74,8 +76,11 @@ async def test_over_a_connection_help_names_the_command_that_shows_a_page(desk) 
 async def test_a_wrapped_row_of_the_keys_stays_in_its_column(desk) -> None:
     async with desk((60, 20)) as user:
         await user.type("/hotkeys", "enter")
-        await user.sees("Jump to latest")
-        keys, _, _ = user.text.rpartition("Jump")
+        await user.sees("At the prompt")
+        keys = ""
+        for _ in range(4):
+            keys += user.text.rpartition("to close")[0]
+            await user.press("pagedown")
 
     wrapped = [row for row in keys.splitlines() if row.startswith(" " * 27)]
     assert wrapped
@@ -96,9 +101,59 @@ async def test_a_command_that_takes_long_is_named_until_it_is_over(desk) -> None
 @pytest.mark.pi(plugins={"slow": SLOW})
 async def test_plugins_are_listed_with_what_they_cost(desk) -> None:
     async with desk((100, 40)) as user:
-        await user.type("/plugins slow", "enter")
+        await user.type("/plugins slo", "enter")
 
-        await user.sees("slow", "pi plugins show NAME describes")
+        await user.sees("slow", "/plugins NAME describes")
+
+
+@pytest.mark.parametrize("command", ["/help", "/hotkeys", "/plugins", "/changelog"])
+async def test_what_is_listed_is_in_a_pane_that_leaves_nothing_behind(
+    desk, script: ScriptedProvider, command: str
+) -> None:
+    script.turn(text("The tide is high."))
+
+    async with desk((80, 24)) as user:
+        await user.type("How is the tide?", "enter")
+        before = await user.sees("The tide is high.")
+        await user.type(command, "enter")
+        await user.sees("to close")
+        await user.press("pagedown", "escape")
+        await user.when(lambda: "to close" not in user.text)
+
+        assert user.text == before
+
+
+async def test_a_pane_scrolls_by_keys_and_the_wheel_and_stays_in_its_ends(desk) -> None:
+    async with desk((80, 24)) as user:
+        await user.type("/hotkeys", "enter")
+        first = await user.sees("(1-")
+        await user.press("up")
+        assert user.text == first
+        await user.press("down")
+        assert "(2-" in user.text
+        await user.press("end")
+        last = user.text
+        await user.press("pagedown")
+        assert user.text == last
+        await user.press("home")
+        assert user.text == first
+        assert user.app.dialog is not None
+        assert user.app.dialog.mouse(MouseEvent(kind="scroll_down", x=3, y=3))
+        user.app.draw_dialog()
+        await user.sees("(4-")
+
+
+async def test_a_pane_opens_and_closes_while_an_answer_comes(desk, script: ScriptedProvider) -> None:
+    script.turn(text("Ebb and flow."), stall())
+
+    async with desk((80, 24)) as user:
+        await user.type("How is the tide?", "enter")
+        await user.sees("Ebb and flow.")
+        await user.type("/help", "enter")
+        await user.sees("/hotkeys", "to close")
+        await user.press("escape")
+        await user.sees("Ebb and flow.", "Working")
+        assert "/hotkeys" not in user.text
 
 
 @pytest.mark.parametrize(("key", "decided"), [("t", True), ("d", False)])
@@ -145,6 +200,7 @@ async def test_the_changes_of_this_version_are_displayed_from_their_beginning(de
     async with desk() as user:
         await user.type("/changelog", "enter")
         await user.sees(version("pluggypi-tui"), "Added")
+        await user.press("escape")
 
         await user.type("/changelog 1.0.0", "enter")
         await user.sees("1.0.0 (2026-11-22)", "pi runs: a plugin host with hooks")

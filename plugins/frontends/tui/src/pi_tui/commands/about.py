@@ -24,22 +24,36 @@ async def _plugins(talk: Talk, argument: str) -> None:
     if not rows:
         talk.notice(f"No plugin has {argument!r} in its name." if argument else "No plugins are installed.")
         return
-    talk.page("\n".join(_plugin_rows(rows)))
+    if argument in {row.name for row in rows}:
+        await talk.page("\n".join([*_plugin_rows(rows, argument), "", talk.port.about.plugin(argument)]))
+    else:
+        await talk.page("\n".join([*_plugin_rows(rows), *_LEGEND]))
 
 
-def _plugin_rows(rows: Sequence[PluginRow]) -> Iterator[str]:
-    """Yield the rows of a table: state, name, version, load time and hook calls in milliseconds, and problems."""
+_LEGEND = (
+    "",
+    "- disabled   ~ waits for a file, variable or setting   ! has a problem",
+    "/plugins NAME describes one in full: what it registers and costs.",
+)
+
+
+def _plugin_rows(rows: Sequence[PluginRow], name: str = "") -> Iterator[str]:
+    """Yield the rows of a table: state, name, version, load time and hook calls in milliseconds, and problems.
+
+    Args:
+        rows: The plugins.
+        name: The only plugin of the table; empty for all.
+    """
+    rows = [row for row in rows if name in ("", row.name)]
     names, versions = max(len(row.name) for row in rows), max(len(row.version) for row in rows)
     for row in rows:
         loaded = "" if row.load_ms is None else f"loaded in {row.load_ms:.0f} ms"
-        calls = f"{row.calls:,} hook calls, {row.calls_ms:.1f} ms" if row.calls else ""
+        many = "" if row.calls == 1 else "s"
+        calls = f"{row.calls:,} hook call{many}, {row.calls_ms:.1f} ms" if row.calls else ""
         state = row.state if row.state != "enabled" else ", ".join(filter(None, [loaded, calls])) or "loaded"
         sign = "!" if row.problems else _SIGNS[row.state]
         yield f"{sign} {row.name:<{names}}  {row.version:<{versions}}  {state}".rstrip()
         yield from (f"    {problem}" for problem in row.problems)
-    yield ""
-    yield "- disabled   ~ waits for a file, variable or setting   ! has a problem"
-    yield "pi plugins show NAME describes one in full."
 
 
 async def _trust(talk: Talk, _argument: str) -> None:
@@ -68,7 +82,7 @@ async def _trust(talk: Talk, _argument: str) -> None:
 async def _changelog(talk: Talk, argument: str) -> None:
     from pi_terminal_kit.changelog import changes
 
-    talk.page(changes(argument), markdown=True)
+    await talk.page(changes(argument), markdown=True)
 
 
 async def _export(talk: Talk, argument: str) -> None:

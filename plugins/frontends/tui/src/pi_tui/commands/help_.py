@@ -20,7 +20,7 @@ _KEYS = 27
 
 async def _help(talk: Talk, argument: str) -> None:
     if argument:
-        talk.page(talk.port.about.help(argument), markdown=True)
+        await talk.page(talk.port.about.help(argument), markdown=True)
         return
     await talk.look_up_commands()
     rows = [f"{f'/{name}':<{_NAMES}} {description}" for name, description in talk.known_commands()]
@@ -30,14 +30,13 @@ async def _help(talk: Talk, argument: str) -> None:
         "/hotkeys lists the keys.",
         "/help TOPIC shows a page of the documentation: /help screen, /help settings.",
     ]
-    talk.page("\n".join(rows))
+    await talk.page("\n".join(rows))
 
 
 async def _hotkeys(talk: Talk, _argument: str) -> None:
     rows = [f"{key:<{_KEYS}} {does}" if key else f"\n{does}" for key, does in talk.screen.key_rows()]
-    for problem in talk.screen.first_problems:
-        talk.notice(problem, "warning")
-    talk.page("\n".join(rows).lstrip("\n"))
+    problems = [f"! {problem}" for problem in talk.screen.first_problems]
+    await talk.page("\n".join([*problems, *rows]).lstrip("\n"))
 
 
 async def _reload(talk: Talk, _argument: str) -> None:

@@ -13,12 +13,13 @@ from pi_tui.lines.line import cells, indent
 from pi_tui.lines.markdown.inline import Ink
 from pi_tui.lines.markdown.stable import markdown_rows
 from pi_tui.lines.wrap import wrap, wrap_text
+from pi_tui.view.clean import clean
 
 if TYPE_CHECKING:
     from pi_tui.lines.look import Look
     from pi_tui.view.blocks import Custom, Error, Notice
 
-__all__ = ["custom_rows", "error_rows", "notice_rows"]
+__all__ = ["custom_rows", "error_rows", "notice_rows", "page_rows"]
 
 
 def custom_rows(block: Custom, look: Look) -> list[Line]:
@@ -36,12 +37,28 @@ def custom_rows(block: Custom, look: Look) -> list[Line]:
 
 
 def notice_rows(block: Notice, look: Look) -> list[Line]:
-    """Return the rows of a notice for the user, or of a page."""
-    width = max(look.width - 1, 1)
-    if block.markdown:
-        return indent([Line(), *markdown_rows(block.text, width, Ink(Run(""), look.cwd))], 1, look.width)
+    """Return the rows of a notice for the user."""
     role = {"info": "dim", "warning": "warning", "error": "error"}[block.level]
-    return indent([row for line in block.text.split("\n") for row in _table_rows(line, width, role)], 1, look.width)
+    return _text_rows(block.text, look.width, role)
+
+
+def page_rows(text: str, width: int, *, markdown: bool, cwd: str = "") -> list[Line]:
+    """Return the rows of a page for a pane: Markdown, or a text whose tables keep their columns when they wrap.
+
+    Args:
+        text: The page.
+        width: Cells of a row.
+        markdown: Whether it is Markdown.
+        cwd: Files below this directory may be links in Markdown.
+    """
+    if not markdown:
+        return _text_rows(clean(text), width, "text")
+    return indent(markdown_rows(clean(text), max(width - 1, 1), Ink(Run(""), cwd)), 1, width)
+
+
+def _text_rows(text: str, width: int, role: str) -> list[Line]:
+    inner = max(width - 1, 1)
+    return indent([row for line in text.split("\n") for row in _table_rows(line, inner, role)], 1, width)
 
 
 _FIRST_COLUMN = re.compile(r" *\S+(?: \S+)* {2,}(?=\S)")

@@ -67,6 +67,10 @@ class About(Protocol):
         """Store a decision about the working directory."""
         ...
 
+    def plugin(self, name: str) -> str:
+        """Return the output of ``pi plugins show NAME``: what a plugin registers, and what it costs."""
+        ...
+
     def help(self, topic: str) -> str:
         """Return the output of ``pi help TOPIC``: a page in Markdown, or the pages that mention the topic."""
         ...

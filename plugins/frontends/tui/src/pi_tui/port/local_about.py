@@ -90,12 +90,21 @@ class LocalAbout:
 
     def help(self, topic: str) -> str:
         """Return the output of ``pi help TOPIC``."""
-        found = self._session.registered.find("register_subcommands", "help")
+        return self._output("help", [topic], "The pages of the documentation come with the plugin 'help'")
+
+    def plugin(self, name: str) -> str:
+        """Return the output of ``pi plugins show NAME``."""
+        return self._output("plugins", ["show", name], "Descriptions of plugins come with the plugin 'cli'")
+
+    def _output(self, subcommand: str, arguments: list[str], origin: str) -> str:
+        """Return what a subcommand prints; ``origin`` says which plugin has it."""
+        session = self._session
+        found = session.registered.find("register_subcommands", subcommand)
         if found is None:
-            raise UserError("The pages of the documentation come with the plugin 'help', which is not loaded")
+            raise UserError(f"{origin}, which is not loaded")
         printed = io.StringIO()
         with redirect_stdout(printed):
-            found.thing.run([topic], None)
+            found.thing.run(arguments, session.host)
         return printed.getvalue()
 
     # Files

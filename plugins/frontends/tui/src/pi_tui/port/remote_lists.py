@@ -156,6 +156,10 @@ class RemoteAbout:
         del answer
         self.trust()
 
+    def plugin(self, name: str) -> str:
+        """Raise ``UserError``, which names the shell command that describes the plugin."""
+        raise UserError(f"The description of a plugin is in a shell where the session runs: pi plugins show {name}")
+
     def help(self, topic: str) -> str:
         """Raise ``UserError``, which names the shell command that displays the page."""
         raise UserError(f"The pages of the documentation are in a shell here: pi help {topic!r}")

@@ -89,12 +89,6 @@ class Anchor:
         """Follow the end."""
         self._top = None
 
-    def to_block(self, block_id: str, height: int, look: Look) -> None:
-        """Display a block from its first row, or follow the end if the whole block is visible there."""
-        index = self.index(block_id)
-        if index is not None:
-            self._move(index, 1, height, look)  # skips the blank row above the block
-
     def to_prompt(self, step: int, height: int, look: Look) -> None:
         """Display the user's previous message (-1) or next message (1) at the top."""
         index, line = self._at(height, look)

@@ -213,11 +213,6 @@ class Controls(_App):
         except (OSError, ValueError) as error:
             self.notice(f"Nothing was changed: {error}", "warning")
 
-    def show_last_block(self) -> None:
-        """Display the last block from its beginning, if it is longer than the screen."""
-        if self.state.blocks:
-            self.transcript.show_block(self.state.blocks[-1].id)
-
     # Sending
 
     def submit(self, *, follow_up: bool = False) -> None:

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 from pi_hookspecs import NoModel, PiError
 from pi_terminal_kit.jobs import Jobs
 from pi_tui.commands.table import own_commands
+from pi_tui.dialogs.pane import Pane
+from pi_tui.lines.custom import page_rows
 from pi_tui.view.local_events import BashEnded, BashStarted, CommandRunning, NoticeShown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pi_hookspecs import ImageContent, NoticeLevel, UserInterface
+    from pi_hookspecs import ImageContent, Line, NoticeLevel, UserInterface
     from pi_terminal_kit.jobs import Job
     from pi_tui.commands.table import Command
     from pi_tui.dialogs.base import Dialog
@@ -56,10 +58,6 @@ class Screen(Protocol):
 
     def put_text(self, text: str) -> None:
         """Insert a text into the editor, before its current text."""
-        ...
-
-    def show_last_block(self) -> None:
-        """Display the last block from its beginning, if it is longer than the screen."""
         ...
 
     def editor_is_empty(self) -> bool:
@@ -252,10 +250,13 @@ class Talk:
         """Display a notice."""
         self.screen.take_event(NoticeShown(text=text, level=level))
 
-    def page(self, text: str, *, markdown: bool = False) -> None:
-        """Display a text that may be longer than the screen, from its beginning."""
-        self.screen.take_event(NoticeShown(text=text, markdown=markdown))
-        self.screen.show_last_block()
+    async def page(self, text: str, *, markdown: bool = False) -> None:
+        """Display a text in a pane that scrolls, until the user closes it."""
+
+        def draw(width: int) -> list[Line]:
+            return page_rows(text, width, markdown=markdown, cwd=self.port.cwd)
+
+        await self.screen.ask(Pane(draw, self.screen.bindings))
 
     async def look_up_commands(self) -> None:
         """Update the list of commands of plugins, templates and skills."""

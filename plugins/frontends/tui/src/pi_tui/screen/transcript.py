@@ -115,11 +115,6 @@ class Transcript(Widget):
         self.anchored.to_end()
         self.update_rows()
 
-    def show_block(self, block_id: str) -> None:
-        """Scroll to the beginning of a block, if it is longer than the pane."""
-        self.anchored.to_block(block_id, *self.room)
-        self.update_rows()
-
     def show_prompt(self, step: int) -> None:
         """Scroll to the user's previous message (-1) or next message (1)."""
         self.anchored.to_prompt(step, *self.room)

@@ -144,12 +144,11 @@ class Custom(_Block):
 
 @define(kw_only=True, eq=False, repr=False)
 class Notice(_Block):
-    """Lines for the user, or a page in Markdown. With ``replaces``, the next notice of this kind replaces it."""
+    """Lines for the user. With ``replaces``, the next notice of this kind replaces it."""
 
     kind: ClassVar[Literal["notice"]] = "notice"
     text: str
     level: Literal["info", "warning", "error"] = "info"
-    markdown: bool = False
     replaces: bool = False
 
 

@@ -70,12 +70,11 @@ class FactsChanged(ReprMixin):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class NoticeShown(ReprMixin):
-    """Lines for the user, or a page in Markdown. With ``replaces``, it replaces such a notice directly before it."""
+    """Lines for the user. With ``replaces``, it replaces such a notice directly before it."""
 
     type: ClassVar[str] = "local_notice"
     text: str
     level: Literal["info", "warning", "error"] = "info"
-    markdown: bool = False
     replaces: bool = False
 
 

@@ -33,7 +33,7 @@ def notice(state: State, event: Any) -> Changes:
     if event.replaces and isinstance(latest, Notice) and latest.replaces:
         latest.text = text
         return changed(latest)
-    fields = {"level": event.level, "markdown": event.markdown, "replaces": event.replaces}
+    fields = {"level": event.level, "replaces": event.replaces}
     return changed(state.add(Notice, text=text, **fields))
 
 
