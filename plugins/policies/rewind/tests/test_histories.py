@@ -199,8 +199,8 @@ def start(root, git, actions, *, commit, automatic):
     (root / ".gitignore").write_text("*.log\n")
     act(root, git, actions)
     if commit:
-        nested = (f":(exclude){os.path.relpath(each, root)}" for each in repositories(root))
-        git(root, "add", "-A", "--", ".", *nested)
+        names = git(root, "ls-files", "-z", "-o", "--exclude-standard").split("\0")
+        git(root, "--literal-pathspecs", "add", "--", *(name for name in names if name and name[-1] != "/"))
         git(root, "commit", "-qm", "x", "--allow-empty")
 
 
