@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from pi_process_kit import LocalEngine, StopTasks
+from pi_process_kit import LocalEngine, StopTasks, run_tasks
 
 
 async def test_records_come_as_tasks_end_and_no_more_than_asked_for_run_at_once() -> None:
@@ -70,3 +70,34 @@ async def test_what_a_task_raises_ends_the_records_and_cancel_ends_the_others() 
     with pytest.raises((ValueError, asyncio.CancelledError)):
         [each async for each in engine.as_completed()]
     assert ended.is_set()
+
+
+async def test_run_tasks_returns_the_records_and_reports_each_when_it_is_there():
+    reported = []
+
+    async def double(number):
+        return 2 * number
+
+    records = await run_tasks(LocalEngine(double, 2), [1, 2, 3], reported.append)
+
+    assert records == reported == [2, 4, 6]
+
+
+async def test_run_tasks_cancels_what_runs_when_a_record_is_refused():
+    cancelled = asyncio.Event()
+
+    async def run_one(name):
+        if name == "first":
+            return name
+        try:
+            await asyncio.Event().wait()
+        finally:
+            cancelled.set()
+
+    async def refuse(record):
+        raise ValueError(record)
+
+    with pytest.raises(ValueError, match="first"):
+        await run_tasks(LocalEngine(run_one, 2), ["first", "endless"], refuse)
+
+    assert cancelled.is_set()

@@ -190,15 +190,16 @@ def _with_repo(tasks: list[Task], commit: str | None) -> list[Task]:
 
 async def _drive(engine: Engine[Task, Record], tasks: Sequence[Task], results: Results, progress: _Progress) -> float:
     """Run all tasks; return their total cost in dollars."""
+    from pi_process_kit import run_tasks
+
+    async def on_record(record: Record) -> None:
+        results.add(record)
+        await progress.show(results)
+
     try:
-        for each in tasks:
-            engine.submit(each)
-        async for record in engine.as_completed():
-            results.add(record)
-            await progress.show(results)
+        await run_tasks(engine, tasks, on_record)
         return await progress.limits.spent()
     finally:
-        await engine.cancel()
         progress.end()
 
 

@@ -10,16 +10,13 @@ from typing import TYPE_CHECKING
 
 from pi_git_kit import GitFailed, clone_shared, patch_between, repository_of, stage_all
 from pi_hookspecs import UserError
-from pi_hookspecs.service_values import SpawnRequest
-from pi_process_kit import start_child
+from pi_process_kit import write_files
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from pi_batch.tasks import Task
     from pi_git_kit import Git
 
-__all__ = ["Place", "make_place", "run_program"]
+__all__ = ["Place", "make_place"]
 
 
 class Place:
@@ -76,9 +73,7 @@ async def make_place(task: Task, folder: Path) -> Place:
         raise UserError(f"The repo {task.repo!r} is not a git repository, so that there is no commit {task.commit!r}.")
     else:
         await asyncio.to_thread(shutil.copytree, task.repo, work, symlinks=True)
-    for path, text in task.files.items():
-        (work / path).parent.mkdir(parents=True, exist_ok=True)
-        (work / path).write_text(text, encoding="utf-8")
+    await asyncio.to_thread(write_files, work, task.files)
     place = Place(work, git)
     await place.begin()
     return place
@@ -91,22 +86,3 @@ def _repository(folder: Path) -> Git | None:
         if error.code is None:  # git cannot be run
             raise
         return None
-
-
-async def run_program(
-    argv: Sequence[str], folder: Path, env: Mapping[str, str] | None = None, seconds: float | None = None
-) -> tuple[int, bytes, bytes]:
-    """Run a program that never outlives pi; return its exit code, standard output and standard error.
-
-    Raises:
-        ProcessFailure: The program cannot be started.
-    """
-    program = shutil.which(argv[0]) or argv[0]
-    request = SpawnRequest(
-        argv=(program, *argv[1:]), cwd=str(folder), env={**os.environ, **(env or {})}, purpose="batch"
-    )
-    async with await start_child(request, timeout=seconds) as child:
-        child.stdin.close()
-        assert child.stderr is not None  # noqa: S101 - it is a pipe
-        output, stderr = await asyncio.gather(child.stdout.read(), child.stderr.read())
-        return await child.wait(), output, stderr

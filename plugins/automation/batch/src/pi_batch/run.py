@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 from attrs import define, field, frozen
 
-from pi_batch.place import make_place, run_program
+from pi_batch.place import make_place
 from pi_batch.record import Record, session_totals
 from pi_hookspecs import PiError, UserError
-from pi_process_kit import PiAnswer, StopTasks, pi_events, run_pi
+from pi_process_kit import PiAnswer, StopTasks, pi_events, run_pi, run_shell
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -166,6 +166,5 @@ class _Attempt:
 
     async def _check(self, work: Path) -> None:
         if self.task.check is not None:
-            argv = ["/bin/sh", "-c", self.task.check]
-            code, _, _ = await run_program(argv, work, seconds=self.setup.timeout)
+            code, _ = await run_shell(self.task.check, work, purpose="batch", timeout=self.setup.timeout)
             self.record.score = code == 0

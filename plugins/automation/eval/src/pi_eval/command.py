@@ -136,19 +136,9 @@ def _tasks(plan: Plan, model: str | None, left_out: list[str], host: PluginHost)
 
 async def _all(tasks: list[Task], at_once: int, say: Callable[[Record], object]) -> list[Record]:
     from pi_eval.run import run_one
-    from pi_process_kit import LocalEngine
+    from pi_process_kit import LocalEngine, run_tasks
 
-    engine = LocalEngine(run_one, at_once)
-    try:
-        for each in tasks:
-            engine.submit(each)
-        records = []
-        async for record in engine.as_completed():
-            records.append(record)
-            say(record)
-        return records
-    finally:
-        await engine.cancel()
+    return await run_tasks(LocalEngine(run_one, at_once), tasks, say)
 
 
 def _progress(record: Record) -> None:

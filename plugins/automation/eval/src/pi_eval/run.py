@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import shutil
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +14,7 @@ from attrs import define, field, frozen
 
 from pi_eval.checks import CheckResult, check_run
 from pi_hookspecs import PiError
-from pi_hookspecs.service_values import SpawnRequest
-from pi_process_kit import PiAnswer, pi_events, run_pi, start_child
+from pi_process_kit import PiAnswer, pi_events, run_pi, run_shell, write_files
 
 if TYPE_CHECKING:
     from pi_eval.plan import Case
@@ -83,14 +82,15 @@ async def run_one(task: Task) -> Record:
     folder = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="pi-eval-"))
     try:
         work = await asyncio.to_thread(_prepare, folder / "work", case)
+        run_command = partial(run_shell, folder=work, purpose="eval", timeout=case.timeout)
         if case.setup is not None:
-            code, output = await _command(case.setup, work, case.timeout)
+            code, output = await run_command(case.setup)
             if code:
                 record.error = f"the setup command ended with {code}: {output[-_TAIL:].strip()}"
         if record.error is None:
             await _prompt(task, work, record)
         if record.error is None:
-            record.checks = await check_run(case.checks, record, work, lambda line: _command(line, work, case.timeout))
+            record.checks = await check_run(case.checks, record, work, run_command)
     except (PiError, OSError) as error:
         record.error = str(error)
     finally:
@@ -104,9 +104,7 @@ def _prepare(work: Path, case: Case) -> Path:
         work.mkdir()
     else:
         shutil.copytree(case.folder, work, symlinks=True)
-    for path, text in case.files.items():
-        (work / path).parent.mkdir(parents=True, exist_ok=True)
-        (work / path).write_text(text, encoding="utf-8")
+    write_files(work, case.files)
     return work
 
 
@@ -125,11 +123,3 @@ async def _prompt(task: Task, work: Path, record: Record) -> None:
         record.error = f"pi was ended after {seconds:g} seconds (timeout)"
     elif record.error is None:
         record.error = end.error or (None if record.requests else "the model was not asked")
-
-
-async def _command(line: str, work: Path, seconds: float) -> tuple[int, str]:
-    request = SpawnRequest(argv=("/bin/sh", "-c", line), cwd=str(work), env=dict(os.environ), purpose="eval")
-    async with await start_child(request, stderr="stdout", timeout=seconds) as child:
-        child.stdin.close()
-        output = await child.stdout.read()
-        return await child.wait(), output.decode(errors="replace")

@@ -121,20 +121,12 @@ async def replay_all(
         at_once: How many replays run at once.
         say: Called with each outcome when it is available.
     """
-    from pi_process_kit import LocalEngine
+    from pi_process_kit import LocalEngine, run_tasks
 
     async def run_one(cell: Cell) -> Outcome:
         return await _replay(cell, wanted, host)
 
-    engine, outcomes = LocalEngine(run_one, at_once), {}
-    try:
-        for each in matrix.cells:
-            engine.submit(each)
-        async for outcome in engine.as_completed():
-            outcomes[outcome.cell] = outcome
-            say(outcome)
-    finally:
-        await engine.cancel()
+    outcomes = {each.cell: each for each in await run_tasks(LocalEngine(run_one, at_once), matrix.cells, say)}
     return [outcomes[each] for each in matrix.cells]
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from pi_hookspecs.lazy import lazy_exports
 
 if TYPE_CHECKING:  # for type checkers; a test checks that ``_HOMES`` agrees with these imports
+    from pi_process_kit.attempt import *
     from pi_process_kit.child import *
     from pi_process_kit.confinement import *
     from pi_process_kit.engine import *
@@ -20,9 +21,10 @@ if TYPE_CHECKING:  # for type checkers; a test checks that ``_HOMES`` agrees wit
     from pi_process_kit.pump import *
 
 _HOMES = {
+    "attempt": "run_shell write_files",
     "child": "Child start_child",
     "confinement": "confined confined_calls confinement_abi",
-    "engine": "Engine LocalEngine StopTasks",
+    "engine": "Engine LocalEngine StopTasks run_tasks",
     "errors": "ProcessFailure",
     "pi": "PiAnswer PiEnd pi_events run_pi",
     "preparing": "prepare with_folder",

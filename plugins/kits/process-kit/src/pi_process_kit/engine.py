@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from inspect import isawaitable
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable
+    from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 
-__all__ = ["Engine", "LocalEngine", "StopTasks"]
+__all__ = ["Engine", "LocalEngine", "StopTasks", "run_tasks"]
 
 Task = TypeVar("Task")
 Record = TypeVar("Record")
@@ -84,3 +85,27 @@ class LocalEngine(Generic[Task, Record]):
                 self._waiting.get_nowait()
         finally:
             self._records.put_nowait(None)
+
+
+async def run_tasks(
+    engine: Engine[Task, Record], tasks: Iterable[Task], on_record: Callable[[Record], object]
+) -> list[Record]:
+    """Run tasks, and return their records in the order in which the tasks ended; running tasks are always cancelled.
+
+    Args:
+        engine: The engine, without tasks.
+        tasks: The tasks.
+        on_record: Called with each record when its task ends, and awaited if it returns an awaitable.
+    """
+    records: list[Record] = []
+    try:
+        for each in tasks:
+            engine.submit(each)
+        async for record in engine.as_completed():
+            records.append(record)
+            pending = on_record(record)
+            if isawaitable(pending):
+                await pending
+        return records
+    finally:
+        await engine.cancel()
