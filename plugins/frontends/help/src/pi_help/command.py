@@ -28,7 +28,7 @@ listed by 'pi --help', those of a subcommand by 'pi SUBCOMMAND --help'.
 """
 
 _WIDTH = 79
-_COLUMN = 18
+_COLUMN = 22
 _COMMENT = re.compile(r"^<!--.*?-->\n+", re.MULTILINE | re.DOTALL)
 """For tests and generators, not for readers."""
 

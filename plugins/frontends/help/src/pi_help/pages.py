@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 __all__ = ["Topic", "folder", "mentioning", "sections", "topics"]
 
 _HEADING = re.compile(r"^## (?P<heading>.+)$")
-_ENTRY = re.compile(r"^- \[[^\]]*\]\((?P<page>[\w./-]+\.md)\) (?P<text>.+)$")
+_ENTRY = re.compile(r"^- \[[^\]]*\]\((?P<page>[\w./-]+\.md)\): (?P<text>.+)$")
 
 
 class Topic(NamedTuple):
