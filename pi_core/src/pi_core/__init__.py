@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from pi_core.models.registry import ModelRegistry
     from pi_core.models.token_estimate import context_tokens, estimate_tokens
     from pi_core.one_shot import arun, run
+    from pi_core.plugin_api.dialogs import DialogRequest, DialogUI
     from pi_core.plugin_api.fan_out import FanOutUI
     from pi_core.plugin_api.project_trust import ask_for_trust, confirm_trust
     from pi_core.resources import DefaultResourceLoader
@@ -90,6 +91,7 @@ _HOMES = {
     "base.terminal_text": "clean_text hidden_characters one_line",
     "models.token_estimate": "context_tokens estimate_tokens",
     "settings.trust": "ProjectTrust TrustStore",
+    "plugin_api.dialogs": "DialogRequest DialogUI",
     "plugin_api.fan_out": "FanOutUI",
     "plugin_api.project_trust": "ask_for_trust confirm_trust",
 }
@@ -103,6 +105,8 @@ __all__ = [  # literal, because type checkers read it
     "Answer",
     "AuthStorage",
     "DefaultResourceLoader",
+    "DialogRequest",
+    "DialogUI",
     "ErrorText",
     "EventStream",
     "FanOutUI",

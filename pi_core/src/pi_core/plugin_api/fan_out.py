@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 from attrs import define, field
 
 from pi_core.agent.safe_text import format_exception
+from pi_core.plugin_api.dialogs import DialogUI
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Sequence
 
+    from pi_core.plugin_api.dialogs import DialogRequest
     from pi_hookspecs import AbortSignal, FormField, NoticeLevel, UserInterface, WidgetPlacement
 
     Ask = Callable[[UserInterface, AbortSignal], Coroutine[Any, Any, Any]]
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["FanOutUI"]
 
 
-class FanOutUI:
+class FanOutUI(DialogUI):
     """Implements ``UserInterface``, ``form`` and ``open_url`` on top of several clients.
 
     Every client gets every dialog; a client that is added later gets the dialogs that are still open. The first
@@ -54,51 +56,9 @@ class FanOutUI:
 
     # Dialogs
 
-    async def select(
-        self,
-        title: str,
-        options: Sequence[str],
-        *,
-        signal: AbortSignal | None = None,
-        timeout: float | None = None,  # noqa: ASYNC109 - the protocol's
-    ) -> str | None:
-        """Let a user choose one of the options."""
-        chosen: str | None = await self._ask(
-            lambda ui, abort: ui.select(title, options, signal=abort, timeout=timeout), signal
-        )
-        return chosen
-
-    async def confirm(
-        self,
-        title: str,
-        message: str = "",
-        *,
-        signal: AbortSignal | None = None,
-        timeout: float | None = None,  # noqa: ASYNC109 - the protocol's
-    ) -> bool:
-        """Ask yes or no; the first answer counts, whichever it is."""
-        return bool(
-            await self._ask(lambda ui, abort: ui.confirm(title, message, signal=abort, timeout=timeout), signal)
-        )
-
-    async def input(
-        self,
-        title: str,
-        placeholder: str | None = None,
-        *,
-        signal: AbortSignal | None = None,
-        timeout: float | None = None,  # noqa: ASYNC109 - the protocol's
-    ) -> str | None:
-        """Ask for a line of text."""
-        typed: str | None = await self._ask(
-            lambda ui, abort: ui.input(title, placeholder, signal=abort, timeout=timeout), signal
-        )
-        return typed
-
-    async def editor(self, title: str, prefill: str = "") -> str | None:
-        """Let a user edit a longer text."""
-        edited: str | None = await self._ask(lambda ui, _abort: ui.editor(title, prefill), None)
-        return edited
+    async def ask_dialog(self, dialog: DialogRequest) -> Any:
+        """Open a dialog in every client; the first answer counts, whichever it is."""
+        return await self._ask(dialog.open_in, dialog.signal)
 
     async def form(
         self, fields: Sequence[FormField], *, signal: AbortSignal | None = None, **how: Any

@@ -8,6 +8,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from pi_acp.permissions import chosen_option
+from pi_core.plugin_api.dialogs import DialogUI
 from pi_core.plugin_api.forms import ask_fields, problem_of
 from pi_hookspecs import FormField
 
@@ -15,16 +16,22 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
     from pi_acp.client import Client
+    from pi_core.plugin_api.dialogs import DialogRequest
     from pi_hookspecs import AbortSignal, NoticeLevel, ToolCallEvent
 
 __all__ = ["AcpUI"]
 
 _LEVELS = {"info": "", "warning": "Warning: ", "error": "Error: "}
 
+_YES_OR_NO = [
+    {"optionId": "yes", "name": "Yes", "kind": "allow_once"},
+    {"optionId": "no", "name": "No", "kind": "reject_once"},
+]
+
 _TYPES = {"text": "string", "choice": "string", "choices": "array"}
 
 
-class AcpUI:
+class AcpUI(DialogUI):
     """Implements ``UserInterface``; features that only terminals have do nothing.
 
     Args:
@@ -51,40 +58,28 @@ class AcpUI:
 
     # Dialogs
 
-    async def select(
-        self,
-        title: str,
-        options: Sequence[Any],
-        *,
-        signal: AbortSignal | None = None,
-        timeout: float | None = None,  # noqa: ASYNC109 - the contract's
-    ) -> str | None:
-        """Let the user choose one of the options, which may be ``{"label", "value"}``."""
-        choices = [each if isinstance(each, Mapping) else {"label": each} for each in options]
-        offered = [
-            {"optionId": str(number), "name": str(each.get("label", each.get("value"))), "kind": "allow_once"}
-            for number, each in enumerate(choices)
-        ]
-        chosen = await self._choose(title, "", offered, signal, timeout)
-        if chosen is None:
-            return None
-        each = choices[int(chosen)]
-        return str(each.get("value", each.get("label")))
+    async def ask_dialog(self, dialog: DialogRequest) -> Any:
+        """Ask for permission with the options, or for a text; dismissed if that is a text and the editor has no forms.
 
-    async def confirm(
-        self,
-        title: str,
-        message: str = "",
-        *,
-        signal: AbortSignal | None = None,
-        timeout: float | None = None,  # noqa: ASYNC109 - the contract's
-    ) -> bool:
-        """Ask yes or no."""
-        offered = [
-            {"optionId": "yes", "name": "Yes", "kind": "allow_once"},
-            {"optionId": "no", "name": "No", "kind": "reject_once"},
-        ]
-        return await self._choose(title, message, offered, signal, timeout) == "yes"
+        Options may be ``{"label", "value"}``.
+        """
+        title, signal, seconds = dialog.title, dialog.signal, dialog.timeout
+        if dialog.kind == "confirm":
+            return await self._choose(title, dialog.text, _YES_OR_NO, signal, seconds) == "yes"
+        if dialog.kind == "select":
+            choices = [each if isinstance(each, Mapping) else {"label": each} for each in dialog.options]
+            offered = [
+                {"optionId": str(number), "name": str(each.get("label", each.get("value"))), "kind": "allow_once"}
+                for number, each in enumerate(choices)
+            ]
+            chosen = await self._choose(title, "", offered, signal, seconds)
+            each = choices[int(chosen)] if chosen is not None else {}
+            return str(each.get("value", each.get("label"))) if chosen is not None else None
+        if dialog.kind == "input":
+            asked = FormField("text", title=title, description=dialog.text, default=None)
+        else:
+            asked = FormField("text", title=title, default=dialog.text or None)
+        return await self._ask_text(asked, title, signal, seconds)
 
     async def _choose(
         self,
@@ -103,22 +98,6 @@ class AcpUI:
         )
         self._client.update("tool_call_update", toolCallId=call_id, status="completed")
         return chosen_option(answer, {each["optionId"] for each in options})
-
-    async def input(
-        self,
-        title: str,
-        placeholder: str | None = None,
-        *,
-        signal: AbortSignal | None = None,
-        timeout: float | None = None,  # noqa: ASYNC109 - the contract's
-    ) -> str | None:
-        """Ask for a line of text; dismissed if the editor has no forms."""
-        asked = FormField("text", title=title, description=placeholder or "", default=None)
-        return await self._ask_text(asked, title, signal, timeout)
-
-    async def editor(self, title: str, prefill: str = "") -> str | None:
-        """Let the user edit a longer text; dismissed if the editor has no forms."""
-        return await self._ask_text(FormField("text", title=title, default=prefill or None), title, None, None)
 
     async def form(
         self,
@@ -184,18 +163,6 @@ class AcpUI:
     def notify(self, message: str, level: NoticeLevel = "info") -> None:
         """Display a notice in the conversation, the only place for it in an editor."""
         self._say(f"{_LEVELS.get(level, '')}{message}\n\n")
-
-    def set_status(self, key: str, text: str | None = None) -> None:
-        """Do nothing: editors have no place for it."""
-
-    def set_widget(self, key: str, lines: Sequence[str] | None = None, *, placement: str | None = None) -> None:
-        """Do nothing: editors have no place for it."""
-
-    def set_editor_text(self, text: str) -> None:
-        """Do nothing: the text that the user writes is the editor's own."""
-
-    def set_title(self, title: str) -> None:
-        """Do nothing: the window is the editor's own."""
 
 
 def _property(asked: FormField) -> dict[str, Any]:

@@ -10,12 +10,14 @@ from collections.abc import Mapping
 from itertools import count
 from typing import TYPE_CHECKING, Any, Protocol
 
+from pi_core.plugin_api.dialogs import DialogUI
 from pi_core.wire import dumps
 from pi_hookspecs import UserError
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
+    from pi_core.plugin_api.dialogs import DialogRequest
     from pi_hookspecs import AbortSignal, NoticeLevel
 
 __all__ = ["RpcUI", "Sender"]
@@ -34,7 +36,7 @@ class Sender(Protocol):
         """
 
 
-class RpcUI:
+class RpcUI(DialogUI):
     """Implements ``UserInterface`` over RPC; members that only make sense in a terminal do nothing.
 
     Args:
@@ -51,52 +53,29 @@ class RpcUI:
 
     # Dialogs
 
-    async def select(
-        self,
-        title: str,
-        options: Sequence[Any],
-        *,
-        signal: AbortSignal | None = None,
-        timeout: float | None = None,  # noqa: ASYNC109 - the protocol's
-    ) -> str | None:
-        """Let the user choose an option; any other answer counts as no choice.
+    async def ask_dialog(self, dialog: DialogRequest) -> Any:
+        """Send a dialog as a request; an answer that does not fit it counts as a dismissal.
 
-        Options may have the form ``{"label", "value"}``; the client then gets the labels.
+        Options may have the form ``{"label", "value"}``; the client then gets the labels. The reply to a confirmation
+        may have either ``confirmed`` or ``value``.
         """
-        choices = {_label(each): _value(each) for each in options}
-        reply = await self._ask("select", signal, timeout, title=title, options=[*choices])
+        choices = {_label(each): _value(each) for each in dialog.options}
+        fields: dict[str, dict[str, Any]] = {
+            "select": {"options": [*choices]},
+            "confirm": {"message": dialog.text},
+            "input": {"placeholder": dialog.text or None},
+            "editor": {"prefill": dialog.text or None},
+        }
+        how = fields[dialog.kind]
+        reply = await self._ask(dialog.kind, dialog.signal, dialog.timeout, title=dialog.title, **how)
         value = reply.get("value")
-        value = value.get("value", value.get("label")) if isinstance(value, Mapping) else value
+        if dialog.kind == "confirm":
+            return reply.get("confirmed", value) is True
+        if dialog.kind == "select" and isinstance(value, Mapping):
+            value = value.get("value", value.get("label"))
         if not isinstance(value, str):
             return None
-        return choices.get(value, value if value in choices.values() else None)
-
-    async def confirm(
-        self,
-        title: str,
-        message: str = "",
-        *,
-        signal: AbortSignal | None = None,
-        timeout: float | None = None,  # noqa: ASYNC109 - the protocol's
-    ) -> bool:
-        """Ask yes or no; the reply may have either ``confirmed`` or ``value``."""
-        reply = await self._ask("confirm", signal, timeout, title=title, message=message)
-        return reply.get("confirmed", reply.get("value")) is True
-
-    async def input(
-        self,
-        title: str,
-        placeholder: str | None = None,
-        *,
-        signal: AbortSignal | None = None,
-        timeout: float | None = None,  # noqa: ASYNC109 - the protocol's
-    ) -> str | None:
-        """Ask for a line of text."""
-        return _text(await self._ask("input", signal, timeout, title=title, placeholder=placeholder))
-
-    async def editor(self, title: str, prefill: str = "") -> str | None:
-        """Let the user edit a longer text."""
-        return _text(await self._ask("editor", None, None, title=title, prefill=prefill or None))
+        return value if dialog.kind != "select" else choices.get(value, value if value in choices.values() else None)
 
     def answer(self, request_id: str, reply: Mapping[str, Any]) -> None:
         """Answer a dialog with a client's reply; a reply to a dialog that is no longer open is ignored."""
@@ -185,8 +164,3 @@ def _label(option: Any) -> str:
 
 def _value(option: Any) -> str:
     return str(option.get("value", option.get("label")) if isinstance(option, Mapping) else option)
-
-
-def _text(reply: Mapping[str, Any]) -> str | None:
-    value = reply.get("value")
-    return value if isinstance(value, str) else None

@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeAlias
 
+from pi_core.plugin_api.dialogs import DialogUI
 from pi_testing.patience import soon
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from pi_core.plugin_api.dialogs import DialogRequest
     from pi_hookspecs import AbortSignal, FormField, NoticeLevel, WidgetPlacement
 
 __all__ = ["Dialog", "FakeUI", "Notice"]
@@ -40,7 +42,7 @@ class Notice(NamedTuple):
 _NEVER: Any = object()
 
 
-class FakeUI:
+class FakeUI(DialogUI):
     """Implements ``UserInterface``.
 
     An answer is the value that the dialog returns: ``True`` or ``False`` for ``confirm``, one of the options for
@@ -120,47 +122,14 @@ class FakeUI:
 
     # For the plugin
 
-    async def select(
-        self,
-        title: str,
-        options: Sequence[str],
-        *,
-        signal: AbortSignal | None = None,
-        timeout: float | None = None,  # noqa: ASYNC109 - the protocol's
-    ) -> str | None:
-        """Return the prepared choice."""
-        dialog = Dialog("select", title, options=tuple(options))
-        chosen: str | None = await self._ask(dialog, lambda answer: answer in dialog.options, signal, timeout)
-        return chosen
-
-    async def confirm(
-        self,
-        title: str,
-        message: str = "",
-        *,
-        signal: AbortSignal | None = None,
-        timeout: float | None = None,  # noqa: ASYNC109 - the protocol's
-    ) -> bool:
+    async def ask_dialog(self, dialog: DialogRequest) -> Any:
         """Return the prepared answer."""
-        dialog = Dialog("confirm", title, message)
-        return bool(await self._ask(dialog, lambda answer: isinstance(answer, bool), signal, timeout))
-
-    async def input(
-        self,
-        title: str,
-        placeholder: str | None = None,
-        *,
-        signal: AbortSignal | None = None,
-        timeout: float | None = None,  # noqa: ASYNC109 - the protocol's
-    ) -> str | None:
-        """Return the prepared line."""
-        typed: str | None = await self._ask(Dialog("input", title, placeholder or ""), _is_text, signal, timeout)
-        return typed
-
-    async def editor(self, title: str, prefill: str = "") -> str | None:
-        """Return the prepared text."""
-        edited: str | None = await self._ask(Dialog("editor", title, prefill), _is_text)
-        return edited
+        fits = {
+            "select": lambda answer: answer in dialog.options,
+            "confirm": lambda answer: isinstance(answer, bool),
+        }.get(dialog.kind, lambda answer: isinstance(answer, str))
+        asked = Dialog(dialog.kind, dialog.title, dialog.text, dialog.options)
+        return await self._ask(asked, fits, dialog.signal, dialog.timeout)
 
     async def form(
         self,
@@ -270,10 +239,6 @@ def _form_problem(fields: Sequence[FormField], answer: Any) -> str | None:
     if missing:
         return f"{missing[0]} is missing"
     return next(filter(None, (problem_of(each, answer[each.name]) for each in fields if each.name in answer)), None)
-
-
-def _is_text(answer: Any) -> bool:
-    return isinstance(answer, str)
 
 
 def _keep(values: dict[str, Any], key: str, value: Any) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from pi_core.plugin_api.dialogs import DialogUI
 from pi_tui.dialogs.confirm import YES, Confirm
 from pi_tui.dialogs.select import Select
 from pi_tui.dialogs.text import TextDialog
@@ -14,6 +15,7 @@ from pi_tui.view.local_events import NoticeShown, StatusChanged, TitleChanged, W
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from pi_core.plugin_api.dialogs import DialogRequest
     from pi_hookspecs import (
         AbortSignal,
         AutocompleteProvider,
@@ -36,7 +38,7 @@ __all__ = ["Interface"]
 T = TypeVar("T")
 
 
-class Interface:
+class Interface(DialogUI):
     """Implements ``FullUserInterface``.
 
     Args:
@@ -59,45 +61,21 @@ class Interface:
 
     # Dialogs
 
-    async def select(
-        self,
-        title: str,
-        options: Sequence[str],
-        *,
-        signal: AbortSignal | None = None,
-        timeout: float | None = None,  # noqa: ASYNC109 - the protocol's
-    ) -> str | None:
-        """Let the user choose an option."""
-        if not options:
-            return None
-        asking = self._ask(Select(title, options), signal, timeout)
-        return await asking
-
-    async def confirm(
-        self,
-        title: str,
-        message: str = "",
-        *,
-        signal: AbortSignal | None = None,
-        timeout: float | None = None,  # noqa: ASYNC109 - the protocol's
-    ) -> bool:
-        """Ask a yes-or-no question."""
-        return await self._ask(Confirm(title, message), signal, timeout) == YES
-
-    async def input(
-        self,
-        title: str,
-        placeholder: str | None = None,
-        *,
-        signal: AbortSignal | None = None,
-        timeout: float | None = None,  # noqa: ASYNC109 - the protocol's
-    ) -> str | None:
-        """Ask for a line of text."""
-        return await self._ask(TextDialog(title, placeholder=placeholder or ""), signal, timeout)
-
-    async def editor(self, title: str, prefill: str = "") -> str | None:
-        """Let the user edit a longer text."""
-        return await self._ask(TextDialog(title, prefill=prefill, several=True), None, None)
+    async def ask_dialog(self, dialog: DialogRequest) -> Any:
+        """Open a dialog on the screen."""
+        drawn: Dialog[Any]
+        if dialog.kind == "select":
+            if not dialog.options:
+                return None
+            drawn = Select(dialog.title, dialog.options)
+        elif dialog.kind == "confirm":
+            drawn = Confirm(dialog.title, dialog.text)
+        elif dialog.kind == "input":
+            drawn = TextDialog(dialog.title, placeholder=dialog.text)
+        else:
+            drawn = TextDialog(dialog.title, prefill=dialog.text, several=True)
+        answer = await self._ask(drawn, dialog.signal, dialog.timeout)
+        return answer == YES if dialog.kind == "confirm" else answer
 
     async def ask_secret(self, question: str) -> str | None:
         """Ask for a text that is displayed as dots."""
