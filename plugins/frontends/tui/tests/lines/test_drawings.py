@@ -43,7 +43,7 @@ class Plugins:
         return self.result
 
     def markdown(self, text):
-        return text.replace("$x^2$", "x²")
+        return text.replace("%x^2%", "x²")
 
 
 def shown(block, drawings=None, **changes) -> str:
@@ -98,11 +98,11 @@ def test_a_plugin_draws_its_entries_and_messages():
 
 
 def test_a_complete_answer_is_transformed():
-    growing, complete = Answer(id="1", text=Growing("$x^2$")), Answer(id="1", text=Growing("$x^2$ is"), done=True)
+    growing, complete = Answer(id="1", text=Growing("%x^2%")), Answer(id="1", text=Growing("%x^2% is"), done=True)
 
-    assert shown(growing, Plugins()) == "\n $x^2$"
+    assert shown(growing, Plugins()) == "\n %x^2%"
     assert shown(complete, Plugins()) == "\n x² is"
-    assert str(complete.text) == "$x^2$ is"
+    assert str(complete.text) == "%x^2% is"
 
 
 @for_each(

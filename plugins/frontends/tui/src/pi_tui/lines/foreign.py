@@ -56,7 +56,8 @@ def _safe_runs(run: Run) -> tuple[Run, ...]:
     """Return a run in parts with validated fields: an invalid one would raise where runs are hashed and drawn."""
     link = run.link if isinstance(run.link, str) and run.link and run.link.isprintable() else None
     bold, dim, italic, underline, reverse = map(bool, run[2:7])
-    style = Run("", _name(run.role) or "text", bold, dim, italic, underline, reverse, link, _name(run.background))
+    role, background = _name(run.role) or "text", _name(run.background)
+    style = Run("", role, bold, dim, italic, underline, reverse, link, background, bool(run.strike))
     return styled(_one_row(str(run.text)), style)
 
 

@@ -91,6 +91,7 @@ def _rich(style: Style, link: str | None) -> RichStyle:
         italic=style.italic or None,
         underline=style.underline or None,
         reverse=style.reverse or None,
+        strike=style.strike or None,
         link=link,
     )
 

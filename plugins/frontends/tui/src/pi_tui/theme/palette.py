@@ -45,11 +45,12 @@ class Style(NamedTuple):
     italic: bool = False
     underline: bool = False
     reverse: bool = False
+    strike: bool = False
 
     def sgr(self) -> str:
         """Return the escape sequence that sets the style, after a reset."""
-        names = ("bold", "dim", "italic", "underline", "reverse")
-        codes = [code for name, code in zip(names, ("1", "2", "3", "4", "7"), strict=True) if getattr(self, name)]
+        names = ("bold", "dim", "italic", "underline", "reverse", "strike")
+        codes = [code for name, code in zip(names, ("1", "2", "3", "4", "7", "9"), strict=True) if getattr(self, name)]
         codes += [*_codes(self.color, 30), *_codes(self.background, 40)]
         return f"\x1b[{';'.join(['0', *codes])}m"
 
@@ -84,7 +85,7 @@ class Palette:
 
     def style(self, run: Run, fill: str | None = None) -> Style:
         """Return the style of a run in a row with the background ``fill``."""
-        key = (*run[1:7], run.background or fill)
+        key = (*run[1:7], run.background or fill, run.strike)
         found = self._styles.get(key)
         if found is None:
             found = self._styles[key] = self._style(run, run.background or fill)
@@ -101,6 +102,7 @@ class Palette:
             italic=run.italic,
             underline=run.underline,
             reverse=run.reverse or (behind == "" and background in _REVERSED),
+            strike=run.strike,
         )
 
     def _is_reversed(self, background: str) -> bool:

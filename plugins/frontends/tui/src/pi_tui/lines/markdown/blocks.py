@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from pi_hookspecs import Line
@@ -10,13 +9,12 @@ from pi_tui.lines.line import BLANK
 from pi_tui.lines.markdown.code import code_rows, fence_row, highlighted
 from pi_tui.lines.markdown.inline import inline_lines
 from pi_tui.lines.markdown.lists import list_rows
+from pi_tui.lines.markdown.syntax import parsed
 from pi_tui.lines.markdown.tables import table_rows
 from pi_tui.lines.wrap import chop, wrap, wrap_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-
-    from markdown_it import MarkdownIt
 
     from pi_tui.lines.markdown.inline import Ink
 
@@ -27,17 +25,8 @@ def piece_rows(text: str, width: int, ink: Ink) -> list[Line]:
     """Return the rows of a piece of Markdown, with blank rows between its blocks."""
     from markdown_it.tree import SyntaxTreeNode
 
-    rows = _blocks(SyntaxTreeNode(_parser().parse(text)), width, ink)
+    rows = _blocks(SyntaxTreeNode(parsed(text)), width, ink)
     return rows or wrap_text(text.strip("\n"), width, ink.style)  # nested too deeply, or only link definitions
-
-
-@cache
-def _parser() -> MarkdownIt:
-    from markdown_it import MarkdownIt
-
-    parser = MarkdownIt("commonmark").enable(["table", "strikethrough"])
-    parser.validateLink = lambda url: True  # type: ignore[method-assign]  # noqa: ARG005 - ``inline`` validates them
-    return parser
 
 
 def _blocks(parent: Any, width: int, ink: Ink) -> list[Line]:

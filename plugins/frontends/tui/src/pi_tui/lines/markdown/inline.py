@@ -66,6 +66,8 @@ def _runs(nodes: Sequence[Any], ink: Ink) -> Iterator[Run | None]:
             yield None
         elif kind == "code_inline":
             yield ink.run(node.content, role="mdCode")
+        elif kind == "note":
+            yield ink.run(node.content, role="mdLink")
         elif kind == "link":
             yield from _link(node, ink)
         elif kind == "image":
@@ -86,7 +88,7 @@ def _em(style: Run) -> Run:
 
 
 def _struck(style: Run) -> Run:
-    return style._replace(dim=True)  # not every terminal can strike text through
+    return style._replace(strike=True)
 
 
 _EMPHASIS = {"strong": _strong, "em": _em, "s": _struck}
@@ -102,7 +104,7 @@ def _link(node: Any, ink: Ink) -> Iterator[Run | None]:
         yield inner.run(address)
         return
     yield from runs
-    if text not in (address, address.removeprefix("mailto:")):
+    if node.markup != "linkify" and text not in (address, address.removeprefix("mailto:")):
         yield ink.run(f" ({address})", role="mdLinkUrl", link=link)
 
 
