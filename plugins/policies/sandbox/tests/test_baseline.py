@@ -41,12 +41,12 @@ def baseline_of(tmp_path_factory):
 def act(root, action, name):
     path = root / name
     try:
-        if action == "write" and not path.is_fifo():
+        if action == "write" and not path.is_fifo() and not path.is_symlink():
             path.write_text(f"evil {name}")
         elif action == "remove":
             shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
         elif action == "link":
-            path.symlink_to("/nowhere")
+            path.symlink_to(root.with_name(f"{root.name}-elsewhere"))  # which does not exist
         elif action == "folder":
             path.mkdir()
         elif action == "pipe":

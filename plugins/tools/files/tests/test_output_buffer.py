@@ -109,8 +109,8 @@ def test_a_file_exactly_at_its_cap_was_not_cut():
     Path(output.path).unlink()
 
 
-def test_a_folder_that_takes_no_file_does_not_stop_the_command(monkeypatch):
-    monkeypatch.setattr("tempfile.tempdir", "/nowhere/at/all")
+def test_a_folder_that_takes_no_file_does_not_stop_the_command(monkeypatch, tmp_path):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "nowhere"))
     output = Output()
     output.feed(b"x\n" * 3000)
     output.close()
