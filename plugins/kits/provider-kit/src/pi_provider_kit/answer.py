@@ -5,6 +5,7 @@ The reader is imported only after the request was sent: the server takes longer 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -14,13 +15,13 @@ from pi_provider_kit.progress import Progress
 from pi_provider_kit.request import Timeouts
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable
+    from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator
 
     from pi_hookspecs.provider import StreamOptions
     from pi_hookspecs.stream import AssistantMessageEvent
     from pi_provider_kit.builder import AnswerBuilder
 
-__all__ = ["AnswerReader", "read_answer"]
+__all__ = ["AnswerReader", "EventReader", "read_answer"]
 
 _ANSWER_LIMIT = 64 * 1_048_576
 """Characters of text, thinking and arguments together; no model's answer is so long, and it is kept in memory."""
@@ -57,6 +58,67 @@ class AnswerReader(Protocol[T_contra]):
 
         Raises:
             RequestFailed: The answer is not complete.
+        """
+        ...
+
+
+class EventReader(ABC):
+    """Base class of readers of server-sent events that contain JSON objects, of which ``[DONE]`` is the last.
+
+    Implements ``AnswerReader``.
+
+    Args:
+        builder: Makes our events.
+    """
+
+    def __init__(self, builder: AnswerBuilder) -> None:
+        self.builder = builder
+        self.finished = False
+        """Whether the answer is complete."""
+        self._started = False
+
+    def feed(self, data: bytes) -> Iterator[AssistantMessageEvent]:
+        """Yield what one event (the data of a server-sent event) adds.
+
+        Raises:
+            RequestFailed: The event reports a failure, or is invalid.
+        """
+        if self.finished:
+            return
+        if not self._started:
+            self._started = True
+            yield self.builder.start()
+        if data.strip() == b"[DONE]":
+            yield from self.end()
+            return
+        event = self.parse(data)
+        if isinstance(event, dict):
+            yield from self.take(event)
+
+    @abstractmethod
+    def parse(self, data: bytes) -> Any:
+        """Return an event's JSON; anything but an object is ignored.
+
+        Raises:
+            RequestFailed: It is not JSON.
+        """
+        ...
+
+    @abstractmethod
+    def take(self, event: dict[str, Any]) -> Iterator[AssistantMessageEvent]:
+        """Yield the events for one parsed event.
+
+        Raises:
+            RequestFailed: The event reports a failure, or is invalid.
+        """
+        ...
+
+    @abstractmethod
+    def end(self) -> Iterator[AssistantMessageEvent]:
+        """Yield the last events of an answer that is complete: of blocks left open, and ``Done``.
+
+        Raises:
+            RequestFailed: It is not complete.
         """
         ...
 

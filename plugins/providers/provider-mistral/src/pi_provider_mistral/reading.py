@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from attrs import define, field
 
-from pi_provider_kit import HttpFailed, WholeText, compact_json, dicts, mistral_id
+from pi_provider_kit import EventReader, HttpFailed, WholeText, compact_json, dicts, mistral_id
 from pi_provider_mistral.chunks import failure_of, parse_chunk, usage_of
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class _Call:
     pieces: WholeText = field(factory=WholeText)
 
 
-class Reading:
+class Reading(EventReader):
     """Reads one answer; implements ``AnswerReader`` of the kit.
 
     Args:
@@ -47,10 +47,7 @@ class Reading:
     """
 
     def __init__(self, builder: AnswerBuilder) -> None:
-        self.finished = False
-        """Whether the answer is complete."""
-        self.builder = builder
-        self._started = False
+        super().__init__(builder)
         self._kind: Literal["text", "thinking", ""] = ""
         """Kind of the open block; calls stay open in addition until the end."""
         self._block = -1
@@ -60,25 +57,16 @@ class Reading:
         self._ids: set[str] = set()
         self._reason: StopReason | None = None
 
-    def feed(self, data: bytes) -> Iterator[AssistantMessageEvent]:
-        """Yield what one event (the data of a server-sent event) adds.
+    def parse(self, data: bytes) -> dict[str, Any]:
+        """Return an event's JSON object."""
+        return parse_chunk(data)
 
-        Raises:
-            RequestFailed: The event reports a failure, or is invalid.
-        """
-        if self.finished:
-            return
-        if not self._started:
-            self._started = True
-            yield self.builder.start()
-        if data.strip() == b"[DONE]":
-            yield from self.end()
-            return
-        chunk = parse_chunk(data)
-        if (failure := failure_of(chunk)) is not None:
+    def take(self, event: dict[str, Any]) -> Iterator[AssistantMessageEvent]:
+        """Yield what one chunk adds."""
+        if (failure := failure_of(event)) is not None:
             raise failure
-        self._note(chunk)
-        for choice in dicts(chunk.get("choices"))[:1]:
+        self._note(event)
+        for choice in dicts(event.get("choices"))[:1]:
             delta = choice.get("delta")
             if isinstance(delta, dict):
                 yield from self._delta(delta)

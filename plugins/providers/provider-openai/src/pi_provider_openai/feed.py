@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
 from attrs import evolve
 
-from pi_provider_kit import AnswerBuilder
+from pi_provider_kit import AnswerBuilder, EventReader
 from pi_provider_openai.shared import loads
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from pi_hookspecs.content import ToolCall
     from pi_hookspecs.models import Model
-    from pi_hookspecs.stream import AssistantMessageEvent
 
 __all__ = ["Answer", "Feeder"]
 
@@ -43,47 +39,14 @@ class Answer(AnswerBuilder):
         return call  # type: ignore[no-any-return] # the block at the index
 
 
-class Feeder(ABC):
-    """Converts an API's events to ours. It is independent of the transport."""
+class Feeder(EventReader):
+    """Converts the events of either API; see ``EventReader``. It is independent of the transport."""
+
+    builder: Answer
 
     def __init__(self, model: Model) -> None:
-        self.builder = Answer(model)
-        self.finished = False
-        """Whether the answer is complete."""
-        self._started = False
+        super().__init__(Answer(model))
 
-    def feed(self, data: bytes) -> Iterator[AssistantMessageEvent]:
-        """Yield what one event (the data of a server-sent event) adds.
-
-        Raises:
-            RequestFailed: The event reports a failure, or is invalid.
-        """
-        if self.finished:
-            return
-        if not self._started:
-            self._started = True
-            yield self.builder.start()
-        if data.strip() == b"[DONE]":
-            yield from self.end()
-            return
-        event = loads(data)
-        if isinstance(event, dict):
-            yield from self.take(event)
-
-    @abstractmethod
-    def take(self, event: dict[str, Any]) -> Iterator[AssistantMessageEvent]:
-        """Yield the events for one parsed event.
-
-        Raises:
-            RequestFailed: The event reports a failure, or is invalid.
-        """
-        ...
-
-    @abstractmethod
-    def end(self) -> Iterator[AssistantMessageEvent]:
-        """Yield the remaining events at the end of the stream.
-
-        Raises:
-            RequestFailed: The answer is not complete.
-        """
-        ...
+    def parse(self, data: bytes) -> Any:
+        """Return an event's JSON."""
+        return loads(data)
