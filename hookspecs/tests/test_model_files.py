@@ -129,21 +129,21 @@ WRONG = [
     ("[1]", 1, 'this must be an object {"providers": {ID: {...}}}'),
     ('{"providers": 1}', 1, "this must be an object"),
     (ACME.replace('"name": "Acme",', '"name": "Acme"'), 5, "this is not JSON: Expecting ',' delimiter"),
-    (ACME.replace('"name": "Acme"', '"name": 7'), 4, "name is 7, it must be a text"),
+    (ACME.replace('"name": "Acme"', '"name": 7'), 4, "name is 7; it must be a string"),
     (ACME.replace('"api": "openai-completions",', ""), 19, "model 'small' has no api, and neither has provider 'acme'"),
     (ACME.replace('"baseUrl": "https://acme.test/v1",', ""), 19, "model 'small' has no baseUrl"),
     (ACME.replace('{"id": "small"}', '{"name": "x"}'), 19, "a model needs an id"),
-    (ACME.replace('{"id": "small"}', '"small"'), 19, "a model is 'small', it must be an object"),
+    (ACME.replace('{"id": "small"}', '"small"'), 19, "a model is 'small'; it must be an object"),
     (ACME.replace('["ACME_OLD_KEY"]', "[1]"), 8, "1 is not a name of an environment variable"),
-    (ACME.replace('"x-acme": "1"', '"x-acme": 1'), 10, "the header 'x-acme' must be a text"),
+    (ACME.replace('"x-acme": "1"', '"x-acme": 1'), 10, "the header 'x-acme' must be a string"),
     (ACME.replace('"image"]', '"smell"]'), 14, "'smell' is not a kind of input"),
-    (ACME.replace("64000", "-1"), 14, "maxTokens is -1, it must be a number of tokens above 0"),
+    (ACME.replace("64000", "-1"), 14, "maxTokens is -1; it must be a number of tokens above 0"),
     (ACME.replace("64000", "true"), 14, "maxTokens is True"),
     (ACME.replace("1e6", "NaN"), 14, "contextWindow is nan"),
-    (ACME.replace("3.75", "-3.75"), 15, "cacheWrite is -3.75, it must be US dollars per million tokens"),
+    (ACME.replace("3.75", "-3.75"), 15, "cacheWrite is -3.75; it must be US dollars per million tokens"),
     (ACME.replace("22.5", '"22.5"'), 16, "output is '22.5'"),
-    (ACME.replace('"xhigh": "xhigh"', '"huge": "x"'), 18, "'huge' is not a thinking level; these are off, minimal"),
-    (ACME.replace('"xhigh": "xhigh"', '"xhigh": 3'), 18, "xhigh is 3, it must be a text or null"),
+    (ACME.replace('"xhigh": "xhigh"', '"huge": "x"'), 18, "'huge' is not a thinking level; use one of off, minimal"),
+    (ACME.replace('"xhigh": "xhigh"', '"xhigh": 3'), 18, "xhigh is 3; it must be a string or null"),
     (ACME.replace('"acme": {', '"none": {},\n"acme": {'), 3, "provider 'none' has no api"),
 ]
 
@@ -184,7 +184,7 @@ def test_what_is_wrong_in_the_other_file_is_reported_with_its_name(write):
 
     for text, message in [
         ('{"providers":\n{}}', r"other\.json, line 1: provider 'acme' is missing"),
-        ('{"providers":\n{"acme":\n{"models": 3}}}', r"other\.json, line 3: models is 3, it must be a list"),
+        ('{"providers":\n{"acme":\n{"models": 3}}}', r"other\.json, line 3: models is 3; it must be a list"),
     ]:
         write(text, "other.json")
         with pytest.raises(UserError, match=message):

@@ -36,4 +36,4 @@ async def test_nudge_comes_before_the_next_request_and_then_after_the_answer(pi_
         ["work", "hurry"],
         ["work", "hurry", "rest"],
     ]
-    assert fake_ui.notices[0].message.startswith("An answer is being made.")
+    assert fake_ui.notices[0].message.startswith("An answer is in progress.")

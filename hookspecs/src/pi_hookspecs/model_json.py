@@ -36,7 +36,7 @@ _REPLACED: tuple[tuple[str, str, type[Any]], ...] = (
     ("baseUrl", "base_url", str),
     ("reasoning", "reasoning", bool),
 )
-_KINDS: dict[type, str] = {str: "a text", bool: "true or false", dict: "an object", list: "a list"}
+_KINDS: dict[type, str] = {str: "a string", bool: "true or false", dict: "an object", list: "a list"}
 
 
 class Wrong(Exception):
@@ -121,7 +121,7 @@ def provider_of(name: str, data: Any, models_in: Callable[[str], Callable[[], tu
     loaded = () if isinstance(models, str) else models_of(name, data)
     api = field_of(data, "api", str, None) or (loaded[0].api if loaded else None)
     if api is None:
-        raise Wrong(f"provider {name!r} has no api: the id of the API that it speaks")
+        raise Wrong(f"provider {name!r} has no api, the id of its API")
     return ProviderInfo(
         id=name,
         name=field_of(data, "name", str, name),
@@ -253,7 +253,7 @@ def _input(data: Mapping[str, Any]) -> Any:
     kinds = field_of(data, "input", list, ["text"])
     for index, kind in enumerate(kinds):
         if kind not in ("text", "image"):
-            raise Wrong(f'{kind!r:.60} is not a kind of input; these are "text" and "image"', "input", index)
+            raise Wrong(f'{kind!r:.60} is not a kind of input; use "text" or "image"', "input", index)
     return tuple(kinds)
 
 
@@ -290,7 +290,7 @@ def _rates(data: Mapping[str, Any]) -> dict[str, float]:
         if value is None:
             continue
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
-            raise Wrong(f"{key} is {value!r:.60}, it must be US dollars per million tokens", key)
+            raise Wrong(f"{key} is {value!r:.60}; it must be US dollars per million tokens", key)
         rates[name] = float(value)
     return rates
 
@@ -300,7 +300,7 @@ def _tokens(data: Mapping[str, Any], key: str, default: int) -> int:
     if value is None:
         return default
     if isinstance(value, bool) or not isinstance(value, int | float) or value != value // 1 or value <= 0:
-        raise Wrong(f"{key} is {value!r:.60}, it must be a number of tokens above 0", key)
+        raise Wrong(f"{key} is {value!r:.60}; it must be a number of tokens above 0", key)
     return int(value)
 
 
@@ -314,10 +314,10 @@ def headers_of(data: Mapping[str, Any]) -> dict[str, str] | None:
     if headers is None:
         return None
     if not isinstance(headers, dict):
-        raise Wrong("headers must be an object of texts", "headers")
+        raise Wrong("headers must be an object of strings", "headers")
     for name, value in headers.items():
         if not isinstance(value, str):
-            raise Wrong(f"the header {name!r:.60} must be a text", "headers", name)
+            raise Wrong(f"the header {name!r:.60} must be a string", "headers", name)
     return headers
 
 
@@ -326,10 +326,10 @@ def _levels(data: Mapping[str, Any]) -> dict[str, str | None] | None:
     for level, value in (levels or {}).items():
         if level not in THINKING_LEVELS:
             raise Wrong(
-                f"{level!r} is not a thinking level; these are {', '.join(THINKING_LEVELS)}", "thinkingLevelMap", level
+                f"{level!r} is not a thinking level; use one of {', '.join(THINKING_LEVELS)}", "thinkingLevelMap", level
             )
         if not isinstance(value, str | None):
-            raise Wrong(f"{level} is {value!r:.60}, it must be a text or null", "thinkingLevelMap", level)
+            raise Wrong(f"{level} is {value!r:.60}; it must be a string or null", "thinkingLevelMap", level)
     return levels
 
 
@@ -343,10 +343,10 @@ def field_of(data: Mapping[str, Any], key: str, kind: type[_T], default: _D) -> 
     if value is None:
         return default
     if not isinstance(value, kind):
-        raise Wrong(f"{key} is {value!r:.60}, it must be {_KINDS[kind]}", key)
+        raise Wrong(f"{key} is {value!r:.60}; it must be {_KINDS[kind]}", key)
     return value
 
 
 def _object(data: Any, what: str) -> None:
     if not isinstance(data, dict):
-        raise Wrong(f"{what} is {data!r:.60}, it must be an object")
+        raise Wrong(f"{what} is {data!r:.60}; it must be an object")

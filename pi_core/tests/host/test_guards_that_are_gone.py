@@ -24,7 +24,7 @@ LISTENS = "@hookimpl\ndef turn_start(event): pass\n"
 
 CALL = ToolCallEvent(tool_call_id="1", tool_name="bash", input={"command": "ls"})
 COMMAND = UserBashEvent(command="ls", exclude_from_context=False, cwd="/")
-REFUSES = "refuses, since the plugin cannot be asked. Mend it, or leave it out with --disable guard"
+REFUSES = "refuses, because the plugin cannot run. Repair it, or disable it with --disable guard"
 
 
 @pytest.fixture

@@ -281,7 +281,9 @@ def test_only_the_tables_of_providers_with_a_key_are_read(registry):
 def test_a_provider_whose_api_is_not_implemented_is_not_chosen(registry):
     assert registry(row("a", "unspoken"), row("b"), A_API_KEY="k", B_API_KEY="k").choose().reference == "b/m"
 
-    with pytest.raises(NoModel, match=r"^a has a key, but no installed plugin speaks unspoken. Sign in .*B_API_KEY"):
+    with pytest.raises(
+        NoModel, match=r"^a has a key, but no installed plugin implements the API unspoken. Sign in .*B_API_KEY"
+    ):
         registry(row("a", "unspoken"), row("b"), A_API_KEY="k").choose()
 
 

@@ -190,7 +190,7 @@ def test_the_provider_of_the_models_api_streams(registry):
 def test_the_error_of_an_api_without_a_plugin_names_it(registry):
     models = registry()
 
-    with pytest.raises(NoModel, match="No installed plugin speaks 'rules'"):
+    with pytest.raises(NoModel, match="No installed plugin implements the API 'rules'"):
         models.stream_of(models.find("offline/rules"))
 
 

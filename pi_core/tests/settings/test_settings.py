@@ -256,13 +256,13 @@ class TestUnusableFiles:
         [
             (
                 '{"a": 1,\n  "b" 2}',
-                ":2:7: Expecting ':' delimiter; none of its settings counts",
+                ":2:7: Expecting ':' delimiter; none of its settings is used",
             ),
-            ('{"a": 1} // why', ":1:10: Extra data; none of its settings counts"),
-            ("[1]", ": must hold a JSON object, not [1]; none of its settings counts"),
-            ('"text"', ': must hold a JSON object, not "text"; none of its settings counts'),
-            ("null", ": must hold a JSON object, not null; none of its settings counts"),
-            ('{"a": NaN}', ": cannot be read: NaN is not JSON; none of its settings counts"),
+            ('{"a": 1} // why', ":1:10: Extra data; none of its settings is used"),
+            ("[1]", ": must hold a JSON object, not [1]; none of its settings is used"),
+            ('"text"', ': must hold a JSON object, not "text"; none of its settings is used'),
+            ("null", ": must hold a JSON object, not null; none of its settings is used"),
+            ('{"a": NaN}', ": cannot be read: NaN is not JSON; none of its settings is used"),
         ],
     )
     def test_what_is_wrong_is_reported_and_the_other_file_counts(self, home, project, write, text, message):
@@ -301,7 +301,7 @@ class TestUnusableFiles:
 
         assert [key for key in ("a", "a.b", "a.c", "d") if settings.unread(key)] == keys
         assert all(
-            settings.unread(key) + "; none of its settings counts (see pi help settings)." == settings.problems[0]
+            settings.unread(key) + "; none of its settings is used (see pi help settings)." == settings.problems[0]
             for key in keys
         )
 

@@ -100,7 +100,7 @@ class TestPlugins:
         trust, _, problems = await ask(answer("yes", remember=True))
 
         assert trust.is_trusted is True
-        assert problems[-1].endswith("The decision counts for this run.")
+        assert problems[-1].endswith("The decision applies only to this run.")
 
     @pytest.mark.parametrize("wrong", [RuntimeError("oops"), True, answer("maybe")], ids=["raises", "type", "word"])
     async def test_a_failing_plugin_has_no_opinion_and_is_reported(self, ask, wrong):

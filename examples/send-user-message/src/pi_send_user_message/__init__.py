@@ -10,7 +10,7 @@ def activate(pi: PiAPI) -> None:
         if ctx.is_idle():
             pi.send_user_message(args)  # needs no await: the answer comes as after any prompt
         else:
-            ctx.ui.notify("An answer is being made. Use /nudge or /then.", "warning")
+            ctx.ui.notify("An answer is in progress. Use /nudge or /then.", "warning")
 
     @pi.register_command("nudge", description="Say something before the next request")
     def nudge(args: str, ctx: PiContext) -> None:

@@ -108,5 +108,5 @@ def _checked(answer: Any) -> Any:
         return ()
     if isinstance(answer, list | tuple) and all(isinstance(each, str | Completion) for each in answer):
         return tuple(Completion(each) if isinstance(each, str) else each for each in answer)
-    message = f"it answered {safe_repr(answer)}, which is not a list of texts or Completion values"
+    message = f"it answered {safe_repr(answer)}, which is not a list of strings or Completion values"
     raise TypeError(message)

@@ -78,7 +78,9 @@ class Outbox:
         _check_thread("send_user_message")
         if self._runtime.is_streaming:
             if deliver_as is None:
-                raise AgentBusy("An answer is being made; say how to queue: deliver_as='steer' or 'followUp'.")
+                raise AgentBusy(
+                    "An answer is in progress; specify how to queue the message: deliver_as='steer' or 'followUp'."
+                )
             self._queue.add([_of_user(content)], deliver_as)
             return _Sent(None)
         return self._send(plugin, self.send_user_message(content, deliver_as=deliver_as))

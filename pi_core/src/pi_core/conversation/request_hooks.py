@@ -199,7 +199,7 @@ def _add_headers(headers: dict[str, str], added: dict[Any, Any]) -> None:
         if not isinstance(name, str) or not isinstance(value, str):
             raise PiError(
                 f"A plugin added the HTTP header {name!r} in before_provider_request, and its value is of type"
-                f" {type(value).__name__}. Name and value must be texts."
+                f" {type(value).__name__}. Name and value must be strings."
             )
         for known in [each for each in headers if each.lower() == name.lower()]:
             del headers[known]

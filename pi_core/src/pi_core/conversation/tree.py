@@ -80,9 +80,9 @@ class TreeNavigator:
         """
         runtime = self._runtime
         if runtime.is_streaming:
-            raise AgentBusy("A prompt is being answered. Wait for it or abort it before going elsewhere in the tree.")
+            raise AgentBusy("A prompt is being answered. Wait for it or abort it before moving in the tree.")
         if self._abort is not None:
-            raise AgentBusy("Another branch is being summarized. Wait for that or abort it before going elsewhere.")
+            raise AgentBusy("Another branch is being summarized. Wait for that or abort it before moving in the tree.")
         manager = runtime.manager
         target = manager.get_entry(target_id)
         if target is None:

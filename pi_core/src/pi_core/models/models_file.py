@@ -144,7 +144,7 @@ class ModelsFile:
         if not name.isprintable() or name != name.strip() or not name:
             raise Wrong(f"{name!r:.60} cannot be typed as a provider's name")
         if provider_id in self._configs:
-            raise Wrong(f"{provider_id!r} is in the file already, in other letters")
+            raise Wrong(f"{provider_id!r} is already in the file, in a different spelling")
         self._configs[provider_id] = provider_config(provider_id, data, base)
 
     def _check_models(self, text: str, name: str, data: Mapping[str, Any]) -> None:
@@ -200,7 +200,7 @@ def provider_config(name: str, data: Any, base: ProviderInfo | None) -> Provider
     entries = {each["id"]: each for each in own if isinstance(each, dict) and isinstance(each.get("id"), str)}
     api_key = data.get("apiKey")
     if not isinstance(api_key, str | None):
-        raise Wrong("apiKey must be a text: a key, $NAME or !command", "apiKey")
+        raise Wrong("apiKey must be a string: a key, $NAME or !command", "apiKey")
     changes = _overrides(data)
     return ProviderConfig(
         info=_merged_row(name, data, base, changes),

@@ -278,7 +278,7 @@ class ModelResolver:
             else "Install a provider's plugin"
         )
         problem = next(
-            (f"{info.id} has a key, but no installed plugin speaks {info.api}." for info in unsupported),
+            (f"{info.id} has a key, but no installed plugin implements the API {info.api}." for info in unsupported),
             "No API key found for any model.",
         )
         return NoModel(

@@ -178,9 +178,9 @@ async def _typed(registry: ModelRegistry, ui: SignInUI, provider: str) -> dict[s
     if not key:
         raise UserError(f"No key was given for {provider}; nothing has changed. It can also come from a pipe.")
     if len(key) > _LONGEST_KEY:
-        raise UserError(f"What was given for {provider} is too long for a key; nothing has changed.")
+        raise UserError(f"The input for {provider} is too long for a key; nothing has changed.")
     if not key.startswith("!") and not (key.isascii() and key.isprintable() and " " not in key):
-        raise UserError(f"What was given for {provider} has characters that no key has; nothing has changed.")
+        raise UserError(f"The input for {provider} contains characters that no key has; nothing has changed.")
     return {"type": "api_key", "key": key}
 
 

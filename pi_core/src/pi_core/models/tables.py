@@ -52,7 +52,8 @@ class ModelTables:
         """The mistakes in the current models.json, one line each."""
         self._refresh()
         lines = [
-            f"{self._file.path}, line {line}: no installed plugin speaks {api!r}. Models of {name!r} that need it fail."
+            f"{self._file.path}, line {line}: no installed plugin implements the API {api!r}."
+            f" Models of {name!r} that need it fail."
             for (name, api), line in self._file.apis.items()
             if not self.has_api(api)
         ]
@@ -258,7 +259,7 @@ class ModelTables:
         provider = self.plugin_provider(model.api)
         if provider is None:
             raise NoModel(
-                f"No installed plugin speaks {model.api!r}, which {model.reference} needs."
+                f"No installed plugin implements the API {model.api!r}, which {model.reference} needs."
                 " Install one that does, or choose another model with --model PROVIDER/ID"
             )
         return provider.stream

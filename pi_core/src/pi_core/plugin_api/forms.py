@@ -26,7 +26,9 @@ def check_fields(fields: Sequence[FormField]) -> None:
 
     for each in fields:
         if not isinstance(each, FormField):
-            raise TypeError(f"a form takes FormField values, as in ctx.ui.form([FormField('name')]), not {each!r:.60}")
+            raise TypeError(
+                f"a form takes FormField values, such as ctx.ui.form([FormField('name')]), not {each!r:.60}"
+            )
     names = [each.name for each in fields]
     if not names:
         raise ValueError("a form needs at least one field, as in ctx.ui.form([FormField('name')])")

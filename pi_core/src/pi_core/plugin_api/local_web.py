@@ -81,11 +81,11 @@ def read_token(path: Path) -> str:
     except (OSError, UnicodeError) as error:
         raise UserError(f"The token file {str(path)!r} cannot be read or made: {error}") from error
     if shared:
-        raise UserError(f"Others may read the token file {str(path)!r}. Run: chmod 600 {path}")
+        raise UserError(f"The token file {str(path)!r} is readable by other users. Run: chmod 600 {path}")
     if len(token) < _MIN_TOKEN or not token.isprintable() or any(each in token for each in ' ;,"\\'):
         raise UserError(
             f"The token file {str(path)!r} needs a token of at least {_MIN_TOKEN} letters, digits, '-' or '_'. "
-            "Delete the file, and a token is made"
+            "Delete the file; a new token is then generated"
         )
     return token
 

@@ -104,7 +104,7 @@ def _decided(
             else:
                 store.remember(trust.cwd, trusted=is_trusted)
         except UserError as error:
-            report(f"{str(error).removesuffix('.')}. The decision counts for this run.")
+            report(f"{str(error).removesuffix('.')}. The decision applies only to this run.")
     return evolve(trust, is_trusted=is_trusted, why=why, decided=True)
 
 

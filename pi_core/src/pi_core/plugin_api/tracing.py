@@ -31,4 +31,4 @@ async def ask_trace_context(session: SessionPort, ctx: PiContext) -> Mapping[str
 def _checked(answer: object) -> Mapping[str, str]:
     if isinstance(answer, Mapping) and all(isinstance(each, str) for item in answer.items() for each in item):
         return answer
-    raise TypeError(f"it returned {safe_repr(answer)}, which is not a mapping of texts")
+    raise TypeError(f"it returned {safe_repr(answer)}, which is not a mapping of strings")

@@ -225,7 +225,7 @@ class StoredSource:
             text = self.storage.read(scope)
             values = migrate(parse_object(text or "", origin))
         except UserError as error:
-            report(f"{error}; none of its settings counts (see pi help settings).")
+            report(f"{error}; none of its settings is used (see pi help settings).")
             known = text if text is not None and not is_truncated(text, error) else None
             return Layer(origin, {}, scope, UnreadFile(str(error), known))
         if scope == "project":

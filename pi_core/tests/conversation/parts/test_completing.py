@@ -82,7 +82,7 @@ async def test_completions_that_are_no_list_of_texts_are_reported(completions, r
 
     assert await part.arguments("note", "m") == ()
     assert part.words("note", "m") == ()
-    assert "not a list of texts or Completion values" in recorder.events[0].error
+    assert "not a list of strings or Completion values" in recorder.events[0].error
 
 
 @pytest.mark.parametrize("is_async", [False, True])

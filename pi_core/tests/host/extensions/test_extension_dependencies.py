@@ -237,8 +237,8 @@ def test_the_block_is_read(source, wanted):
     ("source", "message"),
     [
         ("# /// script\n# dependencies = [\n# ///\n", "is not TOML"),
-        ("# /// script\n# dependencies = 'a'\n# ///\n", "must be a list of texts"),
-        ("# /// script\n# dependencies = [1]\n# ///\n", "must be a list of texts"),
+        ("# /// script\n# dependencies = 'a'\n# ///\n", "must be a list of strings"),
+        ("# /// script\n# dependencies = [1]\n# ///\n", "must be a list of strings"),
         ("# /// script\n# requires-python = '>=4.0'\n# ///\n", "requires Python >=4.0"),
         ("# /// script\n# a = 1\n# ///\n\n# /// script\n# a = 1\n# ///\n", "more than one"),
     ],

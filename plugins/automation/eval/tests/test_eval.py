@@ -93,7 +93,7 @@ def test_everything_that_is_wrong_with_a_file_is_named_before_the_first_run(eval
     for each in (
         "did you mean 'prompts'",
         "repeats must be at least 1",
-        "prompts[0].prompt must be a text, not 3",
+        "prompts[0].prompt must be a string, not 3",
         "prompts[0].checks is empty",
         "prompts[1].checks[0] must have one of",
         "'(' is not a regular expression",

@@ -150,7 +150,7 @@ class TestSet:
         done = settings.run("config", "set", "theme", "dark", "--project")
 
         assert settings.read(settings.ours) == {"theme": "dark"}
-        assert "is not trusted: what is set there does not count. Run pi trust" in done.stderr
+        assert "is not trusted, so its settings are not used. Run pi trust" in done.stderr
 
     def test_a_stronger_value_is_reported(self, settings):
         settings.write({"theme": "light"}, settings.ours)

@@ -112,7 +112,7 @@ def test_what_a_plugin_leaves_running_is_named_and_left(fake, source, name):
     done = fake.run("--model", "fake/echo", "-p", "hello")
 
     assert (done.returncode, done.stdout) == (0, "hello\n")
-    assert done.stderr == f"Warning: pi ends without what a plugin started and does not end: {name}\n"
+    assert done.stderr == f"Warning: pi exits although something that a plugin started is still running: {name}\n"
 
 
 def test_exit_handler_that_does_not_end_is_named_and_left(fake):
@@ -122,7 +122,7 @@ def test_exit_handler_that_does_not_end_is_named_and_left(fake):
 
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.splitlines()[-1] == (
-        "Warning: pi ends without what a plugin started and does not end: "
+        "Warning: pi exits although something that a plugin started is still running: "
         f"exit handler 'wait' ({fake.site / 'waiting.py'}, line 4)"
     )
 

@@ -206,7 +206,7 @@ def listed(output):
         (["new", "a" * 31, "--kind", "tool"], "cannot be a plugin's name"),
         (["new", "import", "--kind", "tool"], "it is a Python keyword"),
         (["new", "tools", "--kind", "tool"], "A plugin named 'tools' is installed, from pluggypi-tools"),
-        (["new", "mine"], "Say what the plugin adds: --kind tool | provider | hooks | command | "),
+        (["new", "mine"], "Specify what the plugin adds: --kind tool | provider | hooks | command | "),
         (["new", "mine", "--kind", "tol"], "Unknown kind of plugin: tol. Did you mean tool?"),
         (["new", "mine", "--kind", "xyz"], "Unknown kind of plugin: xyz. Known are tool, provider"),
         (["new", "mine", "--kind", "tool", "--dir", "."], "The folder '.' is not empty"),

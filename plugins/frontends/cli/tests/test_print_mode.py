@@ -253,7 +253,7 @@ def test_full_disk_is_one_line(fake, arguments):
 
     assert process.returncode == 1
     assert errors.decode() == (
-        "Error: What pi prints cannot be written: No space left on device. Make room, or send it somewhere else\n"
+        "Error: The output cannot be written: No space left on device. Free some space, or redirect it\n"
     )
 
 
@@ -307,7 +307,7 @@ def test_an_empty_answer_is_reported(fake):
 
     assert done.returncode == 0
     assert done.stdout.strip() == ""
-    assert "Warning: The model gave an empty answer. Try again" in done.stderr
+    assert "Warning: The model returned an empty answer. Try again" in done.stderr
 
 
 def test_a_retry_is_reported_on_stderr(pi):

@@ -65,7 +65,7 @@ def test_pi_trust_decides_for_good_and_can_be_taken_back(project):
     assert project.answers()[0] is False
     project.run("trust", "--forget")
     assert project.run("trust", "--list").stdout == ""
-    assert project.run("trust", "--list").stderr == "Nothing is decided yet.\n"
+    assert project.run("trust", "--list").stderr == "No decision is stored yet.\n"
 
 
 @pytest.mark.parametrize("arguments", [[], ["--deny"], ["--forget"], ["--list"]])
@@ -181,7 +181,7 @@ def test_broken_settings_of_a_trusted_project_cost_a_warning(project):
 
     assert done.stdout == "hello\n"
     assert (
-        f"Warning: {project.cwd / '.pi' / 'settings.json'}:2:19: Expecting value; none of its settings counts"
+        f"Warning: {project.cwd / '.pi' / 'settings.json'}:2:19: Expecting value; none of its settings is used"
         in done.stderr
     )
 

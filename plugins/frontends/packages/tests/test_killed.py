@@ -76,7 +76,7 @@ def test_a_full_disk_leaves_the_old_state_and_names_the_folder(bench, monkeypatc
 
     monkeypatch.setattr(Store, "_write_text", full)
 
-    assert "cannot be written: No space left on device. Make room" in bench.fails("install", "waves")
+    assert "cannot be written: No space left on device. Free some space" in bench.fails("install", "waves")
 
 
 @pytest.mark.slow

@@ -34,7 +34,7 @@ def test_an_update_that_asks_for_more_needs_a_person(bench, before, after, asked
     if asked is None:
         bench.ok("update", "--extensions")
     else:
-        assert f"pluggypi-tides asks for {asked}. Run it at a terminal, or agree with -y" in bench.fails(
+        assert f"pluggypi-tides asks for {asked}. Run it at a terminal, or confirm with -y" in bench.fails(
             "update", "--extensions"
         )
         bench.ok("update", "--extensions", "-y")

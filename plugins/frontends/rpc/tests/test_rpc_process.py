@@ -239,7 +239,7 @@ def test_a_full_disk_is_named(rpc):
 
     assert process.returncode == 1
     assert errors.decode().splitlines()[-1] == (
-        "Error: What pi prints cannot be written: No space left on device. Make room, or send it somewhere else"
+        "Error: The output cannot be written: No space left on device. Free some space, or redirect it"
     )
 
 

@@ -193,7 +193,7 @@ def test_a_token_is_made_once_for_the_user_alone(tmp_path) -> None:
 @pytest.mark.parametrize(
     ("content", "mode", "why"),
     [
-        (b"a-token-that-is-long-enough", 0o644, "Others may read the token file"),
+        (b"a-token-that-is-long-enough", 0o644, "is readable by other users"),
         (b"short", 0o600, "needs a token of at least 16"),
         (b"", 0o600, "needs a token of at least 16"),
         (b"a token with spaces in it", 0o600, "needs a token"),

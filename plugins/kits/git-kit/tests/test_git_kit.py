@@ -91,7 +91,7 @@ def test_a_folder_outside_a_repository_is_refused_with_the_reason(tmp_path, make
 
 
 def test_without_git_the_message_says_so(tmp_path):
-    with pytest.raises(GitFailed, match="there is none on PATH"):
+    with pytest.raises(GitFailed, match="it is not on PATH"):
         repository_of(tmp_path, environ={"PATH": str(tmp_path)})
 
 

@@ -56,7 +56,7 @@ def test_what_cannot_be_kept_is_reported_once(tmp_path: Path) -> None:
     file.append("one")
     file.append("two")
 
-    assert warnings == [f"What you type cannot be kept in {str(tmp_path)!r}: Is a directory."]
+    assert warnings == [f"The prompt history cannot be stored in {str(tmp_path)!r}: Is a directory."]
     assert file.read() == []
 
 

@@ -249,7 +249,7 @@ async def test_a_rule_for_a_whole_tool_allows_what_is_not_understood(
         (["x"], "guardrails.rules[0] must be an object"),
         ([{"action": "allow"}, {"action": "maybe"}], "guardrails.rules[1].action must be 'allow', 'ask' or 'deny'"),
         ([{"action": "ask", "pth": "x"}], "unknown key 'pth'"),
-        ([{"action": "ask", "path": 3}], "guardrails.rules[0].path must be a text"),
+        ([{"action": "ask", "path": 3}], "guardrails.rules[0].path must be a string"),
         ([{"action": "ask", "path": "x", "command": "y"}], "both command and path"),
     ],
 )

@@ -193,7 +193,7 @@ async def test_what_is_not_there_is_explained(pi_session, work, args, message):
 async def test_without_git_the_command_says_what_is_missing(pi_session, work, monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
 
-    with pytest.raises(UserError, match="there is none on PATH"):
+    with pytest.raises(UserError, match="it is not on PATH"):
         await rewind("", pi_session.ctx)
 
 

@@ -126,7 +126,7 @@ def test_a_name_that_is_no_text_is_left_out():
     content = read(skill("name: 12", "description: Something"))
 
     assert content.name == "review"
-    assert problems(content) == [(2, "name must be a text, not 12; the name of the file is used")]
+    assert problems(content) == [(2, "name must be a string, not 12; the name of the file is used")]
 
 
 @pytest.mark.parametrize(

@@ -162,7 +162,7 @@ async def test_a_broken_sign_in_is_told(model, chat, reply, place, tmp_path, wri
     (tmp_path / "gcloud" / "application_default_credentials.json").write_text(written, "utf-8")
     message = await reply(model, chat.user("Hi"), api_key=AMBIENT)
 
-    assert message.error_message.startswith("No credentials of Google Cloud: ")
+    assert message.error_message.startswith("No Google Cloud credentials: ")
     assert "gcloud auth application-default login" in message.error_message
 
 
@@ -184,7 +184,7 @@ async def test_a_sign_in_that_has_expired_names_the_command(server, tokens, sign
 async def test_no_credentials_at_all_name_the_command(model, chat, reply, place):
     message = await reply(model, chat.user("Hi"), api_key=AMBIENT)
 
-    assert message.error_message.startswith("No credentials of Google Cloud: ")
+    assert message.error_message.startswith("No Google Cloud credentials: ")
     assert "gcloud auth application-default login" in message.error_message
     assert "GOOGLE_CLOUD_API_KEY" in message.error_message
 

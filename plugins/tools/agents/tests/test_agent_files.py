@@ -183,7 +183,7 @@ def test_files_of_a_project_without_trust_are_named_and_not_used(run, tmp_path):
     write(tmp_path / ".claude" / "agents", "scout", "---\ndescription: Theirs\n---\nB")
     _, printed, errors = run("list", trusted=False)
 
-    assert printed == "There are no agents. pi agents new NAME makes one.\n"
+    assert printed == "There are no agents. pi agents new NAME creates one.\n"
     assert f"Not used: {tmp_path}/.claude/agents: the folder is not trusted. Run pi trust" in errors
 
 

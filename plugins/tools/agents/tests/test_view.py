@@ -57,7 +57,7 @@ async def test_entries_of_another_version_are_listed_with_what_they_have(pi_sess
 async def test_a_session_without_agents_says_how_to_get_them(pi_session, fake_ui):
     await pi_session.prompt("/agents")
 
-    assert notices(fake_ui)[0].startswith("There are no agents here. pi agents new NAME makes one;")
+    assert notices(fake_ui)[0].startswith("There are no agents here. pi agents new NAME creates one;")
 
 
 async def test_a_running_agent_is_chosen_and_stopped(pi_session, script, fake_ui):

@@ -185,8 +185,8 @@ async def test_a_launcher_that_refuses_is_obeyed_and_reported_once(result_of, la
     ("script_text", "reason"),
     [
         ("exit 2", "it ended with exit code 2"),
-        ("echo nonsense", "it printed something else than its errors as JSON"),
-        ("echo '[{}]'", "it printed something else than its errors as JSON"),
+        ("echo nonsense", "it printed something other than its errors as JSON"),
+        ("echo '[{}]'", "it printed something other than its errors as JSON"),
     ],
 )
 async def test_a_linter_with_faults_is_left_out(result_of, programs, fake_ui, script_text, reason):

@@ -64,7 +64,7 @@ def test_a_bad_entry_is_reported_with_its_line_and_the_others_are_used() -> None
 
     assert list(found.servers) == ["good"]
     (problem,) = found.problems
-    assert problem.startswith("mcp.json:6: the MCP server 'bad' is not used: command is [\"x\"], it must be a text")
+    assert problem.startswith("mcp.json:6: the MCP server 'bad' is not used: command is [\"x\"]; it must be a string")
 
 
 def test_broken_json_is_reported_with_its_line() -> None:
@@ -136,7 +136,7 @@ def test_a_project_cannot_declare_that_its_server_is_to_be_trusted() -> None:
 def test_a_sign_in_that_makes_no_sense_is_a_problem(oauth: dict[str, Any]) -> None:
     (problem,) = read({"a": {"url": "https://a.example", "oauth": oauth}}).problems
 
-    assert "oauth is a dict that does not fit, it must be an object with texts" in problem
+    assert "oauth is a dict that does not fit; it must be an object with texts" in problem
 
 
 def test_a_project_cannot_use_a_login_of_pi() -> None:

@@ -122,7 +122,7 @@ async def test_a_user_signs_in_and_the_next_process_refreshes_the_token(started,
         again = await started()
         second = await result_of(again, script, "mcp__web__echo", text="still")
 
-    assert "wants a sign-in: pi mcp login web" in fake_ui.notices[0].message
+    assert "requires a sign-in: pi mcp login web" in fake_ui.notices[0].message
     assert page.startswith(b"Signed in")
     assert (first.text, second.text) == ("signed in", "still")
     assert ("token-1" in stored, mode) == (True, 0o600)
@@ -180,7 +180,7 @@ async def test_rights_that_a_call_needs_are_asked_for_by_the_next_sign_in(starte
         await sign_in(session, fake_ui, 1)
         result = await result_of(session, script, "mcp__web__echo", text="now")
 
-    assert "it wants a sign-in with more rights, 'read write': pi mcp login web" in refused.text
+    assert "it requires a sign-in with more rights, 'read write': pi mcp login web" in refused.text
     assert server.asked[1]["scope"] == ["read write"]
     assert result.text == "now"
 

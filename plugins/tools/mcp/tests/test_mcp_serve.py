@@ -67,7 +67,7 @@ async def test_another_agent_asks_pi_and_goes_on_with_the_conversation(tmp_path:
         "Error executing tool read_session: There is no session 'none'; list_sessions lists them.",
         True,
     )
-    assert "cwd is 'here', it must be an absolute path" in relative[0]
+    assert "cwd is 'here'; it must be an absolute path" in relative[0]
 
 
 @pytest.mark.slow

@@ -80,7 +80,7 @@ async def test_a_session_that_is_gone_on_with_has_its_list_and_damage_does_not_c
     [
         ({"action": "toggle", "number": 3}, "There is no to-do 3; there are 0."),
         ({"action": "remove", "number": -1}, "There is no to-do -1; there are 0."),
-        ({"action": "add", "text": " \n"}, "The text is empty: say what is to be done."),
+        ({"action": "add", "text": " \n"}, "The text is empty: describe what is to be done."),
         ({"action": "add", "text": "x" * 501}, "A to-do has at most 500 characters. Use fewer words."),
         ({"action": "add", "text": "x\n" * 201}, "The list would have more than 200 to-dos. Remove what is done."),
     ],

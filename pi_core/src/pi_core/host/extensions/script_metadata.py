@@ -33,7 +33,7 @@ def dependencies_of(source: str) -> tuple[str, ...]:
         raise UserError(f"its '# /// script' block is not TOML: {error}") from error
     wanted = metadata.get("dependencies", [])
     if not isinstance(wanted, list) or not all(isinstance(each, str) and each.strip() for each in wanted):
-        raise UserError(f"dependencies in its '# /// script' block must be a list of texts, not {wanted!r:.80}")
+        raise UserError(f"dependencies in its '# /// script' block must be a list of strings, not {wanted!r:.80}")
     _check_python(metadata.get("requires-python", ""))
     return tuple(each.strip() for each in wanted)
 

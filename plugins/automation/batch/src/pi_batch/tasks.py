@@ -190,7 +190,7 @@ def _wrong_lists(given: dict[str, Any]) -> list[str]:
     wrong = []
     plugins, files = given.get("plugins", []), given.get("files", {})
     if not isinstance(plugins, list) or not all(isinstance(each, str) for each in plugins):
-        wrong.append(f"plugins is a list of texts, not {plugins!r:.60}")
+        wrong.append(f"plugins must be a list of strings, not {plugins!r:.60}")
     if not isinstance(files, dict) or not all(isinstance(each, str) for each in files.values()):
         wrong.append(f"files has texts by path, not {files!r:.60}")
     else:

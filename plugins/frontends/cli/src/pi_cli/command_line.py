@@ -69,7 +69,7 @@ def _run(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
 
 def _report_unexpected(error: BaseException, *, verbose: bool) -> None:
     if isinstance(error, OSError) and error.errno in _NO_ROOM and error.filename is None:
-        say(f"Error: What pi prints cannot be written: {error.strerror}. Make room, or send it somewhere else")
+        say(f"Error: The output cannot be written: {error.strerror}. Free some space, or redirect it")
         return
     name = type(error).__name__
     hint = "" if verbose else ". Run again with --verbose to see where"

@@ -146,7 +146,7 @@ def _list(host: PluginHost, params: dict[str, Any]) -> None:
     for name, value, origin in cells:
         print_lines(f"{_padded(name, widths[0])}  {_padded(value, min(widths[1], 40))}  {origin}")
     if not rows:
-        say("Nothing is set; --all lists what could be.")
+        say("No setting is set; --all lists all settings.")
 
 
 def _set(settings: Settings) -> Iterator[dict[str, Any]]:
@@ -219,7 +219,7 @@ def _change(host: PluginHost, params: dict[str, Any], key: str, text: str) -> No
             warn(f"{key!r} is not a setting of pi or a plugin. Did you mean {' or '.join(nearest)}?")
     settings.set(steps, value, scope)
     if scope == "project" and not settings.project_trust.is_trusted:
-        warn(f"{settings.project_trust.cwd} is not trusted: what is set there does not count. Run pi trust")
+        warn(f"{settings.project_trust.cwd} is not trusted, so its settings are not used. Run pi trust")
     elif settings.get(steps) != value:
         warn(f"{settings.place(steps)} sets {_written(settings.get(steps))}, which takes precedence")
 

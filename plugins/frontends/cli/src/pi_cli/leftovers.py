@@ -114,7 +114,7 @@ def _task_name(task: asyncio.Task[object]) -> str:
 
 
 def _end(left: Iterable[str], exit_code: int) -> None:
-    warn(f"pi ends without what a plugin started and does not end: {', '.join(left) or 'a task'}")
+    warn(f"pi exits although something that a plugin started is still running: {', '.join(left) or 'a task'}")
     try:
         sys.stdout.flush()
     finally:

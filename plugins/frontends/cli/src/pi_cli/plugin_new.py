@@ -42,7 +42,7 @@ dashes; the folder is NAME, or the one of --dir.
 
   --kind KIND  What it adds:
 {kinds}
-  --dir DIR    The folder to create; if it exists, it must be empty
+  --dir DIR    The folder to create; if it exists; it must be empty
   -h, --help   Print this help and exit
 """
 
@@ -180,7 +180,7 @@ def _checked(params: dict[str, Any], host: PluginHost) -> tuple[str, str]:
     if name in host.records:
         raise UserError(f"A plugin named {name!r} is installed, from {host.records[name].distribution}")
     if kind is None:
-        raise UserError(f"Say what the plugin adds: --kind {' | '.join(_KINDS)}")
+        raise UserError(f"Specify what the plugin adds: --kind {' | '.join(_KINDS)}")
     if kind not in _KINDS:
         raise UnknownName("kind of plugin", kind, _KINDS, f"Known are {', '.join(_KINDS)}")
     return name, kind

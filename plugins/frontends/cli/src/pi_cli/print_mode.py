@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["PrintRun", "run_print"]
 
-_EMPTY = "The model gave an empty answer. Try again, or choose another model with --model"
+_EMPTY = "The model returned an empty answer. Try again, or choose another model with --model"
 
 
 async def run_print(session: AgentSession, options: Options) -> int:

@@ -91,7 +91,7 @@ def _file_block(name: str, cwd: Path) -> tuple[str, ImageContent | None] | None:
 
         return f'<file name="{label}"></file>\n', ImageContent(b64encode(content).decode("ascii"), kind)
     if b"\0" in content[:_BINARY_HEAD]:
-        warn(f"{path!r} is a binary file: the prompt names it, and has nothing of its content")
+        warn(f"{path!r} is a binary file: the prompt contains only its name")
         return f'<file name="{label}">\n(binary file, {len(content)} bytes)\n</file>\n', None
     text = content.decode("utf-8-sig", "replace")
     return f'<file name="{label}">\n{text}\n</file>\n', None

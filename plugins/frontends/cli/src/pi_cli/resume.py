@@ -38,7 +38,7 @@ async def ask_for_session(
     """
     if sys.stdin is None or not sys.stdin.isatty() or sys.stderr is None or not sys.stderr.isatty():
         raise UserError(
-            "--resume asks which session to continue, and there is no terminal to ask at."
+            "--resume needs a terminal to ask which session to continue."
             " Use --continue for the last one, or --session ID; pi sessions list shows the ids"
         )
     stored = await asyncio.to_thread(SessionManager.list, cwd, options.session_dir, host=host, environ=environ)

@@ -79,7 +79,9 @@ class TerminalUI:
             if len(named) == 1:
                 return named[0]
             among = ", ".join(map(one_line, named))
-            unknown = f"{one_line(answer)[:_SHOWN]!r} is none of them; Enter alone chooses {default or 'none'}."
+            unknown = (
+                f"{one_line(answer)[:_SHOWN]!r} is none of them; pressing Enter alone chooses {default or 'none'}."
+            )
             say(f"Which of {among}?" if named else unknown)
         return None
 

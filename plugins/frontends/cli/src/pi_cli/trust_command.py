@@ -77,7 +77,7 @@ def _list(store: TrustStore) -> None:
         name = clean_text(folder).replace("\n", "\\n")  # also in a pipe: the name is that of a stranger's folder
         print_lines(f"{'trusted' if trusted else 'denied '}  {name}")
     if not decisions:
-        say("Nothing is decided yet.")
+        say("No decision is stored yet.")
 
 
 def _decide(store: TrustStore, path: str, params: dict[str, Any]) -> None:
@@ -88,7 +88,7 @@ def _decide(store: TrustStore, path: str, params: dict[str, Any]) -> None:
     store.remember(folder, trusted=trusted)
     trust = ProjectTrust.decide(folder, store.file.parent)
     word = "trusted" if trust.is_trusted else "not trusted"
-    say(f"{trust.cwd} is {word} ({trust.why}). What this is about: {trust.named_resources or 'nothing there yet'}")
+    say(f"{trust.cwd} is {word} ({trust.why}). Files concerned: {trust.named_resources or 'none yet'}")
 
 
 def _command() -> click.Command:

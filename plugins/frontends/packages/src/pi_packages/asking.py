@@ -30,7 +30,7 @@ def agree(plan: Plan, *, yes: bool, quiet: bool) -> str | None:
         return "-y"
     if not _has_terminal():
         if plan.more_rights:
-            raise UserError(f"{'; '.join(plan.more_rights)}. Run it at a terminal, or agree with -y")
+            raise UserError(f"{'; '.join(plan.more_rights)}. Run it at a terminal, or confirm with -y")
         return "no terminal"
     if not quiet:
         for line in plan.lines():

@@ -45,7 +45,7 @@ def refresh(settings: Settings, *, offline: bool) -> int:
     """Fetch the user's catalogues again; return the exit code."""
     addresses = [each for each in _catalogues(settings) if "://" in each]
     if not addresses:
-        say("No catalogue is fetched from anywhere: the setting packages.catalogues has no address")
+        say("There is no catalogue to fetch: the setting packages.catalogues has no address")
         return 0
     if offline:
         raise UserError("Catalogues cannot be fetched offline")

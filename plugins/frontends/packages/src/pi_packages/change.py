@@ -135,7 +135,7 @@ def apply(context: Context, scope: Scope, change: Change) -> Plan:
         except OSError as error:
             where = error.filename or scope.root
             raise UserError(
-                f"{where} cannot be written: {error.strerror}. Make room, or give pi the permission"
+                f"{where} cannot be written: {error.strerror}. Free some space, or give pi the permission"
             ) from error
 
 
@@ -304,7 +304,7 @@ class _Attempt:
                 if distribution is None and material.name in self._base.versions:
                     raise UserError(f"{material.name} is in pi's own environment already; there is nothing to install")
                 if distribution is None:
-                    raise UserError(f"{entry.source.label} was not installed: its markers leave it out here")
+                    raise UserError(f"{entry.source.label} was not installed: its markers exclude it here")
                 package["version"] = distribution.version
                 package["publisher"] = self._publisher(package, by_name.get(material.name, {}))
                 package["plugins"] = plugins_of(distribution)

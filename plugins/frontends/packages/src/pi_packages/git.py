@@ -39,7 +39,7 @@ def fetch_git(source: Source, context: Context, known: Mapping[str, Any] | None)
         folder, revision = _fetch(source, context, revision)
     tree = tree_hash(folder)
     if known is not None and known.get("tree") not in (None, tree):
-        raise UserError(f"{source.text} at {revision[:12]} has files other than those that were locked")
+        raise UserError(f"{source.text} at {revision[:12]} has different files than those that were locked")
     return folder / source.subdirectory, {"revision": revision, "tree": tree}
 
 

@@ -97,7 +97,7 @@ def install_isolated(
     context.installer().install([dict(each) for each in tables], folder / "lib", context.options)
     distribution = find_distributions(folder / "lib").get(name)
     if distribution is None:
-        raise UserError(f"{material.source.label} was not installed: pi has it already, or its markers leave it out")
+        raise UserError(f"{material.source.label} was not installed: pi has it already, or its markers exclude it")
     plugins = plugins_of(distribution)
     if not plugins:
         raise UserError(f"{name} {distribution.version} is not a plugin: it has no entry point in group 'pi'")

@@ -46,7 +46,7 @@ def fetch_npm(source: Source, context: Context, known: Mapping[str, Any] | None)
             tarball = _tarball(source, context, Path(name), version)
             found = _integrity(tarball)
             if integrity not in ("", found):
-                raise UserError(f"{source.text} {version} has content other than that which was locked")
+                raise UserError(f"{source.text} {version} has different content than what was locked")
             integrity = found
             folder = folder_for(context.agent_dir, source.identity, integrity_key(integrity))
             if not folder.is_dir():
@@ -91,7 +91,7 @@ def _tarball(source: Source, context: Context, folder: Path, version: str) -> Pa
         raise UserError(f"{source.text} cannot be fetched: {done.last_lines()}")
     found = sorted(folder.glob("*.tgz"))
     if not found:
-        raise UserError(f"{source.text} cannot be fetched: {command[0]} has left no tarball")
+        raise UserError(f"{source.text} cannot be fetched: {command[0]} produced no tarball")
     return found[0]
 
 

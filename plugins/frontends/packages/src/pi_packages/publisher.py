@@ -62,7 +62,7 @@ def provenance_of(name: str, hashes: set[str], find_index: Callable[[], str | No
             found.raise_for_status()
             return found.json()
     except (httpx.HTTPError, ValueError) as error:
-        raise UserError(f"the index cannot say who published {name}: {error}") from error
+        raise UserError(f"the index does not name the publisher of {name}: {error}") from error
 
 
 def _provenance(page: Any, hashes: set[str]) -> str | None:

@@ -44,7 +44,7 @@ def update_pi(context: Context, *, dry_run: bool) -> int:
     print_lines(*(line for line in (*done.output.splitlines(), *done.errors.splitlines()) if line.strip()))
     done = run_program([sys.executable, "-P", "-m", "pi_cli", "sync"], context.agent_dir, context.environ)
     if done.code != 0:
-        raise UserError(f"pi was updated, and packages do not fit it: {done.last_lines()}. See pi doctor")
+        raise UserError(f"pi was updated, but packages are incompatible with it: {done.last_lines()}. See pi doctor")
     return 0
 
 

@@ -70,7 +70,7 @@ async def test_over_a_connection_help_names_the_command_that_shows_a_page(desk) 
     async with desk() as user:
         await user.type("/help tides", "enter")
 
-        await user.sees("The pages of the documentation are in a shell here: pi help 'tides'")
+        await user.sees("To read the documentation, run this in a shell here: pi help 'tides'")
 
 
 async def test_a_wrapped_row_of_the_keys_stays_in_its_column(desk) -> None:

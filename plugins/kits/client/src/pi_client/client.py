@@ -139,7 +139,7 @@ class PiClient(CommandMethods):
                 yield event
                 if event.type == "agent_settled":
                     return
-            raise ConnectionLost("pi has ended before it was done")
+            raise ConnectionLost("pi exited before it was done")
         finally:
             self._connection.ignore(queue)
 

@@ -86,7 +86,7 @@ class Connection:
         try:
             await self._writer.drain()
         except (ConnectionError, RuntimeError) as error:
-            raise ConnectionLost("pi does not listen any more") from error
+            raise ConnectionLost("pi no longer reads its input") from error
 
     # Events
 

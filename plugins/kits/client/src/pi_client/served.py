@@ -112,8 +112,8 @@ async def open_served(
             answer = json.loads(await reader.readline() or b"{}")
     except (OSError, ValueError, TimeoutError) as error:
         writer.close()
-        raise ConnectionLost(f"What listens at {str(path)!r} does not answer as pi serve does") from error
+        raise ConnectionLost(f"The program that listens at {str(path)!r} does not answer as pi serve does") from error
     if answer.get("type") != "hello":
         writer.close()
-        raise PiClientError(str(answer.get("error", f"What listens at {str(path)!r} is not pi serve")))
+        raise PiClientError(str(answer.get("error", f"The program that listens at {str(path)!r} is not pi serve")))
     return reader, writer

@@ -139,7 +139,7 @@ def start(
     """
     program = shutil.which("git", path=env["PATH"])
     if program is None:
-        raise GitMissing("git is needed, and there is none on PATH. Install git")
+        raise GitMissing("git is required, but it is not on PATH. Install git")
     request = SpawnRequest(argv=(program, *arguments), cwd=os.fspath(cwd), env=env, purpose="git")
     if prepare is not None:
         request = prepare(request)

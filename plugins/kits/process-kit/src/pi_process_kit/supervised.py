@@ -182,7 +182,7 @@ class SupervisedStarter:
                 self._works = True
                 return process
         if self._works:
-            raise ProcessFailure("The supervisor of commands does not stay alive. Restart pi.")
+            raise ProcessFailure("The supervisor of commands keeps exiting. Restart pi.")
         from pi_process_kit.grouped import GroupStarter
 
         return await GroupStarter().launch(argv, cwd, env, out=out, error=error, drain=drain, stdin=stdin)

@@ -54,7 +54,7 @@ class PromptFile:
                 os.close(descriptor)
         except OSError as error:
             if self._warn is not None:
-                self._warn(f"What you type cannot be kept in {str(self._file)!r}: {error.strerror}.")
+                self._warn(f"The prompt history cannot be stored in {str(self._file)!r}: {error.strerror}.")
                 self._warn = None
 
     def _rewrite(self, lines: Sequence[str]) -> None:

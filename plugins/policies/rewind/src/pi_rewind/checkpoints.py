@@ -236,7 +236,7 @@ class Checkpoints:
         try:
             return About.load(data)
         except ValueError as error:
-            raise GitFailed(f"{name} is no checkpoint: {error}") from None
+            raise GitFailed(f"{name} is not a checkpoint: {error}") from None
 
     def folders(self, name: str) -> set[str]:
         """Return the folders of a checkpoint, those that contain nothing included.

@@ -146,7 +146,9 @@ def _single_match(path: Path, text: str, wanted: str) -> str:
             f"{path} has no entry with {wanted!r}. It has: {_listed([each.text for each in entries(text)])}"
         )
     if len(found) > 1:
-        raise UserError(f"{wanted!r} fits {len(found)} entries of {path}; say more: {_listed([e.text for e in found])}")
+        raise UserError(
+            f"{wanted!r} fits {len(found)} entries of {path}; be more specific: {_listed([e.text for e in found])}"
+        )
     return found[0].text
 
 

@@ -95,14 +95,14 @@ def _problems(written: Frontmatter, text: str) -> Iterator[tuple[int | None, str
 def _broken_rules(values: dict[str, Any]) -> Iterator[tuple[str, str]]:
     name, description = values.get("name"), values.get("description")
     if name is not None and not isinstance(name, str):
-        yield "name", f"name must be a text, not {name!r:.60}; the name of the file is used"
+        yield "name", f"name must be a string, not {name!r:.60}; the name of the file is used"
     elif name is not None:
         yield from (("name", message) for message in _broken_name_rules(name.strip()))
     if isinstance(description, str) and len(description) > MAX_DESCRIPTION:
         yield "description", f"description has {len(description)} characters; it may have {MAX_DESCRIPTION}"
     compatibility = values.get("compatibility") or ""
     if not isinstance(compatibility, str):
-        yield "compatibility", f"compatibility must be a text, not {compatibility!r:.60}"
+        yield "compatibility", f"compatibility must be a string, not {compatibility!r:.60}"
     elif len(compatibility) > MAX_COMPATIBILITY:
         yield "compatibility", f"compatibility has {len(compatibility)} characters; it may have {MAX_COMPATIBILITY}"
     if not isinstance(values.get("metadata", {}), dict):

@@ -35,7 +35,9 @@ async def enable_models(http: Http, ui: Any, base_url: str, token: str, headers:
         if not await ui.confirm(
             "Accept the terms of these models?", f"Copilot offers them once you do: {', '.join(waiting)}"
         ):
-            ui.notify("No terms were accepted; models that wait for it can be enabled in Copilot's settings at GitHub.")
+            ui.notify(
+                "No terms were accepted; models that require this can be enabled in Copilot's settings at GitHub."
+            )
             return
         for model_id in waiting:
             url = endpoint("github-copilot", f"{base_url}/models/{quote(model_id, safe='')}/policy")

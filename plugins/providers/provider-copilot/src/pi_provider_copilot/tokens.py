@@ -72,4 +72,4 @@ def _expires(answer: Mapping[str, Any]) -> int:
         seconds = answer.get(name)
         if isinstance(seconds, int | float) and not isinstance(seconds, bool) and abs(seconds) < _MOST_SECONDS:
             return int(seconds * 1000) + (now_ms() if name == "refresh_in" else -EXPIRY_MARGIN_MS)
-    raise RequestFailed("GitHub's answer does not say how long the token for Copilot is good")
+    raise RequestFailed("GitHub's answer does not say how long the token for Copilot is valid")

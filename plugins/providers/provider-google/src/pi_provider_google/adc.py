@@ -117,13 +117,13 @@ class _Credentials:
                 if not credentials.valid:
                     credentials.refresh(_bounded(transport))
             except errors.DefaultCredentialsError as error:
-                raise RequestFailed(f"No credentials of Google Cloud: {_reason(error)} {_SIGN_IN}") from error
+                raise RequestFailed(f"No Google Cloud credentials: {_reason(error)} {_SIGN_IN}") from error
             except errors.RefreshError as error:
                 self._found.clear()  # the user may sign in again while pi runs
                 message = f"Google Cloud did not accept the credentials: {_reason(error)} {_SIGN_IN}"
                 raise RequestFailed(message, status=401) from error
             except errors.GoogleAuthError as error:
-                raise RequestFailed(f"Connection error. No token of Google Cloud: {_reason(error)}") from error
+                raise RequestFailed(f"Connection error. No Google Cloud token: {_reason(error)}") from error
             quota = getattr(credentials, "quota_project_id", None)
             return AmbientToken(credentials.token, project, quota)
 

@@ -65,7 +65,7 @@ async def sdk_events(call: Call, options: StreamOptions, user_agent: str) -> Asy
     except (httpx.HTTPError, TimeoutError) as error:
         raise transport_failure(error, call.urls[0], timeouts, status=border.status) from error
     except Exception as error:
-        raise HttpFailed(f"The SDK google-genai cannot make sense of it: {_first_line(error)}", kind="event") from error
+        raise HttpFailed(f"The SDK google-genai cannot parse it: {_first_line(error)}", kind="event") from error
 
 
 class _Whole(Exception):

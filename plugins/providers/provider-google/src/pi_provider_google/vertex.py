@@ -61,7 +61,7 @@ async def vertex_call(
         project, token = project or found.project, found.token
         headers |= {"x-goog-user-project": found.quota_project} if found.quota_project else {}
     if not project:
-        raise RequestFailed("It is not known for which project Vertex AI is asked. Set GOOGLE_CLOUD_PROJECT.")
+        raise RequestFailed("The project for Vertex AI is not known. Set GOOGLE_CLOUD_PROJECT.")
     base = f"{host_of(model.base_url, location)}/{_VERSION}/projects/{quote(project)}/locations/{quote(location)}"
     return Call(
         bases=(base,),

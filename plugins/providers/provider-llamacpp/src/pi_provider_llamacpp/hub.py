@@ -34,7 +34,7 @@ def pull(source: str, *, quiet: bool = False) -> list[Path]:
     try:
         hub, errors = import_module("huggingface_hub"), import_module("huggingface_hub.errors")
     except ModuleNotFoundError as error:
-        raise UserError(f"Models cannot be downloaded, as {error.name!r} is not installed: {INSTALL}") from error
+        raise UserError(f"Models cannot be downloaded, because {error.name!r} is not installed: {INSTALL}") from error
     if quiet:
         hub.utils.disable_progress_bars()
         hub.utils.logging.set_verbosity_error()
@@ -56,7 +56,7 @@ def remove(found: Found) -> None:
     """
     if found.place not in ("paths", "Hugging Face"):
         advice = f"ollama rm {found.id}" if found.place == "Ollama" else "its own window"
-        raise UserError(f"{found.id!r} belongs to {found.place}, which knows nothing of pi. Delete it with {advice}.")
+        raise UserError(f"{found.id!r} belongs to {found.place}, not to pi. Delete it with {advice}.")
     try:
         for part in parts_of(found.path):
             target = part.resolve()

@@ -74,7 +74,7 @@ def read_options(settings: SettingsView) -> Options:
                 problems.append(f"{place}: {setting.name} is {value!r}; it must be {wanted}.")
         return found
 
-    paths = own(_PATHS, "a list of texts", lambda value: isinstance(value, list) and all(map(_is_text, value)))
+    paths = own(_PATHS, "a list of strings", lambda value: isinstance(value, list) and all(map(_is_text, value)))
     tokens = own(
         _TOKENS, f"a whole number from {_LEAST_CONTEXT} on", lambda value: _is_from(value, _LEAST_CONTEXT, int)
     )

@@ -89,7 +89,7 @@ def _run(
     unknown = [each for each in query if each.startswith("--")]
     if unknown:
         raise click.UsageError(
-            f"No such option: {unknown[0]!r}. A word that begins so is found in quotes: '\"--word\"'"
+            f"No such option: {unknown[0]!r}. To search for a word that begins with dashes, quote it: '\"--word\"'"
         )
     try:
         wanted = parse_query(_joined(query))

@@ -36,7 +36,7 @@ _PREVIEW = 60
 def explain_none(ctx: Any) -> None:
     """Explain how to create agents."""
     ctx.ui.notify(
-        "There are no agents here. pi agents new NAME makes one; with the setting agents.enabled the model can use a"
+        "There are no agents here. pi agents new NAME creates one; with the setting agents.enabled the model can use a"
         " general one (pi config set agents.enabled true)."
     )
 

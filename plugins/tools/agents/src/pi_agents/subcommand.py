@@ -136,7 +136,7 @@ def _list(host: Any) -> int:
         sys.stdout.write(f"{f'{str(each.content.name).ljust(width)}  {line}'[:room]}\n")
         sys.stdout.write(f"{' ' * width}  {clean_text(each.file.path)}\n")
     if not found:
-        sys.stdout.write("There are no agents. pi agents new NAME makes one.\n")
+        sys.stdout.write("There are no agents. pi agents new NAME creates one.\n")
     _report_untrusted(host)
     return 0
 

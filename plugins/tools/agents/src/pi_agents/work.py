@@ -56,7 +56,7 @@ async def work(crew: Crew, member: Member, ctx: ToolContext) -> ToolResult:
         PiError: The agent could not be started.
     """
     if member.stopping.is_set():
-        raise PiError(f"The agent had not begun: {member.why}")
+        raise PiError(f"The agent had not started: {member.why}")
     plan = await _plan(member.agent, ctx, crew.known_tools())
     async with _workplace(member, plan, ctx):
         failure, text = await _run(member, plan, ctx)

@@ -37,7 +37,7 @@ async def run(child: Child, text: str) -> str:
         while chunk := await child.stdout.read(1 << 16):
             printed += chunk
             if len(printed) > OUTPUT_LIMIT:
-                raise CheckFailure("it printed more than pi reads")
+                raise CheckFailure("it printed more than the limit")
         code = await child.wait()
     finally:
         writing.cancel()
@@ -69,7 +69,7 @@ def findings(kind: str, printed: str, source: str) -> list[Finding]:
         values = json.loads(printed)
         return [_ruff(each, source) for each in values] if kind == "ruff" else _eslint(values, source)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-        raise CheckFailure("it printed something else than its errors as JSON") from error
+        raise CheckFailure("it printed something other than its errors as JSON") from error
 
 
 def _ruff(value: Any, source: str) -> Finding:

@@ -77,7 +77,7 @@ def read_options(settings: SettingsView) -> Options:
             elif (checker := _checker(name, entry)) is None:
                 problems.append(
                     f"{place}: diagnostics.servers.{name} is {entry!r}; it must be false, or an object with 'command'"
-                    " (a list of texts) and 'languages' (endings of files and their languages, as {'.zig': 'zig'})."
+                    " (a list of strings) and 'languages' (endings of files and their languages, as {'.zig': 'zig'})."
                 )
             else:
                 checkers[name] = checker

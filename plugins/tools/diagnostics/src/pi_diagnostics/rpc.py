@@ -123,7 +123,7 @@ class Connection:
         self._messages += 1
         self._bytes += size
         if size > MESSAGE_LIMIT or self._messages > MESSAGES_LIMIT or self._bytes > BYTES_LIMIT:
-            raise CheckFailure("it sent more than pi reads")
+            raise CheckFailure("it sent more than the limit")
         message = json.loads(await self._child.stdout.readexactly(size))
         if not isinstance(message, dict):
             raise TypeError("no object")

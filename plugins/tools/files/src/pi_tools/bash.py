@@ -89,7 +89,7 @@ async def _start(params: dict[str, Any], options: BashOptions | None, *, signal:
         raise ToolFailure("A command in the background has no timeout; the tool process stops it.")
     if command_operations(ctx, options) is not None or getattr(ctx, "processes", None) is None:
         raise ToolFailure(
-            "Nothing can be left running where this session's commands run. Run the command without background."
+            "This session's commands run where nothing can be left running. Run the command without background."
         )
     from pi_tools.commands.watched import start
 

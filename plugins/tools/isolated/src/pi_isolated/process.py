@@ -281,7 +281,7 @@ class Process:
         elif isinstance(text, str):
             request.answer.set_exception(PiError(text[:2000]))
         else:
-            request.answer.set_exception(PiError(f"an error must be a text or have a 'message': {_preview(line)}"))
+            request.answer.set_exception(PiError(f"an error must be a string or have a 'message': {_preview(line)}"))
 
     def _update(self, message: Mapping[str, Any]) -> None:
         number = message.get("id")

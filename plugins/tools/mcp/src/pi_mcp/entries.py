@@ -86,7 +86,7 @@ def read_entry(name: str, entry: Any, *, scope: Scope, origin: str) -> tuple[Ser
     transport = _transport(entry)
     for key, (is_right, wanted) in _KEYS.items():
         if entry.get(key) is not None and not is_right(entry[key]):
-            raise ValueError(f"{key} is {_short(entry[key], secret=key in _SECRET)}, it must be {wanted}")
+            raise ValueError(f"{key} is {_short(entry[key], secret=key in _SECRET)}; it must be {wanted}")
     if scope == "project" and "auth" in entry:
         raise ValueError("auth uses a login of pi, which a project's file must not; put the entry into your own file")
     notices = [f"{key} has no effect: pi asks by its own guards" for key in _IGNORED if key in entry]
@@ -122,13 +122,13 @@ def _plain(exposure: str) -> str:
 def _transport(entry: dict[str, Any]) -> str:
     named = entry.get("type") or entry.get("transport")
     if named is not None and not (isinstance(named, str) and named in _TRANSPORTS):
-        raise ValueError(f"type is {_short(named)}, it must be one of {', '.join(_TRANSPORTS)}")
+        raise ValueError(f"type is {_short(named)}; it must be one of {', '.join(_TRANSPORTS)}")
     found = _TRANSPORTS[named] if named else ("stdio" if entry.get("command") else "http")
     needed = "command" if found == "stdio" else "url"
     if not entry.get(needed):
         raise ValueError(f"it has no {needed}" if named else "it has neither command nor url")
     if found != "stdio" and isinstance(entry["url"], str) and not re.match(r"https?://|\$\{|!", entry["url"]):
-        raise ValueError(f"url is {_short(entry['url'])}, it must begin with https:// or http://")
+        raise ValueError(f"url is {_short(entry['url'])}; it must begin with https:// or http://")
     return found
 
 
@@ -203,12 +203,12 @@ _OAUTH_FORM = (
 )
 _SECRET = ("env", "headers", "args", "oauth")
 _KEYS: dict[str, tuple[Callable[[Any], bool], str]] = {
-    "command": (_text, "a text, the program alone; its arguments are the list args"),
-    "args": (_texts, "a list of texts"),
-    "env": (_text_map, "an object of texts"),
-    "cwd": (_text, "a text"),
-    "url": (_text, "a text"),
-    "headers": (_text_map, "an object of texts"),
+    "command": (_text, "a string, the program alone; its arguments are the list args"),
+    "args": (_texts, "a list of strings"),
+    "env": (_text_map, "an object of strings"),
+    "cwd": (_text, "a string"),
+    "url": (_text, "a string"),
+    "headers": (_text_map, "an object of strings"),
     "auth": (_text, "the name of a provider that you are signed in to"),
     "oauth": (_oauth, _OAUTH_FORM),
     "timeout": (_positive, "a number of seconds, more than 0"),
@@ -224,7 +224,7 @@ _KEYS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "trustAnnotations": (_flag, "true or false"),
     "inheritEnv": (_flag, "true or false"),
     "sampling": _one_of(("off", "ask")),
-    "description": (_text, "a text"),
+    "description": (_text, "a string"),
     "disabledTools": (_texts, "a list of tool names"),
     "maxTools": (_count, f"a whole number from 1 to {_MOST_TOOLS}"),
 }

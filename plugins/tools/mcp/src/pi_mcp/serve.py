@@ -151,7 +151,7 @@ class _Served:
             return self._stored(session)
         folder = Path(cwd or Path.cwd())
         if not folder.is_absolute():
-            raise UserError(f"cwd is {cwd!r}, it must be an absolute path.")
+            raise UserError(f"cwd is {cwd!r}; it must be an absolute path.")
         if not folder.is_dir():
             raise UserError(f"The folder {cwd!r} does not exist.")
         return SessionManager.create(folder, host=self._host)

@@ -93,7 +93,7 @@ async def main(url: str) -> None:
         pi = Path(sys.executable).with_name("pi")
         async with PiClient.start(*options, command=(str(pi),), cwd=folder, env=environ, on_ui=user.answer) as client:
             for _ in range(SIGN_INS):
-                if "wants a sign-in" not in await called(client) + user.noticed:
+                if "requires a sign-in" not in await called(client) + user.noticed:
                     break
                 user.noticed = ""
                 await client.prompt("/mcp login it")

@@ -111,7 +111,7 @@ class TodoList:
         lines = [" ".join(line.split()) for line in text.splitlines()]
         added: list[dict[str, Any]] = [{"text": line, "done": False} for line in lines if line]
         if not added:
-            raise UserError("The text is empty: say what is to be done.")
+            raise UserError("The text is empty: describe what is to be done.")
         if any(len(each["text"]) > LONGEST_TEXT for each in added):
             raise UserError(f"A to-do has at most {LONGEST_TEXT} characters. Use fewer words.")
         if len(self._todos) + len(added) > LONGEST_LIST:

@@ -46,7 +46,7 @@ async def resume(conversation: Conversation, _argument: str) -> None:
 async def import_(conversation: Conversation, argument: str) -> None:
     """Copy a session file into the store and continue it."""
     if not argument:
-        conversation.write_line("Say which file: /import PATH")
+        conversation.write_line("Name the file: /import PATH")
     elif await conversation.session.import_from_jsonl(conversation.session.cwd / argument):
         _begin_again(conversation)
 
@@ -64,7 +64,7 @@ async def fork(conversation: Conversation, _argument: str) -> None:
         return
     forked = await session.fork(messages[options.index(chosen)][0])
     if forked.cancelled:
-        conversation.write_line("A plugin does not allow it; the conversation stays where it is.")
+        conversation.write_line("A plugin prevented it; the conversation is unchanged.")
         return
     _begin_again(conversation)
     conversation.line.put(forked.selected_text)
@@ -75,7 +75,7 @@ async def clone(conversation: Conversation, _argument: str) -> None:
     if await conversation.session.clone():
         conversation.write_line(f"A copy: {conversation.session.session_file or 'in memory'}")
     else:
-        conversation.write_line("A plugin does not allow it; the conversation stays where it is.")
+        conversation.write_line("A plugin prevented it; the conversation is unchanged.")
 
 
 async def tree(conversation: Conversation, argument: str) -> None:
@@ -91,7 +91,7 @@ async def tree(conversation: Conversation, argument: str) -> None:
         return
     left_out = max(len(rows) - _MOST_ROWS, 0)
     if left_out:
-        conversation.write_line(f"… {left_out} rows before; /tree user-only draws fewer")
+        conversation.write_line(f"… {left_out} earlier rows; /tree user-only shows fewer")
     digits = len(str(len(rows)))
     for number, row in enumerate(rows[left_out:], left_out + 1):
         drawn = row.drawn(conversation.screen.width - digits - 1)
@@ -116,7 +116,7 @@ async def _chosen(conversation: Conversation, rows: Sequence[Row]) -> Row | None
         if len(named) == 1:
             return named[0]
         what = "several of them" if named else "none of them"
-        conversation.write_line(f"{shorten(one_line(answer), _WIDTH)!r} is {what}; Enter alone chooses none.")
+        conversation.write_line(f"{shorten(one_line(answer), _WIDTH)!r} is {what}; press Enter alone to cancel.")
     return None
 
 
@@ -127,7 +127,7 @@ async def _go_to(conversation: Conversation, row: Row) -> None:
         summarize = await session.ui.confirm("Sum up for the model what is left behind?")
     went = await session.navigate_tree(row.entry_id, summarize=summarize)
     if went.cancelled:
-        conversation.write_line("The conversation stays where it is.")
+        conversation.write_line("The conversation is unchanged.")
         return
     _begin_again(conversation)
     if went.editor_text:

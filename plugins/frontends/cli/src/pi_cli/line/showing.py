@@ -226,6 +226,6 @@ class DisplayedRun(PrintRun):
         if has_failed(answer):
             self.report_failure(answer)
         elif answer.stop_reason == "length":
-            self.write_line("The answer was cut off: it is as long as the model's answers may be.")
+            self.write_line("The answer was cut off at the model's output limit.")
         elif not answer.text.strip() and not answer.tool_calls:
-            self.write_line("The model gave an empty answer.")
+            self.write_line("The model returned an empty answer.")

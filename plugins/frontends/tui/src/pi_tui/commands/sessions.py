@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["COMMANDS"]
 
-_NOT_ALLOWED = "A plugin does not allow it; the conversation stays where it is."
+_NOT_ALLOWED = "A plugin prevented it; the conversation is unchanged."
 
 
 async def _new(talk: Talk, _argument: str) -> None:
@@ -61,7 +61,7 @@ async def _clone(talk: Talk, _argument: str) -> None:
 
 async def _import(talk: Talk, argument: str) -> None:
     if not argument:
-        talk.notice("Say which file: /import PATH", "warning")
+        talk.notice("Name the file: /import PATH", "warning")
     else:
         await talk.port.import_session(argument)
 

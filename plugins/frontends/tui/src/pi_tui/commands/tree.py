@@ -81,7 +81,7 @@ async def _navigate(talk: Talk, entry_id: str, summary: _Summary) -> None:
         talk.notice("Summarizing the branch...")
     text = await talk.port.lists.navigate(entry_id, summarize=summary.wanted, instructions=summary.instructions)
     if text is None:
-        talk.notice("The conversation stays where it is.", "warning")
+        talk.notice("The conversation is unchanged.", "warning")
         return
     talk.notice("Navigated to selected point")
     if text:

@@ -158,11 +158,13 @@ class RemoteAbout:
 
     def plugin(self, name: str) -> str:
         """Raise ``UserError``, which names the shell command that describes the plugin."""
-        raise UserError(f"The description of a plugin is in a shell where the session runs: pi plugins show {name}")
+        raise UserError(
+            f"To read the description of a plugin, run this in a shell where the session runs: pi plugins show {name}"
+        )
 
     def help(self, topic: str) -> str:
         """Raise ``UserError``, which names the shell command that displays the page."""
-        raise UserError(f"The pages of the documentation are in a shell here: pi help {topic!r}")
+        raise UserError(f"To read the documentation, run this in a shell here: pi help {topic!r}")
 
     async def export(self, path: str | None) -> str:
         """Write the session as an HTML page where it runs, and return the page's path there."""

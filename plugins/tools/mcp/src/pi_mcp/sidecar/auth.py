@@ -129,11 +129,11 @@ class _Callback:
         scope = parse_qs(urlsplit(url).query).get("scope", [""])[0]
         if self._tokens.lacks(scope):
             self._tokens.want(scope)  # the next sign-in asks for it
-            raise NotSignedIn(f"it wants a sign-in with more rights, {scope!r}: {how}")
+            raise NotSignedIn(f"it requires a sign-in with more rights, {scope!r}: {how}")
         if not self._spec.get("login") or self._came.done():
-            raise NotSignedIn(f"it wants a sign-in: {how}")
+            raise NotSignedIn(f"it requires a sign-in: {how}")
         if urlsplit(url).scheme not in ("http", "https"):
-            raise NotSignedIn("its sign-in is not a page of the web")
+            raise NotSignedIn("its sign-in page is not a web address")
         self._tokens.choose_method()
         self._pasting = asyncio.create_task(self._paste(self._tokens.with_scope(url)))
 
