@@ -12,6 +12,7 @@ from pi_testing import for_each
 from pi_tui.editor.complete.commands import CommandSource
 from pi_tui.editor.complete.files import FileSource
 from pi_tui.editor.complete.offers import Menu, Offer
+from pi_tui.editor.complete.order import by_use
 from pi_tui.editor.complete.paths import PathSource
 from pi_tui.editor.complete.stack import Stack
 from pi_tui.editor.complete.words import WordSource
@@ -70,7 +71,7 @@ async def test_all_commands_are_offered_by_name_with_their_descriptions() -> Non
     offer = await offered(commands, "/")
 
     assert offer is not None
-    assert [(each.label, each.description) for each in offer.items] == sorted(COMMANDS)
+    assert [(each.label, each.description) for each in offer.items] == COMMANDS
 
 
 async def test_the_arguments_of_a_command_are_completed() -> None:
@@ -255,3 +256,16 @@ def test_a_list_goes_round_and_keeps_the_selected_row_in_view() -> None:
     for number in range(25):
         first, items = menu.moved(number).window(5)
         assert first <= number < first + len(items)
+
+
+NAMED = [(name, "") for name in ("agents", "budget", "model", "new", "resume", "settings", "todo", "tree")]
+
+
+def test_commands_that_most_people_use_come_first_then_those_of_the_user():
+    def order(*sent: str) -> str:
+        return " ".join(name for name, _ in by_use(NAMED, sent))
+
+    assert order() == "settings model resume tree new agents budget todo"
+    assert order("/todo add milk", "/todo", "/budget", "todo agents") == (
+        "settings model resume tree todo budget new agents"
+    )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pi_core import TrustStore
-from pi_core.host.records import Problem
+from pi_core.host.records import PluginRecord, Problem
 from pi_hookspecs import Command, ExtensionErrorEvent, MouseEvent, Subcommand, UserError, hookimpl
 from pi_testing import stall, text
 
@@ -154,6 +154,18 @@ async def test_a_pane_opens_and_closes_while_an_answer_comes(desk, script: Scrip
         await user.press("escape")
         await user.sees("Ebb and flow.", "Working")
         assert "/hotkeys" not in user.text
+
+
+async def test_a_command_of_a_plugin_that_waits_names_what_it_waits_for(desk, pi_session: AgentSession) -> None:
+    when = {"files": [".../tides.csv"], "settings": ["tides.enabled"]}
+    pi_session.host.records["tides"] = PluginRecord("tides", "tides", "1", "tides", when=when)
+    try:
+        async with desk((100, 24)) as user:
+            await user.type("/tides", "enter")
+            await user.sees("/tides is not available here: the plugin 'tides' waits for", "tides.csv", "tides.enabled")
+            assert user.typed == "/tides"
+    finally:
+        del pi_session.host.records["tides"]
 
 
 @pytest.mark.parametrize(("key", "decided"), [("t", True), ("d", False)])

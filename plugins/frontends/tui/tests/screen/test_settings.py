@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pi_core.settings.schema_info import settings
-from pi_tui.port.local_settings import _FIRST
+from pi_tui.port.local_settings import _MENU
 
 if TYPE_CHECKING:
     from pi_core import AgentSession
@@ -18,9 +18,9 @@ async def test_a_setting_is_found_and_changed(desk, pi_session: AgentSession) ->
         await user.type("/settings", "enter")
         await user.sees("Enter or Space to change")
         await user.press(*"sizes", *("backspace",) * 5, *"blockImages")
-        await user.sees("→ images.blockImages", "false", "The default")
+        await user.sees("Keep images from the model", "off", "The default")
         await user.press("enter")
-        await user.sees("→ images.blockImages", "true")
+        await user.sees("Keep images from the model  on")
         await user.press("escape")
 
     assert pi_session.settings.get_bool("images.blockImages", default=False) is True
@@ -60,11 +60,11 @@ async def test_a_theme_is_chosen_from_the_settings_which_come_back(desk, pi_sess
     async with desk((100, 40)) as user:
         await user.type("/settings", "enter")
         await user.type("name of the theme")
-        await user.sees("→ theme")
+        await user.sees("→ Look  Theme")
         await user.press("enter")
         await user.sees("→ dark ✓")
         await user.press("down", "enter")
-        await user.sees("→ theme", "light", "Enter or Space to change")
+        await user.sees("→ Look    Theme", "light", "Enter or Space to change")
         await user.press("escape")
 
         assert user.app.painter.palette.name == "light"
@@ -87,13 +87,48 @@ async def test_a_theme_that_there_is_not_is_explained(desk) -> None:
         await user.sees("There is no theme 'pink' that can be used. There are dark, light, system.")
 
 
-async def test_what_is_changed_most_often_comes_first(desk) -> None:
+async def test_the_menu_has_what_people_change_in_words_and_leads_to_all_settings(desk) -> None:
+    async with desk((100, 60)) as user:
+        await user.type("/settings", "enter")
+        menu = await user.sees("→ Model", "Model of new sessions", "Look    Theme", "Compact long conversations")
+        assert "packages.installer" not in menu
+        assert "retry.maxRetries" not in menu
+
+        await user.press("up")
+        await user.sees("→         All settings ...")
+        await user.press("enter")
+        await user.sees("acp.terminal", "bash.keepBackground")
+        await user.press("escape")
+        await user.sees("→         All settings ...", "Compact long conversations")
+        await user.press("escape")
+        await user.when(lambda: "All settings" not in user.text)
+
+
+async def test_a_search_of_the_menu_finds_all_settings_by_words_and_names(desk) -> None:
     async with desk((100, 40)) as user:
         await user.type("/settings", "enter")
-        await user.sees("→ theme", "defaultModel", "compaction.enabled")
+        await user.type("maxRetries")
+        await user.sees("retry.maxRetries")
+        await user.press("ctrl+u")
+        await user.type("dangerous commands")
+        await user.sees("Ask before dangerous commands  off", "guardrails.enabled · The default")
 
-        assert "packages.installer" not in user.text
+
+async def test_the_model_of_new_sessions_is_chosen_from_the_models(desk, pi_session: AgentSession) -> None:
+    assert pi_session.model is not None
+    async with desk((100, 40)) as user:
+        await user.type("/settings", "enter")
+        await user.sees("→ Model")
+        await user.press("enter")
+        await user.sees("Enter to select")
+        await user.press("enter")
+        await user.sees("now the default of new sessions")
+        await user.press("escape")
+
+    assert pi_session.settings.get("defaultModel") == pi_session.model.id
 
 
-def test_the_first_settings_exist() -> None:
-    assert {*_FIRST} <= {each.name for each in settings()}
+def test_the_settings_of_the_menu_exist() -> None:
+    named = [name for names in _MENU.values() for name in names]
+    assert {*named} <= {each.name for each in settings()}
+    assert len(named) < 40

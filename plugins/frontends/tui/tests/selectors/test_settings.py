@@ -32,7 +32,7 @@ def test_settings_have_a_value_a_description_and_a_place(user):
     assert user.sees(at("doubleEscapeAction"), 60) == (
         f"""{"─" * 60}
 >
-  compaction.enabled  true
+  compaction.enabled  on
 → doubleEscapeAction  tree
   retry.maxRetries    3
   retry.jitter        0.5

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pi_tui.screen.talk import Talk
     from pi_tui.selectors.picks import Option
 
-__all__ = ["COMMANDS"]
+__all__ = ["COMMANDS", "choose_default_model"]
 
 
 _NO_MODELS = "No provider's models can be used: sign in to one with /login, or set its key."
@@ -38,6 +38,18 @@ async def _model(talk: Talk, argument: str) -> None:
         talk.notice(f"Model: {outcome.value.reference}, now the default of new sessions")
     elif outcome is not None:
         await _use_model(talk, outcome.value.reference)
+
+
+async def choose_default_model(talk: Talk) -> None:
+    """Let the user choose the model of this session and of new ones."""
+    rows = talk.port.lists.models()
+    if not rows:
+        talk.notice(talk.port.why_no_model() or _NO_MODELS, "warning")
+        return
+    outcome = await choose(talk, ModelSelector(rows), MadeDefault)
+    if outcome is not None:
+        await talk.port.lists.set_default_model(outcome.value.reference)
+        talk.notice(f"Model: {outcome.value.reference}, now the default of new sessions")
 
 
 async def _use_model(talk: Talk, name: str) -> None:

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from pi_hookspecs import PiError
 from pi_tui.commands.chosen import choose, choose_while
+from pi_tui.commands.model import choose_default_model
 from pi_tui.commands.table import Command
 from pi_tui.selectors.picks import Option, Pick
-from pi_tui.selectors.settings import SettingChanged, SettingOpened, SettingSelector
+from pi_tui.selectors.settings import ALL_SETTINGS, SettingChanged, SettingOpened, SettingSelector
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,8 +22,9 @@ __all__ = ["COMMANDS"]
 async def _settings(talk: Talk, _argument: str) -> None:
     lists = talk.port.lists
     selected: str | None = None
+    everything = False
     while True:
-        selector = SettingSelector(lists.settings(), selected)
+        selector = SettingSelector(lists.settings(), selected, everything=everything)
 
         async def carry_out(outcome: SettingChanged, selector: SettingSelector = selector) -> None:
             try:
@@ -32,10 +34,15 @@ async def _settings(talk: Talk, _argument: str) -> None:
             selector.take(lists.settings())
 
         outcome = await choose_while(talk, selector, carry_out, closed_by=SettingOpened)
-        if outcome is None:
+        if outcome is None and not everything:
             return
-        selected = outcome.name
-        await _choose_theme(talk)
+        selected = ALL_SETTINGS if outcome is None else outcome.name
+        if outcome is None or selected == ALL_SETTINGS:
+            everything = outcome is not None
+        elif selected == "theme":
+            await _choose_theme(talk)
+        else:
+            await choose_default_model(talk)
 
 
 async def _theme(talk: Talk, argument: str) -> None:

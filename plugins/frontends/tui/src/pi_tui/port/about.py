@@ -67,6 +67,10 @@ class About(Protocol):
         """Store a decision about the working directory."""
         ...
 
+    def why_no_command(self, name: str) -> str | None:
+        """Return why a command of an installed plugin is not available here; None if no plugin has such a command."""
+        ...
+
     def plugin(self, name: str) -> str:
         """Return the output of ``pi plugins show NAME``: what a plugin registers, and what it costs."""
         ...

@@ -13,18 +13,55 @@ if TYPE_CHECKING:
 
 __all__ = ["read_settings"]
 
-_OPENED = ("theme",)
+_OPENED = ("theme", "defaultModel")
 """Settings that have a list of their own."""
 
-_FIRST = (
-    *("theme", "defaultModel", "defaultThinkingLevel", "hideThinkingBlock", "compaction.enabled", "retry.enabled"),
-    *("steeringMode", "followUpMode", "toolExecution", "defaultProjectTrust", "agents.enabled", "sandbox.mode"),
-    *("memory.enabled", "enableSkillCommands", "tuiMode", "doubleEscapeAction", "treeFilterMode", "quietStartup"),
-    *("collapseChangelog", "externalEditor", "autocompleteMaxVisible", "editorPaddingX", "outputPad"),
-    *("fullscreenMouse", "fullscreenCopyOnSelect", "fullscreenExitOutput", "showHardwareCursor"),
-    *("images.autoResize", "images.blockImages", "terminal.showImages", "terminal.showTerminalProgress"),
-)
-"""The most frequently changed settings, in the order of the original's list; the others follow in schema order."""
+_MENU = {
+    "Model": {
+        "defaultModel": "Model of new sessions",
+        "defaultThinkingLevel": "Reasoning effort of new sessions",
+        "hideThinkingBlock": "Hide the model's thinking",
+    },
+    "Look": {
+        "theme": "Theme",
+        "quietStartup": "Start without the header",
+        "collapseChangelog": "Short changelog after an update",
+        "outputPad": "Columns beside answers",
+        "editorPaddingX": "Columns beside the editor",
+        "terminal.showImages": "Show images",
+        "terminal.showTerminalProgress": "Progress in the terminal's tab",
+        "fullscreenExitOutput": "Left in the terminal at the end",
+        "tuiMode": "Front end",
+    },
+    "Keys": {
+        "doubleEscapeAction": "Escape pressed twice",
+        "treeFilterMode": "First filter of the tree",
+        "autocompleteMaxVisible": "Completions displayed at once",
+        "externalEditor": "Editor of Ctrl+G",
+        "fullscreenMouse": "Use the mouse",
+        "fullscreenCopyOnSelect": "Copy what the mouse selects",
+        "showHardwareCursor": "The terminal's own cursor",
+    },
+    "Work": {
+        "compaction.enabled": "Compact long conversations",
+        "retry.enabled": "Retry failed requests",
+        "steeringMode": "Messages that interrupt",
+        "followUpMode": "Messages that follow",
+        "toolExecution": "Tool calls of one answer",
+        "images.autoResize": "Shrink large images",
+        "images.blockImages": "Keep images from the model",
+        "enableSkillCommands": "Skills as commands",
+        "memory.enabled": "Memory",
+        "agents.enabled": "Sub-agents",
+    },
+    "Safety": {
+        "defaultProjectTrust": "Trust in new folders",
+        "guardrails.enabled": "Ask before dangerous commands",
+        "sandbox.mode": "Sandbox",
+        "redact.enabled": "Remove secrets from sessions",
+    },
+}
+"""The settings that people change: group, name, and title."""
 
 _KINDS: dict[str, Literal["boolean", "number", "text"]] = {
     "boolean": "boolean",
@@ -39,7 +76,8 @@ def read_settings(settings: Settings) -> Iterator[SettingRow]:
     from pi_core.settings.schema_info import json_schema
     from pi_core.settings.schema_info import settings as described
 
-    order = {name: number for number, name in enumerate(_FIRST)}
+    titles = {name: (group, title) for group, names in _MENU.items() for name, title in names.items()}
+    order = {name: number for number, name in enumerate(titles)}
     for each in sorted(described(), key=lambda each: order.get(each.name, len(order))):
         if "*" in each.steps:
             continue
@@ -49,6 +87,7 @@ def read_settings(settings: Settings) -> Iterator[SettingRow]:
         kind = "choice" if "enum" in node else _KINDS.get(node.get("type", ""))
         if kind is None:
             continue
+        group, title = titles.get(each.name, ("", ""))
         yield SettingRow(
             each.name,
             "list" if each.name in _OPENED else kind,
@@ -58,4 +97,6 @@ def read_settings(settings: Settings) -> Iterator[SettingRow]:
             settings.place(each.steps) or "",
             node.get("minimum"),
             is_whole=node.get("type") == "integer",
+            group=group,
+            title=title,
         )

@@ -156,6 +156,10 @@ class RemoteAbout:
         del answer
         self.trust()
 
+    def why_no_command(self, name: str) -> None:
+        """Return None: the protocol does not say it."""
+        del name
+
     def plugin(self, name: str) -> str:
         """Raise ``UserError``, which names the shell command that describes the plugin."""
         raise UserError(

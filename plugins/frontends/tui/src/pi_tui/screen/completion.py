@@ -9,6 +9,7 @@ from pi_hookspecs import Line, Run
 from pi_tui.editor.complete.commands import CommandSource
 from pi_tui.editor.complete.files import FileSource
 from pi_tui.editor.complete.offers import Menu
+from pi_tui.editor.complete.order import by_use
 from pi_tui.editor.complete.paths import PathSource
 from pi_tui.editor.complete.stack import Stack
 from pi_tui.editor.text import Text
@@ -16,7 +17,7 @@ from pi_tui.lines.line import cells, cut
 from pi_tui.view.clean import clean_line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from pi_tui.commands.table import Command
     from pi_tui.editor.complete.offers import Offer, Source
@@ -58,17 +59,26 @@ class Completions:
         talk: The conversation, which provides commands and files.
         changed: Called when the list appears, changes or is closed.
         take: Called when an explicit request finds only one item.
+        sent: Returns the texts that the user has sent, by which commands are ordered.
 
     Attributes:
         menu: The list; None if there are no completions.
     """
 
-    def __init__(self, talk: Talk, changed: Callable[[], object], take: Callable[[], object]) -> None:
+    def __init__(
+        self,
+        talk: Talk,
+        changed: Callable[[], object],
+        take: Callable[[], object],
+        sent: Callable[[], Iterable[str]] = tuple,
+    ) -> None:
         from pi_tui.commands.table import complete_argument
 
         port = talk.port
         sources: list[Source] = [
-            CommandSource(talk.known_commands, lambda name, typed: complete_argument(talk, name, typed)),
+            CommandSource(
+                lambda: by_use(talk.known_commands(), sent()), lambda name, typed: complete_argument(talk, name, typed)
+            ),
             FileSource(lambda: port.cwd, port.walk, port.complete_mention),
             PathSource(lambda: port.cwd),
         ]

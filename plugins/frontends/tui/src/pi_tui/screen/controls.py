@@ -89,7 +89,9 @@ class Controls(_App):
         self.first_problems: list[str] = []
         self._warned: set[str] = set()
         self.talk = Talk(self.port, self, self.interface, session_dir)
-        self.completions = Completions(self.talk, self.draw_editor, self._take_completion)
+        self.completions = Completions(
+            self.talk, self.draw_editor, self._take_completion, lambda: self.editor.history.sent
+        )
         self._started_work: set[asyncio.Future[Any]] = set()
 
     # Problems

@@ -238,11 +238,12 @@ class Talk:
 
     def _refuse(self, name: str, text: str) -> None:
         again = ""
+        why = self.port.about.why_no_command(name) or f"Unknown command: /{name}. /help lists the commands."
         if self.screen.editor_is_empty():
             self._refused = text
             self.screen.put_text(text)
             again = " Enter sends it to the model as it is."
-        self.notice(f"Unknown command: /{name}. /help lists the commands.{again}", "warning")
+        self.notice(f"{why}{again}", "warning")
 
     # Notices and commands
 

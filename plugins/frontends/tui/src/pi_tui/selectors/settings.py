@@ -1,4 +1,4 @@
-"""The list of settings, with their descriptions, origins and values, which are changed in place."""
+"""The menu of settings and the list of all, with descriptions, origins and values, which are changed in place."""
 
 from __future__ import annotations
 
@@ -20,9 +20,12 @@ if TYPE_CHECKING:
     from pi_tui.keys.events import Key
     from pi_tui.selectors.selector import Outcome
 
-__all__ = ["SettingChanged", "SettingOpened", "SettingRow", "SettingSelector"]
+__all__ = ["ALL_SETTINGS", "SettingChanged", "SettingOpened", "SettingRow", "SettingSelector"]
 
 _GAP = 2
+
+ALL_SETTINGS = "all settings"
+"""The name in ``SettingOpened`` of the entry that leads from the menu to the list of all settings."""
 
 _MOST_TEXT = 3
 """Maximum number of rows of a description."""
@@ -40,6 +43,8 @@ class SettingRow(NamedTuple):
         place: The place where it is set; empty for the default.
         least: The minimum of a number; None if there is none.
         is_whole: Whether a number must be whole.
+        group: The heading below which it is in the menu; empty if it is only in the list of all settings.
+        title: Its name in words.
     """
 
     name: str
@@ -50,13 +55,25 @@ class SettingRow(NamedTuple):
     place: str = ""
     least: float | None = None
     is_whole: bool = False
+    group: str = ""
+    title: str = ""
 
     @property
     def text(self) -> str:
         """The value in its displayed form."""
         if isinstance(self.value, bool):
-            return "true" if self.value else "false"
+            return "on" if self.value else "off"
         return "" if self.value is None else str(self.value)
+
+    @property
+    def label(self) -> str:
+        """The title, or the dotted name."""
+        return self.title or self.name
+
+
+_ALL = SettingRow(
+    ALL_SETTINGS, "list", description="The list of all settings, by their names", title="All settings ..."
+)
 
 
 class SettingChanged(NamedTuple):
@@ -73,11 +90,12 @@ class SettingOpened(NamedTuple):
 
 
 class SettingSelector(Selector[SettingRow]):
-    """The list of settings.
+    """The menu of settings, which a search extends to all settings.
 
     Args:
-        rows: All settings.
+        rows: All settings. Without any in a group there is no menu, only the list.
         selected: The name of the initially selected setting.
+        everything: Whether to display the list of all settings by their names, in place of the menu.
 
     Attributes:
         problem: A sentence about an operation that failed.
@@ -85,16 +103,38 @@ class SettingSelector(Selector[SettingRow]):
 
     empty: ClassVar[str] = "No matching settings"
 
-    def __init__(self, rows: Iterable[SettingRow], selected: str | None = None) -> None:
-        super().__init__(Choices(rows, lambda row: row.name, more=lambda row: row.description.lower()))
+    def __init__(self, rows: Iterable[SettingRow], selected: str | None = None, *, everything: bool = False) -> None:
+        self._everything = everything
+        self._rows = self._named(rows)
+        self._drawn_group = ""
+        text = "{0.title} {0.name}".format
+        super().__init__(Choices(self._rows, text, key=lambda row: row.name, more=lambda row: row.description.lower()))
         self._value: Field | None = None
         self.problem = ""
+        self.choices.replace(self._offered())
+        self.choices.index = 0
         if selected is not None:
             self.choices.select(selected)
 
     def take(self, rows: Iterable[SettingRow]) -> None:
         """Display these settings; the selected setting stays selected."""
-        self.choices.replace(rows)
+        self._rows = self._named(rows)
+        self.choices.replace(self._offered())
+
+    def searched(self) -> None:
+        """Search all settings, or display the menu again if nothing is searched for."""
+        self.choices.replace(self._offered())
+        super().searched()
+
+    def _named(self, rows: Iterable[SettingRow]) -> list[SettingRow]:
+        """Return the rows; in the list of all settings sorted by name, without groups and titles."""
+        if not self._everything:
+            return [*rows]
+        return [row._replace(group="", title="") for row in sorted(rows, key=lambda row: row.name.lower())]
+
+    def _offered(self) -> list[SettingRow]:
+        menu = [row for row in self._rows if row.group]
+        return self._rows if self.field.text or not menu else [*menu, _ALL]
 
     # Rows
 
@@ -103,18 +143,26 @@ class SettingSelector(Selector[SettingRow]):
         selected = self.choices.selected
         if self._value is None or selected is None:
             return self.field.line(width)
-        return self._value.line(width, f"{cut_text(selected.name, max(width // 2, 1))}: ")
+        return self._value.line(width, f"{cut_text(selected.label, max(width // 2, 1))}: ")
 
     def row(self, item: SettingRow, width: int, *, is_selected: bool) -> Line:
-        """Return a row with the name and the value; names are aligned in a column."""
-        column = min(max(cells(row.name) for row in self.choices.found), max(width // 2, 1))
-        name = cut_text(item.name, column)
-        value = Run(clean_line(item.text) or "not set", "text" if item.place else "muted")
+        """Return a row with the group, the name and the value, each in a column; a group is named once."""
+        found = self.choices.found
+        groups = max(cells(row.group) for row in found)
+        group = item.group if item.group != self._drawn_group else ""
+        self._drawn_group = item.group
+        column = min(max(cells(row.label) for row in found), max(width // 2, 1))
+        name = cut_text(item.label, column)
+        text = clean_line(item.text) or "not set"
+        value = Run("" if item.name == ALL_SETTINGS else text, "text" if item.place else "muted")
         space = " " * (column - cells(name) + _GAP)
-        return selected_row([Run(name, "accent" if is_selected else "text"), space, value], is_selected=is_selected)
+        heading = [Run(f"{group:<{groups + _GAP}}", "muted")] if groups else []
+        label = Run(name, "accent" if is_selected else "text")
+        return selected_row([*heading, label, space, value], is_selected=is_selected)
 
     def body(self, room: int, width: int) -> list[Line]:
         """Return the rows without the cursor's position, which ``foot`` displays."""
+        self._drawn_group = ""
         return super().body(room, width)[:room]
 
     def foot(self, width: int, bindings: Bindings) -> Sequence[Line]:
@@ -126,6 +174,8 @@ class SettingSelector(Selector[SettingRow]):
             text = clean_line(f"{selected.description}{values}.")
             rows += wrap_text(text, width, Run("", "muted"))[:_MOST_TEXT]
             where = f"Set in {selected.place}" if selected.place else "The default"
+            where = "" if selected.name == ALL_SETTINGS else where
+            where = f"{selected.name} · {where}" if selected.title and where else where
             rows.append(Line.of(Run(clean_line(where), "dim")))
         return [*rows, Line.of(Run(clean_line(self.problem), "error"))] if self.problem else rows
 

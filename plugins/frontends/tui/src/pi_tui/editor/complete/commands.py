@@ -18,7 +18,7 @@ class CommandSource:
     """Completes the name of a command, then its arguments.
 
     Args:
-        names: Returns the names and descriptions of the commands.
+        names: Returns the names and descriptions of the commands, those to offer first at the beginning.
         arguments: Returns completions for the arguments of a command that are typed so far.
     """
 
@@ -49,6 +49,6 @@ class CommandSource:
         ranked = [(rank, name, text) for name, text in self._names() if (rank := match(name)) is not None]
         items = tuple(
             Completion(f"/{name}", description=description, label=name)
-            for _, name, description in sorted(ranked, key=lambda each: each[:1] if typed else each[:2])
+            for _, name, description in sorted(ranked, key=lambda each: each[0])
         )
         return Offer(0, cursor, items, after=" ") if items else None
