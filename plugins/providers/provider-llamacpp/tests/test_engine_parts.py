@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pi_hookspecs import UserError
 from pi_provider_llamacpp.engine.calls import CallSplitter
 from pi_provider_llamacpp.engine.conversation import to_plain
-from pi_provider_llamacpp.engine.memory import check_memory, needed_bytes
+from pi_provider_llamacpp.engine.model import check_memory, needed_bytes
 from pi_provider_llamacpp.engine.schemas import grammar_schema
 from pi_provider_llamacpp.engine.syntax import Syntax, syntax_of
 from pi_provider_llamacpp.gguf import Header

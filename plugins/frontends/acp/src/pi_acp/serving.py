@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pi_acp.agent import Agent
 from pi_acp.peer import Peer
-from pi_acp.warning import warn
+from pi_acp.updates import warn
 from pi_client.lines import LineReader, LineWriter
 from pi_core.base.process.signals import OrderlyEnd
 

@@ -1,14 +1,13 @@
-"""Converts a session's events to updates for the editor."""
+"""Converts a session's events to updates for the editor, and merges the model's output into at most thirty a second."""
 
 from __future__ import annotations
 
 import asyncio
+import sys
 from typing import TYPE_CHECKING, Any
 
-from pi_acp.chunks import Chunks
 from pi_acp.options import config_options
 from pi_acp.tool_calls import call_fields, kind_of, output_fields
-from pi_acp.warning import warn
 from pi_hookspecs import AssistantMessage, text_of
 
 if TYPE_CHECKING:
@@ -19,9 +18,58 @@ if TYPE_CHECKING:
     from pi_core.conversation import AgentSession
     from pi_hookspecs import AbortSignal
 
-__all__ = ["Updates"]
+__all__ = ["Chunks", "Updates", "warn"]
 
-_INTERVAL = 0.1
+
+def warn(message: str) -> None:
+    """Print a line to stderr, which editors log."""
+    if sys.stderr is not None:
+        print(f"Warning: {' '.join(message.split())}", file=sys.stderr, flush=True)  # noqa: T201 - stdout is the protocol's
+
+
+_CHUNK_INTERVAL = 1 / 30
+"""Seconds between two updates with text."""
+
+
+class Chunks:
+    """The text of one session on its way to the editor.
+
+    Args:
+        client: The editor.
+    """
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._loop = asyncio.get_running_loop()
+        self._kind = ""
+        self._parts: list[str] = []
+        self._sent = 0.0
+        self._timer: asyncio.TimerHandle | None = None
+
+    def add(self, kind: str, text: str) -> None:
+        """Add text to a message or a thought: ``agent_message_chunk``, ``agent_thought_chunk``."""
+        if not text:
+            return
+        if kind != self._kind:
+            self.flush()
+            self._kind = kind
+        self._parts.append(text)
+        if self._timer is None:
+            self._timer = self._loop.call_at(self._sent + _CHUNK_INTERVAL, self.flush)
+
+    def flush(self) -> None:
+        """Send pending text before anything else is sent."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if self._parts:
+            text = "".join(self._parts)
+            self._parts.clear()
+            self._sent = self._loop.time()
+            self._client.update(self._kind, content={"type": "text", "text": text})
+
+
+_PARTIAL_INTERVAL = 0.1
 """Minimum seconds between two updates with a call's partial output."""
 
 _PRIORITIES = ("high", "medium", "low")
@@ -142,7 +190,7 @@ class Updates:
             return
         self._partial[event.tool_call_id] = event.partial_result
         if self._timer is None:
-            self._timer = asyncio.get_running_loop().call_later(_INTERVAL, self._send_partial)
+            self._timer = asyncio.get_running_loop().call_later(_PARTIAL_INTERVAL, self._send_partial)
 
     def _send_partial(self) -> None:
         self._timer = None

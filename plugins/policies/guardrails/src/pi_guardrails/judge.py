@@ -19,8 +19,7 @@ from pi_guardrails.programs import SQL_CLIENTS, judge_program, sql_danger
 from pi_guardrails.script import Command, read_script
 from pi_guardrails.shells import INTERPRETERS, SHELLS, after_shell_options, interpreter, started
 from pi_guardrails.trail import DOWNLOADERS, Trail, printed
-from pi_guardrails.values import combined
-from pi_guardrails.variables import ASSIGNMENT, effect_of, filled_by_builtins
+from pi_guardrails.variables import ASSIGNMENT, combined, effect_of, filled_by_builtins
 from pi_guardrails.words import UNKNOWN, Word, has_index_that_runs, is_stdin, joined
 from pi_guardrails.wrappers import commands_of_fd, commands_of_find, inner_commands, texts_of, wrapper_of
 

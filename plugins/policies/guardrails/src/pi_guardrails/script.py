@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from attrs import define, evolve, field, frozen
 
 from pi_guardrails.doubts import doubts, is_too_large, nodes
-from pi_guardrails.values import plain_values, settled_value
+from pi_guardrails.variables import plain_values, settled_value
 from pi_guardrails.words import UNKNOWN, Word, fields, for_parser, source, text_between
 
 if TYPE_CHECKING:

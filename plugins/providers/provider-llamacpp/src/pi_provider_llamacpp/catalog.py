@@ -1,4 +1,7 @@
-"""The models of the files that were found, as pi lists them. What headers say is kept between starts."""
+"""The models of the files that were found, as pi, people and programs read them.
+
+What headers say is kept between starts.
+"""
 
 from __future__ import annotations
 
@@ -19,11 +22,11 @@ from pi_provider_llamacpp.gguf import Header, read_header
 from pi_provider_llamacpp.names import API, PROVIDER_ID
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from pi_provider_llamacpp.options import Options
 
-__all__ = ["Listed", "list_models", "named", "to_model"]
+__all__ = ["NOTHING", "Listed", "as_data", "as_lines", "list_models", "named", "shown_size", "to_model"]
 
 _FORMAT = 1
 """Changes with what is read of a header."""
@@ -139,3 +142,48 @@ def named(name: str, models: Iterable[Listed]) -> Listed:
         f"No GGUF file on this disk is the model {name!r}. pi models list shows those that were found;"
         " llamacpp.paths in settings.json adds folders."
     )
+
+
+NOTHING = (
+    "No GGUF files were found: not in the caches of Hugging Face, LM Studio and Ollama, nor in llamacpp.paths of"
+    " settings.json. pi models pull REPO:FILE downloads one."
+)
+
+
+def as_lines(models: Sequence[Listed], options: Options, loaded: Collection[Path] = ()) -> list[str]:
+    """Return a line for each model: id, size, window, place, and whether it is loaded or damaged."""
+    rows = [_row(each, options, loaded) for each in models]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+
+
+def _row(listed: Listed, options: Options, loaded: Collection[Path]) -> tuple[str, ...]:
+    found = listed.found
+    window = _window(listed, options)
+    state = listed.problem or ("loaded" if found.path in loaded else "")
+    return found.id, shown_size(found.size), f"{window:,} tokens" if window else "?", found.place, state
+
+
+def _window(listed: Listed, options: Options) -> int:
+    trained = listed.header.context_length if listed.header is not None else 0
+    return min(trained, options.context_tokens)
+
+
+def as_data(models: Sequence[Listed], options: Options) -> list[dict[str, Any]]:
+    """Return the models as plain data."""
+    return [
+        {
+            "id": each.found.id,
+            "path": str(each.found.path),
+            "place": each.found.place,
+            "size": each.found.size,
+            "contextWindow": _window(each, options),
+            "error": each.problem or None,
+        }
+        for each in models
+    ]
+
+
+def shown_size(size: int) -> str:
+    """Return a size in GB, or in MB where it is small."""
+    return f"{size / 1e9:.1f} GB" if size >= 1e9 else f"{size / 1e6:.0f} MB"  # noqa: PLR2004

@@ -56,7 +56,7 @@ async def _models(ctx: PiContext) -> tuple[list[Listed], Options]:
 
 
 async def _list(ctx: PiContext) -> None:
-    from pi_provider_llamacpp.listing import NOTHING, as_lines
+    from pi_provider_llamacpp.catalog import NOTHING, as_lines
     from pi_provider_llamacpp.loaded import loaded_models
 
     models, options = await _models(ctx)
@@ -103,9 +103,8 @@ async def _pull(source: str, ctx: PiContext) -> None:
 
 
 async def _remove(name: str, ctx: PiContext) -> None:
-    from pi_provider_llamacpp.catalog import named
+    from pi_provider_llamacpp.catalog import named, shown_size
     from pi_provider_llamacpp.hub import remove
-    from pi_provider_llamacpp.listing import shown_size
     from pi_provider_llamacpp.loaded import loaded_models
 
     models, _ = await _models(ctx)

@@ -70,7 +70,7 @@ def _models(host: Any) -> tuple[list[Listed], Options]:
 
 def _list(host: Any, *, as_json: bool) -> int:
     from pi_core import clean_text
-    from pi_provider_llamacpp.listing import NOTHING, as_data, as_lines
+    from pi_provider_llamacpp.catalog import NOTHING, as_data, as_lines
 
     models, options = _models(host)
     if as_json:
@@ -92,9 +92,8 @@ def _pull(source: str) -> int:
 
 
 def _remove(name: str, host: Any, *, asks: bool) -> int:
-    from pi_provider_llamacpp.catalog import named
+    from pi_provider_llamacpp.catalog import named, shown_size
     from pi_provider_llamacpp.hub import remove
-    from pi_provider_llamacpp.listing import shown_size
 
     models, _ = _models(host)
     found = named(name, models).found

@@ -15,8 +15,7 @@ from pi_provider_openai.responses_request import (
     responses_compat,
     responses_tool_choice,
 )
-from pi_provider_openai.shared import affinity_headers, cache_key, thinking_of
-from pi_provider_openai.strict import function_of
+from pi_provider_openai.shared import affinity_headers, cache_key, function_of, thinking_of
 
 if TYPE_CHECKING:
     from pi_hookspecs.models import Model

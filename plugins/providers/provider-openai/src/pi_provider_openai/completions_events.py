@@ -21,7 +21,6 @@ from pi_provider_kit import (
 )
 from pi_provider_openai.completions_messages import REASONING_FIELDS
 from pi_provider_openai.feed import Feeder
-from pi_provider_openai.reasoning_details import add_detail
 from pi_provider_openai.shared import status_of
 
 if TYPE_CHECKING:
@@ -31,7 +30,34 @@ if TYPE_CHECKING:
     from pi_hookspecs.models import Model
     from pi_hookspecs.stream import AssistantMessageEvent
 
-__all__ = ["CompletionsFeeder", "completions_usage"]
+__all__ = ["CompletionsFeeder", "add_detail", "completions_usage"]
+
+_GROWS = {"reasoning.text": "text", "reasoning.summary": "summary"}
+"""Streamed kinds, and the field of their text."""
+
+_KINDS = (*_GROWS, "reasoning.encrypted")
+
+
+def add_detail(details: list[dict[str, Any]], piece: dict[str, Any]) -> bool:
+    """Add a piece; one of the same kind as the last continues its text.
+
+    Returns:
+        Whether it was of a known kind; others are left out, because no host accepts them back.
+    """
+    kind = piece.get("type")
+    if kind not in _KINDS:
+        return False
+    last = details[-1] if details else None
+    name = _GROWS.get(kind)
+    if name is None or last is None or last["type"] != kind or last.get("index") != piece.get("index"):
+        details.append(dict(piece))
+        return True
+    last[name] = f"{last.get(name) or ''}{piece.get(name) or ''}"
+    for key, value in piece.items():
+        if last.get(key) is None:
+            last[key] = value
+    return True
+
 
 _REASONS: dict[str, StopReason] = {
     "stop": "stop",

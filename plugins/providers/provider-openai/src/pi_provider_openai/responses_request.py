@@ -12,10 +12,11 @@ from pi_provider_openai.shared import (
     cache_key,
     cache_retention,
     copilot_headers,
+    function_of,
     max_tokens,
+    output_format,
     thinking_of,
 )
-from pi_provider_openai.strict import function_of, output_format
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Common parts of the requests of all four APIs: levels, limits, caching, headers, JSON."""
+"""Common parts of the requests of all four APIs: levels, limits, caching, headers, JSON, strict schemas."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from pi_provider_kit import (
     estimate_context_tokens,
     parse_json,
     shown_bytes,
+    strict_parameters,
+    strict_schema,
 )
 
 if TYPE_CHECKING:
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from pi_hookspecs.messages import Message
     from pi_hookspecs.models import Model, ThinkingLevel
     from pi_hookspecs.provider import Context, StreamOptions
+    from pi_hookspecs.tools import Tool
 
 __all__ = [
     "Thinking",
@@ -29,8 +32,10 @@ __all__ = [
     "cache_retention",
     "copilot_headers",
     "data_url",
+    "function_of",
     "loads",
     "max_tokens",
+    "output_format",
     "result_text",
     "status_of",
     "thinking_of",
@@ -170,3 +175,28 @@ def status_of(error: dict[str, Any]) -> int | None:
         if isinstance(status, str) and status in _STATUS_OF:
             return _STATUS_OF[status]
     return None
+
+
+def function_of(tool: Tool, model: Model, compat: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a tool's name, description and schema.
+
+    Every tool has a ``strict`` where ``supportsStrictMode`` is set: OpenAI treats a tool without it as strict
+    and changes its schema. Other hosts may reject an unknown field.
+
+    Raises:
+        RequestFailed: The tool requires constrained sampling, and that cannot be.
+    """
+    supported = bool(compat["supportsStrictMode"])
+    schema = strict_parameters(tool, model, supported=supported)
+    function: dict[str, Any] = {
+        "name": tool.name,
+        "description": tool.description,
+        "parameters": dict(tool.parameters) if schema is None else schema,
+    }
+    return {**function, "strict": schema is not None} if supported else function
+
+
+def output_format(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the name, schema and strictness of an answer; one without a strict form is only a hint to the model."""
+    strict = strict_schema(schema, references=True)
+    return {"name": "output", "schema": dict(schema) if strict is None else strict, "strict": strict is not None}
