@@ -1,4 +1,4 @@
-"""What the benches share: CPU time of a piece of work, the best of several rounds, and the tables."""
+"""Common code of the benches: CPU time of a piece of work, the best of several rounds, and the tables."""
 
 from __future__ import annotations
 

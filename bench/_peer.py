@@ -41,7 +41,7 @@ COMPATIBLE = "bench/gpt-fake"
 
 @frozen
 class Program:
-    """Something called pi.
+    """An installed pi, ours or the original.
 
     Attributes:
         command: What starts it, before its arguments.

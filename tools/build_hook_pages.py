@@ -81,8 +81,8 @@ $ pi hooks fire tool_call --event FILE.json   the same with an event of yours; d
 | veto | the first refusal wins, and later plugins are not called |
 
 A rule applies to the whole answer, or to each field of its class. A plugin that raises, exceeds the deadline or
-returns a wrong type is reported by name; each hook's page describes the effect on the answer. After three failures in
-a row the plugin is no longer called, unless a failure of the hook refuses: then it keeps refusing.
+returns a wrong type is reported by name; each hook's page describes the effect on the answer. After three errors in
+a row the plugin is no longer called, unless an error in the hook counts as a refusal: then it keeps refusing.
 """
 
 DIAGRAM = """\

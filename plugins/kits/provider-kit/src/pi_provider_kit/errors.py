@@ -1,4 +1,4 @@
-"""What fails between a request and its answer: httpx's names, without the 20 ms that importing httpx takes."""
+"""Transport errors with httpx's names, without the 20 ms that importing httpx takes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The way to the network under httpx's API, for httpx's clients and for what ``Direct`` leaves to httpx.
+"""The transport under httpx's API, for httpx's clients and for requests that ``Direct`` does not support.
 
 httpx's own transport makes a Python object for every HTTP chunk, and model servers send one chunk per token. Where a
 proxy applies, httpx's own transport is used nevertheless.

@@ -1,4 +1,4 @@
-"""What tests of pi plugins are made of: a scripted provider, an event recorder, a fake user interface.
+"""Building blocks for tests of pi plugins: a scripted provider, an event recorder, a fake user interface.
 
 The fixtures are in ``pi_testing.plugin``, which pytest finds by itself. It starts with every run of pytest, so
 nothing of pi is imported before a test asks for it.

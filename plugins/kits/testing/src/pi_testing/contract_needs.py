@@ -1,4 +1,4 @@
-"""Rows of a contract that only apply where the thing under test has a feature; the others are skipped, and say so."""
+"""Tests of a contract that only apply if the subject has a feature; the others are skipped, with a reason."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def needs_of(test: Callable[..., Any]) -> tuple[str, ...]:
 
 
 class ContractSuite:
-    """What the suites of tools, session stores and front ends have in common.
+    """Common base of the suites of tools, session stores and front ends.
 
     Attributes:
         features: All that a row may need.

@@ -1,4 +1,4 @@
-"""The contract of what reads a stream: the protocols it is tested by, its rows, and what changes events at random."""
+"""The contract of stream readers: the protocols of its subjects, its tests, and random changes of events."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _SHARED = [HealthCheck.differing_executors]  # several classes inherit a row
 
 
 class Decoder(Protocol):
-    """What makes events of bytes, such as ``SseDecoder`` of the provider kit."""
+    """Decodes bytes to events, such as ``SseDecoder`` of the provider kit."""
 
     def feed(self, chunk: bytes, /) -> Iterable[Any]:
         """Return the events that these bytes complete."""
@@ -47,7 +47,7 @@ class Decoder(Protocol):
 
 
 class Reader(Protocol):
-    """What turns an API's events into pi's: an ``AnswerReader`` of the provider kit."""
+    """Converts an API's events to pi's: an ``AnswerReader`` of the provider kit."""
 
     @property
     def builder(self) -> Any:

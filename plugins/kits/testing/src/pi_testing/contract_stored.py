@@ -1,4 +1,4 @@
-"""What the rows about session stores put into a store."""
+"""The entries that the tests of session stores write."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Translates a test's options into arguments of ``create_agent_session``."""
+"""Converts a test's options to arguments of ``create_agent_session``."""
 
 from __future__ import annotations
 

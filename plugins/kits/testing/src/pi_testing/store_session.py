@@ -1,4 +1,4 @@
-"""A conversation that is kept in a store under test."""
+"""A conversation in a store under test."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""OpenTelemetry for pi: spans and metrics, sent where the standard variables say. Off unless they or the user ask.
+"""OpenTelemetry for pi: spans and metrics, sent where the standard variables specify. Off by default.
 
 Neither this module nor ``activate`` imports anything of ``opentelemetry``.
 """

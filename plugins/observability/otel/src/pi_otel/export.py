@@ -1,4 +1,4 @@
-"""Where spans and metrics go: to what the program has set up, else to exporters of pi's own.
+"""The destination of spans and metrics: the program's own configuration, else pi's exporters.
 
 This module imports the SDK, a quarter of a second or more, and is itself imported in a thread.
 """
@@ -38,7 +38,7 @@ _LONGEST = 300
 
 @define(eq=False)
 class Outlet:
-    """What records spans and metrics.
+    """The recorders of spans and metrics.
 
     Attributes:
         flushes: Functions that send what waits; they may take as long as they like.

@@ -1,4 +1,4 @@
-"""W3C Trace Context: what comes in as headers or variables, and what goes out."""
+"""W3C Trace Context: extraction from headers and variables, and injection into them."""
 
 from __future__ import annotations
 

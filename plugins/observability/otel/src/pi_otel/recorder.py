@@ -1,4 +1,4 @@
-"""The spans of one session: which are open, which is the parent of which, and what they say.
+"""The spans of one session: the open ones, their parents, and their attributes.
 
 Every method takes the time at which something happened, in nanoseconds since 1970, because it may be called later.
 """

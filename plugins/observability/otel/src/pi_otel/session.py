@@ -1,4 +1,4 @@
-"""What is observed in a session: handlers that note what happened and when, and the recorder that makes spans of it."""
+"""Observes a session: handlers that note what happened and when, and the recorder that creates spans from it."""
 
 from __future__ import annotations
 

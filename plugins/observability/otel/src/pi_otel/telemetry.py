@@ -1,4 +1,4 @@
-"""What the sessions of a process share: one way out, and what is to be recorded while the SDK is being imported.
+"""Shared by the sessions of a process: the export, and the records that wait while the SDK is imported.
 
 The SDK takes longer to import than pi takes to its first request. So what happens until that request is answered is
 kept as steps with their times, the SDK is imported in a thread meanwhile, and then the steps are taken.
@@ -30,7 +30,7 @@ FLUSH_SECONDS = 1.0
 
 
 class Telemetry:
-    """The way out of a process.
+    """The export of a process.
 
     Attributes:
         sessions: How many observed sessions there are.

@@ -1,4 +1,4 @@
-"""What the standard variables ask for. Read at every start that may be observed, so nothing else is imported here."""
+"""The values of the standard variables. Read at every start that may be observed, so nothing else is imported here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a start does about a rewind that was killed: it finishes the restore, and gives the session its entry."""
+"""Recovery after a rewind that was killed: finishes the restore, and adds the missing entry to the session."""
 
 from __future__ import annotations
 

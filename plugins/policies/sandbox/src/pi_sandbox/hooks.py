@@ -1,4 +1,4 @@
-"""What the sandbox does in a session: refuses where it cannot work, asks the user, undoes, explains."""
+"""The sandbox's handlers in a session: they refuse if it cannot work, ask the user, undo changes, and explain."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a session's programs and tools may read and change: absolute paths, all links resolved."""
+"""The policy of a session: what its programs and tools may read and change, as absolute paths with resolved links."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ _PROXIES = ("http_proxy", "https_proxy", "all_proxy", "ftp_proxy", "no_proxy")
 
 @frozen
 class Way:
-    """The way to the proxy.
+    """How programs reach the proxy.
 
     Attributes:
         port: Its port on the loopback interface.

@@ -1,4 +1,4 @@
-"""What git runs in a repository: the files that decide it, and which of their contents name no program."""
+"""The files that determine which programs git runs in a repository, and which of their contents are harmless."""
 
 from __future__ import annotations
 

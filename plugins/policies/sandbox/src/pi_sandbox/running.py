@@ -1,4 +1,4 @@
-"""Finds the processes of the sandbox that are still there (Linux).
+"""Finds the processes of the sandbox that are still running (Linux).
 
 A process is one of them if it has more system call filters than pi, which it cannot get rid of, and was started below
 pi; or if its environment names the session's folder for temporary files.

@@ -1,4 +1,4 @@
-"""The other way to the API: the vendor's own client, for cloud identities and for who asks for it.
+"""The other transport: the vendor's own client makes the request, for cloud identities or on request.
 
 The SDK takes more than a second to import, so that it is imported here, in functions, and nowhere else. It answers with
 the same events as the kit's transport, for the same codec, and fails with the same errors.

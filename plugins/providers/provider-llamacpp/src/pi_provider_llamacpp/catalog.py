@@ -1,6 +1,6 @@
-"""The models of the files that were found, as pi, people and programs read them.
+"""The models of the files that were found, for pi, for people and as JSON for programs.
 
-What headers say is kept between starts.
+Headers are cached between starts.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Gets model files from the Hugging Face Hub, and deletes those that were got."""
+"""Downloads model files from the Hugging Face Hub, and deletes downloaded ones."""
 
 from __future__ import annotations
 

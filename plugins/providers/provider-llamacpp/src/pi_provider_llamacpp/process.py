@@ -1,4 +1,4 @@
-"""pi's end of a model's process: starts it, sends requests and hands the lines of each answer to who asked.
+"""pi's end of a model's process: starts it, sends requests, and passes the lines of each answer to its caller.
 
 The process is pi's own program, so no ``Launcher`` is asked about it. It ends with pi, however that ends.
 """

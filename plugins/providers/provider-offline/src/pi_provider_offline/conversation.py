@@ -1,4 +1,4 @@
-"""What of a conversation is still to be done: the open requests, the calls made for them, and what to say next.
+"""The remaining work of a conversation: its open requests, the calls made for them, and the next answer.
 
 A request is open until an answer without tool calls follows it. Everything is read from the messages: a call states in
 its id which request it belongs to and what it was, so that no state outlives a stream.

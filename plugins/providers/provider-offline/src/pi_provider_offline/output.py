@@ -1,4 +1,4 @@
-"""An answer as the JSON object that a request asks for: its numbers, its lines or its text, by the schema's types."""
+"""Converts an answer to the JSON object that a request asks for: numbers, lines or text, by the schema's types."""
 
 from __future__ import annotations
 

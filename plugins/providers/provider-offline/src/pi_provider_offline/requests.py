@@ -1,4 +1,4 @@
-"""Reads requests out of plain English: a list of patterns, tried at the start of every clause."""
+"""Parses requests in plain English: a list of patterns, tried at the start of every clause."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the given tools take, and what the texts of their results mean."""
+"""The parameters of the available tools, and the interpretation of their results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Errors that an edit made, in the result of that edit: from language servers and linters that are installed."""
+"""Adds the errors that an edit introduced to its result: from installed language servers and linters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The programs of a session: which there are, how long an edit waits for them, and which are left out."""
+"""The checkers of a session: which exist, how long an edit waits for them, and which are disabled."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class _Used:
 
 
 class Checks:
-    """Finds the errors that edits made.
+    """Finds the errors that edits introduced.
 
     Args:
         ctx: A hook's; the settings, the project and its trust are read once.

@@ -1,4 +1,4 @@
-"""Which errors an edit made: those that the file did not have before, wherever their lines are now."""
+"""Determines which errors an edit introduced: those that the file did not have before, on any line."""
 
 from __future__ import annotations
 

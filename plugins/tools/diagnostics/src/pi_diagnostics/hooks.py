@@ -1,4 +1,4 @@
-"""Which edits are checked: the text before the first of a turn against the text after the last one of that file."""
+"""Selects the edits to check: a file's text before its first edit of a turn is compared with that after its last."""
 
 from __future__ import annotations
 

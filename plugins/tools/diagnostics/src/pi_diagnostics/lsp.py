@@ -40,7 +40,7 @@ _CAPABILITIES = {
 
 
 class LanguageServer:
-    """A server that was started; ``start`` comes first, then ``check`` as often as needed.
+    """A language server; call ``start`` first, then ``check`` as often as needed.
 
     Args:
         name: The program's name, the ``source`` of its findings.

@@ -1,4 +1,4 @@
-"""JSON-RPC over the pipes of a language server: what it may send, and what its faults mean.
+"""JSON-RPC over the pipes of a language server: limits of its messages, and the handling of its failures.
 
 The framing is here because the libraries that have it (pygls, lsprotocol) start the program themselves, past the
 ``Launcher``, and take half a second of the event loop to import.

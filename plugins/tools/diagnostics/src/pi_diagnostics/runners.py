@@ -1,4 +1,4 @@
-"""One program in one session: started when it is needed first, ended with the session."""
+"""One checker in one session: started on first use, ended with the session."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Events of hooks as a program gets them, and its answers as the hooks take them."""
+"""Converts events of hooks for a program, and its answers for the hooks."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _NOT_ON_WIRE = {"user_bash": ("operations",)}
 
 
 class EventWriter:
-    """Writes the events for one process, and remembers what it got of the conversation."""
+    """Writes the events for one process, and remembers which part of the conversation it has."""
 
     def __init__(self) -> None:
         self._last_update = 0.0

@@ -1,4 +1,4 @@
-"""A program as a plugin: what it implements is registered like that of any other, and asked over its pipes."""
+"""A program as a plugin: what it implements is registered like that of any other plugin, and called over its pipes."""
 
 from __future__ import annotations
 

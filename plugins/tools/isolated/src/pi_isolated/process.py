@@ -1,4 +1,4 @@
-"""A running program: its messages in lines, what is asked of it, and what ends it.
+"""A running program: its messages in lines, the requests to it, and how it ends.
 
 Whatever a program does wrong ends it with a reason: the requests that wait for it fail with that reason.
 """
@@ -47,7 +47,7 @@ class ProgramFailure(PiError):
 
 @define(eq=False, repr=False)
 class Request(ReprMixin):
-    """Something that was asked of a program.
+    """A request to a program.
 
     Attributes:
         ctx: The name of the context that it was given.
@@ -65,7 +65,7 @@ class Request(ReprMixin):
 
 
 class Process:
-    """A program that was started.
+    """A started program.
 
     Args:
         child: The program with its pipes.

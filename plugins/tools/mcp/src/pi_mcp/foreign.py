@@ -1,4 +1,4 @@
-"""What servers write about themselves and return: escaped for terminals and models, and marked in results."""
+"""Texts from servers, about themselves and in results: escaped for terminals and models, and marked in results."""
 
 from __future__ import annotations
 

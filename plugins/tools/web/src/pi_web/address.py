@@ -27,7 +27,7 @@ _EMBEDDED = ("ipv4_mapped", "sixtofour")
 
 @frozen
 class Target:
-    """Where a URL leads.
+    """The target of a URL.
 
     Attributes:
         url: The URL, without its fragment.

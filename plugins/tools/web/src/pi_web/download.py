@@ -1,4 +1,4 @@
-"""One page over HTTP: redirects judged one by one, at most so many bytes in so many seconds."""
+"""Downloads one page over HTTP: each redirect is checked, and size and time are limited."""
 
 from __future__ import annotations
 

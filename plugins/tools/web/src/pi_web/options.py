@@ -1,4 +1,4 @@
-"""The settings ``web.*``, of which a project can only tighten."""
+"""The settings ``web.*``; a project can only make them stricter."""
 
 from __future__ import annotations
 

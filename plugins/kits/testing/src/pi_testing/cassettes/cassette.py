@@ -1,4 +1,4 @@
-"""One test's cassette: servers that stand in for the real ones, and either hand on and record, or replay."""
+"""One test's cassette: servers in place of the real ones, which either forward and record, or replay."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The first place where a request is not the recorded one."""
+"""The first difference between a request and the recorded one."""
 
 from __future__ import annotations
 

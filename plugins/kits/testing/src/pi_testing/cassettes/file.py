@@ -1,4 +1,4 @@
-"""The file that traffic is kept in: JSON that a person can read and a diff can show.
+"""The file of a cassette: JSON that people can read and diff.
 
 A body is what it holds: ``json``, ``text`` (``form`` for forms), or ``base64``; a stream is ``chunks``, one server-sent
 event or line each.

@@ -1,4 +1,4 @@
-"""Asking the real server, when a cassette is recorded. An answer is read to its end before any of it is handed on."""
+"""Requests to the real server, while a cassette is recorded. An answer is read completely before it is forwarded."""
 
 from __future__ import annotations
 

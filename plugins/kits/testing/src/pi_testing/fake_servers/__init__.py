@@ -1,4 +1,4 @@
-"""Model servers on the loopback interface: what they share is here, each wire format is a module of its own.
+"""Model servers on the loopback interface: their common parts; each wire format has a separate module.
 
 ``pi_testing.fake_servers.anthropic`` speaks Messages, ``.openai`` Completions and Responses, ``.google`` the Gemini
 API, Vertex AI and Cloud Code Assist, ``.mistral`` Mistral's chat API, ``.bedrock`` Bedrock's ConverseStream; ``.oauth``

@@ -1,4 +1,4 @@
-"""What ConverseStream refuses, as far as a conversation of pi could run into it; the words are close to its own."""
+"""What ConverseStream rejects, as far as pi's requests could trigger it, with error texts close to its own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""AWS's signature version 4, as a server checks it, apart from the code of any client."""
+"""AWS's signature version 4, as a server checks it, independent of any client's code."""
 
 from __future__ import annotations
 

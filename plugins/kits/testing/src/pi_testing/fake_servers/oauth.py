@@ -33,7 +33,7 @@ _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 class Visit(NamedTuple):
-    """Where a browser ended up. ``status`` is 0 where that is not on this computer, and nothing was asked there."""
+    """The page at which a browser arrived. ``status`` is 0 if it is not on this computer: nothing was sent."""
 
     url: str
     status: int
@@ -59,7 +59,7 @@ def unsigned_jwt(claims: Mapping[str, Any]) -> str:
 
 
 class FakeAuthorization(FakeServer):
-    """Hands out codes and tokens.
+    """Issues codes and tokens.
 
     Args:
         make_token: Makes the text of the n-th access token.

@@ -1,4 +1,4 @@
-"""What an answer of OpenAI's APIs is made of, and how each API streams it."""
+"""The blocks of an answer of OpenAI's APIs, and how each API streams them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What OpenAI's APIs refuse in a request: the rules that a client is most likely to break."""
+"""What OpenAI's APIs reject in a request: the rules that a client is most likely to break."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every fake model server shares: HTTP/1.1 on the loopback interface, scripted answers, the requests as they came.
+"""Base of the fake model servers: HTTP/1.1 on the loopback interface, scripted answers, recorded requests.
 
 A module per API builds on it: a subclass of ``FakeServer`` that overrides ``refusal`` (what the real server refuses)
 and ``error`` (how it words that), and functions that return an ``Answer`` for a whole message of that API.
@@ -41,7 +41,7 @@ _DRIP_SECONDS = 0.01
 
 @define(eq=False)
 class Request:
-    """What a client asked.
+    """A request of a client.
 
     Attributes:
         path: Without the query.

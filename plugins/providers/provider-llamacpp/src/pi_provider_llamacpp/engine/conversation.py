@@ -1,4 +1,4 @@
-"""A request with tools as one without: descriptions, calls and results become text, and calls get their grammar."""
+"""Converts a request with tools to one without: everything becomes text, and a grammar constrains the calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Schemas as a grammar takes them. What it cannot say is left out: pi checks the arguments of every call once more."""
+"""Schemas as a grammar accepts them. What it cannot express is omitted: pi validates every call again."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ When you need no function, answer in text."""
 
 @frozen
 class Syntax:
-    """The way of one model.
+    """The syntax of one model.
 
     Attributes:
         marked: Whether calls are between marks, after any text.

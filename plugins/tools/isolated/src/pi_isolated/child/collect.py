@@ -1,4 +1,4 @@
-"""What a plugin in Python implements: its hooks, tools and commands, as pi's own process would find them."""
+"""Collects what a Python plugin implements: its hooks, tools and commands, as pi's own process would find them."""
 
 from __future__ import annotations
 

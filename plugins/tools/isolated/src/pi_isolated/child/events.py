@@ -1,4 +1,4 @@
-"""Events as a plugin in Python gets them, from what came over the pipe."""
+"""Converts messages from the pipe to events for a Python plugin."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["EventReader"]
 
 
 class EventReader:
-    """Reads the events of one process, and remembers what it got of the conversation."""
+    """Reads the events of one process, and remembers which part of the conversation it has."""
 
     def __init__(self) -> None:
         self._whole: dict[str, dict[str, Any]] = {}

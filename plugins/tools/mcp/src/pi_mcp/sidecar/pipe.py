@@ -14,7 +14,7 @@ __all__ = ["Pipe"]
 
 
 class Pipe:
-    """What pi sends, and what it gets.
+    """Lines to and from pi.
 
     Args:
         reader: What pi sends.

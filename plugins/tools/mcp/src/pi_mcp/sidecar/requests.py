@@ -1,4 +1,4 @@
-"""The requests of pi, one task each: which there are, and how long each may take."""
+"""The requests of pi, one task each, with their time limits."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _CAUSE_WAIT = 1.0
 
 
 class Requests:
-    """Answers what pi asks for.
+    """Answers pi's requests.
 
     Args:
         pipe: Leads to pi.

@@ -1,4 +1,4 @@
-"""A server as a program: its bytes are counted before the SDK sees them, and everything that it starts ends with it."""
+"""A server that is a program: its output is limited before the SDK reads it, and its child processes end with it."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ __all__ = ["TokenFile"]
 
 
 class TokenFile:
-    """What is kept of one server.
+    """The stored sign-in of one server.
 
     Args:
         file: The file.
