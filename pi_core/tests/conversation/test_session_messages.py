@@ -114,3 +114,17 @@ async def test_what_is_queued_can_be_taken_back(session_of):
     assert session.pending_message_count == 2
     assert session.clear_queue() == (("a",), ("b",))
     assert session.pending_message_count == 0
+
+
+async def test_the_user_takes_back_texts_and_messages_of_plugins_stay_queued(session_of):
+    session = session_of()
+    await session.start()
+    queue = session.parts.queue
+    queue.add([note("for steering")], "steer")
+    session.steer("a")
+    queue.add([note("for later")], "followUp")
+    session.follow_up("b")
+
+    assert queue.take_user_texts() == ["a", "b"]
+    assert queue.texts() == (("for steering",), ("for later",))
+    assert queue.take_user_texts() == []

@@ -85,6 +85,21 @@ class MessageQueue:
         self.clear_all()
         return queued
 
+    def take_user_texts(self) -> list[str]:
+        """Remove the user's messages from both queues and return their texts; messages of plugins stay queued."""
+        agent = self._runtime.agent
+        steering, follow_up = agent.peek_queued_messages()
+        queued = (*steering, *follow_up)
+        if not any(each.role == "user" for each in queued):
+            return []
+        agent.clear_all_queues()
+        for messages, add in ((steering, agent.steer), (follow_up, agent.follow_up)):
+            for each in messages:
+                if each.role != "user":
+                    add(each)
+        self.emit_update()
+        return [text for each in queued if isinstance(each, UserMessage) and (text := each.text)]
+
     def clear_steering(self) -> list[AgentMessage]:
         """Clear the steering queue and return its messages."""
         dropped = self._runtime.agent.clear_steering_queue()

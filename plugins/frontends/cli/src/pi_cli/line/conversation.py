@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pi_cli.screen import Screen
     from pi_core.base.process.signals import OrderlyEnd
     from pi_core.conversation import AgentSession
-    from pi_hookspecs import AgentMessage, CommandInfo, UserInterface
+    from pi_hookspecs import CommandInfo, UserInterface
     from pi_terminal_kit.jobs import Job
 
 __all__ = ["Conversation"]
@@ -155,24 +155,11 @@ class Conversation(DisplayedRun):
 
     def take_back(self) -> None:
         """Put queued messages, and those not sent to the session yet, back on the line, before its text."""
-        texts = [*self._take_queued(), *self.jobs.take_back()]
+        texts = [*self.session.parts.queue.take_user_texts(), *self.jobs.take_back()]
         if not texts:
             return
         self.line.put("\n\n".join(filter(None, [*texts, self.line.text])))
         self.refresh()
-
-    def _take_queued(self) -> list[str]:
-        """Remove and return the user's queued messages; plugins' messages stay queued."""
-        agent = self.session.agent
-        steering, follow_up = agent.peek_queued_messages()
-        queued = [*steering, *follow_up]
-        if not any(each.role == "user" for each in queued):
-            return []
-        self.session.clear_queue()
-        for message in queued:
-            if message.role != "user":
-                (agent.steer if message in steering else agent.follow_up)(message)
-        return [text for each in queued if (text := _text_of_user(each))]
 
     # The run
 
@@ -356,9 +343,3 @@ class Conversation(DisplayedRun):
         own = [(name, command.description) for name, command in OWN.items()]
         others = [(each.name, each.description or "") for each in self._commands.values() if each.name not in OWN]
         return own + others
-
-
-def _text_of_user(message: AgentMessage) -> str:
-    from pi_hookspecs import UserMessage
-
-    return message.text if isinstance(message, UserMessage) else ""

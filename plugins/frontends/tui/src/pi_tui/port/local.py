@@ -6,7 +6,7 @@ import os
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal
 
-from pi_hookspecs import AgentBusy, NoModel, PiError, UserMessage
+from pi_hookspecs import AgentBusy, NoModel, PiError
 from pi_tui.port.protocol import Known
 
 if TYPE_CHECKING:
@@ -175,16 +175,7 @@ class LocalPort:
 
     def take_queued(self) -> list[str]:
         """Remove and return the user's queued messages; those of plugins stay queued."""
-        agent = self.session.agent
-        steering, follow_up = agent.peek_queued_messages()
-        queued = [*steering, *follow_up]
-        if not any(each.role == "user" for each in queued):
-            return []
-        self.session.clear_queue()
-        for message in queued:
-            if message.role != "user":
-                (agent.steer if message in steering else agent.follow_up)(message)
-        return [text for each in queued if isinstance(each, UserMessage) and (text := each.text)]
+        return self.session.parts.queue.take_user_texts()
 
     def abort(self) -> None:
         """Stop the current answer."""
