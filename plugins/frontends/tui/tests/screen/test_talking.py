@@ -219,7 +219,7 @@ async def test_what_is_typed_faster_than_the_list_is_made_is_completed_as_it_is(
         for key in ("p", "enter"):
             user.app.keyboard.press(Key(key, key if len(key) == 1 else ""))
 
-        await user.sees("/quit", "Jump to latest")
+        await user.sees("/quit", "to close")
 
 
 async def test_tab_takes_a_completion_and_escape_closes_the_list(desk) -> None:
