@@ -23,7 +23,7 @@ class ExportRequest(ReprMixin):
     """Further input of an export, in addition to the session's entries.
 
     Attributes:
-        system_prompt: That of the next request; None for a stored session that is not open.
+        system_prompt: The system prompt of the next request; None for a stored session that is not open.
         tools: The active tools; None where they are not known.
         light: Colours of the light theme; None leaves the choice to the exporter.
         dark: Colours of the dark theme; None does the same.

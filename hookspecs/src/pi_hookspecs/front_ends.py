@@ -60,7 +60,7 @@ class Mode(ReprMixin):
             when no session can be made. It may take over the terminal, but must not keep the exception from
             propagating. If it raises, the reason is printed and the next interactive mode is started; a mode that
             ``--mode`` names ends the program with that reason. Since: 1.1.
-        asks_for_session: Whether it asks by itself which session to go on with where ``options.resume`` is set; it
+        asks_for_session: Whether it asks by itself which session to continue if ``options.resume`` is set; it
             gets a new one then. For others the question is asked before, line by line. Since: 1.1.
         runs_without_model: Whether it can be run with a session that has no model, because no model can be used and the
             command line names none; the user then signs in or chooses a model in it. Otherwise pi ends with an error.

@@ -152,7 +152,7 @@ def _words(argv: Iterable[str]) -> tuple[str, ...]:
 
 def _folder(cwd: str) -> str:
     if not isinstance(cwd, str):
-        raise TypeError(f"cwd is {cwd!r:.60}; give the folder as a text")
+        raise TypeError(f"cwd is {cwd!r:.60}; give the folder as a string")
     return cwd
 
 

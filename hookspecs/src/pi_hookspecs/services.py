@@ -120,8 +120,8 @@ class ToolOperations(Protocol):
         enough, as ``ReadOperations``; for every other tool it must be all of ``FileOperations``.
 
         Args:
-            ctx: That of the tool, whose ``tool_name`` and ``call_id`` say which call it is; where a plugin asks with
-                ``ctx.file_operations()`` outside of a tool, that plugin's, which has neither.
+            ctx: The context of the tool, whose ``tool_name`` and ``call_id`` identify the call; if a plugin asks with
+                ``ctx.file_operations()`` outside of a tool, the context of that plugin, which has neither.
         """
         ...
 
@@ -129,7 +129,7 @@ class ToolOperations(Protocol):
         """Return what runs the command of this call; None expresses no opinion.
 
         Args:
-            ctx: That of the tool ``bash``, or the session's for a command of the user.
+            ctx: The context of the tool ``bash``, or of the session for a command of the user.
         """
         ...
 
@@ -186,7 +186,7 @@ class TraceContext(Protocol):
         """Return ``traceparent`` and, if there is one, ``tracestate``, as in W3C Trace Context; empty for no span.
 
         Args:
-            ctx: That of the tool, whose ``call_id`` says which call asks; a hook's, which has no ``call_id``.
+            ctx: The context of the tool, whose ``call_id`` identifies the call, or of a hook, without ``call_id``.
         """
         ...
 

@@ -94,7 +94,7 @@ class SessionView(Protocol):
 
     @property
     def file(self) -> Path | None:
-        """The session's file; None where it is not in one: in memory, or in a database."""
+        """The session's file; None if the session is in memory or in a database."""
         ...
 
     @property

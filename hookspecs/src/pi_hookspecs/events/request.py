@@ -93,7 +93,7 @@ class BeforeModelRequestEvent(ReprMixin):
         attempt: 1, plus the number of times that the request was repeated after a failure.
         model: The model that would be asked, with its prices and limits.
         estimated_tokens: Estimated input tokens: a quarter of the characters of system prompt, tools and messages.
-        system_prompt: That of the request.
+        system_prompt: The system prompt of the request.
         messages: Those of the request, as the provider gets them; each is copied when it is read.
     """
 

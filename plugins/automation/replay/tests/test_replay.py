@@ -158,7 +158,7 @@ async def test_another_text_is_no_divergence_but_has_a_distance(recorded, replay
     assert [row.distance > 0 for row in report.rows] == [False, True]
 
 
-async def test_a_failed_request_ends_the_replay_and_is_told(recorded, replayed):
+async def test_a_failed_request_ends_the_replay_and_is_reported(recorded, replayed):
     stored = await recorded(TWO)
 
     report = await replayed(stored, [[[error("No credit.")]]])

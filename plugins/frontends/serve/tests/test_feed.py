@@ -66,6 +66,6 @@ def test_it_sees_how_long_the_wait_before_a_retry_still_is(
     assert (line["type"], line["attempt"], line["delayMs"]) == ("auto_retry_start", 1, 1000)
 
 
-def test_a_retry_that_has_ended_is_not_told(pi_session: AgentSession) -> None:
+def test_a_retry_that_has_ended_is_not_reported(pi_session: AgentSession) -> None:
     assert kinds(pi_session, RETRY, AutoRetryEndEvent(success=False, attempt=1)) == []
     assert kinds(pi_session, RETRY, AgentSettledEvent()) == []

@@ -79,7 +79,7 @@ def test_an_answer_that_failed_says_why_and_other_events_are_none():
     assert PiAnswer.of({"type": "session", "id": "1"}) is None
 
 
-async def test_pi_runs_with_a_prompt_in_a_folder_and_its_end_is_told(tmp_path, monkeypatch):
+async def test_pi_runs_with_a_prompt_in_a_folder_and_its_end_is_reported(tmp_path, monkeypatch):
     monkeypatch.setenv("PI_CODING_AGENT_DIR", str(tmp_path / "agent"))
     (tmp_path / "notes.txt").write_text("one two\n")
     answers: list[PiAnswer | None] = []

@@ -214,7 +214,7 @@ def test_lines_end_at_line_ends_only_and_keep_them(run, tmp_path, capsys, keys):
     assert file.read_bytes().endswith(b'"}\r\n')
 
 
-async def test_sessions_of_a_database_are_scanned_and_the_way_to_clean_them_is_told(
+async def test_sessions_of_a_database_are_scanned_and_the_command_that_cleans_them_is_named(
     run, pi_host, script, tmp_path, capsys, keys
 ):
     pi_host.add(pytest.importorskip("pi_session_sqlite"), "session-sqlite")

@@ -157,7 +157,7 @@ async def test_a_project_that_is_named_keeps_gcloud_from_being_run(
 
 
 @pytest.mark.parametrize("written", ["{", '{"type": "authorized_user"}', '{"type": "alien"}'])
-async def test_a_broken_sign_in_is_told(model, chat, reply, place, tmp_path, written):
+async def test_a_broken_sign_in_is_reported(model, chat, reply, place, tmp_path, written):
     (tmp_path / "gcloud").mkdir()
     (tmp_path / "gcloud" / "application_default_credentials.json").write_text(written, "utf-8")
     message = await reply(model, chat.user("Hi"), api_key=AMBIENT)

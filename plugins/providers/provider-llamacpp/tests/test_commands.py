@@ -56,12 +56,12 @@ async def test_the_command_says_where_it_looked_when_there_is_nothing(ctx):
 
 
 @pytest.mark.parametrize("words", ["dance", "load", "rm", "unload a b"])
-async def test_other_words_are_told(ctx, words):
+async def test_other_words_are_reported(ctx, words):
     with pytest.raises(UserError, match=f"does not know '{words}'. Write /llama list"):
         await run_command(words, ctx)
 
 
-async def test_nothing_to_unload_is_told(ctx):
+async def test_nothing_to_unload_is_reported(ctx):
     await run_command("unload", ctx)
 
     assert ctx.told == ["No model is loaded."]

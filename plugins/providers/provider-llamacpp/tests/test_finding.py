@@ -142,7 +142,7 @@ def test_a_model_is_named_in_part_where_that_is_clear(tmp_path, gguf):
         named("gemma", models)
 
 
-def test_a_path_that_leads_nowhere_is_told(tmp_path):
+def test_a_path_that_leads_nowhere_is_reported(tmp_path):
     with pytest.raises(UserError, match=r"gone\.gguf' of 'gone' cannot be read: No such file"):
         model_at(str(tmp_path / "gone.gguf"), "gone")
 

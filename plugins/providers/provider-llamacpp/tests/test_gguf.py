@@ -52,7 +52,7 @@ def test_heads_that_differ_by_layer_count_as_the_most(gguf, header):
         (b"GGUF" + struct.pack("<IQQQ", 3, 1, 1, 1) + b"a" + struct.pack("<IIQ", 9, 4, 1 << 62), "more than"),
     ],
 )
-def test_a_damaged_header_is_told_with_the_file(tmp_path, content, says):
+def test_a_damaged_header_is_reported_with_the_file(tmp_path, content, says):
     path = tmp_path / "broken.gguf"
     path.write_bytes(content)
 
@@ -62,7 +62,7 @@ def test_a_damaged_header_is_told_with_the_file(tmp_path, content, says):
     assert says in str(caught.value)
 
 
-def test_a_file_that_is_not_there_is_told(tmp_path):
+def test_a_file_that_is_not_there_is_reported(tmp_path):
     with pytest.raises(UserError, match="No such file"):
         read_header(tmp_path / "gone.gguf")
 

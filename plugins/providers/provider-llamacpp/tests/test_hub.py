@@ -70,7 +70,7 @@ def test_a_file_is_downloaded_found_and_deleted(hub):
     assert models(hub, "list").returncode == 1
 
 
-def test_a_file_that_the_hub_has_not_is_told(hub):
+def test_a_file_that_the_hub_has_not_is_reported(hub):
     done = models(hub, "pull", "me/repo:other.gguf")
 
     assert done.returncode == 1

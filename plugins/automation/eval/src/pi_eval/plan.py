@@ -216,5 +216,5 @@ def _is_inside(path: str) -> bool:
 
 
 def _name(kind: Any) -> str:
-    names = {str: "a text", int: "a whole number", list: "a list", dict: "a mapping", bool: "true or false"}
+    names = {str: "a string", int: "a whole number", list: "a list", dict: "a mapping", bool: "true or false"}
     return names.get(kind, "a number")

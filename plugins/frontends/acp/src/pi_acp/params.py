@@ -23,7 +23,7 @@ def text(params: Mapping[str, Any], name: str) -> str:
     """
     value = params.get(name)
     if not isinstance(value, str) or not value:
-        raise _wrong(name, "a text", value)
+        raise _wrong(name, "a string", value)
     return value
 
 

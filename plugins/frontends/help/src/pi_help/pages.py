@@ -19,7 +19,7 @@ class Topic(NamedTuple):
     """One page.
 
     Attributes:
-        name: That of its file, without the ending.
+        name: The name of its file, without the extension.
         file: The page.
         text: Its description in the index; empty if the index does not list the page.
     """

@@ -123,7 +123,7 @@ async def test_a_stored_session_is_resumed(desk, pi_session: AgentSession) -> No
 
 
 @pytest.mark.pi(entry_points=["session-jsonl"], stored=True)
-async def test_the_damage_of_a_resumed_session_is_told_once(desk, pi_session: AgentSession) -> None:
+async def test_the_damage_of_a_resumed_session_is_reported_once(desk, pi_session: AgentSession) -> None:
     path = stored(pi_session, "How is the tide?")
     with Path(path).open("a") as file:
         file.write("{broken\n")

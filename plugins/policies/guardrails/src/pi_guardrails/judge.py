@@ -162,7 +162,7 @@ class Judge:
     def finish(self) -> None:
         """Judge what is known only at the end: files that the script both creates and runs."""
         for text in self._trail.unseen():
-            self._add("ask", "remote-code", "it runs what was downloaded and has not been looked at", text)
+            self._add("ask", "remote-code", "it runs what was downloaded and has not been reviewed", text)
         for text in self._trail.rules():
             self._add("ask", "inline-code", "it follows rules that it writes itself, which are not read here", text)
         for run, script in self._trail.scripts():
@@ -171,7 +171,7 @@ class Judge:
             elif run.reader == "shell":
                 self._text(script, 1, run.command)
             else:
-                why = "it runs code that it writes itself, in a language that is not read here"
+                why = "it runs code that it writes itself, in a language that is not analysed here"
                 self._add("ask", "inline-code", why, run.command)
         if self._trail.pushes_elsewhere:
             self._add("ask", "exfiltration", "it sends the history to an address that the same line sets")
@@ -328,7 +328,7 @@ class Judge:
 
     def _unseen(self, name: str, feeds: tuple[str, ...], text: str) -> None:
         if any(DOWNLOADERS.search(each) for each in feeds):
-            self._add("ask", "remote-code", f"{name} runs what was downloaded and has not been looked at", text)
+            self._add("ask", "remote-code", f"{name} runs what was downloaded and has not been reviewed", text)
         else:
             self._add("ask", "dynamic-command", f"{name} runs what another command writes", text)
 
@@ -362,7 +362,7 @@ class Judge:
         ):
             self._unseen(name, ("curl",), text)
         elif start.inline or is_code or fed:
-            self._add("ask", "inline-code", f"it runs code in the language of {name}, which is not read here", text)
+            self._add("ask", "inline-code", f"it runs code in the language of {name}, which is not analysed here", text)
         elif start.file is not None and not start.reads:
             self._runs_module(start.file, start.rest, command, depth, text)
         for word in command.reads if start.reads else ():

@@ -77,7 +77,7 @@ _REMOVES = {
     "uv": "remove pip_uninstall tool_uninstall pip_sync",
 }
 _UNSEEN = "packages"
-_BRINGS = "it brings in code that has not been looked at: "
+_BRINGS = "it brings in code that has not been reviewed: "
 _OFF = ("guard-off", "it uninstalls packages of pi, which may be this guard")
 
 

@@ -40,15 +40,15 @@ _CHANGES = {
     "auth": "it changes or prints the keys of the user",
     "config": "it changes the settings, this guard's among them",
     "hooks": "it runs hooks of plugins",
-    "install": "it brings code into pi that has not been looked at",
+    "install": "it brings code into pi that has not been reviewed",
     "models": "it downloads or deletes the files of models",
     "plugin": "it writes a plugin",
     "plugins": "it loads a plugin",
     "remove": "it takes plugins out of pi, which may be this guard",
     "sessions": "it writes session files",
-    "sync": "it brings code into pi that has not been looked at",
+    "sync": "it brings code into pi that has not been reviewed",
     "uninstall": "it takes plugins out of pi, which may be this guard",
-    "update": "it brings code into pi that has not been looked at",
+    "update": "it brings code into pi that has not been reviewed",
     "trust": "it decides whether files of a folder may run code in pi",
 }
 

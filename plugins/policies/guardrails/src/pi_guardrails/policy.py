@@ -127,7 +127,7 @@ def _rule(settings: SettingsView, number: int, given: Any) -> Rule:
         raise wrong(f"has the unknown key {unknown[0]!r}; known are {', '.join(sorted(_KEYS))}")
     strange = next((key for key, value in given.items() if not isinstance(value, str)), None)
     if strange is not None:
-        raise wrong(must_be("a text", given[strange]), f".{strange}")
+        raise wrong(must_be("a string", given[strange]), f".{strange}")
     if given.get("action") not in SEVERITY:
         raise wrong(must_be("'allow', 'ask' or 'deny'", given.get("action")), ".action")
     if "command" in given and "path" in given:

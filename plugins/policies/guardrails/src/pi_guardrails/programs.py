@@ -362,7 +362,7 @@ def _rename(call: Call) -> Iterator[Judgement]:
     """One of the programs of that name takes an expression of Perl."""
     expression = next((word.text for word in call.operands), "")
     if re.match(r"(s|y|tr)\W", expression) and _RENAMES.fullmatch(expression) is None:
-        yield "ask", "inline-code", "it runs code in the language of perl, which is not read here"
+        yield "ask", "inline-code", "it runs code in the language of perl, which is not analysed here"
 
 
 # Containers and servers

@@ -30,7 +30,7 @@ show the full screen. SESSION is the beginning of its id, or the path of its
 socket; without it, the session served in this folder.
 
 What you type while pi works is sent at once. Ctrl-C stops the answer; when pi
-is not working, Ctrl-C and Ctrl-D leave. The session goes on without you.
+is not working, Ctrl-C and Ctrl-D leave. The session continues without you.
 """
 
 
