@@ -64,7 +64,7 @@ class Mode(ReprMixin):
             gets a new one then. For others the question is asked before, line by line. Since: 1.1.
         runs_without_model: Whether it can be run with a session that has no model, because no model can be used and the
             command line names none; the user then signs in or chooses a model in it. Otherwise pi ends with an error.
-            Since: 1.2.
+            Since: 1.1.
     """
 
     name: str

@@ -25,7 +25,7 @@ class Run(NamedTuple):
         role: The theme's token for the colour of the text: ``text``, ``muted``, ``accent``, ``error``.
         link: Address that the text leads to: http, https, mailto, or a file in the working directory.
         background: The theme's token for the colour behind it, such as ``selectedBg``; the line's ``fill`` when None.
-        strike: Whether a line is drawn through it. Since: 1.2.
+        strike: Whether a line is drawn through it. Since: 1.1.
     """
 
     text: str
