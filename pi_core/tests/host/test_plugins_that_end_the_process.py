@@ -10,7 +10,8 @@ import threading
 
 import pytest
 
-from pi_core.host.breadcrumbs import Breadcrumbs, crash_of
+from pi_core.host.breadcrumbs import Breadcrumbs
+from pi_core.host.trial import crash_of
 
 pytestmark = pytest.mark.slow
 

@@ -1,4 +1,8 @@
-"""What each plugin cost a session: collected from existing counters, and kept in ``bill.jsonl``."""
+"""What each plugin cost a session: collected from existing counters, and kept in ``bill.jsonl``.
+
+During a session its figures are in a separate file, ``bills/PID-ID.json``, which is written after each prompt. If the
+process is killed, another process turns the file into a line.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""``Children``: the sessions that plugins create for a conversation, and how their usage is accounted for."""
+"""``Children``: the sessions that plugins create for a conversation, and how their usage is accounted for.
+
+The usage of a child session is spent, however the session ends. The result of the tool call for which it works may
+contain its usage; otherwise the conversation gets a ``usage`` entry.
+"""
 
 from __future__ import annotations
 

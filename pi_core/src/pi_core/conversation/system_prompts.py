@@ -1,4 +1,8 @@
-"""Builds a session's system prompt, and stores it with the tools whenever they change."""
+"""Builds a session's system prompt, and stores it with the tools whenever they change.
+
+The record is a system message before the turn to which it applies, so that a transcript shows what the model knew. It
+is for users and other programs; a request uses the session's own prompt and tools.
+"""
 
 from __future__ import annotations
 

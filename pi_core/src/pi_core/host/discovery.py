@@ -1,4 +1,7 @@
-"""Discovers installed plugins, and detects changes since the previous discovery."""
+"""Discovers installed plugins, and detects changes since the previous discovery.
+
+Discovery scans the metadata of every distribution; changes are detected by names and modification times alone.
+"""
 
 from __future__ import annotations
 

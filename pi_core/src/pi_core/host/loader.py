@@ -173,7 +173,7 @@ class Loader:
         self._registrar.gates.refuse(record.name, record.guards, why)
 
     def _try_in_process(self, record: PluginRecord) -> str | None:
-        from pi_core.host.breadcrumbs import crash_of
+        from pi_core.host.trial import crash_of
 
         return crash_of(record.value, sys.path, self._load_seconds)
 

@@ -1,4 +1,9 @@
-"""``plugins.watch``: compares what plugins do with files, programs and the network with what they declare."""
+"""``plugins.watch``: compares what plugins do with files, programs and the network with what they declare.
+
+An audit hook observes everything that this process opens, starts and connects to. Actions of pi on behalf of a plugin,
+such as a request by ``ctx.complete``, are not attributed to the plugin, but programs that pi starts for a plugin are.
+Nothing is prevented.
+"""
 
 from __future__ import annotations
 

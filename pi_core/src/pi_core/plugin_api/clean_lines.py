@@ -1,4 +1,8 @@
-"""Redacts secrets in texts that arrive in pieces, and in the JSON lines sent to another program."""
+"""Redacts secrets in texts that arrive in pieces, and in the JSON lines sent to another program.
+
+A text that is streamed in deltas is held back where a secret may begin, because a secret may be split between two
+deltas. The text held back is sent with a later delta, at the latest before the event that ends the text.
+"""
 
 from __future__ import annotations
 

@@ -291,7 +291,7 @@ class LocalExtensions:
         died = self._left_out.why(path, time)
         times = self._host.crumbs.left_behind().get(str(path), 0)
         if died is None and times:
-            from pi_core.host.breadcrumbs import crash_of
+            from pi_core.host.trial import crash_of
 
             value, roots = (source.plugin.value, [str(source.plugin.root)]) if source.plugin else (str(path), [])
             died = crash_of(value, [*sys.path, *roots], self._host.load_seconds)
