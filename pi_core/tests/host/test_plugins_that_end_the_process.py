@@ -91,7 +91,7 @@ def test_a_warm_index_does_not_keep_it_loading(site, start):
     third = start()
 
     assert len(named(third)) == 1
-    assert "Plugin 'bad' (tool_call): refuses, since the plugin cannot be asked" in third.stdout
+    assert "Plugin 'bad' (tool_call): refuses, because the plugin cannot run" in third.stdout
 
 
 def test_one_that_was_killed_from_outside_is_loaded_again(site, start, crumbs):

@@ -11,16 +11,13 @@ from typing import TYPE_CHECKING
 from pi_core.agent.safe_text import exception_location, format_exception
 from pi_core.base.process.forks import exit_forked_children
 from pi_core.hooks.containment import Contained
-from pi_core.hooks.dispatcher import Timeouts
 from pi_core.hooks.interrupt import Interrupted, limited
 from pi_hookspecs import UnknownName
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from pi_core.settings import Settings
-
-__all__ = ["LOAD_SECONDS", "SHORTEST_TIMEOUT", "deadlines_of", "error_line", "guarded"]
+__all__ = ["LOAD_SECONDS", "SHORTEST_TIMEOUT", "error_line", "guarded"]
 
 LOAD_SECONDS = 30.0
 """Default deadline for importing a plugin and for a registration hook; ``hooks.timeout`` changes it."""
@@ -61,21 +58,3 @@ def _suggestion(error: BaseException) -> str:
         return ""
     nearest = UnknownName("name", name, [each for each in dir(module) if not each.startswith("_")]).nearest
     return f". Did you mean {' or '.join(nearest)}?" if nearest else ""
-
-
-def deadlines_of(settings: Settings) -> Timeouts:
-    """Return the deadlines of hooks: the general one, and those for individual plugins and hooks."""
-    return Timeouts(
-        default=settings.get_number("hooks.timeout", None, minimum=SHORTEST_TIMEOUT),
-        plugins=_seconds(settings, "plugins"),
-        hooks=_seconds(settings, "specs"),
-    )
-
-
-def _seconds(settings: Settings, kind: str) -> dict[str, float]:
-    """Return ``hooks.<kind>.<name>.timeout`` for every name that has one."""
-    names = settings.get_object(("hooks", kind))
-    found = {
-        name: settings.get_number(("hooks", kind, name, "timeout"), None, minimum=SHORTEST_TIMEOUT) for name in names
-    }
-    return {name: seconds for name, seconds in found.items() if seconds is not None}

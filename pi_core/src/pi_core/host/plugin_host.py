@@ -355,7 +355,7 @@ class PluginHost:
     ) -> HookDispatcher:
         """Return a new dispatcher over the loaded plugins; each session has its own."""
         from pi_core.hooks.dispatcher import HookDispatcher  # not needed without a session
-        from pi_core.host.guarded import deadlines_of
+        from pi_core.host.deadlines import deadlines_of
 
         return HookDispatcher(
             self._registrar.manager,

@@ -12,7 +12,7 @@ import pytest
 from pi_cli.plugins_command import run_plugins
 from pi_core import create_agent_session
 from pi_core.conversation import bill as stored
-from pi_core.conversation.bill import append_bill, read_bills
+from pi_core.conversation.bill import append_bill, bill_file, read_bills
 from pi_core.host import PluginHost
 from pi_core.settings import Settings
 from pi_hookspecs import PiError
@@ -153,13 +153,13 @@ def test_the_file_stays_below_its_limit_and_keeps_the_newest(host, monkeypatch):
 
     sessions = [each["session"] for each in read_bills(host.settings.agent_dir)]
 
-    assert bill(host.settings.agent_dir).stat().st_size <= 2000
+    assert bill_file(host.settings.agent_dir).stat().st_size <= 2000
     assert sessions == [f"s{number}" for number in range(60 - len(sessions), 60)]
 
 
 def test_lines_that_are_no_bill_are_left_out(host):
     record(host, tides={"hookCalls": 1})
-    with bill(host.settings.agent_dir).open("a") as file:
+    with bill_file(host.settings.agent_dir).open("a") as file:
         file.write('{"session": "s2", "at": "x", "project": "", "plugins": {"tides": {"hookMs": "much"}}}\n[]\n{"cut')
 
     assert [each["session"] for each in read_bills(host.settings.agent_dir)] == ["s1"]
@@ -233,7 +233,7 @@ async def test_a_process_that_is_killed_leaves_its_bill(billed, script, tmp_path
         await session.prompt("look")
         (draft,) = (tmp_path / "agent" / "cache" / "bills").glob("*.json")
         left = draft.read_bytes()
-    bill(tmp_path / "agent").unlink()
+    bill_file(tmp_path / "agent").unlink()
     draft.with_name(f"{ended_process()}-x.json").write_bytes(left)
 
     assert [each["plugins"]["adding"]["messageTokens"] for each in read_bills(tmp_path / "agent")] == [125]

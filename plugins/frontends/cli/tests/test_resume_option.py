@@ -133,4 +133,4 @@ def test_without_a_terminal_the_message_says_what_to_use_instead(stored):
     done = stored.run("--resume", "-p", "hi")
 
     assert (done.returncode, done.stdout) == (1, "")
-    assert "no terminal to ask at. Use --continue for the last one, or --session ID" in done.stderr
+    assert "--resume needs a terminal to ask which session to continue. Use --continue for the last one" in done.stderr
