@@ -13,6 +13,7 @@ from contextlib import suppress
 
 import pytest
 
+from pi_core import replace_file
 from pi_packages.store import Store
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("trusting")]
@@ -37,18 +38,20 @@ def test_what_a_killed_change_left_undone_is_done_by_the_next_command(bench, mon
     assert (bench.agent_dir / "pylock.pi.toml").exists()
 
 
-@pytest.mark.parametrize("step", ["_write", "_write_text"])
-def test_a_change_that_ends_before_the_switch_has_changed_nothing(bench, monkeypatch, step):
+@pytest.mark.parametrize("last", ["the description", "the switch"])
+def test_a_change_that_ends_before_the_switch_has_changed_nothing(bench, monkeypatch, last):
     bench.plugin("tides")
     bench.ok("install", "tides")
     bench.plugin("waves")
     before = bench.state()
 
-    def killed(*_):
-        raise KeyboardInterrupt
+    def killed(file, data):
+        if last == "the description" or file.name == "current":
+            raise KeyboardInterrupt
+        replace_file(file, data)
 
     with monkeypatch.context() as patched:
-        patched.setattr(Store, step, killed)
+        patched.setattr("pi_packages.store.replace_file", killed)
         with pytest.raises(KeyboardInterrupt):
             bench.ok("install", "waves")
 
@@ -74,7 +77,7 @@ def test_a_full_disk_leaves_the_old_state_and_names_the_folder(bench, monkeypatc
     def full(*_):
         raise OSError(errno.ENOSPC, "No space left on device", str(bench.agent_dir))
 
-    monkeypatch.setattr(Store, "_write_text", full)
+    monkeypatch.setattr("pi_packages.store.replace_file", full)
 
     assert "cannot be written: No space left on device. Free some space" in bench.fails("install", "waves")
 
