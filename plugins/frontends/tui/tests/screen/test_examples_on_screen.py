@@ -216,9 +216,9 @@ async def test_a_list_of_the_session(desk, script) -> None:
 async def test_widgets_above_and_below(desk, pi_session) -> None:
     async with desk() as user:
         await begin(pi_session)
-        text = await user.sees("Working in", "Nothing said yet")
+        text = await user.sees("Working in", "No messages yet")
 
-        assert text.index("Working in") < text.index("─" * 80) < text.index("Nothing said yet")
+        assert text.index("Working in") < text.index("─" * 80) < text.index("No messages yet")
 
 
 @example("titlebar-spinner")
