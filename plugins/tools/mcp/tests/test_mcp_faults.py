@@ -210,7 +210,7 @@ async def test_a_deaf_server_and_its_daemon_end_with_pi(fault, tmp_path, ending)
 IMPATIENT = """
 import asyncio, sys
 from mcp.client import session
-from pi_mcp.sidecar import _connection
+from pi_mcp.sidecar import connection as _connection
 
 session.DISCOVER_TIMEOUT_SECONDS = _connection._READ_TIMEOUT = 0.2
 spawn = {"argv": sys.argv[1:], "cwd": "/", "env": {}}

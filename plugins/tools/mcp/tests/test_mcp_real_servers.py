@@ -50,7 +50,7 @@ async def test_everything_answers_over_stdio_with_images_resources_and_progress(
     assert protocol(session) == "2025-11-25"
     assert "hello" in echoed.text
     assert [each.mime_type for each in picture.content if each.type == "image"] == ["image/png"]
-    assert resources.text.startswith("all  ")
+    assert "\nall  " in resources.text
 
 
 def everything_over_http(port: int) -> subprocess.Popen[bytes]:

@@ -275,5 +275,6 @@ class Hub:
 
     async def _ask_again(self, remote: Remote) -> None:
         with suppress(PiError):
-            remote.about = {**remote.about, **cleaned_listing(await remote.request("tools", self._ctx))}
+            listed = cleaned_listing(await remote.request("tools", self._ctx))  # it may connect, which sets ``about``
+            remote.about = {**remote.about, **listed}
             self._note(remote, remote.about)
