@@ -316,11 +316,11 @@ def test_a_store_that_is_not_installed_is_named(extension):
         extension,
         """
 import pytest
-from pi_testing import _under_test
+from pi_testing import under_test
 
 @pytest.fixture(autouse=True)
 def nothing_installed(monkeypatch):
-    monkeypatch.setattr(_under_test, "_installed", dict)
+    monkeypatch.setattr(under_test, "_installed", dict)
 
 @pytest.mark.pi(stored=True)
 def test_stored(pi_host): ...
