@@ -43,8 +43,6 @@ def create_helper(parent: Runtime, options: Mapping[str, Any], signal: AbortSign
     Raises:
         PiError: The helper would be nested too deeply, or ``signal`` is aborted.
     """
-    from pi_core.session import SessionManager
-
     front_end, state = parent.front_end, parent.agent.state
     if front_end.depth >= MAX_DEPTH:
         raise PiError(
