@@ -109,7 +109,7 @@ async def test_the_screen_is_used_in_a_page(tmp_path, monkeypatch):
             await shown.sees("0.0%/128k (auto)")
             await shown.type("list the files here\r")
             await shown.sees("brest.txt", "The files here")
-            await shown.resize(50, 12)
+            await shown.resize(50, 14)
             await shown.sees("The files here", "(auto)")
             await shown.type("\x04")
             assert await shown.ended()
