@@ -83,47 +83,23 @@ class AgentSessionRuntime:
         parent_session: str | None = None,
         setup: Callable[[SessionManager], Awaitable[None] | None] | None = None,
     ) -> bool:
-        """Begin a new conversation; a running prompt is aborted. Subscribers and plugins are kept.
-
-        Args:
-            parent_session: File that the new session names as its parent.
-            setup: Called with the new session before its ``session_start``, to add entries.
-
-        Returns:
-            False if a plugin cancelled it.
-        """
+        """Begin a new conversation; see ``AgentSession.new_session``."""
         return await self.session.new_session(parent_session=parent_session, setup=setup)
 
     async def switch_session(self, session_path: str | Path) -> bool:
-        """Open a stored conversation with its model and thinking level; return False if a plugin cancelled this.
-
-        Raises:
-            UserError: It is not a session; the current session stays open.
-        """
+        """Open a stored conversation; see ``AgentSession.switch_session``."""
         return await self.session.switch_session(session_path)
 
     async def fork(self, entry_id: str, position: Literal["before", "at"] = "before") -> ForkOutcome:
-        """Open a copy of the conversation that ends before a user message, or ``at`` any entry.
-
-        Raises:
-            UserError: The entry does not exist, or is not a user message.
-        """
+        """Open a copy of the conversation up to an entry; see ``AgentSession.fork``."""
         return await self.session.fork(entry_id, position)
 
     async def import_from_jsonl(self, path: str | Path) -> bool:
-        """Copy a session file into the store and open it; return False if a plugin cancelled this.
-
-        Raises:
-            UserError: The file is not a session, a session with its id is already stored, or it cannot be stored.
-        """
+        """Copy a session file into the store and open the copy; see ``AgentSession.import_from_jsonl``."""
         return await self.session.import_from_jsonl(path)
 
     async def dispose(self) -> None:
-        """Abort all running work, emit ``session_shutdown``, and release all resources.
-
-        A cancellation ends only the current step; the remaining steps run before it is raised, because otherwise the
-        usage of the session would not be stored.
-        """
+        """Abort all running work and release all resources; see ``AgentSession.dispose``."""
         await self.session.dispose()
 
 

@@ -40,10 +40,7 @@ class PluginCommands:
         return found is not None
 
     async def infos(self) -> tuple[CommandInfo, ...]:
-        """Return plugins' commands, prompt templates, skills, and other texts that ``expand_prompt`` expands.
-
-        If several have the same name, only the one that a prompt would run is returned.
-        """
+        """Return the slash commands that a prompt can use; see ``AgentSession.get_commands``."""
         from pi_hookspecs import CommandsDiscoverEvent
         from pi_hookspecs.specs import agent as agent_specs
 

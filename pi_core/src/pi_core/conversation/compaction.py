@@ -92,13 +92,7 @@ class CompactionRunner:
         self.enabled = enabled
 
     async def compact_now(self, custom_instructions: str | None = None) -> Compaction:
-        """Compact the conversation; a running prompt is aborted first.
-
-        Raises:
-            UserError: There is nothing to compact, or no plugin can do it.
-            Aborted: A plugin or ``abort`` stopped it.
-            PiError: The compaction failed; the session is unchanged.
-        """
+        """Compact the conversation after aborting a running prompt; see ``AgentSession.compact``."""
         compaction = await self.compact(custom_instructions)
         assert compaction is not None  # noqa: S101 - only others return None
         return compaction

@@ -25,21 +25,7 @@ class Exporter:
         self._runtime = runtime
 
     async def export(self, path: str | Path | None = None, *, export_format: str | None = None) -> Path:
-        """Write the session in the format of the file's suffix, HTML by default.
-
-        A long session takes seconds, in a separate thread; messages that arrive meanwhile may be missing.
-
-        Args:
-            path: The file, relative to the session's working directory; None uses ``pi-session-...`` in that directory.
-            export_format: The format; None selects it by the suffix.
-
-        Returns:
-            The file; a relative path if the session's working directory is also the working directory of the process.
-
-        Raises:
-            UserError: There is nothing to export, no exporter for the format, or the file cannot be written.
-            PiError: The exporter failed.
-        """
+        """Write the session to a file; see ``AgentSession.export``."""
         from pi_core.session.exporting import custom_renderers, export_session
 
         runtime = self._runtime
@@ -63,11 +49,11 @@ class Exporter:
         )
 
     async def export_html(self, path: str | Path | None = None) -> Path:
-        """Write all branches as one HTML page; see ``export``."""
+        """Write all branches as one HTML page; see ``AgentSession.export_to_html``."""
         return await self.export(path, export_format="html")
 
     async def export_jsonl(self, path: str | Path) -> Path:
-        """Write the branch as a separate session file, whatever its suffix; see ``export``."""
+        """Write the branch as a separate session file; see ``AgentSession.export_to_jsonl``."""
         return await self.export(path, export_format="jsonl")
 
     async def _themes(self) -> dict[str, Theme]:

@@ -84,11 +84,7 @@ class Lifecycle:
         return self._starting.locked() or self._parts.is_reloading
 
     async def start(self) -> None:
-        """Activate the plugins and emit ``session_start``; by default the first prompt does this.
-
-        Raises:
-            PiError: The session has ended.
-        """
+        """Activate the plugins and emit ``session_start``; see ``AgentSession.start``."""
         if self._ended:
             raise PiError("This session has ended; make another one with create_agent_session")
         self._fork_guard.attach()
@@ -123,16 +119,7 @@ class Lifecycle:
         shutdown_handler: Callable[[], Awaitable[None] | None] | None = None,
         on_error: Callable[[ExtensionErrorEvent], Awaitable[None] | None] | None = None,
     ) -> None:
-        """Give the plugins a front end and start the session; a front end calls this first.
-
-        Args:
-            ui: Answers dialogs; None uses the one given to ``create_agent_session``.
-            shutdown_handler: Called once, after a plugin has requested a shutdown, when no prompt is being answered.
-            on_error: Called with the errors of plugins.
-
-        Raises:
-            PiError: The session has ended.
-        """
+        """Give the plugins a front end and start the session; see ``AgentSession.bind_extensions``."""
         if ui is not None:
             self._runtime.front_end.ui, self._runtime.front_end.has_ui = ui, True
         if on_error is not None:
@@ -151,11 +138,7 @@ class Lifecycle:
             await self._parts.reloaded()
 
     async def end(self) -> None:
-        """Abort all running work, emit ``session_shutdown``, and release all resources.
-
-        A cancellation ends only the current step; the remaining steps run before it is raised, because otherwise the
-        usage of the session would not be stored.
-        """
+        """Abort all running work and release all resources; see ``AgentSession.dispose``."""
         if self._ended:
             return
         self._ended = True
@@ -197,12 +180,7 @@ class Lifecycle:
             self._fork_guard.release()
 
     def request_abort(self, reason: str = "Operation aborted", *, exit_code: int | None = None) -> None:
-        """Abort the current prompt, a compaction and the summary of a branch; queued messages stay queued.
-
-        Args:
-            reason: Why the prompt is aborted.
-            exit_code: Exit code of a process that ends after this prompt; None means 1.
-        """
+        """Abort the current prompt; see ``AgentSession.request_abort``."""
         if exit_code is not None:
             self._runtime.bridge.requests.stop(exit_code)
         self._runtime.gate.abort(reason)
@@ -210,10 +188,7 @@ class Lifecycle:
         self._parts.abort_summaries()
 
     async def abort(self, reason: str = "Operation aborted") -> None:
-        """Call ``request_abort`` and wait until everything has settled.
-
-        Inside the prompt, in a listener or a hook, this does not wait, because the prompt settles only afterwards.
-        """
+        """Call ``request_abort`` and wait until everything has settled; see ``AgentSession.abort``."""
         self.request_abort(reason)
         await self.wait_for_idle()
         await self._parts.summaries_settled()

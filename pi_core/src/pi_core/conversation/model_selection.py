@@ -56,18 +56,7 @@ class ModelSelection:
     async def set_model(
         self, model: Model, source: Literal["set", "cycle", "restore"] = "set", *, persist: bool | None = None
     ) -> None:
-        """Set the model, starting with the next run, and record it in the session.
-
-        The thinking level becomes the nearest level that the model supports.
-
-        Args:
-            model: The model.
-            source: The reason for the change, for plugins.
-            persist: Whether to make it the default as well; None uses the setting ``persistModelChoice``.
-
-        Raises:
-            MissingKey: The model's provider has no key.
-        """
+        """Set the model; see ``AgentSession.set_model``."""
         runtime = self._runtime
         runtime.models.check(model)
         previous = runtime.agent.state.model
@@ -83,13 +72,7 @@ class ModelSelection:
         await self.set_level(runtime.agent.state.thinking_level, persist=False, note=source != "restore")
 
     async def set_level(self, level: ThinkingLevel, *, persist: bool | None = None, note: bool = True) -> None:
-        """Set the reasoning effort, starting with the next run, and record it in the session.
-
-        Args:
-            level: The effort; an unsupported level is replaced by the nearest supported one.
-            persist: Whether to write it into the settings; None uses the setting ``persistModelChoice``.
-            note: Whether to store it in the session; False if it comes from there.
-        """
+        """Set the reasoning effort; see ``AgentSession.set_thinking_level``."""
         runtime = self._runtime
         model, previous = runtime.agent.state.model, runtime.agent.state.thinking_level
         level = clamp_thinking_level(model, level) if model is not None else level
@@ -134,11 +117,7 @@ class ModelSelection:
         return level
 
     def levels(self) -> tuple[ThinkingLevel, ...]:
-        """Return the thinking levels of the model.
-
-        Raises:
-            NoModel: No model is selected.
-        """
+        """Return the thinking levels of the model; see ``AgentSession.get_available_thinking_levels``."""
         return thinking_levels(self._runtime.required_model())
 
     def supports_thinking(self) -> bool:

@@ -42,10 +42,7 @@ class OfferedTools:
         return [tool.name for tool in self._runtime.toolbox.active()]
 
     def select(self, names: Sequence[str]) -> None:
-        """Activate exactly these tools, starting with the next request; unknown names are ignored.
-
-        The session records which deferred tools are among them.
-        """
+        """Activate exactly these tools; see ``AgentSession.set_active_tools_by_name``."""
         toolbox = self._runtime.toolbox
         before = toolbox.loaded
         toolbox.select(names)

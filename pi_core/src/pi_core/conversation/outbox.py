@@ -47,23 +47,13 @@ class Outbox:
     async def send_user_message(
         self, content: str | Sequence[UserContent], *, deliver_as: Literal["steer", "followUp"] | None = None
     ) -> AssistantMessage | None:
-        """Send a message on behalf of the user; commands and templates in it are not expanded.
-
-        Raises:
-            AgentBusy: A run is in progress, and ``deliver_as`` does not specify how to queue the message.
-        """
+        """Send a message on behalf of the user; see ``AgentSession.send_user_message``."""
         return await self._turns.prompt(_of_user(content), behavior=deliver_as)
 
     async def send_message(
         self, message: CustomMessage, *, trigger_turn: bool = False, deliver_as: Delivery | None = None
     ) -> AssistantMessage | None:
-        """Store a plugin's message while idle, queue it during a run, or add it to the next prompt (``nextTurn``).
-
-        Args:
-            message: The message for the model.
-            trigger_turn: Whether the message is answered at once while the session is idle.
-            deliver_as: How to queue the message.
-        """
+        """Store, queue or send a plugin's message; see ``AgentSession.send_custom_message``."""
         if self._is_queued(message, deliver_as):
             return None
         if trigger_turn:
@@ -96,18 +86,11 @@ class Outbox:
         return self._send(plugin, self.send_message(message, trigger_turn=trigger_turn, deliver_as=deliver_as))
 
     def steer(self, text: str, images: Sequence[ImageContent] = ()) -> Awaitable[None]:
-        """Queue a text for the next request; skills and templates are expanded.
-
-        Returns:
-            An awaitable that waits until the text is queued. Texts without a leading slash are queued immediately.
-
-        Raises:
-            UserError: The text is a plugin's command, which cannot be queued.
-        """
+        """Queue a text for the next request; see ``AgentSession.steer``."""
         return self._queue_text(text, images, "steer")
 
     def follow_up(self, text: str, images: Sequence[ImageContent] = ()) -> Awaitable[None]:
-        """Queue a text to be delivered when the agent would otherwise stop; apart from that like ``steer``."""
+        """Queue a text to be delivered when the agent would otherwise stop; see ``AgentSession.follow_up``."""
         return self._queue_text(text, images, "followUp")
 
     def _queue_text(

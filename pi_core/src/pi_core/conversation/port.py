@@ -73,137 +73,109 @@ class PluginPort:
 
     @property
     def ctx(self) -> PiContext:
-        """The ``ctx`` that handlers get; a reload replaces it."""
         return self._runtime.ctx
 
     @property
     def ui(self) -> UserInterface:
-        """Answers dialogs."""
         return self._runtime.front_end.ui
 
     @property
     def has_ui(self) -> bool:
-        """Whether a user can answer dialogs."""
         return self._runtime.front_end.has_ui
 
     @property
     def mode(self) -> str:
-        """The front end's name."""
         return self._runtime.front_end.mode
 
     @property
     def deps(self) -> Any:
-        """An object of the program for its tools and plugins."""
         return self._runtime.front_end.deps
 
     @property
     def bus(self) -> Bus:
-        """Plain data between plugins."""
         return self._parts.bus
 
     @property
     def components(self) -> Components:
-        """What plugins draw."""
         return self._parts.components
 
     @property
     def has_components(self) -> bool:
-        """Whether ``components`` was used."""
         return self._parts.has_components
 
     @property
     def mcp_servers(self) -> McpServers:
-        """The registered MCP servers."""
         return self._parts.mcp_servers
 
     @property
     def ui_prompts(self) -> UIPrompts:
-        """The open dialogs of plugins."""
         return self._parts.ui_prompts
 
     @property
     def sending(self) -> Outbox:
-        """Sends plugins' messages."""
         return self._parts.outbox
 
     @property
     def model(self) -> Model | None:
-        """The current model."""
         return self._runtime.agent.state.model
 
     @property
     def thinking_level(self) -> ThinkingLevel:
-        """The current reasoning effort."""
         return self._runtime.agent.state.thinking_level
 
     @property
     def scoped_models(self) -> tuple[ScopedModel, ...]:
-        """The models to cycle through."""
         return self._parts.models.scoped
 
     @property
     def system_prompt(self) -> str:
-        """The prompt that the next request would send."""
         return self._runtime.agent.state.system_prompt
 
     @property
     def signal(self) -> AbortSignal | None:
-        """The abort of the present run, or prompt."""
         return self._runtime.signal
 
     @property
     def caller_trace(self) -> Mapping[str, str]:
-        """What came with the present prompt."""
         return self._runtime.gate.trace_context
 
     @property
     def is_streaming(self) -> bool:
-        """Whether a prompt is being answered."""
         return self._runtime.is_streaming
 
     @property
     def depth(self) -> int:
-        """How many sessions it is nested in."""
         return self._runtime.front_end.depth
 
     @property
     def children(self) -> tuple[ChildSession, ...]:
-        """The sessions that plugins created for it."""
         return self._parts.child_sessions
 
     @property
     def totals(self) -> Usage:
-        """Tokens and cost of the session and of its child sessions."""
         return self._parts.total_usage
 
     def is_inside_prompt(self) -> bool:
-        """Whether the caller is part of the prompt that is being answered, as a hook or listener is."""
         return self._runtime.gate.is_inside_prompt()
 
     def has_queued_messages(self) -> bool:
-        """Whether either queue holds a message."""
         return self._runtime.agent.has_queued_messages()
 
     def get_context_usage(self) -> ContextUsage | None:
-        """Return how full the window is, by the last answer's own count plus an estimate for later messages."""
         return self._parts.usage.context()
 
     async def complete(self, context: Context, request: SideRequest) -> AssistantMessage:
-        """Return the answer, or the error with which it ended after the last retry."""
         return await self._parts.requests.complete(context, request)
 
     async def compact(
         self, custom_instructions: str | None = None, *, reason: CompactionReason = "manual", will_retry: bool = False
     ) -> Compaction | None:
-        """See ``PiContext.compact``. A manual compaction first aborts the run, unless the run's own task calls this."""
         return await self._parts.compaction.compact(custom_instructions, reason=reason, will_retry=will_retry)
 
     def request_abort(self, reason: str = "Operation aborted", *, exit_code: int | None = None) -> None:
-        """Abort the current prompt, a compaction and the summary of a branch; queued messages stay queued."""
         self._parts.lifecycle.request_abort(reason, exit_code=exit_code)
 
     async def wait_for_idle(self) -> None:
-        """Wait until no prompt is being answered and ``agent_settled`` was emitted; inside a prompt, return at once."""
         await self._parts.lifecycle.wait_for_idle()
 
     async def new_session(
@@ -212,19 +184,15 @@ class PluginPort:
         parent_session: str | None = None,
         setup: Callable[[SessionManager], Awaitable[None] | None] | None = None,
     ) -> bool:
-        """Begin a new conversation; a running prompt is aborted. Subscribers and plugins are kept."""
         return await self._parts.switcher.new(parent_session=parent_session, setup=setup)
 
     async def switch_session(self, session_path: str | Path) -> bool:
-        """Open a stored conversation with its model and thinking level; return False if a plugin cancelled this."""
         return await self._parts.switcher.switch(session_path)
 
     async def fork(self, entry_id: str, position: Literal["before", "at"] = "before") -> ForkOutcome:
-        """Open a copy of the conversation that ends before a user message, or ``at`` any entry."""
         return await self._parts.switcher.fork(entry_id, position)
 
     async def set_session_name(self, name: str | None) -> None:
-        """Name the session; None or an empty text removes the name."""
         await self._parts.switcher.set_name(name)
 
     async def navigate_tree(
@@ -236,7 +204,6 @@ class PluginPort:
         replace_instructions: bool = False,
         label: str | None = None,
     ) -> TreeNavigation:
-        """Continue from another entry; for a user message, from before it, with its text for editing."""
         return await self._parts.tree.navigate(
             target_id,
             summarize=summarize,
@@ -246,77 +213,60 @@ class PluginPort:
         )
 
     async def reload(self) -> None:
-        """Reload local extensions, settings and resources, and activate all plugins again."""
         await self._parts.reloader.reload()
 
     async def export(self, path: str | Path | None = None, *, export_format: str | None = None) -> Path:
-        """Write the session in the format of the file's suffix, HTML by default."""
         return await self._parts.exporter.export(path, export_format=export_format)
 
     async def set_model(
         self, model: Model, source: Literal["set", "cycle", "restore"] = "set", *, persist: bool | None = None
     ) -> None:
-        """Set the model, starting with the next run, and record it in the session."""
         await self._parts.models.set_model(model, source, persist=persist)
 
     async def set_thinking_level(self, level: ThinkingLevel, *, persist: bool | None = None, note: bool = True) -> None:
-        """Set the reasoning effort, starting with the next run, and record it in the session."""
         await self._parts.models.set_level(level, persist=persist, note=note)
 
     def get_active_tools(self) -> list[str]:
-        """Return the names of the active tools."""
         return self._parts.tools.names()
 
     def set_active_tools(self, names: Sequence[str]) -> None:
-        """Activate exactly these tools, starting with the next request; unknown names are ignored."""
         self._parts.tools.select(names)
 
     def get_all_tools(self) -> list[ToolInfo]:
-        """Return all tools that can be activated, sorted by name."""
         return self._parts.tools.infos()
 
     def overridden_tool(self, name: str, by: Tool | None) -> ToolInfo | None:
-        """Return the tool that was replaced by the offered tool of this name, or by ``by`` if it has this name."""
         return self._parts.tools.overridden(name, by)
 
     def add_tool(self, tool: Tool, plugin: str) -> Callable[[], None]:
-        """Add a plugin's tool at run time; return a function that removes it."""
         return self._parts.tools.add(tool, plugin)
 
     def get_flag(self, name: str) -> bool | str | None:
-        """Return a command line option's value, else its default; None for an unknown option."""
         return self._parts.commands.flag(name)
 
     async def get_commands(self) -> tuple[CommandInfo, ...]:
-        """Return plugins' commands, prompt templates, skills, and other texts that ``expand_prompt`` expands."""
         return await self._parts.commands.infos()
 
     async def emit(self, event: Any) -> None:
-        """Call the session's subscribers with an event and wait for them."""
         await self._runtime.emit(event)
 
     def report_plugin_error(self, plugin: str, step: str, message: str, stack: str | None = None) -> None:
-        """Emit ``extension_error`` without waiting for the subscribers; may be called from anywhere."""
         self._runtime.report_plugin_error(plugin, step, message, stack)
 
     @property
     def prompt_parts(self) -> tuple[PromptPart, ...]:
-        """The parts of the system prompt, with the plugins that they come from."""
         return self._runtime.prompts.build_cached().parts
 
     def subscribe(self, listener: Listener, *types: str) -> Callable[[], None]:
-        """Call a listener with every event of these types; return a function that unsubscribes it."""
         return self._runtime.events.add(listener, frozenset(types))
 
     async def execute_tool(
         self, call: ToolCall, signal: AbortSignal, on_update: Callable[[ToolResult], None]
     ) -> ToolResult:
-        """Run a tool that is called by another tool."""
         from pi_core.conversation.nested_calls import execute_tool
 
         return await execute_tool(self._runtime, call, signal, on_update)
 
     def create_helper(self, options: Mapping[str, Any], signal: AbortSignal | None) -> HelperSession:
-        """Return a session for a helper."""
         session: HelperSession = self._parts.children.create(options, signal)
         return session

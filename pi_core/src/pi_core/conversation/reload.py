@@ -52,15 +52,7 @@ class Reloader:
         self._reloading: asyncio.Task[object] | None = None
 
     async def reload(self) -> None:
-        """Reload local extensions, settings and resources, and activate all plugins again.
-
-        If an extension can no longer be loaded, its old version keeps running and the reason is reported. Installed
-        plugins are not imported again, because Python cannot replace a module to which others refer. New plugins are
-        added; see ``join_more``. Other sessions of the same host keep the old versions until they are also reloaded.
-
-        Raises:
-            UserError: A prompt is being answered, or the conversation is being compacted.
-        """
+        """Reload local extensions, settings and resources; see ``AgentSession.reload``."""
         self._check_idle()
         await self._start()
         async with self._one_at_a_time:

@@ -164,14 +164,7 @@ class Runtime(ReprMixin):
             await self.emit(event)
 
     def report_plugin_error(self, plugin: str, step: str, message: str, stack: str | None = None) -> None:
-        """Emit ``extension_error`` without waiting for the subscribers; may be called from anywhere.
-
-        Args:
-            plugin: The plugin's name; a part of pi is named in parentheses, such as ``(session)``.
-            step: The hook, or where else the error occurred.
-            message: What happened, for the user.
-            stack: The traceback as text.
-        """
+        """Emit ``extension_error``; see ``AgentSession.report_plugin_error``."""
         report_plugin_error(self.events, plugin, step, message, stack)
 
 

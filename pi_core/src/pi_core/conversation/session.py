@@ -322,8 +322,8 @@ class AgentSession:
         """Reload local extensions, settings and resources, and activate all plugins again.
 
         If an extension can no longer be loaded, its old version keeps running and the reason is reported. Installed
-        plugins are not imported again, because Python cannot replace a module to which others refer. New plugins are
-        added; see ``join_more``. Other sessions of the same host keep the old versions until they are also reloaded.
+        plugins are not imported again, because Python cannot replace a module to which others refer. Plugins that were
+        installed since the start are added. Other sessions of the same host keep the old versions until they reload.
 
         Raises:
             UserError: A prompt is being answered, or the conversation is being compacted.
@@ -514,8 +514,8 @@ class AgentSession:
     async def complete(self, context: Context, request: SideRequest) -> AssistantMessage:
         """Return the answer, or the error with which it ended after the last retry.
 
-        The tokens of every answer are recorded in the session as a ``usage`` entry, except for a successful summary:
-        its own entry contains them, or ``account_for_summaries`` records them if there is no such entry.
+        The tokens of every answer are recorded in the session as a ``usage`` entry, except for a summary whose own
+        entry contains them.
 
         Raises:
             NoModel: No model is selected.
@@ -524,7 +524,16 @@ class AgentSession:
         return await self.parts.requests.complete(context, request)
 
     async def continue_(self) -> AssistantMessage | None:
-        """Continue from the transcript until the run has settled; see ``AgentSession.continue_``."""
+        """Continue from the transcript until the run has settled, and return the last answer.
+
+        The run retries a failed request, or answers messages that were queued while the session was idle.
+
+        Raises:
+            AgentBusy: A run is in progress.
+            NoModel: No model is selected.
+            MissingKey: The model's provider has no key.
+            PiError: There is nothing to continue from.
+        """
         return await self.parts.turns.resume()
 
     def steer(self, text: str, images: Sequence[ImageContent] = ()) -> Awaitable[None]:

@@ -46,15 +46,7 @@ class SideRequests:
         self._summaries: list[tuple[AssistantMessage, SideRequest]] = []
 
     async def complete(self, context: Context, request: SideRequest) -> AssistantMessage:
-        """Return the answer, or the error with which it ended after the last retry.
-
-        The tokens of every answer are recorded in the session as a ``usage`` entry, except for a successful summary:
-        its own entry contains them, or ``account_for_summaries`` records them if there is no such entry.
-
-        Raises:
-            NoModel: No model is selected.
-            MissingKey: The model's provider has no key.
-        """
+        """Ask the model outside the conversation; see ``AgentSession.complete``."""
         runtime = self._runtime
         model = request.model or runtime.required_model()
         runtime.models.check(model)

@@ -60,15 +60,7 @@ class SessionSwitcher:
         parent_session: str | None = None,
         setup: Callable[[SessionManager], Awaitable[None] | None] | None = None,
     ) -> bool:
-        """Begin a new conversation; a running prompt is aborted. Subscribers and plugins are kept.
-
-        Args:
-            parent_session: File that the new session names as its parent.
-            setup: Called with the new session before its ``session_start``, to add entries.
-
-        Returns:
-            False if a plugin cancelled it.
-        """
+        """Begin a new conversation; see ``AgentSession.new_session``."""
         if not await self._may_switch("new", None):
             return False
         manager = self._runtime.manager
@@ -85,11 +77,7 @@ class SessionSwitcher:
         return True
 
     async def switch(self, session_path: str | Path) -> bool:
-        """Open a stored conversation with its model and thinking level; return False if a plugin cancelled this.
-
-        Raises:
-            UserError: It is not a session; the current session stays open.
-        """
+        """Open a stored conversation; see ``AgentSession.switch_session``."""
         if not await self._may_switch("resume", str(session_path)):
             return False
 
@@ -100,19 +88,11 @@ class SessionSwitcher:
         return True
 
     async def import_file(self, path: str | Path) -> bool:
-        """Copy a session file into the store and open it; return False if a plugin cancelled this.
-
-        Raises:
-            UserError: The file is not a session, a session with its id is already stored, or it cannot be stored.
-        """
+        """Copy a session file into the store and open the copy; see ``AgentSession.import_from_jsonl``."""
         return await self.switch(self._runtime.manager.import_copy(path))
 
     async def clone(self) -> bool:
-        """Open a copy of the active branch; return False if a plugin cancelled this.
-
-        Raises:
-            UserError: There is nothing to copy yet.
-        """
+        """Open a copy of the active branch; see ``AgentSession.clone``."""
         leaf = self._runtime.manager.leaf_id
         if leaf is None:
             raise UserError("Cannot clone session: no current entry selected")
@@ -129,11 +109,7 @@ class SessionSwitcher:
         await self._runtime.emit(pi_hookspecs.SessionInfoChangedEvent(name=name or None))
 
     async def fork(self, entry_id: str, position: Literal["before", "at"] = "before") -> ForkOutcome:
-        """Open a copy of the conversation that ends before a user message, or ``at`` any entry.
-
-        Raises:
-            UserError: The entry does not exist, or is not a user message.
-        """
+        """Open a copy of the conversation up to an entry; see ``AgentSession.fork``."""
         runtime, manager = self._runtime, self._runtime.manager
         entry = manager.get_entry(entry_id)
         if entry is None:

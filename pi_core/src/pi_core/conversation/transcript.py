@@ -83,10 +83,7 @@ class Transcript:
         return None
 
     def last_text(self) -> str | None:
-        """Return the last answer's text without surrounding whitespace; None if there is none.
-
-        An answer that was aborted before it began is ignored.
-        """
+        """Return the last answer's text; see ``AgentSession.get_last_assistant_text``."""
         answers = (each for each in reversed(self._agent.state.messages) if isinstance(each, AssistantMessage))
         last = next((each for each in answers if each.content or each.stop_reason != "aborted"), None)
         return (last.text.strip() or None) if last is not None else None

@@ -46,7 +46,7 @@ class TreeNavigator:
         self._settled.set()
 
     def abort(self) -> None:
-        """Stop the summary in progress; the conversation stays at its current entry."""
+        """Stop the summary in progress; see ``AgentSession.abort_branch_summary``."""
         if self._abort is not None:
             self._abort.abort("Branch summary cancelled")
 
@@ -64,20 +64,7 @@ class TreeNavigator:
         replace_instructions: bool = False,
         label: str | None = None,
     ) -> TreeNavigation:
-        """Continue from another entry; for a user message, from before it, with its text for editing.
-
-        Args:
-            target_id: The entry.
-            summarize: Whether to add a summary of the abandoned branch before the messages that follow.
-            custom_instructions: Instructions on what the summary should cover.
-            replace_instructions: Whether they replace the summarizer's own instructions.
-            label: A label for the entry.
-
-        Raises:
-            AgentBusy: A prompt is being answered, or another call is in progress.
-            UserError: The entry does not exist, or no plugin summarizes.
-            PiError: The summary failed; the conversation stays at its current entry.
-        """
+        """Move the leaf to another entry; see ``AgentSession.navigate_tree``."""
         runtime = self._runtime
         if runtime.is_streaming:
             raise AgentBusy("A prompt is being answered. Wait for it or abort it before moving in the tree.")

@@ -53,11 +53,7 @@ class SessionUsage:
         return context_tokens(self._runtime.agent.state.messages)
 
     def context(self) -> ContextUsage | None:
-        """Return how full the window is, by the last answer's own count plus an estimate for later messages.
-
-        Returns:
-            None without a model; ``tokens`` and ``percent`` are None while unknown, for example after a compaction.
-        """
+        """Return how full the window is; see ``AgentSession.get_context_usage``."""
         from pi_hookspecs import ContextUsage
 
         model = self._runtime.agent.state.model

@@ -58,19 +58,7 @@ class UserBash:
         operations: Any = None,
         id: str | None = None,  # noqa: A002 - the wire's name
     ) -> BashExecutionMessage:
-        """Run a command of the user; the model gets its result with the next prompt, unless it is excluded.
-
-        Args:
-            command: The command for the shell.
-            on_output: Called with its output as it arrives.
-            exclude_from_context: Keep the result only in the session (``!!``).
-            operations: Runs the command in another place than this machine; a plugin's answer to ``user_bash`` takes
-                precedence.
-            id: An id that every ``bash_execution_update`` contains.
-
-        Raises:
-            PiError: A plugin refused the command, or no plugin can run it.
-        """
+        """Run a command of the user; see ``AgentSession.execute_bash``."""
         abort = AbortController()
         self._running.add(abort)
         try:
