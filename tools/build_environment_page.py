@@ -39,6 +39,7 @@ OURS = {
     "PI_TRACE_HOOKS": "`1` writes each hook call to stderr: hook, plugin, time, whether it answered",
     "PI_LOG": "`debug`, `info` or `warning` writes a [debug log](debugging.md) of that level; by default there is none",
     "PI_LOG_FILE": "The file of the debug log; by default `logs/pi-<process id>.log` in the agent directory",
+    "PI_SHARE_VIEWER_URL": "A page that shows gists of `/share`: their links are this address, `#` and the gist's id",
     "PI_CLEAR_ON_SHRINK": "`1` or `0`, like the setting `terminal.clearOnShrink`",
     "PI_HARDWARE_CURSOR": "`1` or `0`, like the setting `showHardwareCursor`",
     "PI_OAUTH_URL_<PROVIDER>": "A gateway for sign-in; it replaces scheme and host of the provider's login"
@@ -158,8 +159,8 @@ vendor's own library reads them. A `baseUrl` in [models.json](models.md) counts 
 TAIL = """
 ## Of the original pi, without effect here
 
-`PI_PACKAGE_DIR` (this pi finds its files with Python's import system), `PI_SHARE_VIEWER_URL` (nothing is uploaded to be
-viewed), `PI_SKIP_VERSION_CHECK` and `PI_TELEMETRY` (no new version is looked for, and no use is reported).
+`PI_PACKAGE_DIR` (this pi finds its files with Python's import system), `PI_SKIP_VERSION_CHECK` and `PI_TELEMETRY`
+(no new version is looked for, and no use is reported).
 """
 
 

@@ -23,6 +23,7 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "processes": ("", "stop 9"),
     "rewind": ("", "undo", "zzzz files"),
     "search": ("water", ""),
+    "share": ("file", "nowhere"),
     "skill:tides": ("",),
     "theme": ("", "light", "nothing", "dark"),
     "thinking": ("", "high", "show", "nothing"),

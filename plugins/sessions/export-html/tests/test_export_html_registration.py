@@ -58,7 +58,7 @@ def test_registering_imports_nothing_that_only_a_page_needs():
     ("args", "path"), [("", None), ("  ", None), ("talk.html", "talk.html"), ("'my talk.jsonl' ", "my talk.jsonl")]
 )
 async def test_the_command_exports_and_prints_the_path(args, path):
-    (command,) = pi_export_html.register_commands()
+    command = pi_export_html.register_commands()[0]
     ctx = Context()
 
     await command.handler(args, ctx)
@@ -68,7 +68,7 @@ async def test_the_command_exports_and_prints_the_path(args, path):
 
 
 async def test_the_command_reports_what_went_wrong():
-    (command,) = pi_export_html.register_commands()
+    command = pi_export_html.register_commands()[0]
     ctx = Context(UserError("Nothing to export yet - start a conversation first"))
 
     await command.handler("", ctx)

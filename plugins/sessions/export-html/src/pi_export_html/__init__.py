@@ -1,4 +1,4 @@
-"""Exports a session as one HTML page or as Markdown, and adds ``/export``."""
+"""Exports a session as one HTML page or as Markdown, and adds ``/export`` and ``/share``."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from pi_hookspecs import hookimpl
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pi_hookspecs import Command, Exporter
+    from pi_hookspecs import Command, Exporter, PluginSetting
 
-__all__ = ["register_commands", "register_exporters"]
+__all__ = ["register_commands", "register_exporters", "register_settings"]
 
 
 @hookimpl
@@ -25,7 +25,16 @@ def register_exporters() -> Sequence[Exporter]:
 
 @hookimpl
 def register_commands() -> Sequence[Command]:
-    """Add ``/export``."""
+    """Add ``/export`` and ``/share``."""
     from pi_export_html.command import export_command
+    from pi_export_html.share import share_command
 
-    return [export_command()]
+    return [export_command(), share_command()]
+
+
+@hookimpl
+def register_settings() -> Sequence[PluginSetting]:
+    """Declare ``shareDestination``."""
+    from pi_export_html.share import DESTINATION
+
+    return [DESTINATION]
