@@ -1,6 +1,7 @@
 """Make a release: ``uv run python tools/release.py 1.4.0``.
 
-The steps, in order: ``versions`` (of all distributions, and the bounds with which they require each other),
+The steps, in order: ``versions`` (of all distributions, the bounds with which they require each other, and the
+project's addresses in their metadata),
 ``changelog`` (the fragments of ``changelog.d`` become a section, or join that of this version), ``contract`` (written
 anew; what breaks plugins needs a new major version), ``build`` (wheels and sdists into ``dist``), ``check``
 (``tools/check_wheels.py``), ``commit`` and ``tag``. Nothing is published: CI does that from the tag. Each step looks
@@ -20,6 +21,7 @@ import tomllib
 from pathlib import Path
 
 from packaging.version import InvalidVersion, Version
+from project_addresses import addresses, with_urls
 
 ROOT = Path(__file__).resolve().parent.parent
 STEPS = ("versions", "changelog", "contract", "build", "check", "commit", "tag")
@@ -117,7 +119,7 @@ class Release:
             text = _OWN.sub(f'version = "{self.version}"', self._read(file), count=1)
             floor = str(self.version) if file == "pyproject.toml" else f"{self.version.major}.{self.version.minor}"
             bound = f">={floor},<{self.version.major + 1}"
-            found.append((file, _NEED.sub(rf'"\g<1>{bound}"', text)))
+            found.append((file, with_urls(_NEED.sub(rf'"\g<1>{bound}"', text), addresses(self.root))))
         for file, name in IN_CODE.items():
             found.append((file, re.sub(rf'(?m)^{name} = "[^"]*"', f'{name} = "{self.version}"', self._read(file))))
         return found

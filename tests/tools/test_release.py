@@ -83,6 +83,25 @@ def test_versions_bounds_changelog_and_contract_are_set(tree):
     assert (tree / "hookspecs/src/pi_hookspecs/contracts/contract-1.4.json").is_file()
 
 
+def test_the_addresses_of_the_project_are_in_the_metadata_of_all_distributions(tree):
+    file = tree / "pyproject.toml"
+    file.write_text(file.read_text().replace('repository = ""', 'repository = "https://code.example/harbour/pi/"'))
+    git(tree, "commit", "--quiet", "--all", "--message", "Move")
+
+    release(tree, "1.4.0", "--until", "versions")
+    repeated = release(tree, "1.4.0", "--until", "versions")
+
+    expected = {
+        "Repository": "https://code.example/harbour/pi",
+        "Issues": "https://code.example/harbour/pi/issues",
+        "Changelog": "https://code.example/harbour/pi/blob/main/CHANGELOG.md",
+    }
+    assert [project(each.parent).get("urls") for each in tree.rglob("pyproject.toml")] == [
+        expected for _ in tree.rglob("pyproject.toml")
+    ]
+    assert "1.4.0 already" in repeated.stdout
+
+
 @pytest.mark.slow
 def test_a_repeated_release_changes_nothing_more(tree):
     release(tree, "1.4.0", "--until", "contract")
