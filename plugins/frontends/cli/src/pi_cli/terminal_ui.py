@@ -15,12 +15,14 @@ from typing import TYPE_CHECKING, Any
 from pi_cli.report import say
 from pi_cli.words import one_line
 from pi_core.base.terminal_text import clean_text
+from pi_core.plugin_api.dialogs import DialogUI
 from pi_terminal_kit.browser import has_browser, open_page
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Sequence
 
-    from pi_hookspecs import AbortSignal, FormField, NoticeLevel, WidgetPlacement
+    from pi_core.plugin_api.dialogs import DialogRequest
+    from pi_hookspecs import AbortSignal, FormField, NoticeLevel
 
 __all__ = ["TerminalUI"]
 
@@ -30,7 +32,7 @@ _SHOWN = 60
 """Characters of an answer that are echoed in errors; a key may have been pasted at the wrong question."""
 
 
-class TerminalUI:
+class TerminalUI(DialogUI):
     """Implements ``UserInterface``, and ``open_url`` where a browser can be opened.
 
     Where stdin is not a terminal its lines are the answers, and dialogs after its end are dismissed.
@@ -56,81 +58,25 @@ class TerminalUI:
             return open_page
         raise AttributeError(name)
 
-    async def select(
-        self,
-        title: str,
-        options: Sequence[str],
-        *,
-        signal: AbortSignal | None = None,
-        timeout: float | None = None,  # noqa: ASYNC109 - the protocol's
-        default: str | None = None,
-    ) -> str | None:
-        """Let the user choose by number or name; Enter alone chooses the default, else none."""
-        say(one_line(title))
-        for number, option in enumerate(options, 1):
-            say(f"  {number:>2} {one_line(option)}")
-        for _ in range(_TRIES):
-            answer = await self.input("Number or name", signal=signal, timeout=timeout)
-            if not answer:
-                return None if answer is None else default
-            numbered = [option for number, option in enumerate(options, 1) if str(number) == answer.lstrip("0")]
-            named = numbered or [option for option in options if option.lower() == answer.lower()]
-            named = named or [option for option in options if option.lower().startswith(answer.lower())]
-            if len(named) == 1:
-                return named[0]
-            among = ", ".join(map(one_line, named))
-            unknown = (
-                f"{one_line(answer)[:_SHOWN]!r} is none of them; pressing Enter alone chooses {default or 'none'}."
-            )
-            say(f"Which of {among}?" if named else unknown)
-        return None
+    async def ask_dialog(self, dialog: DialogRequest) -> Any:
+        """Ask on stderr; None at the end of stdin, and for ``editor``: there is no editor on a line."""
+        limits: dict[str, Any] = {"signal": dialog.signal, "timeout": dialog.timeout}
+        if dialog.kind == "editor":
+            return None
+        if dialog.kind == "select":
+            return await self._choose(dialog.title, dialog.options, **limits)
+        if dialog.kind == "confirm":
+            if dialog.text:
+                say(*clean_text(dialog.text).split("\n"))
+            answer = await self._ask_line(f"{dialog.title} [y/N]", **limits)
+            return (answer or "").lower() in ("y", "yes")
+        return await self._ask_line(dialog.title, dialog.text, **limits)
 
     async def form(self, fields: Sequence[FormField], **how: Any) -> dict[str, Any] | None:
         """Ask the fields one after the other; Enter alone keeps the default of a field, or leaves it out."""
         from pi_core.plugin_api.forms import ask_fields
 
-        return await ask_fields(self, fields, select=self.select, **how)
-
-    async def confirm(
-        self,
-        title: str,
-        message: str = "",
-        *,
-        signal: AbortSignal | None = None,
-        timeout: float | None = None,  # noqa: ASYNC109 - the protocol's
-    ) -> bool:
-        """Ask yes or no; any other answer is no."""
-        if message:
-            say(*clean_text(message).split("\n"))
-        answer = await self.input(f"{title} [y/N]", signal=signal, timeout=timeout)
-        return (answer or "").lower() in ("y", "yes")
-
-    async def input(
-        self,
-        title: str,
-        placeholder: str | None = None,
-        *,
-        signal: AbortSignal | None = None,
-        timeout: float | None = None,  # noqa: ASYNC109 - the protocol's
-    ) -> str | None:
-        """Ask for a line, stripped; None at the end of stdin."""
-        question = f"{one_line(title)}{f' ({one_line(placeholder)})' if placeholder else ''}: "
-        line: str | None = None
-        reading = asyncio.ensure_future(self._answer(question))
-        forget = signal.on_abort(reading.cancel) if signal is not None else None
-        try:
-            done, _ = await asyncio.wait([reading], timeout=timeout)
-            line = reading.result() if done and not reading.cancelled() else None
-        finally:
-            reading.cancel()
-            await asyncio.wait([reading])  # the next dialog finds the terminal as it was
-            if forget is not None:
-                forget()
-        return line.strip() if line is not None else None
-
-    async def editor(self, title: str, prefill: str = "") -> str | None:
-        """Return None: there is no editor on a line."""
-        return None
+        return await ask_fields(self, fields, select=self._choose, **how)
 
     def notify(self, message: str, level: NoticeLevel = "info") -> None:
         """Write a notice to stderr; an open question is printed again below it."""
@@ -143,20 +89,6 @@ class TerminalUI:
         """Return a formatted notice."""
         prefix = "" if level == "info" else f"{level.capitalize()}: "
         return f"{prefix}{clean_text(message)}"
-
-    def set_status(self, key: str, text: str | None = None) -> None:
-        """Do nothing: there is no place for a status."""
-
-    def set_widget(
-        self, key: str, lines: Sequence[str] | None = None, *, placement: WidgetPlacement | None = None
-    ) -> None:
-        """Do nothing: there is no place for persistent lines."""
-
-    def set_editor_text(self, text: str) -> None:
-        """Do nothing: there is no editor on a line."""
-
-    def set_title(self, title: str) -> None:
-        """Do nothing: the window is the shell's."""
 
     def secret(self, prompt: str) -> str | None:
         """Ask for a line without echo; None where there is none. Blocks the event loop."""
@@ -176,6 +108,57 @@ class TerminalUI:
     async def ask_secret(self, question: str) -> str | None:
         """Ask for a line without echo, as ``secret`` does."""
         return self.secret(question)
+
+    async def _choose(
+        self,
+        title: str,
+        options: Sequence[str],
+        *,
+        default: str | None = None,
+        **limits: Any,
+    ) -> str | None:
+        """Let the user choose by number or name; Enter alone chooses the default, else none."""
+        say(one_line(title))
+        for number, option in enumerate(options, 1):
+            say(f"  {number:>2} {one_line(option)}")
+        for _ in range(_TRIES):
+            answer = await self._ask_line("Number or name", **limits)
+            if not answer:
+                return None if answer is None else default
+            numbered = [option for number, option in enumerate(options, 1) if str(number) == answer.lstrip("0")]
+            named = numbered or [option for option in options if option.lower() == answer.lower()]
+            named = named or [option for option in options if option.lower().startswith(answer.lower())]
+            if len(named) == 1:
+                return named[0]
+            among = ", ".join(map(one_line, named))
+            unknown = (
+                f"{one_line(answer)[:_SHOWN]!r} is none of them; pressing Enter alone chooses {default or 'none'}."
+            )
+            say(f"Which of {among}?" if named else unknown)
+        return None
+
+    async def _ask_line(
+        self,
+        title: str,
+        placeholder: str = "",
+        *,
+        signal: AbortSignal | None = None,
+        timeout: float | None = None,  # noqa: ASYNC109 - the protocol's
+    ) -> str | None:
+        """Ask for a line, stripped; None at the end of stdin."""
+        question = f"{one_line(title)}{f' ({one_line(placeholder)})' if placeholder else ''}: "
+        line: str | None = None
+        reading = asyncio.ensure_future(self._answer(question))
+        forget = signal.on_abort(reading.cancel) if signal is not None else None
+        try:
+            done, _ = await asyncio.wait([reading], timeout=timeout)
+            line = reading.result() if done and not reading.cancelled() else None
+        finally:
+            reading.cancel()
+            await asyncio.wait([reading])  # the next dialog finds the terminal as it was
+            if forget is not None:
+                forget()
+        return line.strip() if line is not None else None
 
     def _answer(self, question: str) -> Coroutine[Any, Any, str | None]:
         """Print the question now, and return an awaitable of the answer; None where there is none."""
