@@ -151,7 +151,7 @@ async def test_headers_of_model_and_options_win_and_betas_join(ask, server, cont
 
 
 async def test_server_without_keys_gets_none(ask, server):
-    server._check = False
+    server.check = False
     server.answers(message(text("ok")))
     reply = await ask(api_key=None)
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:  # for type checkers; a test checks that ``_HOMES`` agrees wit
 
 _HOMES: dict[str, str] = {
     "abort": "AbortWatch",
-    "answer": "AnswerReader EventReader read_answer",
+    "answer": "AnswerReader BlockReader EventReader read_answer",
     "builder": "AnswerBuilder REPAIR_NOTE",
     "explaining": "explain explained",
     "failure": "HttpFailed answer_failure redact secrets_of transport_failure",

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pi_hookspecs.stream import AssistantMessageEvent
     from pi_provider_kit.builder import AnswerBuilder
 
-__all__ = ["AnswerReader", "EventReader", "read_answer"]
+__all__ = ["AnswerReader", "BlockReader", "EventReader", "read_answer"]
 
 _ANSWER_LIMIT = 64 * 1_048_576
 """Characters of text, thinking and arguments together; no model's answer is so long, and it is kept in memory."""
@@ -121,6 +121,37 @@ class EventReader(ABC):
             RequestFailed: It is not complete.
         """
         ...
+
+
+class BlockReader:
+    """Base class of readers of events that open, extend and close blocks. Subclasses implement ``AnswerReader``.
+
+    Args:
+        builder: Makes our events.
+
+    Attributes:
+        finished: Whether the answer is complete.
+        started: Whether the stream's first event was returned.
+        stop: The API's stop reason, once it is known.
+    """
+
+    def __init__(self, builder: AnswerBuilder) -> None:
+        self.builder = builder
+        self.finished = False
+        self.started = False
+        self.stop: str | None = None
+
+    def begin(self) -> tuple[AssistantMessageEvent, ...]:
+        """Return the stream's first event unless it was returned before; not every host sends one of its own."""
+        if self.started:
+            return ()
+        self.started = True
+        return (self.builder.start(),)
+
+    def note_stop(self, reason: Any) -> None:
+        """Record the API's stop reason, if it is one."""
+        if isinstance(reason, str) and reason:
+            self.stop = self.builder.extras["raw_stop_reason"] = reason
 
 
 async def read_answer(

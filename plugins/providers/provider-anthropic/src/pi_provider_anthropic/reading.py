@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pi_provider_anthropic.blocks import ToolUse, block_of
 from pi_provider_anthropic.usage import usage_of
 from pi_provider_anthropic.wire_events import broken, error_of
-from pi_provider_kit import HttpFailed
+from pi_provider_kit import BlockReader, HttpFailed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -36,7 +36,7 @@ _STOP_REASONS: dict[str, StopReason] = {
 _REFUSALS = ("refusal", "sensitive")
 
 
-class Reading:
+class Reading(BlockReader):
     """Reads one answer; implements ``AnswerReader`` of the kit.
 
     Args:
@@ -45,14 +45,11 @@ class Reading:
     """
 
     def __init__(self, builder: AnswerBuilder, names: ToolNames) -> None:
-        self.finished = False
-        self.builder = builder
+        super().__init__(builder)
         self._names = names
         self._blocks: list[Block] = []
         self._at: dict[int, Block] = {}
         """The latest block of each index: some gateways use the same index for every block."""
-        self._started = False
-        self._stop: str | None = None
         self._details: dict[str, Any] = {}
         self._usage: dict[str, Any] = {}
         self._handlers: dict[str, Callable[[dict[str, Any]], Sequence[AssistantMessageEvent]]] = {
@@ -83,13 +80,13 @@ class Reading:
         """
         if not self.finished:
             raise HttpFailed("Anthropic stream ended before message_stop", kind="incomplete")
-        if self._stop is None:
+        if self.stop is None:
             raise HttpFailed("Anthropic stream ended without a stop reason", kind="incomplete")
         left = [block for block in self._blocks if block.open]
         if any(isinstance(block, ToolUse) for block in left):
             raise broken("a tool call has no end")
         closing = [event for block in left for event in block.end()]
-        return (*closing, self._done(self._stop))
+        return (*closing, self._done(self.stop))
 
     def _done(self, stop: str) -> Done:
         reason = _STOP_REASONS.get(stop)
@@ -106,7 +103,7 @@ class Reading:
     # One kind of event each
 
     def _message_start(self, event: dict[str, Any]) -> Sequence[AssistantMessageEvent]:
-        if self._started:
+        if self.started:
             raise broken("the message began twice")
         message, builder = event.get("message"), self.builder
         if isinstance(message, dict):
@@ -116,14 +113,7 @@ class Reading:
                 builder.extras["response_id"] = response_id
             if isinstance(answered, str) and answered not in ("", builder.model.id):
                 builder.extras["response_model"] = answered
-        return self._begun()
-
-    def _begun(self) -> Sequence[AssistantMessageEvent]:
-        """Return the stream's first event unless it was sent; some hosts omit ``message_start``."""
-        if self._started:
-            return ()
-        self._started = True
-        return (self.builder.start(),)
+        return self.begin()
 
     def _block_start(self, event: dict[str, Any]) -> Sequence[AssistantMessageEvent]:
         index, content = event.get("index"), event.get("content_block")
@@ -133,7 +123,7 @@ class Reading:
             raise broken(f"block {index} began twice")
         block = self._at[index] = block_of(content, self.builder, self._names)
         self._blocks.append(block)
-        return (*self._begun(), *block.begin(content))
+        return (*self.begin(), *block.begin(content))
 
     def _delta(self, event: dict[str, Any]) -> Sequence[AssistantMessageEvent]:
         block = self._block(event)
@@ -154,16 +144,15 @@ class Reading:
         self._take_usage(event.get("usage"))
         delta = event.get("delta")
         if isinstance(delta, dict):
-            stop, details = delta.get("stop_reason"), delta.get("stop_details")
-            if isinstance(stop, str) and stop:
-                self._stop = self.builder.extras["raw_stop_reason"] = stop
+            details = delta.get("stop_details")
+            self.note_stop(delta.get("stop_reason"))
             if isinstance(details, dict):
                 self._details = details
-        return self._begun()
+        return self.begin()
 
     def _message_stop(self, event: dict[str, Any]) -> Sequence[AssistantMessageEvent]:
         self.finished = True
-        return self._begun()
+        return self.begin()
 
     def _error(self, event: dict[str, Any]) -> Sequence[AssistantMessageEvent]:
         raise error_of(event)

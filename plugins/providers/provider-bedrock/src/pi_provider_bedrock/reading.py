@@ -13,7 +13,7 @@ from pi_hookspecs.messages import Usage
 from pi_provider_bedrock.blocks import Block, Call, Text, Thinking
 from pi_provider_bedrock.failures import frame_failure
 from pi_provider_bedrock.frames import broken
-from pi_provider_kit import HttpFailed, dicts, parse_json, shown_bytes, token_count, with_cost
+from pi_provider_kit import BlockReader, HttpFailed, dicts, parse_json, shown_bytes, token_count, with_cost
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -40,7 +40,7 @@ _REFUSALS = {
 }
 
 
-class Reading:
+class Reading(BlockReader):
     """Reads one answer; implements ``AnswerReader`` of the kit.
 
     Args:
@@ -49,12 +49,9 @@ class Reading:
     """
 
     def __init__(self, builder: AnswerBuilder, names: ToolNames) -> None:
-        self.finished = False
-        self.builder = builder
+        super().__init__(builder)
         self._names = names
         self._open: dict[int, Block] = {}
-        self._started = False
-        self._stop: str | None = None
         self._handlers: dict[str, Callable[[dict[str, Any]], Sequence[AssistantMessageEvent]]] = {
             "contentBlockDelta": self._delta,
             "contentBlockStart": self._block_start,
@@ -82,12 +79,12 @@ class Reading:
         Raises:
             HttpFailed: It is not complete, or the model refused to give one.
         """
-        if self._stop is None:
+        if self.stop is None:
             raise HttpFailed("Bedrock stream ended before messageStop", kind="incomplete")
         if any(isinstance(block, Call) for block in self._open.values()):
             raise broken("a tool call has no end")
         closing = [event for block in self._open.values() for event in block.end()]
-        return (*closing, self._done(self._stop))
+        return (*closing, self._done(self.stop))
 
     def _done(self, stop: str) -> Done:
         reason = _STOP_REASONS.get(stop)
@@ -102,22 +99,15 @@ class Reading:
     # One kind of event each
 
     def _message_start(self, event: dict[str, Any]) -> Sequence[AssistantMessageEvent]:
-        if self._started:
+        if self.started:
             raise broken("the message began twice")
-        return self._begun()
-
-    def _begun(self) -> Sequence[AssistantMessageEvent]:
-        """Return the stream's first event unless it was sent."""
-        if self._started:
-            return ()
-        self._started = True
-        return (self.builder.start(),)
+        return self.begin()
 
     def _block_start(self, event: dict[str, Any]) -> Sequence[AssistantMessageEvent]:
         index, start = event.get("contentBlockIndex"), event.get("start")
         call = start.get("toolUse") if isinstance(start, dict) else None
         if not isinstance(call, dict):
-            return self._begun()
+            return self.begin()
         if not isinstance(index, int) or index in self._open:
             raise broken(f"a tool call begins as block {index!r}")
         name, call_id = call.get("name"), call.get("toolUseId")
@@ -126,7 +116,7 @@ class Reading:
         if not isinstance(call_id, str) or not call_id:
             call_id = f"tooluse_pi_{uuid4().hex}"
         block = self._open[index] = Call(self.builder)
-        return (*self._begun(), block.begin(call_id, self._names.ours(name)))
+        return (*self.begin(), block.begin(call_id, self._names.ours(name)))
 
     def _delta(self, event: dict[str, Any]) -> Sequence[AssistantMessageEvent]:
         index, delta = event.get("contentBlockIndex"), event.get("delta")
@@ -141,7 +131,7 @@ class Reading:
                 raise broken(f"something is added to block {index}, which is not open")
             return ()
         block = self._open[index] = kind(self.builder)
-        return (*self._begun(), block.open(), *block.add(delta))
+        return (*self.begin(), block.open(), *block.add(delta))
 
     def _block_stop(self, event: dict[str, Any]) -> Sequence[AssistantMessageEvent]:
         index = event.get("contentBlockIndex")
@@ -149,17 +139,15 @@ class Reading:
         return block.end() if block is not None else ()
 
     def _message_stop(self, event: dict[str, Any]) -> Sequence[AssistantMessageEvent]:
-        stop = event.get("stopReason")
-        if isinstance(stop, str) and stop:
-            self._stop = self.builder.extras["raw_stop_reason"] = stop
-        return self._begun()
+        self.note_stop(event.get("stopReason"))
+        return self.begin()
 
     def _metadata(self, event: dict[str, Any]) -> Sequence[AssistantMessageEvent]:
         usage = event.get("usage")
         if isinstance(usage, dict):
             self.builder.usage = with_cost(self.builder.model, usage_of(usage))
-        self.finished = self._stop is not None
-        return self._begun()
+        self.finished = self.stop is not None
+        return self.begin()
 
 
 _BY_DELTA: dict[str, type[Text | Thinking]] = {"text": Text, "reasoningContent": Thinking}

@@ -70,22 +70,13 @@ REQUEST_ID = "req_011fake"
 
 
 class FakeAnthropic(FakeServer):
-    """The Messages API; its base URL is ``url``.
-
-    Args:
-        check: Whether requests that the API would refuse are refused; off for hosts with rules of their own.
-        options: Of ``FakeServer``.
-    """
-
-    def __init__(self, *, check: bool = True, **options: Any) -> None:
-        super().__init__(**options)
-        self._check = check
+    """The Messages API; its base URL is ``url``."""
 
     def refusal(self, request: Request) -> Answer | None:
         """Refuse what the API refuses: other paths, requests without key or version, bodies that break its rules."""
         if (request.method, request.path) != ("POST", "/v1/messages"):
             return error(404, f"Not found: {request.path}")
-        if not self._check:
+        if not self.check:
             return None
         if "x-api-key" not in request.headers and "authorization" not in request.headers:
             return error(401, "x-api-key header is required")

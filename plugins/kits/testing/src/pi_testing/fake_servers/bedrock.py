@@ -80,21 +80,19 @@ class FakeBedrock(FakeServer):
     """Bedrock's runtime; its endpoint is ``url``.
 
     Args:
-        check: Whether requests that the API would refuse are refused.
         secret: The secret key that requests must be signed with, where they are; None takes any signature.
         options: Of ``FakeServer``.
     """
 
-    def __init__(self, *, check: bool = True, secret: str | None = None, **options: Any) -> None:
+    def __init__(self, *, secret: str | None = None, **options: Any) -> None:
         super().__init__(**options)
-        self._check = check
         self._secret = secret
 
     def refusal(self, request: Request) -> Answer | None:
         """Refuse what the API refuses: other paths, requests without key or signature, bodies that break its rules."""
         if request.method != "POST" or not _PATH.fullmatch(request.path):
             return error(404, "", kind="UnknownOperationException")
-        if not self._check:
+        if not self.check:
             return None
         authorization = request.headers.get("authorization", "")
         if not authorization.startswith(("Bearer ", "AWS4-HMAC-SHA256 ")):

@@ -82,16 +82,7 @@ _CODE_ASSIST = "/v1internal:streamGenerateContent"
 
 
 class FakeGoogle(FakeServer):
-    """The Gemini API, Vertex AI and Cloud Code Assist.
-
-    Args:
-        check: Whether requests that the API would refuse are refused; off for hosts with rules of their own.
-        options: Of ``FakeServer``.
-    """
-
-    def __init__(self, *, check: bool = True, **options: Any) -> None:
-        super().__init__(**options)
-        self._check = check
+    """The Gemini API, Vertex AI and Cloud Code Assist."""
 
     @property
     def base_url(self) -> str:
@@ -130,7 +121,7 @@ class FakeGoogle(FakeServer):
     def _violation(self, request: Request, body: dict[str, Any], model: str) -> Answer | None:
         if request.query != "alt=sse":
             return error(400, "The answer is a stream of server-sent events: alt=sse is missing")
-        violation = google_violation(body, model) if self._check else None
+        violation = google_violation(body, model) if self.check else None
         return error(400, violation) if violation else None
 
     def error(self, status: int, message: str) -> Answer:

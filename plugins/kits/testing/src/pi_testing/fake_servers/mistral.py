@@ -65,22 +65,13 @@ _ERROR_TYPES = {401: "unauthorized", 404: "invalid_model", 422: "invalid_request
 
 
 class FakeMistral(FakeServer):
-    """The chat API; its base URL is ``url``.
-
-    Args:
-        check: Whether requests that the API would refuse are refused; off for hosts with rules of their own.
-        options: Of ``FakeServer``.
-    """
-
-    def __init__(self, *, check: bool = True, **options: Any) -> None:
-        super().__init__(**options)
-        self._check = check
+    """The chat API; its base URL is ``url``."""
 
     def refusal(self, request: Request) -> Answer | None:
         """Refuse what the API refuses: other paths, requests without a key, bodies that break its rules."""
         if (request.method, request.path) != ("POST", "/v1/chat/completions"):
             return error(404, f"no Route matched with those values: {request.path}")
-        if not self._check:
+        if not self.check:
             return None
         if "authorization" not in request.headers:
             return json_answer(401, {"detail": "Unauthorized"})

@@ -75,7 +75,6 @@ class FakeOpenAI(FakeServer):
 
     Args:
         models: The rows of ``GET .../models``: ids, or whole rows.
-        check: Whether requests that the API would refuse are refused; off for hosts with rules of their own.
         keyless: Whether requests without a key are served, as local servers do.
         options: Of ``FakeServer``.
     """
@@ -84,13 +83,11 @@ class FakeOpenAI(FakeServer):
         self,
         *,
         models: Iterable[str | dict[str, Any]] = ("gpt-fake",),
-        check: bool = True,
         keyless: bool = False,
         **options: Any,
     ) -> None:
         super().__init__(**options)
         self._models = [{"object": "model", **({"id": row} if isinstance(row, str) else row)} for row in models]
-        self._check = check
         self._keyless = keyless
 
     @property
@@ -126,7 +123,7 @@ class FakeOpenAI(FakeServer):
             return error(404, f"Invalid URL ({request.method} {request.path})")
         if (refused := self._refused_access(request)) is not None:
             return refused
-        violation = rule(request.json) if self._check else None
+        violation = rule(request.json) if self.check else None
         return error(400, violation) if violation else None
 
     def _refused_access(self, request: Request) -> Answer | None:

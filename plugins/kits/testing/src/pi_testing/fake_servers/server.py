@@ -173,12 +173,15 @@ class FakeServer:
 
     Args:
         tls: Makes it an https server.
+        check: Whether requests that the API would refuse are refused; off for hosts with rules of their own.
 
     Attributes:
         requests: What clients asked, in order; refused requests too.
+        check: As given; ``refusal`` of a subclass reads it.
     """
 
-    def __init__(self, *, tls: ssl.SSLContext | None = None) -> None:
+    def __init__(self, *, tls: ssl.SSLContext | None = None, check: bool = True) -> None:
+        self.check = check
         self.requests: list[Request] = []
         self._script: deque[Script] = deque()
         self._tls = tls
