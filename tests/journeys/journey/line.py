@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from itertools import count
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
-from journey.matrix import LEAST, TALL, commands_of, said
-from journey.terminal import NotReached, Terminal
+from journey.person import CLEAR, STOP, Person
+from journey.terminal import NotReached
 
 if TYPE_CHECKING:
     from journey.kinds import State
     from journey.model_server import ModelServer
 
-STOP, CLEAR, ENTER = "\x03", "\x15", "\r"
-
 _DEEPEST = 6
 
 
-class Line:
+class Line(Person):
     """A running line mode.
 
     Args:
@@ -25,27 +22,13 @@ class Line:
         server: The model that answers.
 
     Attributes:
-        terminal: Its terminal.
-        tried: The number of steps that were checked.
         asked: The lines after which it asked a question.
     """
 
     def __init__(self, state: State, server: ModelServer) -> None:
-        command = [state.pi, "--tui-mode", "regular", *state.arguments()]
-        self.terminal = Terminal(command, state.work, state.environment, state.kind.size)
-        self._server = server
-        self._numbers = count(1)
-        self._step = "the start"
+        super().__init__(state, server, "regular")
         self._checked = 0
-        self.tried = 0
         self.asked: list[str] = []
-
-    def __enter__(self) -> Self:
-        self.settle()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.terminal.__exit__(*error)
 
     @property
     def at_prompt(self) -> bool:
@@ -53,35 +36,11 @@ class Line:
         column, row = self.terminal.cursor
         return column == 2 and self.terminal.rows[row] == ">"
 
-    def commands(self) -> dict[str, str]:
-        """Return the descriptions of all commands that ``/help`` lists, in a terminal that is high enough for them."""
-        size = self.terminal.size
-        self.terminal.resize(TALL)
-        self.settle()
-        self.enter("/help")
-        self.terminal.until(lambda: len(commands_of(self.terminal.text)) > LEAST, "the list of commands")
-        self.settle()
-        commands = commands_of(self.terminal.text)
-        self.terminal.resize(size)
-        self.settle()
-        return commands
-
-    def settle(self) -> None:
-        """Wait until the program waits for keys, and check what it has written."""
-        text = self.terminal.settle()
-        if (code := self.terminal.process.poll()) is not None:
-            raise AssertionError(f"After {self._step} the program ended with {code}.\n{text}")
+    def news(self, text: str) -> str:
+        """Return what was written since the last check: a line that has scrolled away counts, too."""
         written = self.terminal.written[self._checked :].decode(errors="replace")
         self._checked = len(self.terminal.written)
-        if words := said(written):
-            raise AssertionError(f"After {self._step} it says {words}:\n{text}")
-
-    def enter(self, line: str) -> None:
-        """Send a line, and wait."""
-        self.tried += 1
-        self._step = repr(line)
-        self.terminal.type(line + ENTER)
-        self.settle()
+        return written
 
     def command(self, line: str) -> None:
         """Send a line, leave what it asks, and type a word, which has to appear."""

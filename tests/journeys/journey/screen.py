@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from itertools import count
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
-from journey.matrix import LEAST, TALL, commands_of, said
-from journey.terminal import NotReached, Terminal
+from journey.person import CLEAR, ENTER, STOP, Person
+from journey.terminal import NotReached
 
 if TYPE_CHECKING:
     from journey.kinds import State
@@ -15,13 +14,13 @@ if TYPE_CHECKING:
 SIZES = ((100, 40), (60, 20), (20, 6))
 UP, DOWN, LEFT, RIGHT = (f"\x1b[{letter}" for letter in "ABDC")
 PAGE_UP, PAGE_DOWN, HOME, END = "\x1b[5~", "\x1b[6~", "\x1b[H", "\x1b[F"
-ESCAPE, ENTER, BACKSPACE, CLEAR, STOP = "\x1b", "\r", "\x7f", "\x15", "\x03"
+ESCAPE, BACKSPACE = "\x1b", "\x7f"
 
 _DEEPEST = 6
 """Dialogs that may be open above one another, and one key more to find the prompt."""
 
 
-class Screen:
+class Screen(Person):
     """A running full screen.
 
     Args:
@@ -29,27 +28,12 @@ class Screen:
         server: The model that answers.
 
     Attributes:
-        terminal: Its terminal.
-        tried: The number of steps that were checked.
         opened: The commands after which something other than the prompt had the keys.
     """
 
     def __init__(self, state: State, server: ModelServer) -> None:
-        command = [state.pi, "--tui-mode", "fullscreen", *state.arguments()]
-        self._size = state.kind.size
-        self._server = server
-        self._numbers = count(1)
-        self._step = "the start"
-        self.terminal = Terminal(command, state.work, state.environment, self._size)
-        self.tried = 0
+        super().__init__(state, server, "fullscreen")
         self.opened: list[str] = []
-
-    def __enter__(self) -> Self:
-        self.settle()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.terminal.__exit__(*error)
 
     @property
     def at_prompt(self) -> bool:
@@ -62,38 +46,6 @@ class Screen:
         row = self.terminal.cursor[1]
         rows = self.terminal.rows
         return 0 < row < len(rows) - 1 and _rule(rows[row - 1]) and _rule(rows[row + 1])
-
-    def commands(self) -> dict[str, str]:
-        """Return the descriptions of all commands that ``/help`` lists, on a screen that is high enough for them."""
-        self.terminal.resize(TALL)
-        self.settle()
-        self.enter("/help")
-        self.terminal.until(lambda: len(commands_of(self.terminal.text)) > LEAST, "the list of commands")
-        commands = commands_of(self.settle())
-        self.back()
-        self.terminal.resize(self._size)
-        self.settle()
-        return commands
-
-    def settle(self) -> str:
-        """Wait until the program waits for keys, and check what it shows."""
-        text = self.terminal.settle()
-        if (code := self.terminal.process.poll()) is not None:
-            raise AssertionError(f"After {self._step} the program ended with {code}.\n{text}")
-        if words := said(text):
-            raise AssertionError(f"After {self._step} the screen says {words}:\n{text}")
-        return text
-
-    def press(self, keys: str, step: str = "") -> str:
-        """Send keys and wait."""
-        self._step = step or self._step
-        self.terminal.type(keys)
-        return self.settle()
-
-    def enter(self, line: str) -> str:
-        """Send a line, and wait."""
-        self.tried += 1
-        return self.press(line + ENTER, repr(line))
 
     def command(self, line: str) -> None:
         """Send a command, use what it opens, and go back to the prompt, which must take keys."""
