@@ -356,7 +356,7 @@ def prepare_host(
         host.add(_Factory(factory), f"inline-{len(host.added()) + 1}")
     host.load_listeners(cwd, settings, flags)
     if settings.get("plugins.required") or host.absent_guards(host.records):
-        from pi_core.host.policy import check_presence
+        from pi_core.host.presence import check_presence
 
         check_presence(host)
     return host

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pi_core import UsageLimits
-from pi_core.conversation.program_calls import PromptCall
+from pi_core.conversation.prompt_call import PromptCall
 from pi_hookspecs import (
     BeforeModelRequestResult,
     Context,

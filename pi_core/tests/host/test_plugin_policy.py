@@ -10,7 +10,7 @@ from pi_core import create_agent_session
 from pi_core.host import PluginHost
 from pi_core.host.extensions import LocalExtensions
 from pi_core.host.overlay import user_root
-from pi_core.host.policy import check_presence
+from pi_core.host.presence import check_presence
 from pi_core.settings import Settings
 from pi_hookspecs import UserError
 

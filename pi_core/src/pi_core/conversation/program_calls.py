@@ -1,13 +1,11 @@
-"""Prompts of programs: their options, ``ask`` for an answer as a value, ``stream`` for its events."""
+"""Prompts of programs: ``ask`` for an answer as a value, ``stream`` for its events."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from attrs import evolve
-
 from pi_core.conversation.answer import Answer
-from pi_core.conversation.usage_limits import UsageLimits, UsageMeter
+from pi_core.conversation.prompt_call import PromptCall
 from pi_core.session.context import entry_message
 from pi_hookspecs import Aborted, InvalidOutput, PiError, RequestFailed, UserMessage
 
@@ -19,47 +17,11 @@ if TYPE_CHECKING:
     from pi_core.conversation.streaming import PromptFeed, PromptStream
     from pi_core.conversation.structured_output import OutputFormat
     from pi_core.conversation.turn import PromptTurns
+    from pi_core.conversation.usage_limits import UsageLimits
     from pi_core.session import SessionManager
-    from pi_hookspecs import AgentMessage, AssistantMessage, ImageContent, StreamOptions
+    from pi_hookspecs import AgentMessage, AssistantMessage, ImageContent
 
-__all__ = ["ProgramCalls", "PromptCall", "ask"]
-
-
-class PromptCall:
-    """One call of a program, which may take several prompts of the session.
-
-    Args:
-        limits: The usage limits.
-        output: The format of the answer; None for text.
-
-    Attributes:
-        meter: The usage so far.
-    """
-
-    def __init__(self, limits: UsageLimits | None = None, output: OutputFormat | None = None) -> None:
-        self.meter = UsageMeter(limits or UsageLimits())
-        self.output = output
-
-    def instruct(self, system_prompt: str) -> str:
-        """Return the system prompt with the instruction about the output format."""
-        return system_prompt if self.output is None else system_prompt + self.output.instruction
-
-    def options(self, options: StreamOptions) -> StreamOptions:
-        """Return the options of a request of the conversation."""
-        return options if self.output is None else evolve(options, output_schema=self.output.schema)
-
-    def add(self, message: AgentMessage) -> None:
-        """Count the usage of a message of the conversation."""
-        self.meter.add(getattr(message, "usage", None))
-
-    def raise_if_exceeded(self) -> None:
-        """Raise if a limit stopped the call.
-
-        Raises:
-            UsageLimitExceeded: A limit stopped the call.
-        """
-        if self.meter.exceeded is not None:
-            raise self.meter.exceeded
+__all__ = ["ProgramCalls", "ask"]
 
 
 async def ask(

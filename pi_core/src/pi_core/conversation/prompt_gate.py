@@ -11,7 +11,7 @@ from pi_hookspecs import AbortController
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from pi_core.conversation.program_calls import PromptCall
+    from pi_core.conversation.prompt_call import PromptCall
     from pi_hookspecs import AbortSignal
 
 __all__ = ["PromptGate"]

@@ -417,7 +417,7 @@ class AgentSession:
         """
         call = None
         if limits is not None:
-            from pi_core.conversation.program_calls import PromptCall
+            from pi_core.conversation.prompt_call import PromptCall
 
             call = PromptCall(limits)
         return await self.parts.turns.prompt(

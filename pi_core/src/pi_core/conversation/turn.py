@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pi_core.conversation.commands import PluginCommands
     from pi_core.conversation.message_queue import MessageQueue
     from pi_core.conversation.offered_tools import OfferedTools
-    from pi_core.conversation.program_calls import PromptCall
+    from pi_core.conversation.prompt_call import PromptCall
     from pi_core.conversation.retry import Retry
     from pi_core.conversation.runtime import Runtime
     from pi_core.conversation.system_prompts import PromptRecord

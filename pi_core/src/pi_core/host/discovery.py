@@ -9,17 +9,12 @@ import os
 import re
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pi_core.agent.safe_text import format_exception
 from pi_core.host.records import PluginRecord, Problem
 
-if TYPE_CHECKING:
-    from pi_core.host import PluginHost
-    from pi_core.host.index import IndexFile
-    from pi_core.host.loader import Loader
-
-__all__ = ["find_more", "find_origin", "find_plugins", "fingerprint", "look_again", "source_files", "unchanged"]
+__all__ = ["find_origin", "find_plugins", "fingerprint", "source_files", "unchanged"]
 
 ENTRY_POINT_GROUP = "pi"
 
@@ -155,21 +150,3 @@ def _time(file: str) -> int:
         return os.stat(file).st_mtime_ns  # noqa: PTH116 - runs at every start, before pathlib is paid for
     except OSError:
         return -1
-
-
-def find_more(host: PluginHost) -> dict[str, PluginRecord]:
-    """Return the importable plugins that a host does not have yet, without indexing them."""
-    return {each.name: each for each in find_plugins()[0] if not host.has(each.name)}
-
-
-def look_again(host: PluginHost, record: PluginRecord, loader: Loader, index: IndexFile) -> PluginRecord:
-    """Try again to load a plugin that could not be loaded, update the index, and return its record."""
-    if record.loads and record.indexed:
-        return record
-    host.problems = [problem for problem in host.problems if problem.plugin != record.name]
-    loader.look_again(record)
-    host.forget_names()
-    marks = fingerprint()
-    _, problems = index.read(marks) or ([], [])
-    index.write(marks, list(host.records.values()), problems)
-    return record

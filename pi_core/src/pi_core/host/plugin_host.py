@@ -377,15 +377,20 @@ class PluginHost:
         """
         if name not in self.records:
             raise UnknownName("plugin", name, self.records, "pi plugins lists them")
-        from pi_core.host.discovery import look_again  # rarely needed
-
-        return look_again(self, self.records[name], self._loader, self._index)
+        record = self.records[name]
+        if record.loads and record.indexed:
+            return record
+        self.problems = [problem for problem in self.problems if problem.plugin != name]
+        self._loader.look_again(record)
+        self.forget_names()
+        marks = fingerprint()
+        _, problems = self._index.read(marks) or ([], [])
+        self._index.write(marks, list(self.records.values()), problems)
+        return record
 
     def find_more(self) -> None:
         """Find plugins that became importable when the import path was extended; known plugins stay unchanged."""
-        from pi_core.host.discovery import find_more  # rarely needed
-
-        new = find_more(self)
+        new = {each.name: each for each in find_plugins()[0] if not self.has(each.name)}
         self._apply_policy(new)
         self.__dict__["records"] = in_load_order(self.records | new, self.settings.get_str_list("plugins.order"))
         for record in filter(self._is_stale, new.values()):

@@ -1,4 +1,4 @@
-"""The user's policy on plugins: which plugins may be loaded, and which plugins are required.
+"""The user's policy on plugins: which plugins may be loaded.
 
 It is checked before a plugin is imported. The user's own file decides; a project's file can only deny more.
 """
@@ -12,17 +12,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pi_core.host.overlay import current_generation, describe_generation, project_root, user_root
-from pi_core.host.records import DEFAULT_PLUGINS, required_plugins
-from pi_hookspecs import UserError
+from pi_core.host.records import DEFAULT_PLUGINS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from pi_core.host import PluginHost
     from pi_core.host.records import PluginRecord
     from pi_core.settings import Settings
 
-__all__ = ["check_presence", "denied", "left_out", "not_allowed"]
+__all__ = ["denied", "left_out", "not_allowed"]
 
 
 def left_out(records: Mapping[str, PluginRecord], settings: Settings) -> dict[str, str]:
@@ -87,43 +85,3 @@ def _not_picked(entry: Mapping[str, Any], packages: Any) -> Iterator[str]:
             yield from (
                 name for name in package.get("plugins", ()) if not any(fnmatchcase(name, each) for each in patterns)
             )
-
-
-def check_presence(host: PluginHost) -> None:
-    """Refuse a session if a plugin is missing that is required or is known to decide what tools may do.
-
-    A missing guard must not allow what it guards, whatever the reason for its absence.
-
-    Raises:
-        UserError: Such a plugin is missing; the message names it and says how to start without it.
-    """
-    for name in sorted(required_plugins(host.settings) - host.disabled_for_run):
-        reason = _why_absent(host, name)
-        if reason is not None:
-            raise UserError(
-                f"No session starts, because plugins.required names {name!r}, and {reason}."
-                f" Repair it, or start without it: --disable {name}"
-            )
-    for name, hooks in host.absent_guards(host.records).items():
-        raise UserError(
-            f"No session starts, because plugin {name!r} decides about {', '.join(hooks)}, and {_problem(host, name)}."
-            f" Repair it, or start without it: --disable {name}"
-        )
-
-
-def _why_absent(host: PluginHost, name: str) -> str | None:
-    if name in host.added():
-        return None
-    if name not in host.records:
-        return "it is not installed"
-    if name in host.disabled:
-        return host.left_out.get(name) or "it is disabled in the settings"
-    if not host.is_wanted(host.records[name]):
-        return None
-    host.load(name)
-    return None if host.is_loaded(name) else _problem(host, name)
-
-
-def _problem(host: PluginHost, name: str) -> str:
-    causes = [each.message for each in host.problems if (each.plugin, each.step) == (name, "import")]
-    return causes[-1].removeprefix("not loaded: ") if causes else "it cannot be loaded"

@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from pathlib import Path
 from threading import local
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from weakref import WeakKeyDictionary, WeakSet, ref
 
 from pi_core.hooks.acting import acting_plugin
@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from types import FrameType
 
-    from pi_core.host import PluginHost
+    from pi_core.host.records import PluginRecord
+    from pi_core.settings import Settings
 
 __all__ = ["NETWORK", "OBSERVED", "PROCESSES", "WRITES", "Deed", "Watch", "deed_of", "is_stated"]
 
@@ -142,6 +143,29 @@ _thread = local()
 """``is_comparing`` is set while a thread compares and logs, to ignore its own files; ``plugin`` names its plugin."""
 
 
+class WatchedHost(Protocol):
+    """The members of the plugin host that are used here."""
+
+    settings: Settings
+
+    @property
+    def records(self) -> Mapping[str, PluginRecord]:
+        """The installed plugins by name."""
+        ...
+
+    def added(self) -> list[str]:
+        """Return the names of the plugins that are not installed."""
+        ...
+
+    def plugin_object(self, name: str) -> object | None:
+        """Return a plugin's object; None if none is registered."""
+        ...
+
+    def report(self, plugin: str, step: str, message: str) -> None:
+        """Add a problem of a plugin."""
+        ...
+
+
 class Watch:
     """Observes what the plugins of one host do; reports and logs each undeclared action once.
 
@@ -149,7 +173,7 @@ class Watch:
         host: The host whose plugins are observed. Until a session is connected, reports become problems of the host.
     """
 
-    def __init__(self, host: PluginHost) -> None:
+    def __init__(self, host: WatchedHost) -> None:
         self._host = host
         self._log = host.settings.agent_dir / "packages" / "log.jsonl"
         self._modules: tuple[object, dict[str, str]] = (None, {})

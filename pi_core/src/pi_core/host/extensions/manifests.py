@@ -6,7 +6,7 @@ import json
 import re
 import sys
 from functools import partial
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 from pi_core.agent.safe_text import safe_repr
 from pi_core.host.extensions.program_index import ProgramIndex
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
 
-    from pi_core.host import PluginHost
+    from pi_core.host.registry import Registered
+    from pi_core.settings import Settings
     from pi_hookspecs import PiAPI
 
 __all__ = ["Refusing", "is_program", "load_program", "name_of_program", "read_program"]
@@ -99,7 +100,22 @@ def read_program(folder: Path, agent_dir: Path) -> PluginManifest:
     )
 
 
-def load_program(host: PluginHost, folder: Path, name: str, report: Callable[[str], None]) -> object | None:
+class RunningHost(Protocol):
+    """The members of the plugin host that are used here."""
+
+    settings: Settings
+    load_seconds: float
+
+    def services(self, kind: str) -> list[Registered]:
+        """Return every plugin's services of one kind, with the preferred service last."""
+        ...
+
+    def report(self, plugin: str, step: str, message: str) -> None:
+        """Add a problem of a plugin."""
+        ...
+
+
+def load_program(host: RunningHost, folder: Path, name: str, report: Callable[[str], None]) -> object | None:
     """Return the plugin that the installed ``PluginRunner`` creates for a folder; report it if it cannot be used.
 
     An unusable plugin that is known to implement a hook whose failures refuse, or declares one, refuses its calls.
