@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from xml.etree import ElementTree as ET
 
+import click
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -65,6 +67,23 @@ def test_prompts_are_run_and_checked_and_compared_with_what_was_saved(evaluation
     failure = outcome["prompts"][1]["failures"][0]
     assert failure["checks"] == [{"check": "file hello.txt", "why": "'ho' is not in 'hi'"}]
     assert list((tmp_path / "agent" / "evals").rglob(f"*{failure['session']}.jsonl"))
+
+
+def test_ci_gets_a_test_case_for_each_prompt(evaluation, tmp_path):
+    text = FILE.replace("WANTED", "h<\\x01>o").replace("name: count", 'name: "\\x1b[1mcount & co"')
+
+    code, _, _ = evaluation(text, "--junit", "junit.xml")
+
+    assert code == 1
+    suite = ET.parse(tmp_path / "junit.xml").getroot()  # noqa: S314 - our own
+    count, create = suite
+    assert (suite.get("tests"), suite.get("failures")) == ("2", "1")
+    assert (count.get("classname"), count.get("name")) == ("eval", "\N{REPLACEMENT CHARACTER}[1mcount & co")
+    assert count[0].text == "1 of 1 runs passed"
+    assert create[0].get("message") == "0 of 1 runs passed: the pass rate is too low"
+    assert create[0].text.startswith("run 1: file hello.txt: 'h<")
+    with pytest.raises(click.UsageError, match=r"--junit 'nowhere/junit\.xml'"):
+        evaluation(text, "--junit", "nowhere/junit.xml")
 
 
 def test_a_run_that_takes_too_long_is_ended_and_has_failed(evaluation):

@@ -68,6 +68,7 @@ def _command(host: PluginHost) -> click.Command:
             ),
             click.Option(["--baseline"], type=click.Path(path_type=Path), help="Compare with this earlier outcome"),
             click.Option(["--save"], type=click.Path(path_type=Path), help="Write the outcome, as a later baseline"),
+            click.Option(["--junit"], type=click.Path(path_type=Path), help="Write the outcome as JUnit XML, for CI"),
             click.Option(["--json", "as_json"], is_flag=True, help="Print the outcome as JSON"),
         ],
     )
@@ -83,13 +84,15 @@ def _run(
     concurrency: int,
     baseline: Path | None,
     save: Path | None,
+    junit: Path | None,
     as_json: bool,
 ) -> int:
     from pi_eval.outcome import Outcome, read_baseline
     from pi_eval.plan import read_plan
 
-    if save is not None:
-        _check_writable(save)
+    for option, path in (("--save", save), ("--junit", junit)):
+        if path is not None:
+            _check_writable(option, path)
     plan = read_plan(file)
     if repeats is not None:
         plan = evolve(plan, cases=tuple(evolve(each, repeats=repeats) for each in plan.cases))
@@ -101,24 +104,28 @@ def _run(
     outcome = Outcome.of(plan, model, records, before)
     text = json.dumps(outcome.as_json(), indent=2, ensure_ascii=False) + "\n"
     if save is not None:
-        _write(save, text)
+        _write(save, text.encode())
+    if junit is not None:
+        from pi_eval.junit import junit as as_junit
+
+        _write(junit, as_junit(outcome))
     sys.stdout.write(text if as_json else "\n".join(_lines(outcome)) + "\n")
     return outcome.exit_code
 
 
-def _check_writable(save: Path) -> None:
+def _check_writable(option: str, file: Path) -> None:
     """Refuse a file that cannot be written before anything is spent."""
-    if save.is_dir() or not save.absolute().parent.is_dir():
+    if file.is_dir() or not file.absolute().parent.is_dir():
         raise click.UsageError(
-            f"--save {str(save)!r} cannot be written: its folder does not exist, or it is a folder itself"
+            f"{option} {str(file)!r} cannot be written: its folder does not exist, or it is a folder itself"
         )
 
 
-def _write(save: Path, text: str) -> None:
+def _write(file: Path, content: bytes) -> None:
     try:
-        replace_file(save, text.encode())
+        replace_file(file, content)
     except OSError as error:
-        raise UserError(f"The outcome cannot be written to {str(save)!r}: {error.strerror}") from error
+        raise UserError(f"The outcome cannot be written to {str(file)!r}: {error.strerror}") from error
 
 
 def _tasks(plan: Plan, model: str | None, left_out: list[str], host: PluginHost) -> list[Task]:
@@ -158,7 +165,7 @@ def _lines(outcome: Outcome) -> list[str]:
             f"{state:<10}  {passed}/{runs} passed ({low:.0%} to {high:.0%}){_before(each)}"
             f"  {numbers['dollars']:.4f} dollars  {clean_text(each.case.name)}"
         )
-        lines += _failures(each)
+        lines += [f"            {clean_text(line)}" for line in each.failures()]
     total = outcome.as_json()["total"]
     low, high = total["interval"]
     lines += ["", f"{total['passed']} of {total['runs']} runs passed ({low:.0%} to {high:.0%} with 95 % confidence)."]
@@ -170,13 +177,3 @@ def _lines(outcome: Outcome) -> list[str]:
 
 def _before(case: CaseOutcome) -> str:
     return "" if case.before is None else f", before {case.before[0]}/{case.before[1]}"
-
-
-def _failures(case: CaseOutcome) -> list[str]:
-    """Return a line for each reason, with the runs to which it applies."""
-    reasons: dict[str, list[int]] = {}
-    for record in case.records:
-        why = [f"{each.check}: {each.why}" for each in record.checks if not each.passed]
-        for reason in [record.error] if record.error is not None else why:
-            reasons.setdefault(" ".join(reason.split()), []).append(record.number)
-    return [f"            run {', '.join(map(str, runs))}: {clean_text(why)[:300]}" for why, runs in reasons.items()]

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Baseline", "CaseOutcome", "Outcome", "read_baseline"]
 
+_LONGEST = 300  # characters of a reason
+
 
 @frozen
 class Baseline:
@@ -59,6 +61,15 @@ class CaseOutcome:
         if threshold is None:
             threshold = 1.0 if self.before is None else 0.0
         return self.rate < threshold or all(each.error is not None for each in self.records)
+
+    def failures(self) -> list[str]:
+        """Return a line for each reason why runs failed, with the numbers of these runs."""
+        reasons: dict[str, list[int]] = {}
+        for record in self.records:
+            why = [f"{each.check}: {each.why}" for each in record.checks if not each.passed]
+            for reason in [record.error] if record.error is not None else why:
+                reasons.setdefault(" ".join(reason.split()), []).append(record.number)
+        return [f"run {', '.join(map(str, runs))}: {why[:_LONGEST]}" for why, runs in reasons.items()]
 
     def as_json(self) -> dict[str, Any]:
         """Return it for ``--json``."""
