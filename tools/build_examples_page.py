@@ -37,6 +37,7 @@ uv run --group dev pytest examples/hello -q -n0      # its tests
 ```
 
 In an installed pi, `pi install ./examples/hello` installs it permanently and `pi remove ./examples/hello` removes it.
+[ci](ci) has files for CI services, which use [review](review).
 """
 
 GROUPS = {
@@ -55,7 +56,7 @@ GROUPS = {
     """,
     "Commands and ways of working": """
         auto-commit-on-exit bookmark commands deploy-target file-trigger git-checkpoint git-merge-and-resolve handoff
-        plan-mode preset qna reload-runtime send-user-message session-name shutdown-command summarize
+        plan-mode preset qna reload-runtime review send-user-message session-name shutdown-command summarize
     """,
     "Long conversations": "custom-compaction first-and-last trigger-compact",
     "Models and providers": "custom-provider-anthropic custom-provider-gitlab-duo jev-router",

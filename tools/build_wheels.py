@@ -77,9 +77,11 @@ def build_commit(root: Path, commit: str) -> Path:
 
 
 def members(root: Path) -> list[Path]:
-    """Return the folders of all distributions of a workspace, the root first."""
-    workspace = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["uv"]["workspace"]
-    return [root, *sorted(file.parent for glob in workspace["members"] for file in root.glob(f"{glob}/pyproject.toml"))]
+    """Return the folders of all distributions that are published, the root first, examples last."""
+    tool = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["tool"]
+    globs = tool["uv"]["workspace"]["members"]
+    examples = [root / each for each in tool.get("pi", {}).get("published-examples", ())]
+    return [root, *sorted(file.parent for glob in globs for file in root.glob(f"{glob}/pyproject.toml")), *examples]
 
 
 def _build_once(clone: Path, content: str, source: Path) -> Path:

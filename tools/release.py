@@ -119,15 +119,19 @@ class Release:
             text = _OWN.sub(f'version = "{self.version}"', self._read(file), count=1)
             floor = str(self.version) if file == "pyproject.toml" else f"{self.version.major}.{self.version.minor}"
             bound = f">={floor},<{self.version.major + 1}"
-            found.append((file, with_urls(_NEED.sub(rf'"\g<1>{bound}"', text), addresses(self.root))))
+            if not file.startswith("examples/"):  # whose bounds and metadata are those of a stranger's plugin
+                text = with_urls(_NEED.sub(rf'"\g<1>{bound}"', text), addresses(self.root))
+            found.append((file, text))
         for file, name in IN_CODE.items():
             found.append((file, re.sub(rf'(?m)^{name} = "[^"]*"', f'{name} = "{self.version}"', self._read(file))))
         return found
 
     def _projects(self) -> list[str]:
-        workspace = tomllib.loads(self._read("pyproject.toml"))["tool"]["uv"]["workspace"]
-        files = sorted(file for glob in workspace["members"] for file in self.root.glob(f"{glob}/pyproject.toml"))
-        return ["pyproject.toml", *(file.relative_to(self.root).as_posix() for file in files)]
+        tool = tomllib.loads(self._read("pyproject.toml"))["tool"]
+        globs, examples = tool["uv"]["workspace"]["members"], tool["pi"]["published-examples"]
+        files = sorted(file for glob in globs for file in self.root.glob(f"{glob}/pyproject.toml"))
+        members = [file.relative_to(self.root).as_posix() for file in files]
+        return ["pyproject.toml", *members, *(f"{each}/pyproject.toml" for each in examples)]
 
     def _changelog(self) -> str:
         fragments = [each for each in (self.root / "changelog.d").glob("*.md") if each.name[0] != "."]

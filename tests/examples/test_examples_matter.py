@@ -21,6 +21,7 @@ NAMES = sorted(file.parent.name for file in EXAMPLES.glob("*/pyproject.toml"))
 
 LIBRARIES = {
     "attrs": "attrs",
+    "click": "click",
     "pluggypi-core": "pi_core",
     "pluggypi-hookspecs": "pi_hookspecs",
     "pluggypi-provider-kit": "pi_provider_kit",

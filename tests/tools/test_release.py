@@ -28,6 +28,7 @@ def tree(tmp_path):
         *ROOT.glob("hookspecs/pyproject.toml"),
         *ROOT.glob("pi_core/pyproject.toml"),
         *ROOT.glob("plugins/*/*/pyproject.toml"),
+        *ROOT.glob("examples/review/pyproject.toml"),
         *ROOT.glob("tools/*.py"),
         *ROOT.glob("docs/reference/contract*.json"),
         ROOT / "CHANGELOG.md",
