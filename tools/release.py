@@ -119,9 +119,9 @@ class Release:
             text = _OWN.sub(f'version = "{self.version}"', self._read(file), count=1)
             floor = str(self.version) if file == "pyproject.toml" else f"{self.version.major}.{self.version.minor}"
             bound = f">={floor},<{self.version.major + 1}"
-            if not file.startswith("examples/"):  # whose bounds and metadata are those of a stranger's plugin
-                text = with_urls(_NEED.sub(rf'"\g<1>{bound}"', text), addresses(self.root))
-            found.append((file, text))
+            if not file.startswith("examples/"):  # whose bounds are those of a stranger's plugin
+                text = _NEED.sub(rf'"\g<1>{bound}"', text)
+            found.append((file, with_urls(text, addresses(self.root))))
         for file, name in IN_CODE.items():
             found.append((file, re.sub(rf'(?m)^{name} = "[^"]*"', f'{name} = "{self.version}"', self._read(file))))
         return found
