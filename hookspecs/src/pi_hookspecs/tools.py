@@ -40,11 +40,12 @@ ConstrainedSampling: TypeAlias = Literal["prefer", "require"]
 it is ``{"type": "json_schema", "strict": "prefer"}``.
 """
 
-ToolExposure: TypeAlias = Literal["direct", "deferred", "hidden"]
+ToolExposure: TypeAlias = Literal["direct", "deferred", "hidden", "code"]
 """When the model is offered a tool.
 
 ``direct``: while the tool is active. ``deferred``: once it was activated by its name, with ``pi.set_active_tools`` or
-``--tools``; a pattern does not activate it. ``hidden``: never; other tools call it with ``ctx.execute_tool``.
+``--tools``; a pattern does not activate it. ``hidden``: never; other tools call it with ``ctx.execute_tool``. ``code``:
+never, as ``hidden``, but scripts of code mode can call it, and the model is told its name.
 """
 
 
@@ -128,8 +129,8 @@ def _constrained(value: Any) -> ConstrainedSampling | None:
 
 
 def _exposure(value: ToolExposure) -> ToolExposure:
-    if value not in ("direct", "deferred", "hidden"):
-        raise ValueError(f"exposure must be 'direct', 'deferred' or 'hidden', not {value!r}")
+    if value not in ("direct", "deferred", "hidden", "code"):
+        raise ValueError(f"exposure must be 'direct', 'deferred', 'hidden' or 'code', not {value!r}")
     return value
 
 

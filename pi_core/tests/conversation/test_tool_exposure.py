@@ -40,9 +40,12 @@ async def session_with(tmp_path, pi_agent_dir, script):
         await session.dispose()
 
 
-async def test_deferred_and_hidden_tools_are_not_offered(session_with):
+async def test_deferred_and_hidden_tools_and_those_of_scripts_are_not_offered(session_with):
     session = await session_with(
-        make_tool("look"), make_tool("later", exposure="deferred"), make_tool("never", exposure="hidden")
+        make_tool("look"),
+        make_tool("later", exposure="deferred"),
+        make_tool("never", exposure="hidden"),
+        make_tool("scripted", exposure="code"),
     )
 
     assert session.get_active_tools() == ["look"]
@@ -146,7 +149,7 @@ async def test_a_registration_over_a_function_passes_them_on(session_with):
 
 
 def test_another_exposure_is_an_error():
-    with pytest.raises(ValueError, match="exposure must be 'direct', 'deferred' or 'hidden', not 'lazy'"):
+    with pytest.raises(ValueError, match="exposure must be 'direct', 'deferred', 'hidden' or 'code', not 'lazy'"):
         make_tool("look", exposure="lazy")
 
 

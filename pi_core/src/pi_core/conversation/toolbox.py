@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 __all__ = ["READ_ONLY_TOOLS", "ToolSelection", "Toolbox", "with_servers"]
 
+_NEVER_OFFERED = ("hidden", "code")
+"""Exposures of tools that only other tools call."""
+
 _OF_SERVERS = ("mcp__*", "*_mcp_resource*", "tool_searc[h]")
 """The tools of MCP servers, and the tools that find them; patterns, since a name without a tool causes a warning."""
 
@@ -142,7 +145,7 @@ class Toolbox:
         for tool in self._custom:
             if tool.name in tools or (self._chosen is None and tool.exposure == "direct"):
                 tools[tool.name] = tool
-        return tuple(tool for tool in tools.values() if tool.exposure != "hidden")
+        return tuple(tool for tool in tools.values() if tool.exposure not in _NEVER_OFFERED)
 
     def for_nested_call(self, name: str) -> Tool | None:
         """Return the tool that another tool calls by this name; None if it may not be called.
@@ -156,7 +159,7 @@ class Toolbox:
         tool = self.find(name)
         if tool is None or not (self._selection.allows(tool.name) and self._selection.allows(name)):
             return None
-        return tool if tool.name in offered or tool.exposure == "hidden" else None
+        return tool if tool.name in offered or tool.exposure in _NEVER_OFFERED else None
 
     def overridden(self, name: str, by: Tool | None = None) -> Tool | None:
         """Return the tool of another plugin that a tool has replaced.

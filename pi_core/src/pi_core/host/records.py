@@ -24,6 +24,7 @@ DEFAULT_PLUGINS = frozenset(
         "budgets",
         "cache-lint",
         "cli",
+        "codemode",
         "compaction",
         "context-files",
         "eval",

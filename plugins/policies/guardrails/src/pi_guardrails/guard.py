@@ -17,18 +17,26 @@ __all__ = ["findings_of", "refusal", "until_mended"]
 
 _WRITERS = frozenset({"write", "edit"})
 _LONGEST_SHOWN = 2000
+_SUBJECTS = {"bash": "command", "codemode": "code"}
+"""The argument that the user is shown, by tool; ``path`` for others."""
 
 
-async def refusal(tool: str, arguments: Mapping[str, Any], ctx: PiContext) -> str | None:
+async def refusal(tool: str, arguments: Mapping[str, Any], ctx: PiContext, *, is_confined: bool = False) -> str | None:
     """Return why a call is refused, in words for the model or the user; None if it is allowed.
 
     A call that needs the user's consent asks for it; without a user interface it is refused.
+
+    Args:
+        tool: The tool.
+        arguments: Its arguments.
+        ctx: The context of the call.
+        is_confined: Whether the code that the call runs can do nothing but call tools, which are judged one by one.
     """
     try:
         policy = Policy.of(ctx)
     except UserError as error:
         return until_mended("every call", error)
-    gravest = worst(policy.settle(findings_of(tool, arguments, policy), tool))
+    gravest = worst(policy.settle(findings_of(tool, arguments, policy, is_confined=is_confined), tool))
     if gravest is None:
         return None
     if gravest.verdict == "ask" and ctx.has_ui:
@@ -43,7 +51,7 @@ def until_mended(what: str, error: UserError) -> str:
     return f"Guardrails refuse {what} until the settings are fixed: {error}. Edit the file (see pi help guardrails)."
 
 
-def findings_of(tool: str, arguments: Mapping[str, Any], policy: Policy) -> list[Finding]:
+def findings_of(tool: str, arguments: Mapping[str, Any], policy: Policy, *, is_confined: bool = False) -> list[Finding]:
     """Return the findings about a call, before the user's rules."""
     findings = [Finding("allow", "known", "nothing speaks against it")]
     command, path = arguments.get("command"), arguments.get("path")
@@ -51,6 +59,8 @@ def findings_of(tool: str, arguments: Mapping[str, Any], policy: Policy) -> list
         from pi_guardrails.judge import judge_command  # the parser comes with the first command
 
         findings += judge_command(command, policy.places)
+    if tool == "codemode" and not is_confined:
+        findings.append(Finding("ask", "inline-code", "it runs Python code, which is not analysed here"))
     if isinstance(path, str):
         findings.append(_file(tool, path, policy))
     return findings
@@ -74,7 +84,7 @@ def _file(tool: str, given: str, policy: Policy) -> Finding:
 
 
 def _question(tool: str, arguments: Mapping[str, Any], finding: Finding) -> str:
-    what = str(arguments.get("command" if tool == "bash" else "path", ""))
+    what = str(arguments.get(_SUBJECTS.get(tool, "path"), ""))
     excerpt = what if len(what) <= _LONGEST_SHOWN else f"{what[:_LONGEST_SHOWN]} ... ({len(what)} characters)"
     return f"{excerpt}\n\n{finding.rule}: {finding.why}.\nTo allow it for good: {how_to_allow(finding, tool)}."
 

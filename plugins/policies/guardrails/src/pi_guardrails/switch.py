@@ -86,7 +86,8 @@ class Switch:
         from pi_hookspecs import ToolCallResult
 
         reason = self._mistake or (self._rate.tool_call(ctx) if self._rate is not None else None)
-        reason = reason or await refusal(event.tool_name, event.input, ctx)
+        is_confined = event.tool is not None and event.tool.annotations.destructive is False
+        reason = reason or await refusal(event.tool_name, event.input, ctx, is_confined=is_confined)
         return None if reason is None else ToolCallResult(block=True, reason=reason)
 
     async def user_bash(self, event: UserBashEvent, ctx: PiContext) -> UserBashResult | None:

@@ -19,9 +19,10 @@ if TYPE_CHECKING:
 __all__ = ["complete", "run_command"]
 
 _VERBS = ("approve", "disable", "enable", "exposure", "login", "logout", "reconnect", "show")
-_EXPOSURES = ("auto", "direct", "deferred", "hidden")
+_EXPOSURES = ("auto", "direct", "deferred", "code", "hidden")
 _USAGE = (
-    "/mcp, /mcp show|reconnect|login|logout|enable|disable|approve NAME, /mcp exposure NAME auto|direct|deferred|hidden"
+    "/mcp, /mcp show|reconnect|login|logout|enable|disable|approve NAME, "
+    "/mcp exposure NAME auto|direct|deferred|code|hidden"
 )
 
 

@@ -18,7 +18,7 @@ Scope: TypeAlias = Literal["user", "project", "plugin"]
 """The origin of an entry: a kind of file, or a plugin."""
 
 NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
-EXPOSURES = ("auto", "direct", "deferred", "codemode", "hidden")
+EXPOSURES = ("auto", "direct", "deferred", "code", "codemode", "hidden")
 STARTS = ("lazy", "background", "eager")
 _TRANSPORTS = {"stdio": "stdio", "http": "http", "streamable-http": "http", "sse": "sse"}
 _SHORT = 60
@@ -36,7 +36,7 @@ class Server:
         origin: File and line of the entry, or the plugin that registered it.
         config: The entry as written; not part of the ``repr``, because it may contain secrets.
         timeout: Seconds that a call may take without progress.
-        exposure: ``auto``, ``direct``, ``deferred`` or ``hidden``.
+        exposure: ``auto``, ``direct``, ``deferred``, ``code`` or ``hidden``.
         tool_exposure: The same for single tools, by name or by a pattern with ``*``.
         start: ``lazy``, ``background``, ``eager``; None for the default of the front end's mode.
         tools_off: Names of disabled tools.
@@ -101,7 +101,7 @@ def read_entry(name: str, entry: Any, *, scope: Scope, origin: str) -> tuple[Ser
         config=entry,
         timeout=float(entry.get("timeout") or 60),
         enabled=entry.get("enabled", True) is not False and entry.get("disabled") is not True,
-        exposure="deferred" if exposure == "codemode" else exposure,
+        exposure=_plain(exposure),
         tool_exposure={key: _plain(value) for key, value in (entry.get("toolExposure") or {}).items()},
         start=entry.get("start"),
         parallel=entry.get("parallel") is True,
@@ -116,7 +116,7 @@ def read_entry(name: str, entry: Any, *, scope: Scope, origin: str) -> tuple[Ser
 
 
 def _plain(exposure: str) -> str:
-    return "deferred" if exposure == "codemode" else exposure
+    return "code" if exposure == "codemode" else exposure
 
 
 def _transport(entry: dict[str, Any]) -> str:

@@ -7,8 +7,9 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
+    from pi_hookspecs import ToolInfo
     from pi_mcp.entries import Server
 
 __all__ = ["Exposures", "size_of"]
@@ -33,9 +34,11 @@ class Exposures:
 
     Args:
         window: The context window of the model, in tokens.
+        code_mode: Returns the tool whose scripts call other tools; None if there is none.
     """
 
-    def __init__(self, window: int) -> None:
+    def __init__(self, window: int, code_mode: Callable[[], ToolInfo | None]) -> None:
+        self._code_mode = code_mode
         self._room = window * SHARE
         self._tools = MOST_TOOLS
         self._decided: dict[str, str] = {}
@@ -45,20 +48,28 @@ class Exposures:
         new = {name: found for name, found in listings.items() if name not in self._decided}
         for name, (server, tools) in sorted(new.items(), key=lambda each: (size_of(each[1][1]), each[0])):
             if server.exposure != "auto":
-                self._decided[name] = server.exposure
+                self._decided[name] = self._possible(server.exposure)
                 continue
             size = size_of(tools)
             fits = size <= self._room and len(tools) <= self._tools
-            self._decided[name] = "direct" if fits else "deferred"
+            self._decided[name] = "direct" if fits else self._where_large_ones_go()
             if fits:
                 self._room -= size
                 self._tools -= len(tools)
 
     def of(self, server: Server, tool: str) -> str:
-        """Return ``direct``, ``deferred`` or ``hidden`` for a tool of a decided server."""
+        """Return ``direct``, ``deferred``, ``code`` or ``hidden`` for a tool of a decided server."""
         if tool in server.tool_exposure:
-            return server.tool_exposure[tool]
+            return self._possible(server.tool_exposure[tool])
         for pattern, exposure in server.tool_exposure.items():
             if "*" in pattern and fnmatchcase(tool, pattern):
-                return exposure
+                return self._possible(exposure)
         return self._decided[server.name]
+
+    def _possible(self, exposure: str) -> str:
+        return "deferred" if exposure == "code" and self._code_mode() is None else exposure
+
+    def _where_large_ones_go(self) -> str:
+        """Return ``code`` where the user has enabled code mode: a script then replaces search, loading and calls."""
+        found = self._code_mode()
+        return "code" if found is not None and found.active else "deferred"

@@ -11,7 +11,7 @@ from pi_mcp.tools import make_tool
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pi_hookspecs import PiAPI, Tool, ToolResult
+    from pi_hookspecs import PiAPI, Tool, ToolInfo, ToolResult
     from pi_mcp.remote import Remote
     from pi_mcp.search import Found
 
@@ -19,6 +19,8 @@ __all__ = ["Offer"]
 
 _WINDOW = 128_000
 """Tokens, for models without a known context window."""
+_CODE_MODE = "codemode"
+"""The tool whose scripts call the tools of the exposure ``code``."""
 _SEARCH_LIMIT = 8
 _SCHEMA = {
     "type": "object",
@@ -40,7 +42,7 @@ class Offer:
 
     def __init__(self, pi: PiAPI, window: int | None) -> None:
         self._pi = pi
-        self._exposures = Exposures(window or _WINDOW)
+        self._exposures = Exposures(window or _WINDOW, self._code_mode)
         self._listed: dict[str, tuple[Remote, dict[str, Any]]] = {}
         self._waiting: dict[str, tuple[Remote, dict[str, Any]]] = {}
         self._names: dict[str, dict[str, str]] = {}
@@ -94,8 +96,18 @@ class Offer:
             for tool in usable[name][1]:
                 self._register(remote, tool, self._names[name][tool["name"]])
         self._withdraw()
+        if any(exposure == "code" for _, exposure in self._registered.values()):
+            self._activate_code_mode()
         if self._found and "tool_search" not in self._remove:
             self._remove["tool_search"] = self._pi.register_tool(self._search_tool())
+
+    def _code_mode(self) -> ToolInfo | None:
+        return next((each for each in self._pi.get_all_tools() if each.name == _CODE_MODE), None)
+
+    def _activate_code_mode(self) -> None:
+        active = self._pi.get_active_tools()
+        if _CODE_MODE not in active:
+            self._pi.set_active_tools([*active, _CODE_MODE])
 
     def deferred(self) -> dict[str, int]:
         """Return the number of deferred tools of each server."""
