@@ -111,6 +111,7 @@ def has_words(arguments: Sequence[Word], needed: str) -> bool:
     wanted = [first, *others]
     for place, word in enumerate(arguments):
         unclear = not word.known and word.splits and (place == 0 or len(wanted) <= len(others))
-        if wanted and (word.text == wanted[0] or unclear):
+        text = word.text.partition("=")[0] if word.text.startswith("--") and "=" not in first else word.text
+        if wanted and (wanted[0] in (word.text, text) or unclear):
             wanted.pop(0)
     return not wanted

@@ -74,8 +74,9 @@ def _dd(call: Call) -> Iterator[Word]:
 
 
 def _edited(call: Call) -> Iterator[Word]:
+    silent = any(re.match(r"-[a-zA-Z]*n|--quiet|--silent", word.text) for word in call.arguments)
     if any(_IN_PLACE.match(word.text) for word in call.arguments) and any(
-        _EVERY_LINE.fullmatch(program.strip()) for program in sed_programs(call.arguments)
+        silent or _EVERY_LINE.fullmatch(program.strip()) for program in sed_programs(call.arguments)
     ):
         yield from sed_operands(call.arguments)
 

@@ -91,7 +91,14 @@ def _clean(texts: list[str]) -> Iterator[Judgement]:
         yield "ask", "delete", "it deletes every file that git does not know"
 
 
+def _moves(texts: list[str], letter: str, *long: str) -> Iterator[Judgement]:
+    """Judge ``checkout -B`` and ``switch -C``: a branch that exists loses its commits."""
+    if letter in _letters(texts) or _long(texts, *long):
+        yield "ask", "git-rewrite", "it moves a branch, whose commits may then be lost"
+
+
 def _checkout(texts: list[str]) -> Iterator[Judgement]:
+    yield from _moves(texts, "B")
     operands = [text for text in texts if not text.startswith("-")]
     of_files = len(operands) > 1 and not _letters(texts) & set("bBt") and not _long(texts, "--orp", "--tra")
     if of_files or _letters(texts) & {"f", "p"} or _long(texts, "--forc") or {"--", ".", "*", "./"} & set(texts):
@@ -104,6 +111,8 @@ def _restore(texts: list[str]) -> Iterator[Judgement]:
 
 
 def _branch(texts: list[str]) -> Iterator[Judgement]:
+    if "f" in _letters(texts) and not {"d", "m", "c"} & _letters(texts):
+        yield "ask", "git-rewrite", "it moves a branch, whose commits may then be lost"
     if "D" in _letters(texts) or ("d" in _letters(texts) and "f" in _letters(texts)) or _long(texts, "--del", "--forc"):
         yield "ask", "git-rewrite", "it deletes a branch, merged or not"
     names = [text for text in texts if not text.startswith("-")]
@@ -112,12 +121,13 @@ def _branch(texts: list[str]) -> Iterator[Judgement]:
 
 
 def _switch(texts: list[str]) -> Iterator[Judgement]:
+    yield from _moves(texts, "C", "--force-c")
     if "f" in _letters(texts) or _long(texts, "--forc", "--disc"):
         yield "ask", *_DISCARDS
 
 
 def _stash(texts: list[str]) -> Iterator[Judgement]:
-    if {"drop", "clear"} & set(texts[:1]):
+    if {"drop", "clear"} & set(texts[:1]) or ("-f" in texts and "branch" not in texts):
         yield "ask", *_DISCARDS
 
 
@@ -127,7 +137,12 @@ def _config(texts: list[str]) -> Iterator[Judgement]:
     operands = [text for text in texts if not text.startswith("-")]
     if operands[:1] == ["set"]:
         del operands[0]
-    elif operands[:1] == ["get"] or _long(texts, "--get", "--unset", "--list"):
+    elif operands[:1] in (["get"], ["list"]) or _long(texts, "--get", "--list"):
+        return
+    elif operands[:1] in (["unset"], ["remove-section"], ["rename-section"]) or _long(texts, "--uns", "--rem", "--ren"):
+        names = operands[1:] if operands[:1] in (["unset"], ["remove-section"], ["rename-section"]) else operands
+        if not all(_HARMLESS_SETTING.match(f"{text}.") for text in names):
+            yield "ask", "git-config", "it takes settings away, such as hooks or the address of a remote"
         return
     if len(operands) > 1 and not all(_HARMLESS_SETTING.match(text) for text in operands[:-1]):
         yield "ask", *_RUNS_ANY
@@ -162,6 +177,50 @@ def _read_tree(texts: list[str]) -> Iterator[Judgement]:
         yield "ask", *_DISCARDS
 
 
+def _fetch(texts: list[str]) -> Iterator[Judgement]:
+    if "f" in _letters(texts) or _long(texts, "--forc") or _long([text for text in texts if text[:1] == "+"], "+"):
+        yield "ask", "git-rewrite", "it moves branches, whose commits may then be lost"
+
+
+def _symbolic(texts: list[str]) -> Iterator[Judgement]:
+    if len([text for text in texts if not text.startswith("-")]) > 1 or _long(texts, "-d", "--del"):
+        yield "ask", *_REWRITES
+
+
+def _remote(texts: list[str]) -> Iterator[Judgement]:
+    if {"remove", "rm"} & set(texts[:1]):
+        yield "ask", "git-rewrite", "it takes away a remote, with what was fetched from it"
+
+
+def _credential(texts: list[str]) -> Iterator[Judgement]:
+    if {"fill", "get"} & set(texts):
+        yield "ask", "secrets", "it prints the password of a remote"
+
+
+def _publishes(_texts: list[str]) -> Iterator[Judgement]:
+    yield "ask", "publish", "it sends commits to others, or lets them read the repository"
+
+
+def _lfs(texts: list[str]) -> Iterator[Judgement]:
+    if {"migrate"} & set(texts[:1]) or ("prune" in texts[:1] and _long(texts, "--f")):
+        yield "ask", *_REWRITES
+
+
+def _notes(texts: list[str]) -> Iterator[Judgement]:
+    if {"remove", "prune"} & set(texts[:2]):
+        yield "ask", *_REWRITES
+
+
+def _annex(texts: list[str]) -> Iterator[Judgement]:
+    if {"drop", "unannex", "uninit", "dropunused"} & set(texts[:1]):
+        yield "ask", "delete", "it deletes the contents of files"
+
+
+def _svn(texts: list[str]) -> Iterator[Judgement]:
+    if {"dcommit", "submit", "commit"} & set(texts[:1]):
+        yield from _publishes(texts)
+
+
 def _always(_texts: list[str]) -> Iterator[Judgement]:
     yield "ask", *_REWRITES
 
@@ -185,9 +244,24 @@ def _submodule(texts: list[str]) -> Iterator[Judgement]:
 
 _JUDGES: dict[str, Callable[[list[str]], Iterator[Judgement]]] = {
     "am": _apply,
+    "annex": _annex,
     "apply": _apply,
     "bisect": _each_commit,
     "branch": _branch,
+    "checkout-index": lambda texts: iter(
+        [("ask", *_DISCARDS)] if "f" in _letters(texts) or _long(texts, "--f") else []
+    ),
+    **dict.fromkeys(("credential", "credential-store", "credential-cache", "credential-osxkeychain"), _credential),
+    **dict.fromkeys(("daemon", "instaweb", "imap-send", "http-push"), _publishes),
+    **dict.fromkeys(("svn", "p4"), _svn),
+    "fast-import": _always,
+    "fetch": _fetch,
+    "lfs": _lfs,
+    "notes": _notes,
+    "pull": _fetch,
+    "remote": _remote,
+    "symbolic-ref": _symbolic,
+    "rerere": lambda texts: iter([("ask", *_DISCARDS)] if {"clear", "forget"} & set(texts) else []),
     "checkout": _checkout,
     "clean": _clean,
     "config": _config,

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from pi_guardrails.files import How
     from pi_guardrails.paths import Places
-    from pi_guardrails.script import Redirect, Script
+    from pi_guardrails.script import Command, Redirect, Script
 
 __all__ = ["Ground"]
 
@@ -72,6 +72,8 @@ class Ground:
         elif any(base.is_device(word.text) for base in self.bases):
             self.add("deny", "disk", f"it overwrites the device {word.text!r}", path=word.text)
         else:
+            if redirect.writer is not None and _is_endless(redirect.writer, word.text):
+                self.add("ask", "disk", f"it fills {word.text!r} without an end", path=word.text)
             self.file(word, "overwritten")
 
     def file(self, word: Word, how: How) -> None:
@@ -128,3 +130,12 @@ class Ground:
         folders = (os.path.normpath(os.path.join(base.cwd, target.text)) for base in self.bases)
         known = {base.cwd for base in self.bases}
         self.bases += [evolve(self.bases[0], cwd=each) for each in dict.fromkeys(folders) if each not in known]
+
+
+def _is_endless(writer: Command, path: str) -> bool:
+    """Whether a command writes into a file until the disk is full."""
+    words = [word.text for word in writer.words]
+    if words[:1] == ["yes"]:
+        return not path.startswith("/dev/")
+    sources = {*words[1:], *(word.text for word in writer.reads)}
+    return words[:1] == ["cat"] and bool(sources & {"/dev/zero", "/dev/urandom", "/dev/random"})

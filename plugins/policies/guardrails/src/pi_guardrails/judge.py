@@ -9,13 +9,14 @@ from attrs import evolve
 
 from pi_guardrails import git as git_rules
 from pi_guardrails.call import Call
+from pi_guardrails.databases import SQL_CLIENTS, sql_danger
 from pi_guardrails.emptying import emptied_by, is_emptying
 from pi_guardrails.files import READERS, files_of, written_files
 from pi_guardrails.ground import Ground
 from pi_guardrails.names import with_usual_name
 from pi_guardrails.network import says_nothing
 from pi_guardrails.options import can_start_programs, starts_program
-from pi_guardrails.programs import SQL_CLIENTS, judge_program, sql_danger
+from pi_guardrails.programs import judge_program
 from pi_guardrails.script import Command, read_script
 from pi_guardrails.shells import INTERPRETERS, SHELLS, after_shell_options, interpreter, started
 from pi_guardrails.trail import DOWNLOADERS, Trail, printed
@@ -50,8 +51,9 @@ _STARTED = frozenset(
 
 _ASSIGNS = frozenset("env sudo doas make gmake export declare typeset readonly local cross-env".split())
 _MODULES = {
-    name: name for name in ("pip", "pipx", "uv", "http.server", "twine", "venv", "virtualenv", "alembic", "flask")
-} | {"pi_cli": "pi"}
+    name: name
+    for name in ("pip", "pipx", "uv", "http.server", "twine", "venv", "virtualenv", "alembic", "flask", "keyring")
+} | {"pi_cli": "pi", "django": "manage.py"}
 """Modules after Python's ``-m`` that are judged like the program of that name."""
 
 _CODE_MODULES = {"timeit": "", "pdb": "-c", "IPython": "-c", "code": ""}
@@ -143,8 +145,7 @@ class Judge:
             self._add("ask", "dynamic-command", f"which program {first.source!r} is, is known only when it runs", text)
             return
         self._add("allow", "known", "nothing speaks against it", text)
-        if "/" in first.text:
-            self._runs_file(first, text, None)
+        self._program_itself(first.text, command, text)
         name, words = with_usual_name(command.words, name.removesuffix(".exe"))
         command, arguments = evolve(command, words=words), words[1:]
         for base in self.ground.bases:
@@ -158,6 +159,15 @@ class Judge:
             self._trail.follow(call, text)
         self._options(name, arguments, text)
         self._code(name, command, depth, text)
+
+    def _program_itself(self, path: str, command: Command, text: str) -> None:
+        """Judge what a program's path says: a file that the same line may write, or a script of a service."""
+        if path == "-" and command.has_input:  # after ``uv run``
+            self._add("ask", "inline-code", "it runs code of its input, which is not analysed here", text)
+        if path.startswith("/etc/init.d/"):
+            self._add("ask", "system", "it starts or stops a service of the computer", text)
+        if "/" in path:
+            self._runs_file(command.words[0], text, None)
 
     def finish(self) -> None:
         """Judge what is known only at the end: files that the script both creates and runs."""
@@ -375,7 +385,7 @@ class Judge:
             return
         self._runs_file(file, text, "interpreter")
         name = "pi" if "pi_cli/" in file.text else file.text.rsplit("/", 1)[-1]
-        if name in ("manage.py", "artisan", "pi"):
+        if name in ("manage.py", "artisan", "console", "setup.py", "pi"):
             self.command(evolve(command, words=(Word(name), *rest)), depth + 1)
 
     def _runs_file(self, file: Word, text: str, reader: Reader | None) -> None:

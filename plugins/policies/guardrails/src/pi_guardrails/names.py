@@ -19,6 +19,9 @@ _VERSIONS = re.compile(
     r"-?[0-9]+(\.[0-9]+)*"
 )
 _EDITORS = re.compile(r"(?P<name>vim|vi|nvim|gvim|emacs|nano)[.-](basic|tiny|nox|gtk\d?|athena|gnome|huge|lucid|pgtk)")
+_LOADERS = re.compile(r"ld-linux[\w.-]*|ld-musl[\w.-]*|ld\.so[\d.]*")
+"""Loaders of programs, which run the program that they are given."""
+
 _GNU = frozenset(
     "chgrp chmod chown cp dd env find install kill ln mkdir mv nice nohup rm rmdir sed shred shuf sort split stdbuf "
     "tee timeout touch truncate unlink xargs".split()
@@ -38,7 +41,18 @@ _SAME = {
     "mariadb-dump": "mysqldump",
     "http-server": "http.server",
     "neovim": "nvim",
+    "k": "kubectl",
+    "tf": "terraform",
+    "cursor": "code",
+    "codium": "code",
+    "code-insiders": "code",
+    "apache2ctl": "apachectl",
+    "django-admin": "manage.py",
+    "zkcli.sh": "zkcli",
+    "go-task": "task",
+    "mariadb": "mysql",
 }
+_SCRIPTS = re.compile(r"(?P<name>kafka-[a-z-]+|pulsar-[a-z]+)\.sh")
 _TWO = {name: name.split("-") for name in ("docker-compose", "podman-compose", "docker-buildx")} | {"shx": []}
 """Programs that are subcommands of others, and those that only take the name of another."""
 
@@ -55,9 +69,11 @@ def with_usual_name(words: Sequence[Word], name: str) -> tuple[str, tuple[Word, 
         named = [evolve(first, text=part) for part in _TWO[name]]
         whole = (*named, *rest)
         return whole[0].text.rsplit("/", 1)[-1].lower(), whole
-    versioned = _VERSIONS.fullmatch(name) or _EDITORS.fullmatch(name)
+    versioned = _VERSIONS.fullmatch(name) or _EDITORS.fullmatch(name) or _SCRIPTS.fullmatch(name)
     usual = versioned["name"] if versioned is not None else name
     if usual[:1] == "g" and usual[1:] in _GNU:
         usual = usual[1:]
     usual = _SAME.get(usual, usual)
+    if _LOADERS.fullmatch(usual):
+        usual = "exec"
     return usual, ((evolve(first, text=usual), *rest) if usual != name else (first, *rest))

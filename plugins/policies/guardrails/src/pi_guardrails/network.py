@@ -73,6 +73,9 @@ _WGET_FILES = re.compile(r"--(?:post|body)-file=?(?P<a>.+)", re.DOTALL)
 _HTTPIE_FILES = re.compile(r"[\w.-]*(?:=|:=)?@(?P<a>.+)", re.DOTALL)
 _DELETES = re.compile(r"(?:^|\s)(-[a-zA-Z]*X ?|--request[ =]|--method[ =]|)DELETE(?=\s|$)")
 _MOST_TEXTS = 50
+_SERVED_BY_DATABASES = re.compile(r":(9200|5984|8086|6333|8500|2375|2376|7474|8983|15672|8001|8200|4646|2379|9000)\b")
+"""Ports of Elasticsearch, CouchDB, InfluxDB, Qdrant, Consul, Docker, Neo4j, Solr, RabbitMQ, Kubernetes and others."""
+
 _PLACE = re.compile(r"rsync://|(?!\w+://)[\w.-]+(@[\w.-]+)?:")
 _CLOUD = re.compile(r"(s3|gs|az|b2|r2|oss)://")
 
@@ -80,6 +83,7 @@ _CLOUD = re.compile(r"(s3|gs|az|b2|r2|oss)://")
 def sends(call: Call) -> Iterator[Judgement]:
     """Yield findings about a program that connects to another computer."""
     if _is_local(call) and SENDERS[call.name] is not _shares:  # which make what is here reachable
+        yield from _of_databases(call)
         return
     if len([word for word in call.arguments if not word.known]) > _MOST_LOOKS:
         yield "ask", _RULE, f"it sends more {_TO} than can be looked at"
@@ -94,6 +98,16 @@ def sends(call: Call) -> Iterator[Judgement]:
     judge = SENDERS[call.name]
     if judge is not None:
         yield from judge(call)
+
+
+def _of_databases(call: Call) -> Iterator[Judgement]:
+    """Judge requests to databases and orchestrators of this computer, whose interface is HTTP."""
+    texts = call.texts
+    whole = " ".join(texts[:_MOST_TEXTS])
+    to_database = _SERVED_BY_DATABASES.search(whole) is not None
+    writes = _DELETES.search(whole) or re.search(r"\bPUT\b.*/_(settings|cluster)", whole)
+    if (to_database and writes) or "_delete_by_query" in whole or "docker.sock" in whole:
+        yield "ask", "database", "it changes a database, or what runs on this computer, through its interface"
 
 
 def addresses(call: Call) -> Iterator[Judgement]:
@@ -242,7 +256,7 @@ def _files(call: Call, pattern: str | re.Pattern[str]) -> Iterator[str]:
 
 def _options(pattern: re.Pattern[str]) -> Callable[[Call], Iterator[Judgement]]:
     def judge(call: Call) -> Iterator[Judgement]:
-        if _DELETES.search(" ".join(call.texts[:_MOST_TEXTS])):
+        if _DELETES.search(whole := " ".join(call.texts[:_MOST_TEXTS])) or "_delete_by_query" in whole:
             yield "ask", "infrastructure", "it deletes something of another computer"
         for path in _files(call, pattern):
             if path.lstrip("=") in ("-", "/dev/stdin"):
@@ -251,6 +265,17 @@ def _options(pattern: re.Pattern[str]) -> Callable[[Call], Iterator[Judgement]]:
                 yield "ask", _RULE, f"it sends {path.lstrip('=')!r} {_TO}"
 
     return judge
+
+
+def _curl(call: Call) -> Iterator[Judgement]:
+    if call.has_letter("n") or call.has_long("--netrc"):
+        yield "ask", _RULE, f"it sends a password of the user {_TO}"
+    yield from _options(_CURL_FILES)(call)
+
+
+def _logger(call: Call) -> Iterator[Judgement]:
+    if call.has_letter("n") or call.has_long("--server"):
+        yield "ask", _RULE, f"it sends a text {_TO}"
 
 
 def _netcat(call: Call) -> Iterator[Judgement]:
@@ -275,6 +300,8 @@ def _copies(call: Call) -> Iterator[Judgement]:
 def _cloud(call: Call) -> Iterator[Judgement]:
     """Judge clients of storage services: uploads, not downloads."""
     texts = [word.text for word in call.operands]
+    if call.name == "mc" and texts[:1] in (["cp"], ["mirror"], ["put"], ["pipe"]) and len(texts) > 2:  # noqa: PLR2004
+        yield "ask", _RULE, f"it sends files {_TO}: {texts[-1]!r}"
     if call.name == "rclone":
         there = [bool(_PLACE.match(text)) for text in texts[1:]]
         if texts[:1] and texts[0] in ("copy", "copyto", "sync", "move", "moveto", "rcat") and any(there[1:] or there):
@@ -313,13 +340,19 @@ _READING = frozenset(
 """Programs that send their standard input."""
 
 SENDERS: dict[str, Callable[[Call], Iterator[Judgement]] | None] = {
-    **dict.fromkeys(("curl", "curlie"), _options(_CURL_FILES)),
+    **dict.fromkeys(("curl", "curlie"), _curl),
     **dict.fromkeys(("wget", "wget2"), _options(_WGET_FILES)),
     **dict.fromkeys(("http", "https", "xh"), _options(_HTTPIE_FILES)),
     **dict.fromkeys(("nc", "ncat", "netcat"), _netcat),
     **dict.fromkeys(("scp", "rsync"), _copies),
     **dict.fromkeys(("aws", "gsutil", "gcloud", "rclone", "az", "b2", "s3cmd", "mc"), _cloud),
     **dict.fromkeys(("mail", "mailx", "mutt", "swaks"), _mail),
+    **dict.fromkeys(
+        "magic-wormhole lt chisel frpc gist pastebinit syncthing telegram-send slackcat onionshare onionshare-cli "
+        "zipline davfs2 snmpset xmpp-send sendxmpp".split(),
+        _shares,
+    ),
+    "logger": _logger,
     **dict.fromkeys(("croc", "wormhole", "ngrok", "cloudflared", "localtunnel", "transfer", "ffsend"), _shares),
     **dict.fromkeys(
         "telnet sendmail msmtp ping ping6 dig nslookup host whois traceroute drill grpcurl websocat".split()

@@ -29,10 +29,10 @@ _INSTALLS: dict[str, str] = {
     "cargo": "install binstall",
     "composer": "require create-project global",
     "deno": "install add",
-    "dotnet": "tool_install",
+    "dotnet": "tool_install add_package",
     "flatpak": "install",
     "gem": "install",
-    "go": "install run",
+    "go": "install run get",
     "mise": "use install",
     "mix": "archive.install escript.install",
     "nix": "run shell profile_install",
@@ -94,11 +94,19 @@ def installs(call: Call) -> Iterator[Judgement]:
         if rest is not None:
             yield from _brought(name, words, rest)
             break
+    yield from _unusual(call)
     for words in _REMOVES.get(name, "").split():
         rest = _after(words, call.arguments)
         if rest is not None and _takes_pi(words, rest):
             yield "ask", *_OFF
             break
+
+
+def _unusual(call: Call) -> Iterator[Judgement]:
+    """Yield findings about options and addresses that bring in code without a subcommand that installs."""
+    name = call.name
+    if call.has_long("--break-system"):
+        yield "ask", _UNSEEN, "it installs into the Python of the system"
     if name == "uv" and has_words(call.arguments[:1], "run") and call.has_long("--with", "--index", "--extra-index"):
         yield "ask", _UNSEEN, f"{_BRINGS}what --with names"
     if name == "uv" and any(word.text.startswith(("http:", "https:")) for word in call.operands[1:2]):

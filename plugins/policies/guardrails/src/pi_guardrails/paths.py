@@ -28,6 +28,7 @@ PROTECTED = (
     "!.env.sample",
     "!.env.template",
     "!.env.*.example",
+    "!.env.example.*",
     ".git",
     ".ssh",
     ".gnupg",

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from pi_guardrails.wrappers import READ_BY_XARGS
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -42,6 +44,8 @@ def kill(call: Call) -> Iterator[Judgement]:
         yield "ask", "processes", "it ends every process that it may"
     for word in call.arguments:
         written, *values = call.sources(word)
+        if word.source == READ_BY_XARGS and len(call.command.feeds) == 1:
+            values = [f"$({call.command.feeds[0]})"]
         if not word.known and not all(_is_certain(source) for source in values or [written]):
             yield "ask", "processes", "which process it ends is known only when it runs"
 

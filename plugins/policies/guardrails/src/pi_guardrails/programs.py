@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 from attrs import evolve
 
+from pi_guardrails.credentials import reads_credentials
+from pi_guardrails.databases import redis
 from pi_guardrails.files import extracts_into
 from pi_guardrails.git import git
 from pi_guardrails.network import SENDERS, addresses, sends
@@ -25,12 +27,7 @@ if TYPE_CHECKING:
 
     from pi_guardrails.call import Call, Judgement
 
-__all__ = ["SQL_CLIENTS", "judge_program", "sql_danger"]
-
-SQL_CLIENTS = frozenset(
-    "psql mysql mariadb sqlite3 sqlcmd clickhouse-client cockroach duckdb sqlplus cqlsh pgcli mycli litecli usql trino "
-    "presto hive beeline snowsql bq isql tsql vsql impala-shell spark-sql turso d1 pg:psql".split()
-)
+__all__ = ["judge_program"]
 
 _EVERYTHING = re.compile(r"(.*/)?(\*|\.\*|\*\*|\*\.\*|\.\[!\.\]\*|\{,\.\}\*)")
 _UNREADABLE = re.compile(
@@ -53,51 +50,17 @@ _CONTAINER_RIGHTS = (
     *"--volume=/: -v/: /:".split(),
 )
 _HERE = re.compile(r"(-v|--volume=)?\"?(\$PWD|\$\{PWD\}|\$\(pwd\))[\"/:]")
+_UNREAD = ("inline-code", "it runs code that is not read here")
+_CHANGES = re.compile(
+    r"delete|destroy|drop|truncate|update|insert|save|create|system|exec|eval|File|Dir|`|\.\w+!", re.IGNORECASE
+)
+_CONSOLES = frozenset("shell shell_plus dbshell console c dbconsole db tinker".split())
+_HUGE = 100 * 1024**3
+"""Bytes; whoever makes a file of this size may fill the disk."""
+
 _PROGRAM = ("inline-code", "its program may run commands or write files")
 _RENAMES = re.compile(r"(s|y|tr)/[^/]*/[^/`@]*/[gi]*")
 _SIZE = re.compile(r"(\d+)([KMGTP]?)(i?B)?", re.IGNORECASE)
-_SQL = (
-    (
-        re.compile(
-            r"\\!|(^|\n|-cmd )\s*(\.(shell|system|output|once|load|import|excel|log)|system|\\o)\b|\bto\s+program\b"
-            r"|\binto\s+(out|dump)file\b|load_extension|\bwritefile\s*\(",
-            re.IGNORECASE,
-        ),
-        "runs a command, or writes a file",
-    ),
-    (
-        re.compile(r"\bdrop\s+(database|schema|table|keyspace|catalog|warehouse)\b", re.IGNORECASE),
-        "drops a database, schema or table",
-    ),
-    (re.compile(r"\bdrop\s+(column|view|index|user|role|owned|type)\b", re.IGNORECASE), "drops a part of a database"),
-    (re.compile(r"\bupdate\s+\S+\s+set\b(?!.*\bwhere\b)", re.IGNORECASE | re.DOTALL), "changes every row of a table"),
-    (re.compile(r"\bgrant\s+all\b|\bsuperuser\b", re.IGNORECASE), "gives rights to a database"),
-    (re.compile(r"\btruncate\s+(table\s+)?\w", re.IGNORECASE), "empties a table"),
-    (
-        re.compile(r"\bdelete\s+from\s+(only\s+)?[\w.\"`\[\]]+(\s+(as\s+)?\w+)?\s*(;|$|returning\b)", re.IGNORECASE),
-        "deletes every row of a table",
-    ),
-    (
-        re.compile(
-            r"\b(?:delete\s+from|update)\b[^;]*\b(?:where|or)\s+\(*\s*(?:not\s+(?:false|0)\b"
-            r"|(?:true|[1-9]\d*)\s*\)*\s*(?:;|$|or\b|returning\b|['\"]?$)"
-            r"|(?P<side>'[^']*'|\"[^\"]*\"|[\w.]+)\s*(?:=|<=|>=|is|like)\s*(?P=side)(?![\w.])|\d+\s*(?:<>|!=|<|>)\s*\d+)",
-            re.IGNORECASE | re.DOTALL,
-        ),
-        "changes every row of a table, as its condition is always true",
-    ),
-    (
-        re.compile(r"\balter\s+table\s+(if\s+exists\s+)?(only\s+)?\S+\s+drop\b", re.IGNORECASE),
-        "drops a part of a table",
-    ),
-    (
-        re.compile(
-            r"\bdrop\s+(function|procedure|trigger|sequence|extension|materialized|policy|role|constraint|database)\b",
-            re.IGNORECASE,
-        ),
-        "drops a part of a database",
-    ),
-)
 
 
 def judge_program(call: Call) -> Iterator[Judgement]:
@@ -107,14 +70,10 @@ def judge_program(call: Call) -> Iterator[Judgement]:
     if judge is not None:
         yield from judge(call)
     yield from by_name(call)
+    yield from reads_credentials(call)
     if name in MANAGERS:
         yield from installs(call)
     yield from sends(call) if name in SENDERS else addresses(call)
-
-
-def sql_danger(text: str) -> str | None:
-    """Describe what SQL would irreversibly do to a database; None if it is harmless."""
-    return next((why for pattern, why in _SQL if pattern.search(text)), None)
 
 
 def _is_recursive(call: Call) -> bool:
@@ -148,6 +107,10 @@ def _remove_tree(call: Call) -> Iterator[Judgement]:
 
 def _cmake(call: Call) -> Iterator[Judgement]:
     texts = call.texts
+    prefixes = [after for before, after in zip(texts, call.arguments[1:], strict=False) if before == "--prefix"]
+    inside = bool(prefixes) and all(word.known and not call.places.is_outside(word.text) for word in prefixes)
+    if ("--install" in texts and not inside) or any(text.startswith("-P") for text in texts):
+        yield "ask", "outside", "it installs what it builds, or runs a script, usually outside the working directory"
     if texts[:1] != ["-E"] or len(texts) < 2:  # noqa: PLR2004 - the command after -E
         return
     rest = call.arguments[2:]
@@ -155,7 +118,7 @@ def _cmake(call: Call) -> Iterator[Judgement]:
         yield from (_remove_tree if texts[1] == "remove_directory" else _remove)(
             evolve(call, name="rm", arguments=rest)
         )
-    elif texts[1] == "rename":
+    elif texts[1] == "rename" and rest:
         yield from _move(evolve(call, name="mv", arguments=rest))
 
 
@@ -166,6 +129,8 @@ def _venv(call: Call) -> Iterator[Judgement]:
 
 def _make(call: Call) -> Iterator[Judgement]:
     """Judge where ``make`` works: the rules of another folder delete and install there."""
+    if not call.has_letter("n") and not any(re.match(r"(DESTDIR|PREFIX|prefix)=(?!/$)", text) for text in call.texts):
+        yield from _installs(call)
     for before, word in zip(("", *call.texts), call.arguments, strict=False):
         folder = word.text if before in ("-C", "--directory") else re.sub(r"^(-C|--directory=)", "", word.text)
         if before not in ("-C", "--directory") and folder == word.text:
@@ -178,16 +143,21 @@ def _make(call: Call) -> Iterator[Judgement]:
             yield "ask", "outside", f"it follows the rules of {folder!r}, outside the working directory"
 
 
+def _installs(call: Call) -> Iterator[Judgement]:
+    """Judge builders that copy what they have built into folders of the system."""
+    if any(re.fullmatch(r"(un)?install(-\w+|/\w+)?", word.text) for word in call.operands):
+        yield "ask", "outside", "it installs what it builds, usually outside the working directory"
+
+
+def _gradle(call: Call) -> Iterator[Judgement]:
+    tasks = (word.text.rsplit(":", 1)[-1] for word in call.operands)
+    if any(task.startswith("publish") and not task.startswith("publishToMavenLocal") for task in tasks):
+        yield "ask", "publish", "it publishes, which often cannot be undone"
+
+
 def _php(call: Call) -> Iterator[Judgement]:
     if call.has_letter("S"):
         yield from _http_server(call)
-
-
-def _redis(call: Call) -> Iterator[Judgement]:
-    """Judge ``redis-cli`` where the keys that it deletes are not known."""
-    texts = [text.lower() for text in call.texts]
-    if {"del", "unlink"} & set(texts) and any(not word.known or word.globs for word in call.arguments):
-        yield "ask", "database", "it deletes keys that are known only when it runs"
 
 
 def _move(call: Call) -> Iterator[Judgement]:
@@ -223,15 +193,22 @@ def _truncate(call: Call) -> Iterator[Judgement]:
     size = _SIZE.fullmatch(sizes[0]) if len(sizes) == 1 else None
     grows = len(sizes) == 1 and sizes[0].startswith("+")
     files = [word for word in call.operands if word.text not in sizes]
+    if size is not None and _bytes(size) >= _HUGE:
+        yield "ask", "disk", f"it makes a file of {sizes[0]}"
     if size is not None and int(size[1]) > 0 and files:
-        wanted = int(size[1]) * 1024 ** " KMGTP".index(size[2].upper() or " ")
+        wanted = _bytes(size)
         grows = all(word.known and not word.globs and (call.places.size(word.text) or 0) <= wanted for word in files)
     if not grows:
         yield "ask", "delete", "it cuts off what files hold"
 
 
+def _bytes(size: re.Match[str]) -> int:
+    power = " KMGTP".index(size[2].upper() or " ")
+    return int(size[1]) << (10 * power)
+
+
 def _rsync(call: Call) -> Iterator[Judgement]:
-    if call.has_long("--del", "--remove-s"):
+    if call.has_long("--del", "--remove-s") and not call.has_letter("n") and not call.has_long("--dry"):
         yield "ask", "delete", "it deletes files"
 
 
@@ -260,6 +237,10 @@ def _disk_tool(call: Call) -> Iterator[Judgement]:
 
 
 def _dd(call: Call) -> Iterator[Judgement]:
+    if any(re.fullmatch(r"if=/dev/(zero|u?random)", text) for text in call.texts) and not any(
+        text.startswith("count=") for text in call.texts
+    ):
+        yield "ask", "disk", "it writes without an end, until the disk is full"
     for word in call.arguments:
         if not word.text.startswith("of=") and not (word.splits and word.text.startswith(UNKNOWN)):
             continue
@@ -285,6 +266,30 @@ def _tar(call: Call) -> Iterator[Judgement]:
     bare = set(first) if "=" not in first else set()
     if "P" in call.letters | bare or call.has_long("--abs"):
         yield "ask", "writes", "what it unpacks may lie anywhere"
+
+
+def _fallocate(call: Call) -> Iterator[Judgement]:
+    if call.has_letter("pcz") or call.has_long("--punch", "--collapse", "--zero"):
+        yield "ask", "delete", "it cuts holes into what a file holds"
+    sizes = [size for text in call.texts if (size := _SIZE.fullmatch(text.removeprefix("-l"))) is not None]
+    if any(_bytes(size) >= _HUGE for size in sizes):
+        yield "ask", "disk", "it makes a file that may fill the disk"
+
+
+def _format(call: Call) -> Iterator[Judgement]:
+    if any(re.fullmatch(r"[a-zA-Z]:", text) for text in call.texts):
+        yield "ask", "disk", "it makes a new file system"
+
+
+def _windows_remove(call: Call) -> Iterator[Judgement]:
+    if any(text.lower() == "/s" for text in call.texts):
+        yield "ask", "delete", "it deletes folders with everything below them"
+
+
+def _writes_outside(call: Call) -> Iterator[Judgement]:
+    for word in call.operands:
+        if word.known and call.places.is_outside(word.text):
+            yield "ask", "outside", f"it writes {word.text!r}, outside the working directory"
 
 
 # Permissions
@@ -351,11 +356,53 @@ def _sed(call: Call) -> Iterator[Judgement]:
         yield "ask", *_PROGRAM
 
 
+def _set(call: Call) -> Iterator[Judgement]:
+    if call.texts == ["+o", "history"]:
+        yield "ask", "environment", "it turns off the shell's history"
+
+
+def _ps(call: Call) -> Iterator[Judgement]:
+    if call.texts and re.fullmatch(r"[a-df-z]*e[a-z]*", call.texts[0]):
+        yield "ask", "secrets", "it prints the variables of all processes"
+
+
+def _sysctl(call: Call) -> Iterator[Judgement]:
+    if any("=" in word.text for word in call.operands):
+        yield "ask", "system", "it changes the running system"
+
+
+def _rails(call: Call) -> Iterator[Judgement]:
+    texts = [word.text for word in call.operands]
+    if texts[:1] in (["runner"], ["r"]) and any(
+        not word.known or _CHANGES.search(word.text) for word in call.operands[1:]
+    ):
+        yield "ask", *_UNREAD
+    yield from _console(call)
+
+
+def _console(call: Call) -> Iterator[Judgement]:
+    """Judge a framework's console that gets its commands from somewhere."""
+    if _CONSOLES & set(call.texts[:2]) and (call.command.piped or call.command.stdin):
+        yield "ask", *_UNREAD
+
+
 def _subscript(call: Call) -> Iterator[Judgement]:
+    if call.name == "unset" and any(text.startswith("HIST") for text in call.texts):
+        yield "ask", "environment", "it turns off the shell's history"
     if any(has_index_that_runs(word.text) for word in call.arguments):
         yield "ask", "dynamic-command", "the shell runs a command in the index of a variable"
     if call.name in ("declare", "typeset", "local") and call.has_letter("n"):
         yield "ask", "dynamic-command", "it gives a variable another name, under which it may be set"
+
+
+def _editor(call: Call) -> Iterator[Judgement]:
+    if any(text in ("-u", "-U", "-l", "-s", "-w", "-W") for text in call.texts):
+        yield "ask", "dynamic-command", "it follows a script of the editor"
+
+
+def _compiler(call: Call) -> Iterator[Judgement]:
+    if any(text.startswith(("-wrapper", "-fplugin", "-specs", "-B")) for text in call.texts):
+        yield "ask", "dynamic-command", f"{call.name} can start another program with such an option"
 
 
 def _rename(call: Call) -> Iterator[Judgement]:
@@ -370,6 +417,8 @@ def _rename(call: Call) -> Iterator[Judgement]:
 
 def _docker(call: Call) -> Iterator[Judgement]:
     texts = call.texts
+    if {"stop", "restart", "pause"} & set(texts[:2]) and any(not word.known for word in call.operands):
+        yield "ask", "infrastructure", "which containers it stops is known only when it runs"
     if any(text.startswith(_CONTAINER_RIGHTS) for text in texts):
         yield "ask", "privileges", "the container may change the whole computer"
     for word in _mounted(call):
@@ -388,9 +437,15 @@ def _mounted(call: Call) -> Iterator[Word]:
             yield Word(mount["folder"] or mount["source"], word.source)
 
 
+_SERVED = ("-d", "--directory", "-t", "-h", "-r", "--root", "--path", "-p")
+_SERVES_OPERAND = frozenset("miniserve darkhttpd updog serve http.server".split())
+
+
 def _http_server(call: Call) -> Iterator[Judgement]:
     pairs = zip(call.texts, call.arguments[1:], strict=False)
-    folders = [word for before, word in pairs if before in ("-d", "--directory", "-t")]
+    folders = [word for before, word in pairs if before in _SERVED]
+    if call.name in _SERVES_OPERAND:
+        folders += [word for word in call.operands[-1:] if "/" in word.text or word.text == ".." or not word.known]
     for text in [word.text for word in folders] or ["."]:
         if UNKNOWN in text or call.places.is_outside(text):
             yield "ask", "exfiltration", f"it offers {text!r}, outside the working directory, to the network"
@@ -419,10 +474,24 @@ _JUDGES: dict[str, Callable[[Call], Iterator[Judgement]]] = {
     "cmake": _cmake,
     **dict.fromkeys(("make", "gmake"), _make),
     "php": _php,
-    **dict.fromkeys(("redis-cli", "valkey-cli", "keydb-cli"), _redis),
+    **dict.fromkeys(("redis-cli", "valkey-cli", "keydb-cli"), redis),
     **dict.fromkeys(("rimraf", "rm-rf"), _remove_tree),
     **dict.fromkeys(("venv", "virtualenv"), _venv),
     "dd": _dd,
+    **dict.fromkeys(("gradle", "gradlew"), _gradle),
+    "set": _set,
+    "ps": _ps,
+    "sysctl": _sysctl,
+    "rails": _rails,
+    **dict.fromkeys(("manage.py", "artisan"), _console),
+    **dict.fromkeys(("ninja", "meson"), _installs),
+    "fallocate": _fallocate,
+    **dict.fromkeys(("vim", "vi", "nvim", "gvim"), _editor),
+    **dict.fromkeys(("gcc", "cc", "g++", "c++", "clang", "clang++"), _compiler),
+    **dict.fromkeys(("mkfifo", "mknod", "strip", "objcopy"), _writes_outside),
+    "format": _format,
+    **dict.fromkeys(("rd", "rmdir"), _windows_remove),
+    **dict.fromkeys(("miniserve", "darkhttpd", "updog", "webfsd", "httpd", "twistd", "caddy", "serve"), _http_server),
     "find": _find,
     "git": git,
     "http.server": _http_server,

@@ -329,6 +329,8 @@ def _redirect(node: Node, script: Script, variables: Mapping[str, str]) -> None:
     if whole is not None and whole.type == "heredoc_redirect":
         whole = whole.parent
     body = whole.children[0] if whole is not None and whole.children else None
+    while body is not None and body.type in ("list", "pipeline", "negated_command"):
+        body = body.children[-1]  # to which the redirection belongs
     writer = _command(body, variables) if body is not None and body.type == "command" else None
     for child in _targets(node)[:1]:
         if operator == ">&" and child.type == "number":

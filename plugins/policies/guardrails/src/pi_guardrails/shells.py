@@ -25,6 +25,8 @@ INTERPRETERS = {
     **dict.fromkeys("bb clojure clj janet nim scheme gosh newlisp ocaml utop jshell runghc gforth ghc".split(), "e"),
     **dict.fromkeys(("ghci", "gnuplot", "racket", "raku", "dc"), "e"),
     "clisp": "x",
+    **dict.fromkeys(("expect", "sage", "wolframscript", "gap"), "c"),
+    **dict.fromkeys(("rust-script", "mysqlsh"), "e"),
     "cmd": "",
     "perl": "eE",
     "php": "rBE",

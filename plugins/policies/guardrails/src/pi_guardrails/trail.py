@@ -34,7 +34,7 @@ _CLONES = {
 _BUILDERS = frozenset(
     "ant bazel bundle cargo cmake composer deno dotnet go gradle grunt gulp just lein make gmake meson mix mvn ninja "
     "jest mocha nose2 nox npm nx phpunit pip pip3 pnpm poetry py.test pytest rake rspec sbt scons stack swift task tox "
-    "uv vitest yarn".split()
+    "uv vitest yarn docker docker-compose podman ansible-playbook terraform tofu eslint webpack vite rollup".split()
 )
 """Programs that run what files in their folder define."""
 
@@ -64,6 +64,14 @@ _RULES = (
     "mix.exs",
     "gulpfile.js",
     "Gruntfile.js",
+    "Dockerfile",
+    "Containerfile",
+    "compose.yml",
+    "compose.yaml",
+    "docker-compose.yml",
+    "docker-compose.yaml",
+    ".eslintrc.js",
+    ".eslintrc.cjs",
 )
 
 _TESTS = re.compile(
@@ -76,6 +84,12 @@ _PLAIN_EDIT = re.compile(r"[\d,$ ]*([sy])([/|#,:@])[^;`&|]*\2[^()`;&|{}]*\2[gIip
 _FOLDERS = re.compile(r"(?:-C|--(?:directory|prefix|project|manifest-path|cwd|file)=?|-f)(.*)", re.DOTALL)
 _URL = re.compile(r"\w+://[^/]+/(?:[^?#]*/)?([^/?#]+)")
 _SHEBANG = re.compile(r"#!.*\b(sh|bash|dash|zsh|ksh)\b")
+_COMPILERS = frozenset(
+    "gcc cc g++ c++ clang clang++ tcc rustc go javac java zig nim ghc v crystal swiftc kotlinc".split()
+)
+_RUN_SOURCES = frozenset("go java tcc zig nim v crystal".split())
+"""Compilers that also run what they compile."""
+
 _COPIERS = frozenset("cp mv install ln gunzip unxz unzstd".split())
 _PRINTERS = frozenset({"echo", "printf"})
 
@@ -135,6 +149,8 @@ class Trail:
             if archived or any(DOWNLOADERS.search(each) for each in call.command.feeds):
                 self.fetched.add(_absolute(places, folder.text))
         operands = [word.text for word in call.operands if word.known]
+        if call.name in _COMPILERS:
+            self._compiled_by(call, text)
         if call.name in _COPIERS and operands:
             self._carry([_absolute(places, each) for each in operands], call.name)
         elif call.name in ("tee", "dd"):
@@ -147,6 +163,19 @@ class Trail:
         elif call.name in _BUILDERS:
             given = [match[1] for word in call.arguments if (match := _FOLDERS.match(word.text))]
             self.builds += [(_absolute(places, each), text) for each in (".", *given, *operands)]
+
+    def _compiled_by(self, call: Call, text: str) -> None:
+        """Record that a compiler turns files that the line writes into programs, or runs them."""
+        given = [word for word in call.arguments if word.known and _absolute(call.places, word.text) in self.written]
+        if not given:
+            return
+        outputs = [word.text for word in written_files("gcc", call.arguments) if word.known]
+        stems = [os.path.splitext(word.text)[0] for word in given]
+        for path in (*outputs, "a.out", *stems, *(os.path.basename(each) for each in stems)):
+            self.written.setdefault(_absolute(call.places, path), "#!compiled")
+        if call.name in _RUN_SOURCES and not {"build", "fmt", "vet", "check"} & set(call.texts[:1]):
+            for word in given:
+                self.run(call.places, word, text, "interpreter")
 
     def _written_by(self, call: Call) -> None:
         """Record the files that ``tee`` and ``dd`` write."""

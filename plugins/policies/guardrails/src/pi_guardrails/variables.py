@@ -145,6 +145,7 @@ _CODE = {
     "DOTNET_STARTUP_HOOKS|CORECLR_PROFILER.*|R_PROFILE.*|TAR_OPTIONS|WGETRC|CURL_HOME": ".",
     "CARGO_.*_(RUNNER|LINKER|WRAPPER)": ".",
     "GOFLAGS": "exec",
+    "HISTFILE|HISTSIZE|HISTFILESIZE|HISTCONTROL|HISTIGNORE|SAVEHIST": ".",
     "RUSTFLAGS": "linker",
     "ERL_FLAGS|ERL_AFLAGS|ELIXIR_ERL_OPTIONS": "eval|run|-s",
     "(?i:npm_config_(script_shell|registry|prefix|globalconfig|userconfig))": ".",

@@ -12,7 +12,7 @@ from pi_guardrails.words import UNKNOWN, Word
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = ["Wrapper", "commands_of_fd", "commands_of_find", "inner_commands", "texts_of", "wrapper_of"]
+__all__ = ["READ_BY_XARGS", "Wrapper", "commands_of_fd", "commands_of_find", "inner_commands", "texts_of", "wrapper_of"]
 
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=", re.ASCII)
 
@@ -45,6 +45,9 @@ class Wrapper:
     text: bool = False
     dashes: bool = False
 
+
+READ_BY_XARGS = "what it reads"
+"""The source of an argument that ``xargs`` takes from its input."""
 
 _PLAIN = Wrapper()
 _UV = Wrapper(
@@ -99,8 +102,8 @@ _WRAPPERS: dict[str, Wrapper] = {
     "xargs": Wrapper(flags="0rtpxoi", values="ILnPdEsaJRS", adds=True),
     "xvfb-run": Wrapper(flags="al", values="efnpsw"),
     **dict.fromkeys(
-        "ccache chronic catchsegv dbus-launch distcc ifne lckdo nq onchange sccache systemd-cat ts tsp zrun "
-        "dbus-run-session dumb-init eatmydata fakeroot firejail bwrap gtime linux32 linux64 "
+        "start-stop-daemon ccache chronic catchsegv dbus-launch distcc ifne lckdo nq onchange sccache systemd-cat ts "
+        "tsp zrun dbus-run-session dumb-init eatmydata fakeroot firejail bwrap gtime linux32 linux64 "
         "nocache nohup numactl pkexec prlimit proot proxychains4 setarch setpriv systemd-inhibit tini toybox torsocks "
         "unbuffer valgrind winpty".split(),
         _PLAIN,
@@ -156,6 +159,7 @@ _TEXTS = {
 """Programs whose operands are shell scripts, and their options that take a value."""
 
 _TEXT_OPTIONS = {
+    "asciinema": ("rec", "-c --command"),
     "air": ("", "--build.cmd --build.bin --build.full_bin -build.cmd -build.bin"),
     "cargo": ("watch", "-s --shell"),
     "chokidar": ("", "-c --command"),
@@ -196,7 +200,7 @@ def inner_commands(wrapper: Wrapper, arguments: Sequence[Word]) -> Iterator[tupl
     Each command is a list of words, name first; the name may be ``UNKNOWN``.
     """
     rest, certain = _after_options(wrapper, list(arguments))
-    added: tuple[Word, ...] = (Word(UNKNOWN, "what it reads", splits=True),) if wrapper.adds else ()
+    added: tuple[Word, ...] = (Word(UNKNOWN, READ_BY_XARGS, splits=True),) if wrapper.adds else ()
     replaced = _replaced(arguments[: len(arguments) - len(rest)]) if wrapper.adds else None
     if replaced is not None:
         arguments, added = [_without(replaced, word) for word in arguments], ()

@@ -1,0 +1,65 @@
+"""Rules and reasons that several tables of programs share."""
+
+from __future__ import annotations
+
+__all__ = [
+    "BRINGS",
+    "CLOUD",
+    "CODE",
+    "DATABASE",
+    "ENDS",
+    "IMAGES",
+    "JOBS",
+    "KERNEL",
+    "KEYS",
+    "LATER",
+    "NETWORK",
+    "OFFERS",
+    "PACKAGES",
+    "POWER",
+    "PUBLISH",
+    "RECORDS",
+    "REMOTE",
+    "RIGHTS",
+    "RULES",
+    "SECRETS",
+    "SERVICES",
+    "SETTINGS",
+    "SOURCES",
+    "SYSTEM_PACKAGES",
+    "TERMINAL",
+    "TRASH",
+    "UNDONE",
+    "USERS",
+    "VOLUMES",
+]
+
+REMOTE = ("remote-code", "it reaches another computer, where nothing is guarded")
+POWER = ("system", "it stops the computer")
+RULES = ("system", "it changes the firewall")
+USERS = ("system", "it changes who may use the computer")
+KERNEL = ("system", "it changes the running system")
+VOLUMES = ("disk", "it changes volumes or partitions")
+LATER = ("schedule", "it runs commands later, unattended")
+TERMINAL = ("dynamic-command", "it runs commands in another terminal, where they are not judged")
+JOBS = ("schedule", "it changes what runs later, unattended")
+SERVICES = ("system", "it changes services of the computer")
+TRASH = ("delete", "it moves files to the trash")
+PUBLISH = ("publish", "it publishes, which often cannot be undone")
+CLOUD = ("infrastructure", "it deletes or changes what others may use")
+IMAGES = ("infrastructure", "it deletes images, volumes or containers")
+SYSTEM_PACKAGES = ("system", "it changes the programs of the computer")
+NETWORK = ("system", "it changes the network of the computer")
+PACKAGES = ("system", "it uninstalls programs")
+DATABASE = ("database", "it empties a database, or drops it")
+SETTINGS = ("environment", "it changes settings with which later commands do something else")
+UNDONE = ("git-discard", "it throws away work that is not committed, or commits")
+KEYS = ("delete", "it deletes or changes keys")
+SECRETS = ("secrets", "it prints or stores keys, tokens or passwords")
+BRINGS = ("packages", "it brings in code that has not been reviewed")
+SOURCES = ("packages", "it changes where packages come from")
+RIGHTS = ("privileges", "it gives the rights of another user")
+ENDS = ("processes", "it ends processes by name, perhaps others than intended")
+RECORDS = ("secrets", "it records what other programs or people do")
+OFFERS = ("exfiltration", "it lets others reach this computer, or sends files to them")
+CODE = ("inline-code", "it runs code that is not read here")
