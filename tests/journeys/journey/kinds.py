@@ -39,6 +39,7 @@ TOOL_CALLS: dict[str, dict[str, Any]] = {
     "forget": {"text": "High water is at noon."},
     "task": {"prompt": "ping helper", "description": "Ask for the tide"},
     "task_output": {"id": "0"},
+    "codemode": {"code": "print(len(await gather(read(path='notes.txt'), bash(command='pwd'))))"},
     "task_stop": {"id": "0"},
     "todo": {"action": "add", "text": "buy an almanac"},
 }
@@ -233,6 +234,7 @@ EVERYTHING_ON = {
     "rewind": {"enabled": True},
     "sandbox": {"mode": "auto"},
     "todo": {"enabled": True},
+    "codemode": {"enabled": True},
 }
 
 KINDS: dict[str, Kind] = {
@@ -273,7 +275,7 @@ KINDS: dict[str, Kind] = {
     "after a reload": Kind(steps=("ping one",), live=("/reload",)),
     "named": Kind(steps=("ping one", lambda pi, _state: pi.call(commands.SetSessionName(name="Tides of Brest")))),
     "with everything on": Kind(
-        steps=(*map(call, ("bash", "write", "todo", "task", "remember", "forget")), "/compact"),
+        steps=(*map(call, ("bash", "write", "todo", "task", "remember", "forget", "codemode")), "/compact"),
         settings=EVERYTHING_ON,
         arguments=ALL_TOOLS,
     ),

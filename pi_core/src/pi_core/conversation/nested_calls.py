@@ -39,7 +39,7 @@ async def execute_tool(
         PiError: The call would be nested too deeply.
     """
     offered = runtime.toolbox.active()
-    tool = runtime.toolbox.for_nested_call(call.name)
+    tool = runtime.toolbox.for_nested_call(call.name, offered)
     if tool is None:
         raise UnknownName("tool", call.name, [each.name for each in offered])
     call = evolve(call, name=tool.name)  # a guard of ``read`` must also see ``tools:read``

@@ -147,13 +147,13 @@ class Toolbox:
                 tools[tool.name] = tool
         return tuple(tool for tool in tools.values() if tool.exposure not in _NEVER_OFFERED)
 
-    def for_nested_call(self, name: str) -> Tool | None:
+    def for_nested_call(self, name: str, active: Sequence[Tool]) -> Tool | None:
         """Return the tool that another tool calls by this name; None if it may not be called.
 
         Tools that are offered to the model may be called, as well as another plugin's tool of the same name, as
         ``plugin:name``, and hidden tools, but no tools that the user excluded.
         """
-        offered = {tool.name: tool for tool in self.active()}
+        offered = {tool.name: tool for tool in active}
         if name in offered:
             return offered[name]
         tool = self.find(name)

@@ -28,7 +28,10 @@ AT_ONCE = 16
 MOST_CALLS = 1000
 """Calls of one script: a loop that is refused again and again must end."""
 
+_REPORT_AFTER = 0.1
+"""Seconds between a change and its display."""
 _SUMMARY = 80
+"""Characters of the arguments of a call in its row."""
 
 
 @define(eq=False, repr=False)
@@ -71,6 +74,7 @@ class Run(ReprMixin):
     calls: list[Call] = field(factory=list)
     _free: asyncio.Semaphore = field(factory=lambda: asyncio.Semaphore(AT_ONCE))
     _tasks: set[asyncio.Task[None]] = field(factory=set)
+    _reporting: asyncio.TimerHandle | None = None
 
     async def run(self, code: str, values: Mapping[str, Any]) -> ToolResult:
         """Run a script to its end.
@@ -98,6 +102,8 @@ class Run(ReprMixin):
                     return self.result(str(message.get("text", "")), is_error=True)
             raise PiError(f"The script did not end: {await self.process.why_it_ended()}.")
         finally:
+            if self._reporting is not None:
+                self._reporting.cancel()
             for task in self._tasks:
                 task.cancel()
             if self._tasks:
@@ -171,6 +177,12 @@ class Run(ReprMixin):
         return answer
 
     def _report(self) -> None:
+        """Report soon what has happened so far: a loop of calls must not be slowed down by its display."""
+        if self._reporting is None:
+            self._reporting = asyncio.get_running_loop().call_later(_REPORT_AFTER, self._report_now)
+
+    def _report_now(self) -> None:
+        self._reporting = None
         text, details = self.output.tail(), {"calls": [each.to_plain() for each in self.calls]}
         self.ctx.update(ToolResult(content=(TextContent(text),) if text else (), details=details))
 

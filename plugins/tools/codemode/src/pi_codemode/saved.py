@@ -59,7 +59,9 @@ def draft_of(code: str) -> Draft:
     """
     try:
         tree = ast.parse(code)
-    except (SyntaxError, ValueError) as error:
+    except SyntaxError as error:
+        raise UserError(f"The script is not valid Python: {error.msg}, in line {error.lineno}.") from error
+    except ValueError as error:
         raise UserError(f"The script is not valid Python: {error}.") from error
     properties: dict[str, Any] = {}
     first = 0
@@ -148,7 +150,9 @@ class SavedTools:
         if not _NAME.fullmatch(name):
             raise UserError(f"A tool's name is small letters, digits and dashes, not {name!r}. {_USAGE}")
         if not ctx.is_project_trusted():
-            raise UserError("Tools are kept in the project's .pi, and this project is not trusted. Run /trust first.")
+            raise UserError(
+                "Tools are kept in the project's .pi, and this project is not trusted. Use /trust, then start pi again."
+            )
         code = last_script(ctx.session.branch())
         if code is None:
             raise UserError("No script of this conversation has run without an error yet.")
