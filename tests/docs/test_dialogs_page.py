@@ -13,7 +13,7 @@ from pi_core.host.extensions import LocalExtensions
 from pi_testing import FakeUI
 
 PAGE = (Path(__file__).parents[2] / "docs" / "dialogs.md").read_text(encoding="utf-8")
-EXTENSION, SERVING, TEST = re.findall(r"^```python\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
+APPROVAL, EXTENSION, SERVING, TEST = re.findall(r"^```python\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
 
 
 @pytest.fixture
@@ -57,3 +57,12 @@ async def test_a_program_serves_several_clients():
     names["leave"]()
     session.ui.notify("done")
     assert ([*terminal.notices], browser.notices[0].message) == ([], "done")
+
+
+async def test_the_approval_returns_what_was_chosen(pi_session):
+    exec(APPROVAL, scope := {})  # noqa: S102 - the page's own
+    pi_session.ui = FakeUI().answers("always", "Refuse")
+    pi_session.has_ui = True
+
+    assert await scope["may_deploy"]("staging", pi_session.ctx) == "always"
+    assert await scope["may_deploy"]("staging", pi_session.ctx) is None

@@ -396,13 +396,28 @@ async def test_each_refusal_is_stored_next_to_its_call(bash, pi_session, script,
 
 
 async def test_the_user_can_allow_a_folder_for_the_session(engine, pi_session, script, fake_ui, outside):
-    fake_ui.answers("This session")
+    fake_ui.answers("session")
     script.turn(tool_call("write", path=str(outside / "a"), content="x"))
     script.turn(tool_call("write", path=str(outside / "b"), content="x")).turn(text("ok"))
 
     await pi_session.prompt("please")
 
     assert sorted(file.name for file in outside.iterdir()) == ["a", "b", "treasure"]
+    [permission] = await pi_session.ctx.list_permissions()
+    assert (permission.what, permission.place) == (str(outside), "until this session ends")
+
+
+async def test_a_folder_that_is_allowed_for_good_is_listed_and_undone(engine, pi_session, script, fake_ui, outside):
+    fake_ui.answers("always")
+    script.turn(tool_call("write", path=str(outside / "a"), content="x")).turn(text("ok"))
+    await pi_session.prompt("please")
+
+    [permission] = await pi_session.ctx.list_permissions()
+    assert (permission.store, permission.what) == ("Folders that the sandbox lets be changed", str(outside))
+    await pi_session.ctx.remove_permission(permission)
+
+    assert await pi_session.ctx.list_permissions() == []
+    assert pi_session.settings.get("sandbox.write") == []
 
 
 async def test_the_model_is_told_its_limits(engine, pi_session, script):

@@ -15,6 +15,7 @@ if TYPE_CHECKING:  # for type checkers; a test checks that ``_HOMES`` agrees wit
     from pi_hookspecs.abort import *
     from pi_hookspecs.actions import *
     from pi_hookspecs.api import *
+    from pi_hookspecs.approvals import *
     from pi_hookspecs.completions import *
     from pi_hookspecs.content import *
     from pi_hookspecs.context import *
@@ -80,6 +81,7 @@ _HOMES: dict[str, str] = {
     "abort": "ABORT_GRACE AbortController AbortSignal",
     "actions": "CommandActions EventBus ExecResult ModelCatalog SessionChange ToolInfo",
     "api": "PiAPI",
+    "approvals": "Approval ApprovalChoice Permission PermissionPlace PermissionStore approval_choices",
     "completions": "Completer Completion",
     "content": "Content ImageContent TextContent ThinkingContent ToolCall UnknownContent",
     "context": "PiContext RunMode SideRequest StartContext",

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from pi_hookspecs.abort import AbortSignal
     from pi_hookspecs.actions import ExecResult, ModelCatalog
+    from pi_hookspecs.approvals import Permission
     from pi_hookspecs.events.prompt import PromptPart
     from pi_hookspecs.full_ui import FullUserInterface
     from pi_hookspecs.messages import AssistantMessage
@@ -263,6 +264,18 @@ class PiContext(CommandActions, StoredActions, Protocol):
         They are those of pi (``.pi``), of all installed plugins (``register_project_files``), and of shells, editors,
         build tools and other agents (``.envrc``, ``.npmrc``). Each is a path with ``/`` below any folder of the
         project; a folder includes everything in it. A guard protects them from the model.
+        """
+        ...
+
+    async def list_permissions(self) -> Sequence[Permission]:
+        """Return the decisions of the user that plugins remember (``register_permissions``), by store."""
+        ...
+
+    async def remove_permission(self, permission: Permission) -> None:
+        """Undo a decision that ``list_permissions`` has returned.
+
+        Raises:
+            UserError: It cannot be undone.
         """
         ...
 

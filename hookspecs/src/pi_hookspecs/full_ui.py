@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
     from pi_hookspecs.abort import AbortSignal
+    from pi_hookspecs.approvals import Approval
     from pi_hookspecs.completions import Completion
     from pi_hookspecs.forms import FormField
     from pi_hookspecs.interface_registrations import Theme
@@ -104,6 +105,26 @@ class FullUserInterface(UserInterface, Protocol):
 
         Raises:
             ValueError: There are no fields, or two have the same name.
+        """
+        ...
+
+    async def approve(
+        self,
+        approval: Approval,
+        *,
+        signal: AbortSignal | None = None,
+        timeout: float | None = None,  # noqa: ASYNC109 - as of the other dialogs
+    ) -> str | None:
+        """Ask the user to allow something; front ends without approvals ask with ``select`` or ``confirm``.
+
+        Args:
+            approval: The question, and the answers that the user can give.
+            signal: Dismisses the question when it is aborted.
+            timeout: Seconds until it is dismissed.
+
+        Returns:
+            The answer of the chosen choice: ``once``, ``session`` or ``always``; None if the user refused or dismissed
+            the question, and immediately without a user. A refusal returns its answer only if the choice is lasting.
         """
         ...
 

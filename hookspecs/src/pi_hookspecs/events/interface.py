@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CompleteMentionEvent", "CompleteMentionResult", "UIPromptEndEvent", "UIPromptKind", "UIPromptStartEvent"]
 
-UIPromptKind: TypeAlias = Literal["select", "confirm", "input", "editor", "form", "custom"]
+UIPromptKind: TypeAlias = Literal["select", "confirm", "input", "editor", "form", "custom", "approve"]
 
 
 @frozen(kw_only=True, eq=False, repr=False)

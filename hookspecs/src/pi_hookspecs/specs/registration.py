@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pi_hookspecs.api import PiAPI
+    from pi_hookspecs.approvals import PermissionStore
     from pi_hookspecs.exports import Exporter
     from pi_hookspecs.front_ends import Mode, Subcommand
     from pi_hookspecs.interface_registrations import Renderer, Shortcut, Theme
@@ -224,6 +225,20 @@ def register_project_files() -> Sequence[ProjectFile]:  # type: ignore[empty-bod
     When: once per load of the plugin; guards use the plugin index.
     Answers: collect; the names of all plugins.
     On error: reported; the plugin names no files.
+    Since: 1.1
+    """
+
+
+@hookspec
+def register_permissions() -> Sequence[PermissionStore]:  # type: ignore[empty-body]
+    """Add the user's decisions that the plugin remembers, such as what an "always" has allowed.
+
+    ``/permissions`` and ``pi permissions`` list them and undo them, ``ctx.list_permissions`` returns them. The question
+    itself is ``ctx.ui.approve``.
+
+    When: once per load of the plugin, when permissions are listed.
+    Answers: collect; of two with the same name, the later one wins.
+    On error: reported; the plugin adds no permissions.
     Since: 1.1
     """
 

@@ -16,7 +16,7 @@ from pi_core.host.overlay import project_root
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["approve_packages", "are_packages_approved", "declared_packages"]
+__all__ = ["approve_packages", "are_packages_approved", "declared_packages", "forget_packages", "has_approved_packages"]
 
 
 def declared_packages(project: Path) -> list[str]:
@@ -38,6 +38,20 @@ def approve_packages(agent_dir: Path, project: Path) -> None:
     file = _file(agent_dir, project)
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(_hash_of(project) + "\n", encoding="ascii")
+
+
+def has_approved_packages(agent_dir: Path, project: Path) -> bool:
+    """Whether the user has approved the current list and lock explicitly; the first list does not count."""
+    return _file(agent_dir, project).is_file() and are_packages_approved(agent_dir, project)
+
+
+def forget_packages(agent_dir: Path, project: Path) -> None:
+    """Undo the approval: the user is asked again before packages of the list are installed.
+
+    Raises:
+        OSError: The file cannot be written.
+    """
+    _file(agent_dir, project).write_text("none\n", encoding="ascii")  # without a file, the list would be the first one
 
 
 def _file(agent_dir: Path, project: Path) -> Path:

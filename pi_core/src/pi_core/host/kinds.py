@@ -271,6 +271,7 @@ KINDS: dict[str, Kind] = {
     "register_resource_kinds": Kind("resource kind", ("ResourceKind",), data=("folder",), calls=("read", "accepts")),
     "register_logins": Kind("login", ("Login",)),
     "register_settings": Kind("setting", ("PluginSetting",), data=("description", "protected"), check=_setting_problem),
+    "register_permissions": Kind("permission store", ("PermissionStore",), calls=("list", "remove")),
     "register_project_files": Kind("project file", ("ProjectFile",), check=_project_file_problem),
 }
 """The kind of object that each registration hook registers."""

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pi_core.models.registry import ModelRegistry
+    from pi_core.plugin_api.permissions import Permissions
     from pi_core.plugin_api.port import HelperSession, SessionPort
     from pi_core.plugin_api.relay import Relay
     from pi_core.plugin_api.secrets import PluginSecrets
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
         FullUserInterface,
         Model,
         NoticeLevel,
+        Permission,
         Processes,
         PromptPart,
         ResourceLoader,
@@ -246,6 +248,20 @@ class PluginContext(CommandContext):
     def project_files(self) -> Sequence[str]:
         """Return the names of files that decide, merely by existing in a project, what programs do later."""
         return self._session.host.project_files()
+
+    async def list_permissions(self) -> Sequence[Permission]:
+        """Return the decisions of the user that plugins remember, by store."""
+        return self._permissions().all()
+
+    async def remove_permission(self, permission: Permission) -> None:
+        """Undo a decision that ``list_permissions`` has returned, see ``PiContext.remove_permission``."""
+        await self._permissions().remove(permission)
+
+    def _permissions(self) -> Permissions:
+        from pi_core.plugin_api.permissions import Permissions
+
+        session = self._session
+        return Permissions(session.host, self.cwd, self.settings, self.session.id, session.report_plugin_error)
 
     async def child_environment(self, env: Mapping[str, str], *, purpose: str, command: str) -> Mapping[str, str]:
         """Return the environment for a program, after the plugins' changes."""

@@ -10,7 +10,7 @@ from attrs import frozen
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pi_hookspecs import AbortSignal, UserInterface
+    from pi_hookspecs import AbortSignal, Approval, UserInterface
 
 __all__ = ["DialogRequest", "DialogUI"]
 
@@ -24,6 +24,8 @@ class DialogRequest:
         title: The title.
         text: The message of a confirmation, the placeholder of an input, or the prefilled text of an editor.
         options: The options of a selection.
+        approval: What is asked, if it is an approval: a front end may draw it instead of the selection or confirmation,
+            and answers with the label of ``approvals.label_of``, or a bool for a confirmation.
         signal: Dismisses the dialog.
         timeout: Seconds after which the dialog is dismissed; None waits for the user.
     """
@@ -32,11 +34,14 @@ class DialogRequest:
     title: str
     text: str = ""
     options: tuple[Any, ...] = ()
+    approval: Approval | None = None
     signal: AbortSignal | None = None
     timeout: float | None = None
 
     async def open_in(self, ui: UserInterface, signal: AbortSignal | None) -> Any:
         """Open the dialog in another user interface, which ``signal`` dismisses, and return its answer."""
+        if self.approval is not None and hasattr(ui, "approve"):
+            return await self._ask_approval(self.approval, ui, signal)
         if self.kind == "editor":
             return await ui.editor(self.title, self.text)
         if self.kind == "select":
@@ -44,6 +49,14 @@ class DialogRequest:
         if self.kind == "confirm":
             return await ui.confirm(self.title, self.text, signal=signal, timeout=self.timeout)
         return await ui.input(self.title, self.text or None, signal=signal, timeout=self.timeout)
+
+    async def _ask_approval(self, approval: Approval, ui: Any, signal: AbortSignal | None) -> Any:
+        from pi_core.plugin_api.approvals import label_of
+
+        answer = await ui.approve(approval, signal=signal, timeout=self.timeout)
+        if self.kind == "confirm":
+            return answer is not None
+        return label_of(approval, answer) if answer is not None else None
 
 
 class DialogUI(ABC):
@@ -95,6 +108,18 @@ class DialogUI(ABC):
         dialog = DialogRequest(kind="input", title=title, text=placeholder or "", signal=signal, timeout=timeout)
         typed: str | None = await self.ask_dialog(dialog)
         return typed
+
+    async def approve(
+        self,
+        approval: Approval,
+        *,
+        signal: AbortSignal | None = None,
+        timeout: float | None = None,  # noqa: ASYNC109 - the contract's
+    ) -> str | None:
+        """Ask for an approval; None when it is refused or dismissed."""
+        from pi_core.plugin_api.approvals import answer_of, approval_request
+
+        return answer_of(approval, await self.ask_dialog(approval_request(approval, signal, timeout)))
 
     async def editor(self, title: str, prefill: str = "") -> str | None:
         """Let the user edit a longer text; None when dismissed."""

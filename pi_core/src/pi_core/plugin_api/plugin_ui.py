@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pi_core.hooks.dispatcher import HookDispatcher
     from pi_core.plugin_api.port import SessionPort
     from pi_hookspecs import (
+        Approval,
         AutocompleteProvider,
         ComponentFactory,
         FormField,
@@ -120,6 +121,12 @@ class _PluginUI:
 
         ask = partial(ask_form, self._ui, fields, title=title, **how)
         return Dialog("form", self._asked("form", title or None, ask))
+
+    def approve(self, approval: Approval, **how: Any) -> Dialog[str | None]:
+        from pi_core.plugin_api.approvals import ask_approval
+
+        title = getattr(approval, "title", None)
+        return Dialog("approve", self._asked("approve", title, ask_approval, self._ui, approval, **how))
 
     def open_url(self, url: str) -> bool:
         from pi_core.plugin_api.pages import checked_url

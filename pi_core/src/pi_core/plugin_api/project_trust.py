@@ -23,16 +23,16 @@ if TYPE_CHECKING:
     from pi_core.hooks.reports import HookTrace
     from pi_core.host import PluginHost
     from pi_core.settings.trust import ProjectTrust
-    from pi_hookspecs import FullUserInterface, ProjectTrustResult, SettingsView, UserInterface
+    from pi_hookspecs import Approval, FullUserInterface, ProjectTrustResult, SettingsView, UserInterface
 
 __all__ = ["ask_for_trust", "confirm_trust"]
 
 _ANSWERS: dict[str, dict[str, Any]] = {
-    "Trust this folder": {"trusted": "yes", "remember": True},
-    "Trust its parent folder": {"trusted": "yes", "remember": True, "of_parent": True},
-    "Trust it this time": {"trusted": "yes"},
-    "Do not trust this folder": {"trusted": "no", "remember": True},
-    "Not this time": {"trusted": "no"},
+    "folder": {"trusted": "yes", "remember": True},
+    "parent": {"trusted": "yes", "remember": True, "of_parent": True},
+    "once": {"trusted": "yes"},
+    "never": {"trusted": "no", "remember": True},
+    "no": {"trusted": "no"},
 }
 
 
@@ -82,14 +82,32 @@ async def ask_for_trust(
 
 
 async def confirm_trust(ui: UserInterface, trust: ProjectTrust) -> ProjectTrustResult | None:
-    """Ask the user with a ``select`` dialog; return None when it is dismissed."""
-    title = f"{trust.cwd} has {trust.named_resources}: they can run code and instruct the model."
+    """Ask the user for approval; return None when the question is dismissed."""
+    from pi_core.plugin_api.approvals import ask_approval
+
+    answer = await ask_approval(ui, _question(trust))
+    return pi_hookspecs.ProjectTrustResult(**_ANSWERS[answer]) if answer is not None else None
+
+
+def _question(trust: ProjectTrust) -> Approval:
+    from pi_hookspecs import Approval, ApprovalChoice
+
+    why = "These files can run code and instruct the model."
     packages = declared_packages(trust.cwd)
     if packages:
-        title += f" They name packages to install: {', '.join(packages)}."
-    title += " Use them?"
-    chosen = await ui.select(title, list(_ANSWERS))
-    return pi_hookspecs.ProjectTrustResult(**_ANSWERS[chosen]) if chosen is not None else None
+        why += f" They name packages to install: {', '.join(packages)}."
+    choices = (
+        ApprovalChoice(
+            "folder", "Trust this folder", means="with all folders below, from now on", lasting=True, key="y"
+        ),
+        ApprovalChoice("parent", "Trust its parent folder", means=str(trust.cwd.parent), lasting=True, key="p"),
+        ApprovalChoice("once", "Trust it this time", key="o"),
+        ApprovalChoice(
+            "never", "Do not trust this folder", means="do not ask again", allows=False, lasting=True, key="d"
+        ),
+        ApprovalChoice("no", "Not this time", allows=False, lasting=True, key="n"),
+    )
+    return Approval(f"Use the files of {trust.cwd}?", what=trust.named_resources, why=why, choices=choices)
 
 
 def _decided(

@@ -75,6 +75,7 @@ class PluginSettings:
             UserError: The user refused, or cannot be asked.
         """
         from pi_core.base.json_file import short_json
+        from pi_hookspecs import Approval
 
         ctx, name, by = self._session.ctx, name_of(steps), f"plugin {plugin!r}" if plugin is not None else "a plugin"
         place = "The setting decides which plugins, guards or programs pi uses."
@@ -83,7 +84,8 @@ class PluginSettings:
                 f"Setting {name!r} was not changed: {by} wants {short_json(value)}, and no user can be asked. {place}"
                 f" The user can run pi config set."
             )
-        if not await ctx.ui.confirm(f"Let {by} set {name} to {short_json(value)}?", place):
+        what = f"{name} = {short_json(value)}"
+        if await ctx.ui.approve(Approval(f"Let {by} change the setting {name}?", what=what, why=place)) is None:
             raise UserError(f"Setting {name!r} was not changed: the user did not allow {by} to do so.")
 
 

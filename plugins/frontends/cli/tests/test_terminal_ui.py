@@ -8,7 +8,8 @@ import os
 import pytest
 
 from pi_cli.terminal_ui import TerminalUI
-from pi_hookspecs import FormField
+from pi_hookspecs import Approval, FormField, approval_choices
+from pi_testing import for_each
 
 
 @pytest.fixture
@@ -78,3 +79,28 @@ async def test_what_enter_alone_chooses_is_said_after_a_mistake(ui, capsys):
     await ui.form(FIELDS[:2])
 
     assert "'nobody' is none of them; pressing Enter alone chooses me (default)." in capsys.readouterr().err
+
+
+APPROVAL = Approval(
+    "Deploy?", what="staging\nand more", why="It is final.", choices=approval_choices(always="staging, in targets.json")
+)
+
+
+@for_each(
+    ("typed", "answer"),
+    [("y", "once"), ("yes", "once"), ("A", "always"), ("n", None), ("no", None), ("", None), ("q\nq\na", "always")],
+)
+async def test_an_approval_is_answered_with_a_letter(ui, typed, answer):
+    ui.type(f"{typed}\n")
+
+    assert await ui.approve(APPROVAL) == answer
+
+
+async def test_an_approval_says_what_why_and_what_always_means(ui, capsys):
+    ui.type("\n")
+    await ui.approve(APPROVAL)
+
+    assert capsys.readouterr().err == (
+        "Deploy?\n  staging\n  and more\n  It is final.\n"
+        "  y  Allow once\n  a  Always allow: staging, in targets.json\n  n  Refuse\nAnswer [y/a/N]: "
+    )

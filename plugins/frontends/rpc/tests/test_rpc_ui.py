@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from pi_hookspecs import AbortController, FormField, UserError
+from pi_hookspecs import AbortController, Approval, FormField, UserError, approval_choices
 
 
 async def asked(talk, dialog, **reply):
@@ -218,3 +218,15 @@ async def test_a_page_is_an_address_in_a_notice(talk):
 
     request = await talk.event("extension_ui_request")
     assert request["message"] == "Open this page in a browser: https://harbours.example"
+
+
+async def test_an_approval_is_a_selection_with_what_it_is_about(talk, ui):
+    approval = Approval("Deploy?", what="staging", choices=approval_choices(always="staging"))
+
+    request, answer = await asked(talk, ui.approve(approval), value="Always allow: staging")
+
+    assert answer == "always"
+    assert (request["method"], request["title"]) == ("select", "Deploy?\n\nstaging")
+    assert request["options"] == ["Allow once", "Always allow: staging", "Refuse"]
+    assert [each["label"] for each in request["approval"]["choices"]] == request["options"]
+    assert request["approval"]["what"] == "staging"

@@ -324,7 +324,7 @@ async def test_the_user_may_allow_25_percent_more_or_lift_the_limit(
         await pi_session.prompt("go")
 
     assert len(script.requests) == 8
-    assert [dialog.title.partition(".")[0] for dialog in fake_ui.asked] == [
+    assert [dialog.text.partition(".")[0] for dialog in fake_ui.asked] == [
         "Budget: this session has used 4 of 4 requests",
         "Budget: this session has used 5 of 5 requests",
     ]

@@ -55,7 +55,7 @@ async def test_a_dangerous_command_runs_when_the_user_says_yes(
     assert len(fake_tools["bash"].calls) == 1
     question = fake_ui.asked[0].text
     assert question.startswith("rm -rf build\n\ndelete: it deletes folders")
-    assert '{"tool": "bash", "command": "rm -rf build", "action": "allow"}' in question
+    assert fake_ui.asked[0].options == ("Allow once", "Always allow", "Refuse")
 
 
 async def test_a_refusal_names_rule_reason_and_how_to_allow(
@@ -309,3 +309,38 @@ def test_importing_the_plugin_imports_no_parser() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert done.stdout.strip() == "[]"
+
+
+async def test_always_is_a_rule_that_counts_at_once_and_can_be_undone(
+    session_of: Callable[[Settings], Awaitable[AgentSession]],
+    tmp_path: Path,
+    script: ScriptedProvider,
+    fake_tools: dict[str, FakeTool],
+    fake_ui: FakeUI,
+) -> None:
+    other = {"tool": "bash", "command": "sudo *", "action": "deny"}
+    file = tmp_path / "settings.json"
+    file.write_text(json.dumps({"guardrails": {**ON, "rules": [other]}}))
+    session = await session_of(Settings.load(tmp_path, tmp_path, trust=False))
+    fake_ui.answers("always", False)
+
+    await run(session, script, command="rm -rf build*")
+    await run(session, script, command="rm -rf build*")
+    await run(session, script, command="rm -rf builder")
+
+    assert len(fake_tools["bash"].calls) == 2
+    assert "delete: it deletes folders" in fake_ui.asked[0].text
+    assert "protected-path: it may change" in fake_ui.asked[0].text
+    allowed, *paths, denied = await session.ctx.list_permissions()
+    assert [(each.store, each.what, each.allowed) for each in (allowed, denied)] == [
+        ("Guard rules", "bash rm -rf build[*]", True),
+        ("Guard rules", "bash sudo *", False),
+    ]
+
+    for each in (allowed, *paths):
+        await session.ctx.remove_permission(each)
+
+    assert json.loads(file.read_text())["guardrails"]["rules"] == [other]
+    fake_ui.answers(False)
+    await run(session, script, command="rm -rf build*")
+    assert len(fake_tools["bash"].calls) == 2

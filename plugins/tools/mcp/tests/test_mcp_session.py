@@ -135,6 +135,21 @@ async def test_a_server_of_a_project_is_asked_for_once(started, script, fake_ui,
 
 
 @trusted
+async def test_an_approved_server_is_listed_and_asked_for_again_once_undone(started, fake_ui, fault, tmp_path) -> None:
+    in_project(tmp_path, ".mcp.json", {"fault": fault()})
+    fake_ui.answers("always", False)
+    session = await started()
+
+    [permission] = [each for each in await session.ctx.list_permissions() if each.store == "MCP servers of projects"]
+    await session.ctx.remove_permission(permission)
+    await session.dispose()
+    await started()
+
+    assert permission.what == "fault"
+    assert len(fake_ui.asked) == 2
+
+
+@trusted
 async def test_a_refused_server_is_not_started_and_can_be_approved_later(
     started, script, fake_ui, fault, tmp_path, result_of
 ) -> None:

@@ -8,6 +8,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from pi_acp.permissions import chosen_option
+from pi_core.plugin_api.approvals import label_of
 from pi_core.plugin_api.dialogs import DialogUI
 from pi_core.plugin_api.forms import ask_fields, problem_of
 from pi_hookspecs import FormField
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     from pi_acp.client import Client
     from pi_core.plugin_api.dialogs import DialogRequest
-    from pi_hookspecs import AbortSignal, NoticeLevel, ToolCallEvent
+    from pi_hookspecs import AbortSignal, Approval, NoticeLevel, ToolCallEvent
 
 __all__ = ["AcpUI"]
 
@@ -64,6 +65,8 @@ class AcpUI(DialogUI):
         Options may be ``{"label", "value"}``.
         """
         title, signal, seconds = dialog.title, dialog.signal, dialog.timeout
+        if dialog.approval is not None:
+            return await self._ask_approval(dialog.approval, signal, seconds)
         if dialog.kind == "confirm":
             return await self._choose(title, dialog.text, _YES_OR_NO, signal, seconds) == "yes"
         if dialog.kind == "select":
@@ -80,6 +83,20 @@ class AcpUI(DialogUI):
         else:
             asked = FormField("text", title=title, default=dialog.text or None)
         return await self._ask_text(asked, title, signal, seconds)
+
+    async def _ask_approval(self, approval: Approval, signal: AbortSignal | None, seconds: float | None) -> Any:
+        """Ask with the kinds of answers that editors know; return the label of the chosen one."""
+        options = [
+            {
+                "optionId": each.answer,
+                "name": label_of(approval, each.answer),
+                "kind": f"{'allow' if each.allows else 'reject'}_{'always' if each.lasting else 'once'}",
+            }
+            for each in approval.choices
+        ]
+        message = "\n\n".join(part for part in (approval.what, approval.why) if part)
+        chosen = await self._choose(approval.title, message, options, signal, seconds)
+        return label_of(approval, chosen) if chosen is not None else None
 
     async def _choose(
         self,

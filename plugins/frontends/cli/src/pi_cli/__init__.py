@@ -11,9 +11,18 @@ TYPE_CHECKING = False  # type checkers treat it as true; importing typing would 
 if TYPE_CHECKING:
     from typing import Any
 
-    from pi_cli.registrations import register_modes, register_subcommands
+    from pi_cli.registrations import register_commands, register_modes, register_permissions, register_subcommands
 
-__all__ = ["__version__", "main", "register_modes", "register_subcommands"]
+__all__ = [
+    "__version__",
+    "main",
+    "register_commands",
+    "register_modes",
+    "register_permissions",
+    "register_subcommands",
+]
+
+_HOOKS = ("register_commands", "register_modes", "register_permissions", "register_subcommands")
 
 __version__ = "1.1.0"
 
@@ -60,7 +69,7 @@ def _open_closed_streams() -> None:
 
 
 def __getattr__(name: str) -> Any:
-    if name not in ("register_modes", "register_subcommands"):
+    if name not in _HOOKS:
         message = f"module {__name__!r} has no attribute {name!r}"
         raise AttributeError(message)
     from pi_cli import registrations
@@ -71,6 +80,6 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     # The host lists a plugin's names and reads them without __getattr__.
-    for name in ("register_modes", "register_subcommands"):
+    for name in _HOOKS:
         __getattr__(name)
     return sorted(globals())

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pi_hookspecs import Mode, Subcommand, hookimpl
+from pi_hookspecs import Command, Mode, Subcommand, hookimpl
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["register_modes", "register_subcommands"]
+    from pi_hookspecs import PermissionStore, PiContext
+
+__all__ = ["register_commands", "register_modes", "register_permissions", "register_subcommands"]
 
 
 @hookimpl
@@ -30,6 +32,7 @@ def register_subcommands() -> Sequence[Subcommand]:
         Subcommand("plugins", run=_plugins, description="List the installed plugins, or describe one"),
         Subcommand("config", run=_config, description="Show settings with their sources, and change them"),
         Subcommand("trust", run=_trust, description="Trust this folder's settings, skills and extensions"),
+        Subcommand("permissions", run=_permissions, description="List remembered decisions, and undo one"),
         Subcommand("prompt", run=_prompt, description="Show the system prompt, and the source of each part"),
         Subcommand("resources", run=_resources, description="List skills, templates, context files and themes"),
         Subcommand("hooks", run=_hooks, description="List the hooks, describe one, or try one"),
@@ -37,6 +40,26 @@ def register_subcommands() -> Sequence[Subcommand]:
         Subcommand("plugin", run=_plugin, description="Create a plugin project: code, tests and CI"),
         Subcommand("attach lines", run=_attach_lines, description="Talk in a served session, line by line"),
     ]
+
+
+@hookimpl
+def register_commands() -> Sequence[Command]:
+    """Add ``/permissions``, in every front end."""
+    return [Command("permissions", handler=_show_permissions, description="List remembered decisions, and undo one")]
+
+
+@hookimpl
+def register_permissions() -> Sequence[PermissionStore]:
+    """Add what pi itself remembers."""
+    from pi_cli.permissions import ApprovedPackages, TrustedFolders
+
+    return [TrustedFolders(), ApprovedPackages()]
+
+
+async def _show_permissions(args: str, ctx: PiContext) -> None:
+    from pi_cli.permissions import show_permissions
+
+    await show_permissions(args, ctx)
 
 
 async def _print(session: Any, options: Any) -> int:
@@ -97,6 +120,12 @@ def _trust(arguments: list[str], host: Any) -> int:
     from pi_cli.trust_command import run_trust
 
     return run_trust(arguments, host)
+
+
+def _permissions(arguments: list[str], host: Any) -> int:
+    from pi_cli.permissions import run_permissions
+
+    return run_permissions(arguments, host)
 
 
 def _hooks(arguments: list[str], host: Any) -> int:

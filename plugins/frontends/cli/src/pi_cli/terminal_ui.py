@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Coroutine, Sequence
 
     from pi_core.plugin_api.dialogs import DialogRequest
-    from pi_hookspecs import AbortSignal, FormField, NoticeLevel
+    from pi_hookspecs import AbortSignal, Approval, FormField, NoticeLevel
 
 __all__ = ["TerminalUI"]
 
@@ -77,6 +77,31 @@ class TerminalUI(DialogUI):
         from pi_core.plugin_api.forms import ask_fields
 
         return await ask_fields(self, fields, select=self._choose, **how)
+
+    async def approve(
+        self,
+        approval: Approval,
+        *,
+        signal: AbortSignal | None = None,
+        timeout: float | None = None,  # noqa: ASYNC109 - the protocol's
+    ) -> str | None:
+        """Ask for an approval by the keys of its answers; Enter alone refuses."""
+        say(one_line(approval.title))
+        for part in (approval.what, approval.why):
+            say(*(f"  {line}" for line in clean_text(part).split("\n") if part))
+        choices = {each.key or str(number): each for number, each in enumerate(approval.choices, 1)}
+        for key, each in choices.items():
+            say(f"  {key}  {one_line(each.label)}{f': {one_line(each.means)}' if each.means else ''}")
+        keys = "/".join(key if choice.allows else key.upper() for key, choice in choices.items())
+        for _ in range(_TRIES):
+            answer = (await self._ask_line(f"Answer [{keys}]", signal=signal, timeout=timeout) or "").lower()
+            if not answer:
+                return None
+            found = choices.get({"yes": "y", "no": "n"}.get(answer, answer))
+            if found is not None:
+                return found.answer if found.allows or found.lasting else None
+            say(f"{one_line(answer)[:_SHOWN]!r} is none of them; pressing Enter alone refuses.")
+        return None
 
     def notify(self, message: str, level: NoticeLevel = "info") -> None:
         """Write a notice to stderr; an open question is printed again below it."""

@@ -57,7 +57,8 @@ class RpcUI(DialogUI):
         """Send a dialog as a request; an answer that does not fit it counts as a dismissal.
 
         Options may have the form ``{"label", "value"}``; the client then gets the labels. The reply to a confirmation
-        may have either ``confirmed`` or ``value``.
+        may have either ``confirmed`` or ``value``. An approval is a selection or a confirmation with the field
+        ``approval``, for clients that draw it themselves; the reply is the same.
         """
         choices = {_label(each): _value(each) for each in dialog.options}
         fields: dict[str, dict[str, Any]] = {
@@ -67,6 +68,10 @@ class RpcUI(DialogUI):
             "editor": {"prefill": dialog.text or None},
         }
         how = fields[dialog.kind]
+        if dialog.approval is not None:
+            from pi_core.plugin_api.approvals import approval_to_wire
+
+            how["approval"] = approval_to_wire(dialog.approval)
         reply = await self._ask(dialog.kind, dialog.signal, dialog.timeout, title=dialog.title, **how)
         value = reply.get("value")
         if dialog.kind == "confirm":

@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from pi_core.plugin_api.dialogs import DialogRequest
-    from pi_hookspecs import AbortSignal, FormField, NoticeLevel, WidgetPlacement
+    from pi_hookspecs import AbortSignal, Approval, ApprovalChoice, FormField, NoticeLevel, WidgetPlacement
 
 __all__ = ["Dialog", "FakeUI", "Notice"]
 
-DialogKind: TypeAlias = Literal["select", "confirm", "input", "editor", "form"]
+DialogKind: TypeAlias = Literal["select", "confirm", "input", "editor", "form", "approve"]
 
 
 class Dialog(NamedTuple):
@@ -46,9 +46,11 @@ class FakeUI(DialogUI):
     """Implements ``UserInterface``.
 
     An answer is the value that the dialog returns: ``True`` or ``False`` for ``confirm``, one of the options for
-    ``select``, a text for ``input`` and ``editor``, a dict of values for ``form``; None dismisses any of them. A
-    dialog without a prepared answer, and an answer that is not valid for its dialog, raise an ``AssertionError``. The
-    dispatcher of hooks catches this error, so the ``fake_ui`` fixture raises it again at the end of the test.
+    ``select``, a text for ``input`` and ``editor``, a dict of values for ``form``; for ``approve``, the answer or the
+    label of a choice, ``True`` for the first that allows, ``False`` for the first that refuses. None dismisses any of
+    them. A dialog without a prepared answer, and an answer that is not valid for its dialog, raise an
+    ``AssertionError``. The dispatcher of hooks catches this error, so the ``fake_ui`` fixture raises it again at the
+    end of the test.
 
     Args:
         dismiss_unexpected: Dismiss dialogs without a prepared answer instead of raising an error.
@@ -130,6 +132,25 @@ class FakeUI(DialogUI):
         }.get(dialog.kind, lambda answer: isinstance(answer, str))
         asked = Dialog(dialog.kind, dialog.title, dialog.text, dialog.options)
         return await self._ask(asked, fits, dialog.signal, dialog.timeout)
+
+    async def approve(
+        self,
+        approval: Approval,
+        *,
+        signal: AbortSignal | None = None,
+        timeout: float | None = None,  # noqa: ASYNC109 - the contract's
+    ) -> str | None:
+        """Return the answer of the prepared choice; None if it is a refusal."""
+        text = "\n\n".join(filter(None, [approval.what, approval.why]))
+        asked = Dialog("approve", approval.title, text, tuple(each.label for each in approval.choices))
+
+        def chosen(given: Any) -> ApprovalChoice | None:
+            if isinstance(given, bool):
+                return next(each for each in approval.choices if each.allows is given)
+            return next((each for each in approval.choices if given in (each.answer, each.label)), None)
+
+        found = chosen(await self._ask(asked, lambda given: chosen(given) is not None, signal, timeout))
+        return found.answer if found is not None and (found.allows or found.lasting) else None
 
     async def form(
         self,

@@ -40,7 +40,7 @@ _STATUS = "budgets"
 _NOTICE_AT = 0.8
 _MORE = 0.25
 
-_STOP, _SOME_MORE, _NO_LIMIT = "Stop", "Allow 25 % more", "No limit in this session"
+_CHOICES = (("once", "Allow 25 % more", "y"), ("session", "No limit in this session", "s"))
 
 _SUBJECTS = {
     "run": "this run has used {}",
@@ -226,11 +226,15 @@ class Gate:
     async def _is_raised(self, reached: Reached, reason: str) -> bool:
         """Ask the user what to do about a limit; return whether to continue."""
         limit, account = reached.limit, self.account
-        choices = [_STOP, _SOME_MORE, _NO_LIMIT]
-        choice = await self.ctx.ui.select(f"{reason} What now?", choices, signal=self.ctx.signal)
-        if choice == _NO_LIMIT:
+        from pi_hookspecs import Approval, ApprovalChoice
+
+        stop = ApprovalChoice("no", "Stop", allows=False, key="n")
+        choices = (*(ApprovalChoice(answer, label, key=key) for answer, label, key in _CHOICES), stop)
+        approval = Approval("A limit is reached. Continue?", why=reason, choices=choices)
+        answer = await self.ctx.ui.approve(approval, signal=self.ctx.signal)
+        if answer == "session":
             account.lifted.add(limit.setting)
-        elif choice == _SOME_MORE:
+        elif answer == "once":
             more = max(limit.amount, reached.used) * _MORE
             allowed = reached.used + more
             account.extra[limit.setting] = (allowed if limit.measure == "dollars" else ceil(allowed)) - limit.amount

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 from pi_hookspecs import hookimpl
 
 if TYPE_CHECKING:
-    from pi_hookspecs import PiAPI
+    from collections.abc import Sequence
 
-__all__ = ["activate", "pi_when"]
+    from pi_hookspecs import PermissionStore, PiAPI
+
+__all__ = ["activate", "pi_when", "register_permissions"]
 
 pi_when = {"settings": ["guardrails"]}
 
@@ -20,3 +22,11 @@ def activate(pi: PiAPI) -> None:
     from pi_guardrails.switch import Switch
 
     pi.on("session_start", Switch(pi).session_start)
+
+
+@hookimpl
+def register_permissions() -> Sequence[PermissionStore]:
+    """Add the user's rules."""
+    from pi_guardrails.permissions import GuardRules
+
+    return [GuardRules()]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pi_guardrails.findings import Finding, worst
-from pi_guardrails.policy import Policy, how_to_allow
+from pi_guardrails.policy import Policy, allowing_rule, how_to_allow
 from pi_hookspecs import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from pi_hookspecs import PiContext
 
@@ -36,11 +36,12 @@ async def refusal(tool: str, arguments: Mapping[str, Any], ctx: PiContext, *, is
         policy = Policy.of(ctx)
     except UserError as error:
         return until_mended("every call", error)
-    gravest = worst(policy.settle(findings_of(tool, arguments, policy, is_confined=is_confined), tool))
+    findings = policy.settle(findings_of(tool, arguments, policy, is_confined=is_confined), tool)
+    gravest = worst(findings)
     if gravest is None:
         return None
     if gravest.verdict == "ask" and ctx.has_ui:
-        if await ctx.ui.confirm(f"Let {tool} do this?", _question(tool, arguments, gravest), signal=ctx.signal):
+        if await _is_approved(tool, arguments, [each for each in findings if each.verdict == "ask"], ctx):
             return None
         return _explained(gravest, tool, "the user was asked and refused")
     return _explained(gravest, tool, "there is no user to ask" if gravest.verdict == "ask" else "never allowed")
@@ -83,10 +84,27 @@ def _file(tool: str, given: str, policy: Policy) -> Finding:
     return Finding("allow", "known", "nothing speaks against it", path=real)
 
 
-def _question(tool: str, arguments: Mapping[str, Any], finding: Finding) -> str:
+async def _is_approved(tool: str, arguments: Mapping[str, Any], asking: Sequence[Finding], ctx: PiContext) -> bool:
+    """Ask the user about all findings at once; store a rule for each if the user allows the same from now on."""
+    from pi_guardrails.permissions import add_rules
+    from pi_hookspecs import Approval, PermissionPlace, approval_choices
+
     what = str(arguments.get(_SUBJECTS.get(tool, "path"), ""))
     excerpt = what if len(what) <= _LONGEST_SHOWN else f"{what[:_LONGEST_SHOWN]} ... ({len(what)} characters)"
-    return f"{excerpt}\n\n{finding.rule}: {finding.why}.\nTo allow it for good: {how_to_allow(finding, tool)}."
+    rules = [allowing_rule(finding, tool) for finding in asking]
+    subjects = dict.fromkeys(repr(finding.command or finding.path) for finding in asking)
+    always = f"{tool} with exactly {' and '.join(subjects)}, as a rule in your settings"
+    approval = Approval(
+        f"Let {tool} do this?",
+        what=excerpt,
+        why="\n".join(dict.fromkeys(f"{finding.rule}: {finding.why}." for finding in asking)),
+        choices=approval_choices(always=None if None in rules else always),
+    )
+    answer = await ctx.ui.approve(approval, signal=ctx.signal)
+    if answer == "always":
+        place = PermissionPlace(cwd=ctx.cwd, settings=ctx.settings)
+        await add_rules([rule for rule in rules if rule is not None], place)
+    return answer is not None
 
 
 def _explained(finding: Finding, tool: str, decision: str) -> str:

@@ -17,7 +17,7 @@ from pi_guardrails.settings import list_of, mistake, must_be
 if TYPE_CHECKING:
     from pi_hookspecs import PiContext, SettingsView, UserError
 
-__all__ = ["Policy", "Rule", "how_to_allow"]
+__all__ = ["Policy", "Rule", "allowing_rule", "how_to_allow"]
 
 _RULES = "guardrails.rules"
 _KEYS = frozenset({"action", "tool", "command", "path", "reason"})
@@ -102,12 +102,17 @@ class Policy:
 
 def how_to_allow(finding: Finding, tool: str) -> str:
     """Return what the user can add to the settings to allow this from now on."""
-    rule: dict[str, str] = {"tool": tool}
+    rule = allowing_rule(finding, tool) or {"tool": tool, "action": "allow"}
+    return f"{json.dumps(rule, ensure_ascii=False)} in {_RULES} of settings.json"
+
+
+def allowing_rule(finding: Finding, tool: str) -> dict[str, str] | None:
+    """Return the rule that allows exactly this from now on; None if it would allow every call of the tool."""
     if finding.command is not None:
-        rule["command"] = escape(finding.command)
-    elif finding.path is not None:
-        rule["path"] = escape(finding.path)
-    return f"{json.dumps({**rule, 'action': 'allow'}, ensure_ascii=False)} in {_RULES} of settings.json"
+        return {"tool": tool, "command": escape(finding.command), "action": "allow"}
+    if finding.path is not None:
+        return {"tool": tool, "path": escape(finding.path), "action": "allow"}
+    return None
 
 
 def _fits(path: str, pattern: str, places: Places) -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pi_hookspecs import hookimpl
 
 if TYPE_CHECKING:
-    from pi_hookspecs import Command, Flag, PiAPI, PiContext, Service, SessionStartEvent, Subcommand
+    from pi_hookspecs import Command, Flag, PermissionStore, PiAPI, PiContext, Service, SessionStartEvent, Subcommand
     from pi_sandbox.hooks import Hooks
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "pi_when",
     "register_commands",
     "register_flags",
+    "register_permissions",
     "register_services",
     "register_subcommands",
 ]
@@ -45,6 +46,14 @@ def register_commands() -> list[Command]:
     from pi_sandbox.status import show_status
 
     return [Command("sandbox", handler=show_status, description="Show what the sandbox allows")]
+
+
+@hookimpl
+def register_permissions() -> list[PermissionStore]:
+    """Provide the folders that the user has opened."""
+    from pi_sandbox.permissions import WritableFolders
+
+    return [WritableFolders()]
 
 
 @hookimpl

@@ -233,13 +233,19 @@ async def _granted(path: str, sandbox: Sandbox, ctx: PiContext) -> bool:
     folder = os.path.dirname(path)
     if not ctx.has_ui or sandbox.policy.protecting(path) is not None:
         return False
-    session, always, no = "This session", "Always (your settings)", "No"
-    choice = await ctx.ui.select(
-        f"The sandbox does not let {path} be changed. Allow changes below {folder}?", [session, always, no]
+    from pi_hookspecs import Approval, PermissionPlace, approval_choices
+    from pi_sandbox.permissions import add_folder
+
+    below = f"changes below {folder}"
+    approval = Approval(
+        f"Allow {below}?",
+        what=path,
+        why="The sandbox does not let this file be changed.",
+        choices=approval_choices(once=None, session=below, always=f"{below}, as sandbox.write in your settings"),
     )
-    if choice == always:
-        given = ctx.settings.get_str_list("sandbox.write")
-        await ctx.settings.set("sandbox.write", [*given, folder])
-    elif choice == session:
+    answer = await ctx.ui.approve(approval)
+    if answer == "always":
+        await add_folder(folder, PermissionPlace(cwd=ctx.cwd, settings=ctx.settings))
+    elif answer == "session":
         sandbox.grant(folder)
-    return choice in (session, always)
+    return answer is not None

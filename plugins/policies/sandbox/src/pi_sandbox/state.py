@@ -122,6 +122,11 @@ class Sandbox:
         self._proxy.refused.clear()
         return hosts
 
+    @property
+    def granted(self) -> tuple[str, ...]:
+        """The folders that were opened until the session ends."""
+        return self._granted
+
     def grant(self, folder: str) -> None:
         """Allow changes below a folder until the session ends."""
         self._granted = (*self._granted, folder)

@@ -13,10 +13,10 @@ from pi_hookspecs import hookimpl
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pi_hookspecs import Flag, PiAPI, PiContext, ProjectFile, Subcommand
+    from pi_hookspecs import Flag, PermissionStore, PiAPI, PiContext, ProjectFile, Subcommand
     from pi_mcp.session import Session
 
-__all__ = ["activate", "register_flags", "register_project_files", "register_subcommands"]
+__all__ = ["activate", "register_flags", "register_permissions", "register_project_files", "register_subcommands"]
 
 
 @hookimpl
@@ -50,6 +50,14 @@ def register_flags() -> Sequence[Flag]:
     from pi_hookspecs import Flag
 
     return [Flag(name="no-mcp", description="Use no MCP servers")]
+
+
+@hookimpl
+def register_permissions() -> Sequence[PermissionStore]:
+    """Add the approved servers of projects."""
+    from pi_mcp.approvals import ApprovedServers
+
+    return [ApprovedServers()]
 
 
 @hookimpl

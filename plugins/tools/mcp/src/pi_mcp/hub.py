@@ -7,7 +7,7 @@ import os
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from pi_hookspecs import PiError
+from pi_hookspecs import Approval, PiError, approval_choices
 from pi_mcp.approvals import Approvals
 from pi_mcp.cache import ListingCache
 from pi_mcp.config import load_servers
@@ -209,8 +209,13 @@ class Hub:
             return False
         if self._ctx.has_ui:
             what = server.config.get("url") or " ".join([server.config["command"], *server.config.get("args", ())])
-            question = f"Let this project start the MCP server {server.name!r}?"
-            if await self._ctx.ui.confirm(question, f"{server.origin}\n{what}"):
+            approval = Approval(
+                f"Let this project start the MCP server {server.name!r}?",
+                what=what,
+                why=f"{server.origin} names it; a server runs with your rights.",
+                choices=approval_choices(once=None, always="until its entry changes"),
+            )
+            if await self._ctx.ui.approve(approval) is not None:
                 self._approvals.add(server)
                 return True
         else:

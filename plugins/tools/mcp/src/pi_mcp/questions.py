@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from pi_hookspecs import Context, FormField, FormOption, SideRequest, TextContent, UserError, UserMessage
+from pi_hookspecs import Approval, Context, FormField, FormOption, SideRequest, TextContent, UserError, UserMessage
 
 if TYPE_CHECKING:
     from pi_hookspecs import PiContext
@@ -54,7 +54,8 @@ class Questions:
         if urlsplit(url).scheme not in ("http", "https"):
             return {"action": "decline"}
         title = f"The MCP server {self._server.name!r} wants to open a page of {urlsplit(url).hostname!r}"
-        if not await self._ctx.ui.confirm(title, f"{question.get('message') or ''}\n{url}".strip()):
+        message = question.get("message") or ""
+        if await self._ctx.ui.approve(Approval(title, what=url, why=message)) is None:
             return {"action": "decline"}
         try:
             self._ctx.ui.open_url(url)
@@ -67,7 +68,8 @@ class Questions:
         text = "\n\n".join(messages)
         title = f"Let the MCP server {self._server.name!r} ask the model this?"
         asked = f"{question['systemPrompt']}\n\n{text}" if question.get("systemPrompt") else text
-        if not await self._ctx.ui.confirm(title, asked):
+        why = "The request is made with your model, at your cost; the answer goes to the server."
+        if await self._ctx.ui.approve(Approval(title, what=asked, why=why)) is None:
             return None
         context = Context(system_prompt=question.get("systemPrompt") or "", messages=(UserMessage(content=text),))
         limit = min(int(question.get("maxTokens") or _MOST_TOKENS), _MOST_TOKENS)

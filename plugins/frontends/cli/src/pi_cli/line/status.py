@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from pi_cli.words import one_line, shorten, width_of
+from pi_cli.words import from_home, one_line, shorten, width_of
 from pi_terminal_kit.branches import branch_of
 
 if TYPE_CHECKING:
@@ -52,9 +52,7 @@ def status_row(parts: list[str], width: int) -> str:
 
 def _place(folder: Path) -> str:
     """Return ``~/tide (main)``."""
-    path, home = os.fspath(folder), os.path.expanduser("~")  # noqa: PTH111 - Path.home fails where there is none
-    if path == home or path.startswith(home.rstrip(os.sep) + os.sep):
-        path = f"~{path[len(home.rstrip(os.sep)) :]}"
+    path = from_home(os.fspath(folder))
     branch = branch_of(folder)
     return f"{path} ({branch})" if branch else path
 

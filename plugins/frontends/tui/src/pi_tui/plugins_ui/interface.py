@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pi_core.plugin_api.dialogs import DialogRequest
     from pi_hookspecs import (
         AbortSignal,
+        Approval,
         AutocompleteProvider,
         ComponentFactory,
         FormField,
@@ -76,6 +77,18 @@ class Interface(DialogUI):
             drawn = TextDialog(dialog.title, prefill=dialog.text, several=True)
         answer = await self._ask(drawn, dialog.signal, dialog.timeout)
         return answer == YES if dialog.kind == "confirm" else answer
+
+    async def approve(
+        self,
+        approval: Approval,
+        *,
+        signal: AbortSignal | None = None,
+        timeout: float | None = None,  # noqa: ASYNC109 - the protocol's
+    ) -> str | None:
+        """Ask for an approval."""
+        from pi_tui.dialogs.approve import Approve
+
+        return await self._ask(Approve(approval), signal, timeout)
 
     async def ask_secret(self, question: str) -> str | None:
         """Ask for a text that is displayed as dots."""

@@ -23,6 +23,9 @@ class Asker:
             return None
         seconds = data["timeout"] / 1000 if "timeout" in data else None
         answer: str | bool | None = None
+        approval = data.get("approval") if request.method in ("select", "confirm") else None
+        if approval is not None:
+            return await _approved(ui, approval, request.method, seconds)
         if request.method == "select":
             answer = await ui.select(request.title, request.options, timeout=seconds)
         elif request.method == "confirm":
@@ -34,6 +37,17 @@ class Asker:
         else:
             _display(ui, request.method, data)
         return answer
+
+
+async def _approved(ui: Any, data: Any, method: str, seconds: float | None) -> str | bool | None:
+    """Ask for an approval, and return what answers the selection or the confirmation that it came as."""
+    from pi_core.plugin_api.approvals import approval_from_wire, label_of
+
+    approval = approval_from_wire(data)
+    answer = await ui.approve(approval, timeout=seconds) if approval is not None else None
+    if method == "confirm" or approval is None:
+        return answer is not None if method == "confirm" else None
+    return label_of(approval, answer) if answer is not None else None
 
 
 def _display(ui: Any, method: str, data: dict[str, Any]) -> None:

@@ -1,0 +1,101 @@
+"""A request for approval: what would happen, why the user is asked, and answers with what each would mean."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pi_hookspecs import Line, Run
+from pi_tui.dialogs.base import Dialog, framed, hint
+from pi_tui.lines.line import cells, cut
+from pi_tui.lines.wrap import wrap_text
+from pi_tui.view.clean import clean, clean_line
+
+if TYPE_CHECKING:
+    from pi_hookspecs import Approval, ApprovalChoice
+    from pi_tui.keys.bindings import Bindings
+    from pi_tui.keys.events import Key
+
+__all__ = ["Approve"]
+
+_INDENT = "  "
+
+
+class Approve(Dialog[str]):
+    """Asks for an approval; a letter answers at once, escape refuses. The result is an answer; None for a refusal.
+
+    Args:
+        approval: The question.
+    """
+
+    def __init__(self, approval: Approval) -> None:
+        super().__init__()
+        self._approval = approval
+        self._selected = 0
+        self._scrolled = 0
+
+    def lines(self, width: int, height: int) -> list[Line]:
+        """Return the question, as much as fits of what it is about, the reason and the answers."""
+        title = wrap_text(clean_line(self._approval.title), width, Run("", "warning", bold=True))
+        why = wrap_text(clean(self._approval.why), width, Run("", "muted")) if self._approval.why else []
+        below = [*why, *self._answers(width), *hint(self._hints(), width)]
+        what = self._what(width, max(height - len(title) - len(below) - 2, 1))
+        return framed([*title, *what, *below], width)
+
+    def _what(self, width: int, room: int) -> list[Line]:
+        if not self._approval.what:
+            return []
+        inner = max(width - len(_INDENT), 1)
+        rows = [Line((Run(_INDENT), *row.runs)) for row in wrap_text(clean(self._approval.what), inner)]
+        if len(rows) <= room:
+            return rows
+        room = max(room - 1, 1)
+        self._scrolled = min(self._scrolled, len(rows) - room)
+        shown = rows[self._scrolled : self._scrolled + room]
+        position = f"{_INDENT}({self._scrolled + room}/{len(rows)} rows, pageUp and pageDown scroll)"
+        return [*shown, cut(Line.of(Run(position, "dim")), width)]
+
+    def _answers(self, width: int) -> list[Line]:
+        column = max(cells(_label(each)) for each in self._approval.choices) + 2
+        return [
+            cut(self._answer(each, column, is_selected=number == self._selected), width)
+            for number, each in enumerate(self._approval.choices)
+        ]
+
+    def _answer(self, choice: ApprovalChoice, column: int, *, is_selected: bool) -> Line:
+        role = "accent" if is_selected else "text"
+        label = _label(choice)
+        runs = [Run("→ " if is_selected else "  ", "accent"), Run(f"{choice.key or ' '}  ", "dim"), Run(label, role)]
+        if choice.means:
+            runs.append(Run(" " * (column - cells(label)) + clean_line(choice.means), "muted"))
+        return Line.of(*runs)
+
+    def _hints(self) -> list[tuple[str, str]]:
+        keys = "/".join(each.key for each in self._approval.choices if each.key)
+        return [("↑↓", "move"), ("enter", "select"), (keys, "answer"), ("escape", "refuse")]
+
+    def key(self, key: Key, bindings: Bindings) -> None:
+        """Move the selection, scroll, or answer."""
+        actions = bindings.actions(key.name, "list")
+        choices = self._approval.choices
+        typed = next((each for each in choices if each.key and each.key == key.text.lower()), None)
+        if typed is not None:
+            self._choose(typed)
+        elif "tui.select.cancel" in actions:
+            self.finish(None)
+        elif "tui.select.confirm" in actions:
+            self._choose(choices[self._selected])
+        elif "tui.select.up" in actions:
+            self._selected = (self._selected - 1) % len(choices)
+        elif "tui.select.down" in actions:
+            self._selected = (self._selected + 1) % len(choices)
+        elif "tui.select.pageUp" in actions:
+            self._scrolled = max(self._scrolled - 5, 0)
+        elif "tui.select.pageDown" in actions:
+            self._scrolled += 5
+
+    def _choose(self, choice: ApprovalChoice) -> None:
+        self.finish(choice.answer if choice.allows or choice.lasting else None)
+
+
+def _label(choice: ApprovalChoice) -> str:
+    return clean_line(choice.label)
