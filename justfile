@@ -43,6 +43,7 @@ docs:
     {{ run }} python tools/build_examples_page.py
     {{ run }} python tools/build_hook_pages.py
     {{ run }} python tools/build_keybindings_page.py
+    {{ run }} python tools/build_notebook_page.py
     {{ run }} python tools/build_package_catalogue.py
     {{ run }} python tools/build_settings_page.py
     {{ run }} python tools/build_values_page.py
@@ -56,6 +57,12 @@ site:
 picture:
     WRITE_SNAPSHOTS=1 {{ run }} pytest -q -n0 plugins/frontends/tui/tests/screen/test_picture.py plugins/frontends/tui/tests/screen/test_snapshots.py
     WRITE_SNAPSHOTS=1 {{ run }} pytest -q -n0 -m slow plugins/frontends/serve/tests/browser/test_serve_pictures.py
+
+# Execute docs/notebooks.ipynb and keep what its cells display.
+notebook:
+    {{ run }} python tools/heavy_environments.py jupyter
+    WRITE_SNAPSHOTS=1 .heavy/jupyter/bin/python -m pytest -q -n0 -m heavy plugins/frontends/jupyter/tests/test_kernels.py -k page
+    {{ run }} python tools/build_notebook_page.py
 
 # The members of the workspace with one line each.
 groups:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from pi_core.create import create_agent_session
-from pi_hookspecs import PiError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from pi_core.conversation.answer import Answer
     from pi_core.conversation.usage_limits import UsageLimits
@@ -102,16 +102,39 @@ def run(
 def run(prompt: str, **options: Any) -> Answer[Any]:
     """Answer one prompt and return the answer: the blocking form of ``arun``, with the same arguments.
 
+    Where an event loop is running, as in a notebook, the session runs in another thread. The loop is blocked meanwhile:
+    a web server should use ``await arun(...)``. A KeyboardInterrupt aborts the prompt.
+
     Raises:
-        PiError: For the same reasons as ``arun``, or because an event loop is running, as in a notebook.
+        PiError: For the same reasons as ``arun``.
     """
-    if _runs_a_loop():
-        raise PiError(
-            "pi_core.run() cannot wait inside a running event loop, such as that of a notebook or a web server."
-            " Use `await pi_core.arun(...)` there, with the same arguments."
-        )
-    answer: Answer[Any] = asyncio.run(arun(prompt, **options))
+    answer: Answer[Any] = _run_in_thread(prompt, options) if _runs_a_loop() else asyncio.run(arun(prompt, **options))
     return answer
+
+
+def _run_in_thread(prompt: str, options: dict[str, Any]) -> Answer[Any]:
+    """Answer the prompt in an event loop of another thread, and wait for it until it has settled."""
+    from concurrent.futures import Future, ThreadPoolExecutor
+    from contextvars import copy_context
+
+    begun: Future[Callable[[], object]] = Future()
+
+    async def answer() -> Answer[Any]:
+        task = asyncio.current_task()
+        assert task is not None  # noqa: S101 - it runs in a loop
+        begun.set_result(partial(asyncio.get_running_loop().call_soon_threadsafe, task.cancel))
+        value: Answer[Any] = await arun(prompt, **options)
+        return value
+
+    with ThreadPoolExecutor(1, "pi") as threads:
+        waiting = threads.submit(copy_context().run, asyncio.run, answer())
+        try:
+            answered: Answer[Any] = waiting.result()
+        except KeyboardInterrupt:
+            if not waiting.done():
+                begun.result()()
+            raise
+    return answered
 
 
 def _runs_a_loop() -> bool:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import signal
 import subprocess
 import sys
+import threading
 
 import pytest
 from attrs import evolve
 
 from pi_core import PluginHost, SessionManager, Settings, UsageLimits, arun, create_agent_session, run
 from pi_hookspecs import Model, NoModel, PiError, ProviderInfo, Tool, ToolResult, UnknownName, UserError, hookimpl
-from pi_testing import ScriptedProvider, error, text, usage
+from pi_testing import ScriptedProvider, error, text, tool_call, usage
 
 
 def tool(name, **fields):
@@ -322,9 +325,32 @@ def test_run_reports_why_there_is_no_answer(run_scripted):
         run_scripted(text("Half an "), error("400 the server is on fire"))
 
 
-async def test_run_in_a_notebook_says_what_to_use_there(run_scripted):
-    with pytest.raises(PiError, match=r"await pi_core\.arun"):
-        run_scripted(text("never"))
+async def test_run_answers_inside_a_running_loop_as_in_a_notebook(run_scripted):
+    assert run_scripted(text("Two files.")) == "Two files."
+    with pytest.raises(PiError, match="the server is on fire"):
+        run_scripted(error("400 the server is on fire"))
+
+
+async def test_a_run_that_is_interrupted_inside_a_running_loop_aborts_its_prompt(run_scripted):
+    begun, ended = threading.Event(), threading.Event()
+
+    async def wait(call_id, params, signal, update, ctx):
+        begun.set()
+        try:
+            await asyncio.sleep(60)
+        finally:
+            ended.set()
+
+    interrupt = threading.Thread(target=lambda: begun.wait(60) and os.kill(os.getpid(), signal.SIGINT))
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # as kernels do around a cell
+    interrupt.start()
+    waiting = Tool(name="wait", description="wait", parameters={"type": "object"}, execute=wait)
+    with pytest.raises(KeyboardInterrupt):
+        run_scripted(tool_call("wait"), custom_tools=[waiting])
+    interrupt.join()
+    signal.signal(signal.SIGINT, before)
+
+    assert ended.is_set()
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,61 @@
+"""The user of a notebook: dialogs are asked with ``input`` below the cell, notices are printed."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from pi_core.plugin_api.dialogs import DialogUI
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pi_core.plugin_api.dialogs import DialogRequest
+    from pi_hookspecs import NoticeLevel
+    from pi_jupyter.cell_thread import CellThread
+
+__all__ = ["NotebookUI"]
+
+
+class NotebookUI(DialogUI):
+    """Implements ``UserInterface``; an empty answer dismisses a dialog.
+
+    Args:
+        thread: Calls ``input`` and ``print`` in the thread of the cell.
+    """
+
+    def __init__(self, thread: CellThread) -> None:
+        self._thread = thread
+
+    async def ask_dialog(self, dialog: DialogRequest) -> Any:
+        """Ask below the running cell; None where the program that executes the notebook has no user."""
+        return await self._thread.in_cell(lambda: _ask(dialog))
+
+    def notify(self, message: str, level: NoticeLevel = "info") -> None:
+        """Print a notice; warnings and errors where the notebook marks them."""
+        stream = sys.stdout if level == "info" else sys.stderr
+        self._thread.post(lambda: print(message, file=stream, flush=True))
+
+
+def _ask(dialog: DialogRequest) -> Any:
+    print(*filter(None, (dialog.title, dialog.text if dialog.kind != "input" else "")), sep="\n", flush=True)  # noqa: T201 - the dialog
+    try:
+        return _choose(dialog.options) if dialog.kind == "select" else _answer(dialog)
+    except (EOFError, NotImplementedError):  # IPython's StdinNotImplementedError is one
+        print("There is no user to answer, which counts as no.", flush=True)  # noqa: T201 - as above
+        return None
+
+
+def _answer(dialog: DialogRequest) -> Any:
+    if dialog.kind == "confirm":
+        return input("Yes or no? [y/N] ").strip().lower() in ("y", "yes")
+    return input(f"({dialog.text}) " if dialog.kind == "input" and dialog.text else "> ") or None
+
+
+def _choose(options: Sequence[str]) -> str | None:
+    print(*(f"{number}. {option}" for number, option in enumerate(options, 1)), sep="\n", flush=True)  # noqa: T201 - as above
+    while answer := input(f"1 to {len(options)}, or nothing: ").strip():
+        if answer.isdecimal() and 1 <= int(answer) <= len(options):
+            return options[int(answer) - 1]
+        print(f"{answer!r} is none of the numbers.", flush=True)  # noqa: T201 - as above
+    return None

@@ -1,0 +1,145 @@
+"""The conversation of a notebook: one session, which continues from cell to cell."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pi_core import create_agent_session
+from pi_core.session.lookup import find_session
+from pi_jupyter.answer_view import AnswerView
+from pi_jupyter.cell_thread import CellThread
+from pi_jupyter.dialogs import NotebookUI
+from pi_jupyter.variables import Variables
+
+if TYPE_CHECKING:
+    from IPython.core.interactiveshell import InteractiveShell
+
+    from pi_core import AgentSession, Answer
+
+__all__ = ["Notebook", "Reply"]
+
+
+class Reply:
+    """An answer as a cell's result: already displayed while it streamed, so it displays only a structured value.
+
+    Attributes:
+        text: The text of the answer.
+        value: The value of the requested type; the text if none was requested.
+        usage: Tokens and US dollars of all requests of the prompt.
+        messages: The messages that the prompt added to the conversation.
+    """
+
+    def __init__(self, answer: Answer[Any]) -> None:
+        self.text = str(answer)
+        self.value = answer.output
+        self.usage = answer.usage
+        self.messages = answer.messages
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        return f"Reply({self.text!r})" if self.value == self.text else f"Reply({self.text!r}, value={self.value!r})"
+
+    def _ipython_display_(self) -> None:
+        if self.value != self.text:
+            from IPython.display import display
+
+            display(self.value)
+
+
+class Notebook:
+    """A conversation with pi in a shell of IPython.
+
+    Args:
+        shell: The shell.
+        options: Options of ``create_agent_session``.
+    """
+
+    def __init__(self, shell: InteractiveShell, **options: Any) -> None:
+        self._shell = shell
+        self._options = options
+        self._session: AgentSession | None = None
+        self._thread = CellThread()
+        self.variables = Variables(shell, self._thread)
+
+    def ask(self, prompt: str, output_type: Any = None) -> Reply:
+        """Send a prompt, draw the answer in the running cell, and return it.
+
+        Raises:
+            PiError: There is no answer; see ``AgentSession.ask``.
+            KeyboardInterrupt: The user interrupted the cell; the prompt is aborted, and the conversation can continue.
+        """
+        from IPython.display import display
+
+        session = self._opened()
+
+        async def ask() -> Answer[Any]:
+            view = AnswerView(self._thread, display)
+            unsubscribe = session.subscribe(view.on_event)
+            try:
+                answer: Answer[Any] = await session.ask(prompt, output_type=output_type)
+                return answer
+            finally:
+                unsubscribe()
+                view.finish()
+
+        return Reply(self._thread.run(ask(), interrupt=session.abort))
+
+    def model(self, name: str = "") -> str:
+        """Return the current model, after selecting the named one.
+
+        Raises:
+            PiError: There is no such model, or it cannot be used.
+        """
+        session = self._opened()
+
+        async def select() -> None:
+            model = session.models.find(name)
+            session.models.check(model)
+            await session.set_model(model)
+
+        if name:
+            self._thread.run(select())
+        return "no model" if session.model is None else f"{session.model.provider}/{session.model.id}"
+
+    def session(self, name: str = "") -> str:
+        """Return where the conversation is stored, after opening another one.
+
+        Args:
+            name: ``new``, or the path or the beginning of the id of a stored session.
+
+        Raises:
+            PiError: There is no such session.
+        """
+        session = self._opened()
+        if name == "new":
+            self._thread.run(session.new_session())
+        elif name:
+            path = name if Path(name).exists() else find_session(name, session.cwd, host=session.host).path
+            self._thread.run(session.switch_session(path))
+        manager = session.session_manager
+        return manager.reference if manager.is_persisted else f"in memory: {session.session_id}"
+
+    def close(self) -> None:
+        """End the conversation and the thread; a second call does nothing."""
+        session, self._session = self._session, None
+        if session is not None:
+            self._thread.run(session.dispose())
+        self._thread.close()
+
+    def _opened(self) -> AgentSession:
+        """Return the session, which the first use opens."""
+        if self._session is None:
+            self._session = self._thread.run(self._open())
+        return self._session
+
+    async def _open(self) -> AgentSession:
+        ui = NotebookUI(self._thread)
+        tools = [self.variables.tool(), *self._options.pop("custom_tools", ())]
+        session = create_agent_session(ui=ui, mode="jupyter", custom_tools=tools, model_required=False, **self._options)
+        await session.start()
+        for problem in (*session.models.warnings, *session.toolbox.warnings):
+            ui.notify(f"Warning: {problem}", "warning")
+        return session
