@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pi_core import error_text
 from pi_testing import for_each
 
-ADVICE = "Wait a moment, or choose another model with --model."
+ADVICE = "Wait a moment, or choose another model."
 
 
 @for_each(

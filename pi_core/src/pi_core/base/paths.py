@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["agent_dir", "home_dir", "make_cache"]
+__all__ = ["agent_dir", "below_home", "home_dir", "make_cache"]
 
 
 def home_dir(environ: Mapping[str, str] | None = None) -> Path:
@@ -35,6 +35,12 @@ def agent_dir(environ: Mapping[str, str] | None = None) -> Path:
     if chosen == "~" or chosen.startswith(("~/", "~" + os.sep)):
         return home_dir(environ) / chosen[2:]
     return Path(chosen)
+
+
+def below_home(path: str | os.PathLike[str]) -> str:
+    """Return a path for display: one in the user's home folder begins with ``~``."""
+    text, home = os.fspath(path), str(home_dir()).rstrip(os.sep)
+    return f"~{text[len(home) :]}" if home and f"{text}{os.sep}".startswith(home + os.sep) else text
 
 
 def make_cache(folder: Path) -> None:

@@ -188,7 +188,7 @@ class ModelResolver:
         close = searched(reference, models)
         if 0 < len(close) <= _MAX_SIMILAR:
             hint += f"; close to it are {', '.join(self._format_names(close))}"
-        hint += ". pi --list-models [SEARCH] shows them (see pi help models)"
+        hint += ". pi --list-models [SEARCH] shows them, as does /model"
         return UnknownName("model", reference, [model.reference for model in models], hint)
 
     def exact(self, info: ProviderInfo, model_id: str) -> Model:

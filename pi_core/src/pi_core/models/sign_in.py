@@ -91,10 +91,10 @@ async def logout(registry: ModelRegistry, name: str | None, *, ui: SignInUI) -> 
         if stored and ui.interactive:
             name = await ui.select("Forget which credential?", stored)
         if name is None:
-            raise UserError(f"Name the provider: pi auth logout PROVIDER. Stored are: {', '.join(stored) or 'none'}.")
+            raise UserError(f"Name the provider: pi auth logout PROVIDER. {_stored(stored)}")
     provider = next((each for each in stored if each.lower() == name.lower()), None)
     if provider is None:
-        raise UserError(f"Nothing is stored for {name!r}. Stored are: {', '.join(stored) or 'none'}.")
+        raise UserError(f"Nothing is stored for {name!r}. {_stored(stored)}")
     try:
         await registry.auth.remove(provider)
     except OSError as error:
@@ -176,12 +176,17 @@ async def _typed(registry: ModelRegistry, ui: SignInUI, provider: str) -> dict[s
         raise UserError(f"{info.id} needs no key: there is nothing to sign in to.")
     key = (await ui.ask_secret(f"API key of {provider} (not shown): ") or "").strip()
     if not key:
-        raise UserError(f"No key was given for {provider}; nothing has changed. It can also come from a pipe.")
+        piped = "" if ui.interactive else " It can also come from a pipe."
+        raise UserError(f"No key was given for {provider}; nothing has changed.{piped}")
     if len(key) > _LONGEST_KEY:
         raise UserError(f"The input for {provider} is too long for a key; nothing has changed.")
     if not key.startswith("!") and not (key.isascii() and key.isprintable() and " " not in key):
         raise UserError(f"The input for {provider} contains characters that no key has; nothing has changed.")
     return {"type": "api_key", "key": key}
+
+
+def _stored(providers: list[str]) -> str:
+    return f"Stored are: {', '.join(providers)}." if providers else "There are no stored credentials."
 
 
 def _check_file(registry: ModelRegistry) -> None:

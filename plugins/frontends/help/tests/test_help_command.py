@@ -45,6 +45,16 @@ def test_a_word_that_is_no_topic_leads_to_the_pages_that_mention_it(capsys):
     assert "  sandbox " in capsys.readouterr().out
 
 
+def test_pages_named_for_a_word_come_first_and_cut_lines_end_with_an_ellipsis(capsys):
+    assert run(["model"]) == 1
+
+    lines = capsys.readouterr().out.splitlines()[2:]
+    assert {line.split()[0] for line in lines[:2]} == {"models", "local-models"}
+    cut = [line for line in lines if line.endswith("…")]
+    assert cut
+    assert all(line.endswith(" …") for line in cut)
+
+
 def test_a_word_of_no_page_is_refused_with_the_nearest_topic():
     with pytest.raises(UnknownName, match="sandbox"):
         run(["sandboxx"])

@@ -76,7 +76,7 @@ def test_a_failure_keeps_the_text_says_what_to_do_and_remembers_the_facts(builde
     message = builder.end_for(failure).error
 
     assert message.content == (TextContent("So far"),)
-    assert message.error_message == "429 {}\nWait 2 s, or choose another model with --model."
+    assert message.error_message == "429 {}\nWait 2 s, or choose another model."
     assert message.extra == {"requestFailure": {"status": 429, "requestId": "req_1", "retryAfterMs": 1500}}
     assert message.stop_reason == "error"
 

@@ -66,9 +66,9 @@ def test_no_template_is_left_unfilled(model):
 def test_the_raw_text_comes_first(model):
     failure = RequestFailed('429 {"error":"slow down"}', status=429, retry_after_ms=6500)
 
-    assert explained(failure, model) == ('429 {"error":"slow down"}\nWait 7 s, or choose another model with --model.')
+    assert explained(failure, model) == ('429 {"error":"slow down"}\nWait 7 s, or choose another model.')
     assert explained(RequestFailed("503 down", status=503), model) == (
-        "503 down\nThe provider has trouble: wait a moment, or choose another model with --model."
+        "503 down\nThe provider has trouble: wait a moment, or choose another model."
     )
 
 
@@ -79,7 +79,7 @@ def test_the_raw_text_is_one_line_that_programs_can_parse(model):
     in_words = explained(HttpFailed("one\r\ntwo", kind="event"), model)
 
     assert (first[:4], json.loads(first[4:])) == ("429 ", body)
-    assert advice == "Wait a moment, or choose another model with --model."
+    assert advice == "Wait a moment, or choose another model."
     assert in_words.startswith("one two\n")
 
 
@@ -89,7 +89,7 @@ def test_a_retry_delay_beyond_the_users_limit_is_reported(model):
 
     assert message == (
         "429 slow down\nWait 700 s, which is longer than retry.provider.maxRetryDelayMs lets pi wait by itself, "
-        "or choose another model with --model."
+        "or choose another model."
     )
     assert explain(failure, model, 700_000) == explain(failure, model, 0) == explain(failure, model)
 
@@ -108,7 +108,7 @@ def test_a_request_that_is_too_large_is_to_be_compacted_another_mended(model, wo
     advice = explain(RequestFailed(words, status=int(words[:3])), model)
 
     assert ("Compact the conversation" in advice) is too_much
-    assert ("mend what it names" in advice) is not too_much
+    assert ("correct what the message names" in advice) is not too_much
 
 
 @pytest.mark.parametrize(

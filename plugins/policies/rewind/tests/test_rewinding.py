@@ -15,7 +15,7 @@ import pytest
 import pi_rewind
 import pi_tools
 from pi_core import Settings, create_agent_session
-from pi_hookspecs import CustomEntry, UserError, hookimpl
+from pi_hookspecs import CustomEntry, CustomMessage, UserError, hookimpl
 from pi_rewind.about import split_name
 from pi_rewind.command import rewind
 from pi_rewind.points import Points
@@ -104,6 +104,39 @@ async def test_undo_brings_files_and_conversation_back(pi_session, work, says, f
 
     assert (work / "a.txt").read_text() == "two\n"
     assert leaf in [entry.id for entry in pi_session.ctx.session.branch()]
+
+
+async def test_undo_brings_back_a_message_of_a_plugin_that_came_last(pi_session, work, says, fake_ui):
+    await says("two")
+    await pi_session.send_custom_message(CustomMessage(custom_type="agents", content="The agent is done."))
+    fake_ui.answers(True)
+    await pi_session.prompt(f"/rewind {points(pi_session).points[0].entry}")
+
+    await pi_session.prompt("/rewind undo")
+
+    assert "The agent is done." in [getattr(entry, "content", "") for entry in pi_session.ctx.session.branch()]
+
+
+async def test_a_rewind_without_changed_files_says_so(pi_session, work, script, fake_ui):
+    script.turn(tool_call("read", path="a.txt")).turn(text("done"))
+    await pi_session.prompt("look " * 20)
+    await settled()
+
+    entry = points(pi_session).points[0].entry
+    assert points(pi_session).points[0].text == f"{'look ' * 11}look…"
+    await pi_session.prompt(f"/rewind {entry}")
+    await pi_session.prompt("/rewind undo")
+
+    assert [each.message for each in fake_ui.notices] == [
+        "No file had changed. /rewind undo takes the rewind back.",
+        "Back to before the rewind.",
+    ]
+
+
+async def test_completion_keeps_the_words_before_the_one_that_is_typed(pi_session, work):
+    offered = await pi_session.completions.arguments("rewind", "1f0c9a2e fi")
+
+    assert [each.value for each in offered] == ["1f0c9a2e files"]
 
 
 async def test_ignored_files_that_were_deleted_are_reported(pi_session, work, says, fake_ui):

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+from types import SimpleNamespace
 
 import pytest
 
 import pi_sandbox
 from pi_hookspecs import hookimpl, tool
 from pi_sandbox.engine import ORDER, try_engine
+from pi_sandbox.status import describe
 from pi_testing import text, tool_call
 
 pytestmark = pytest.mark.pi(plugins={"sandbox": pi_sandbox})
@@ -44,12 +46,23 @@ async def test_a_sandbox_that_is_off_says_how_to_switch_it_on(pi_session, fake_u
 
 @pytest.mark.skipif(not WORKING, reason="no engine works here")
 @pytest.mark.pi(settings={"sandbox": {"mode": "auto"}})
-async def test_a_sandbox_that_is_on_lists_what_it_allows(pi_session, fake_ui, tmp_path):
+async def test_a_sandbox_that_is_on_lists_what_it_allows(pi_session, fake_ui, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path.parent))
     await pi_session.prompt("/sandbox")
 
     lines = fake_ui.notices[-1].message.splitlines()
-    assert lines[:2] == [f"Engine: {WORKING[0]}", "Network: off"]
-    assert str(tmp_path) in lines[2]
+    assert lines[:2] == [f"Engine    {WORKING[0]}", "Network   off"]
+    assert f"~/{tmp_path.name}" in lines[2]
+    assert str(tmp_path) not in lines[2]
+
+
+def test_hidden_places_that_do_not_exist_are_counted(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / ".ssh").mkdir()
+    hidden = (str(tmp_path / ".ssh"), str(tmp_path / ".aws"), str(tmp_path / ".kube"))
+    policy = SimpleNamespace(network="off", allow=(), write=(str(tmp_path),), deny_read=hidden)
+
+    assert describe("bwrap", policy)[2:] == ["Writable  ~", "Hidden    ~/.ssh, 2 places that do not exist now"]
 
 
 @pytest.mark.skipif(not WORKING, reason="no engine works here")

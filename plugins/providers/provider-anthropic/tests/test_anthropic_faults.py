@@ -32,7 +32,7 @@ SOME = message_events(text("some text"), tool_use("toolu_1", "read", path="x"))
 @pytest.mark.parametrize(
     ("status", "kind", "advice"),
     [
-        (400, "invalid_request_error", "mend what it names"),
+        (400, "invalid_request_error", "correct what the message names"),
         (401, "authentication_error", "The key for provider 'anthropic' was not accepted"),
         (402, "billing_error", "has to be topped up"),
         (403, "permission_error", "may not use model 'claude-fake'"),

@@ -171,14 +171,13 @@ def test_refusal_says_why_and_what_to_do():
     refused = read([message(text("I"), stop="refusal", stop_details=details).body])[-1].error
 
     assert refused.error_message == (
-        "The model refused to answer (stop reason 'refusal'): Not this.\n"
-        "Rephrase the request, or choose another model with --model."
+        "The model refused to answer (stop reason 'refusal'): Not this.\nRephrase the request, or choose another model."
     )
 
 
 def test_unknown_stop_reason_is_an_unknown_error():
     assert read([message(stop="novel").body])[-1].error.error_message == (
-        "An unknown error occurred (stop reason 'novel')\nSend the prompt again, or choose another model with --model."
+        "An unknown error occurred (stop reason 'novel')\nSend the prompt again, or choose another model."
     )
 
 

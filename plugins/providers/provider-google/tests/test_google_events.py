@@ -152,7 +152,7 @@ def test_a_prompt_that_a_filter_does_not_let_through(fed, final, make_model):
     message = final(fed(make_model(), feedback))
 
     assert message.error_message == (
-        "Google blocked the prompt (SAFETY): It is unsafe.\nRephrase the request, or choose another model with --model."
+        "Google blocked the prompt (SAFETY): It is unsafe.\nRephrase the request, or choose another model."
     )
 
 

@@ -118,7 +118,7 @@ async def test_errors_in_the_stream_are_named(make_model, chat, reply):
         server.answers(events([{"type": "error", "code": "x", "message": "Down"}]))
         message = await reply(make_model("openai-codex-responses", base_url=server.codex_url), chat.user("Hi"))
 
-    assert message.error_message == "Codex error: Down\nSend the prompt again, or choose another model with --model."
+    assert message.error_message == "Codex error: Down\nSend the prompt again, or choose another model."
 
 
 @pytest.mark.parametrize(

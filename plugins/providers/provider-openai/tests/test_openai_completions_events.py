@@ -181,12 +181,12 @@ def test_nothing_is_repaired_where_the_output_limit_cut(answer):
         (
             "content_filter",
             "error",
-            "Provider finish_reason: content_filter\nRephrase the request, or choose another model with --model.",
+            "Provider finish_reason: content_filter\nRephrase the request, or choose another model.",
         ),
         (
             "weird",
             "error",
-            "Provider finish_reason: weird\nSend the prompt again, or choose another model with --model.",
+            "Provider finish_reason: weird\nSend the prompt again, or choose another model.",
         ),
     ],
 )

@@ -51,7 +51,7 @@ def failure(api, transport, make_model, chat, reply):
 
 
 STATUSES = {
-    400: "mend what it names",
+    400: "correct what the message names",
     401: "The key for provider 'fake' was not accepted",
     403: "may not use model 'gpt-fake'",
     404: "has no model 'gpt-fake'",

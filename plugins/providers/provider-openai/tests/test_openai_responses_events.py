@@ -150,7 +150,7 @@ def test_an_answer_that_was_filtered_is_an_error(answer):
 
     assert message.stop_reason == "error"
     assert message.error_message == (
-        "Response incomplete: content_filter\nRephrase the request, or choose another model with --model."
+        "Response incomplete: content_filter\nRephrase the request, or choose another model."
     )
     assert message.raw_stop_reason == "incomplete.content_filter"
 
@@ -164,7 +164,7 @@ def test_a_response_that_failed_says_why(answer, status):
     })  # fmt: skip
 
     assert message.error_message == (
-        "server_error: Down\nThe provider has trouble: wait a moment, or choose another model with --model."
+        "server_error: Down\nThe provider has trouble: wait a moment, or choose another model."
     )
     assert message.extra["requestFailure"] == {"status": 500}
     assert message.text == "Hel"
@@ -189,7 +189,7 @@ def test_an_error_event_after_text(answer, event, text_):
 
     assert (message.text, message.stop_reason) == ("Hello", "error")
     assert message.error_message.startswith(f"{text_}\n")
-    assert message.error_message.endswith("choose another model with --model.")
+    assert message.error_message.endswith("choose another model.")
 
 
 def test_an_empty_answer_is_an_empty_message(answer):

@@ -53,7 +53,7 @@ async def test_the_model_gets_the_answer_and_a_line_about_the_agent(pi_session, 
     result, failed = await ask(pi_session, script, (text("Found it."), usage(input=20, output=10, cost=0.02)))
 
     (child,) = pi_session.children
-    found = re.fullmatch(r"Found it\.\n\n\[agent ([0-9a-f]{8}), 1 turns, \$0\.0200, session (.+)\]", result)
+    found = re.fullmatch(r"Found it\.\n\n\[agent ([0-9a-f]{8}), 1 turn, \$0\.0200, session (.+)\]", result)
     assert not failed
     assert found[2] == child.file
     assert "Found it." in Path(child.file).read_text()
@@ -218,7 +218,7 @@ async def test_an_agent_without_an_answer_is_an_error_and_is_paid_for(pi_session
 
     assert failed
     assert "The agent failed: overloaded" in result
-    assert re.search(r"\n\[agent [0-9a-f]{8}, 1 turns, .*\]$", result)
+    assert re.search(r"\n\[agent [0-9a-f]{8}, 1 turn, .*\]$", result)
     assert pi_session.ctx.totals.total_tokens == 30
 
 
@@ -394,7 +394,7 @@ async def test_an_agent_in_the_background_reports_when_it_is_done(pi_session, sc
     assert (status, fake_ui.statuses) == ({"agents": "1 agent in the background"}, {})
     assert fake_ui.notices[0].message == f"The agent {member_id} (general: Look around) is done."
     assert any(f"The agent {member_id}" in str(message.content) for message in script.requests[-1].messages)
-    assert result.startswith(f"Found it.\n\n[agent {member_id}, 1 turns, ")
+    assert result.startswith(f"Found it.\n\n[agent {member_id}, 1 turn, ")
     assert not failed
 
 

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 __all__ = ["show_plugin"]
 
+_TIMING = "pi plugins show NAME --time calls each once, including those of pi.on"
+
 
 def show_plugin(name: str, host: PluginHost, *, timed: bool, as_json: bool) -> int:
     """Print the details of a plugin; return 1 when it has problems.
@@ -194,7 +196,7 @@ def _lines(details: dict[str, Any], *, timed: bool) -> Iterator[str]:
         yield from ("", "  Registers in activate(pi)")
         yield from _columns([(each["kind"], one_line(each["name"]), "") for each in details["activates"]])
     if details["hooks"]:
-        yield from ("", "  Hooks" if timed else "  Hooks (--time calls each once, including those of pi.on)")
+        yield from ("", "  Hooks" if timed else f"  Hooks ({_TIMING})")
         yield from _columns([(each["name"], each["answers"], _row(each)) for each in details["hooks"]])
     if details["settings"]:
         yield from ("", "  Settings")

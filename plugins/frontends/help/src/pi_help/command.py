@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from pathlib import Path
-from textwrap import wrap
+from textwrap import shorten, wrap
 from typing import TYPE_CHECKING
 
 from pi_help.pages import folder, mentioning, sections, topics
@@ -90,7 +90,7 @@ def _show(name: str, pages: Path) -> int:
         raise UnknownName("topic", name, known, "pi help lists them")
     sys.stdout.write(f"There is no topic {name!r}. These pages mention it:\n\n")
     for topic, line in found[:_MOST]:
-        sys.stdout.write(f"  {topic.name:<{_COLUMN - 3}} {_plain(line)[: _WIDTH - _COLUMN]}\n")
+        sys.stdout.write(f"  {topic.name:<{_COLUMN - 3}} {shorten(_plain(line), _WIDTH - _COLUMN, placeholder=' …')}\n")
     if len(found) > _MOST:
         sys.stdout.write(f"  and {len(found) - _MOST} more\n")
     return 1

@@ -55,8 +55,11 @@ def topics(pages: Path) -> dict[str, Topic]:
 
 
 def mentioning(word: str, pages: Path) -> Iterator[tuple[Topic, str]]:
-    """Yield the pages that contain a text, whatever its case, each with the first line that does."""
-    for topic in topics(pages).values():
+    """Yield the pages that contain a text, whatever its case, each with the first line that does.
+
+    Pages whose name contains it come first.
+    """
+    for topic in sorted(topics(pages).values(), key=lambda topic: word.casefold() not in topic.name):
         for line in topic.file.read_text(encoding="utf-8").splitlines():
             if word.casefold() in line.casefold():
                 yield topic, line.strip("#|- ")

@@ -39,6 +39,17 @@ def tool(name: str, status: str = "done", output: str = "", **fields) -> Tool:
 NUMBERS = "\n".join(map(str, range(1, 42)))
 DIFF = "  1 same\n- 2 the old word\n+ 2 the new word\n  3 end"
 
+SKILL = '<skill name="tides" location="/s/SKILL.md">\nReferences are relative to /s.\n\nRead.\n</skill>'
+SKILL_IN_FULL = """
+
+ <skill name="tides"
+ location="/s/SKILL.md">
+ References are relative to /s.
+
+ Read.
+ </skill>
+"""
+
 SNAPSHOTS = {
     "user": (User(id="1", text="Look at\nthis"), "\n\n Look at\n this\n"),
     "user with image": (
@@ -57,6 +68,11 @@ SNAPSHOTS = {
         tool("bash", "error", "no\n\nCommand exited with code 3", arguments={"command": "x"}, duration_ms=80),
         "\n\n $ x\n no\n\n Command exited with code 3\n Took 0.1s\n",
     ),
+    "skill": (
+        User(id="1", text=f"{SKILL}\n\nat noon"),
+        "\n\n [skill] tides (ctrl+o to expand)\n at noon\n",
+    ),
+    "skill alone": (User(id="1", text=SKILL), "\n\n [skill] tides (ctrl+o to expand)\n"),
     "call without arguments yet": (tool("bash", "pending", arguments=None), "\n\n $ ...\n"),
     "partial write": (
         tool("write", "pending", arguments=None, received=Growing('{"path": "/w/a.py", "content": "x = 1\\ny')),
@@ -120,6 +136,7 @@ def test_a_block_looks_like_this(block, expected):
 
 
 EXPANDED = {
+    "skill": (User(id="1", text=SKILL), SKILL_IN_FULL),
     "read": (tool("read", output="x = 1\ny = 2", arguments={"path": "x.py"}), "\n\n read x.py\n x = 1\n y = 2\n"),
     "command": (
         tool("bash", output=NUMBERS, arguments={"command": "seq 41"}),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import stat
 import sys
 from importlib.metadata import version
@@ -41,10 +42,13 @@ class Pages:
     """A plugin with pages of a documentation."""
 
     def show(self, arguments: list[str], _options) -> int:
+        if arguments == ["water"]:
+            sys.stdout.write("These pages mention it:\n\n  tides  High water\n  moon   No water\n")
+            return 1
         if arguments != ["tides"]:
             raise UserError(f"There is no topic {arguments[0]!r}")
         days = "\n".join(f"- day {number}" for number in range(50))
-        sys.stdout.write(f"# Tides\n\nHigh water **comes** twice.\n\n{days}\n- the last day")
+        sys.stdout.write(f"# Tides\n\nHigh water\n**comes** twice.\n\n{days}\n- the last day")
         return 0
 
     @hookimpl
@@ -65,12 +69,36 @@ async def test_help_shows_a_page_of_the_documentation_from_its_beginning(desk) -
         await user.sees("There is no topic 'moons'")
 
 
+@pytest.mark.pi(plugins={"pages": Pages(), "slow": SLOW})
+async def test_help_describes_a_command_and_keeps_the_columns_of_a_list(desk) -> None:
+    async with desk() as user:
+        await user.type("/help /survey", "enter")
+        await user.sees("/survey  Survey the harbour")
+        await user.type("/help /nothing", "enter")
+        await user.sees("There is no command /nothing. /help lists the commands.")
+        await user.type("/help water", "enter")
+
+        assert [row for row in (await user.sees("to close")).splitlines() if "water" in row and "/" not in row] == [
+            "   tides  High water",
+            "   moon   No water",
+        ]
+
+
 @pytest.mark.parametrize("where", ["remote"], indirect=True)
 async def test_over_a_connection_help_names_the_command_that_shows_a_page(desk) -> None:
     async with desk() as user:
         await user.type("/help tides", "enter")
 
         await user.sees("To read the documentation, run this in a shell here: pi help 'tides'")
+
+
+async def test_a_key_that_always_scrolls_is_not_listed_for_the_editor(desk) -> None:
+    async with desk((100, 90)) as user:
+        await user.type("/hotkeys", "enter")
+        rows = (await user.sees("At the prompt", "Scroll up by a page")).splitlines()
+
+    keys = {re.sub(" {2,}", ": ", row.strip()) for row in rows if "up by a page" in row}
+    assert keys >= {"ctrl+pageUp: Move up by a page", "pageUp: Scroll up by a page"}
 
 
 async def test_a_wrapped_row_of_the_keys_stays_in_its_column(desk) -> None:
@@ -216,6 +244,10 @@ async def test_the_changes_of_this_version_are_displayed_from_their_beginning(de
 
         await user.type("/changelog 1.0.0", "enter")
         await user.sees("1.0.0 (2026-11-22)", "pi runs: a plugin host with hooks")
+        await user.press("escape")
+
+        await user.type("/changelog 0.1", "enter")
+        assert "to close" not in await user.sees("There is no version '0.1'")
 
 
 async def test_a_failure_that_was_displayed_is_not_a_problem_again(desk, pi_session: AgentSession) -> None:

@@ -61,6 +61,22 @@ class Both(Logins):
 
 
 @pytest.mark.pi(plugins={"harbour": Both()})
+async def test_a_key_that_is_not_given_changes_nothing(desk) -> None:
+    async with desk((100, 40)) as user:
+        await user.type("/login harbour", "enter")
+        await user.sees("Sign in to harbour with which?")
+        await user.press("down", "enter")
+        await user.sees("API key of harbour")
+        await user.press("escape")
+        screen = await user.sees("No key was given for harbour; nothing has changed.")
+
+        await user.type("/logout nowhere", "enter")
+        await user.sees("Nothing is stored for 'nowhere'. There are no stored credentials.")
+
+    assert "pipe" not in screen
+
+
+@pytest.mark.pi(plugins={"harbour": Both()})
 async def test_a_provider_with_a_login_can_also_get_a_key(desk, pi_session: AgentSession) -> None:
     async with desk((100, 40)) as user:
         await user.type("/login", "enter")

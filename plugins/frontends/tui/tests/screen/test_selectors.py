@@ -69,6 +69,16 @@ async def test_ctrl_s_makes_a_thinking_level_the_default(desk, pi_session: Agent
     assert pi_session.settings.get("defaultThinkingLevel") == "high"
 
 
+async def test_thinking_show_and_hide_do_what_the_key_does(desk) -> None:
+    async with desk((100, 24)) as user:
+        await user.type("/thinking hide", "enter")
+        await user.sees("Thinking blocks: hidden")
+        await user.type("/thinking show", "enter")
+        await user.sees("Thinking blocks: visible")
+        await user.type("/thinking lots", "enter")
+        await user.sees("'lots' is not a thinking level of this model. Use one of", "hide.")
+
+
 async def test_the_terminals_cursor_is_where_one_searches(desk) -> None:
     async with desk((100, 24)) as user:
         await user.press("ctrl+l")

@@ -27,7 +27,7 @@ Models of providers you are signed in to; /login adds more
     fast [acme]
     m2 [fake]
   Model One
-Enter to select · Ctrl+S to set as default
+Enter to select · Escape to cancel · Ctrl+S to set as default
 {"─" * 80}"""
     )
 
@@ -39,8 +39,9 @@ Scope: all | scoped · Tab to …
 >
 →   m2 [fake]
   Model Two
-Enter to select · Ctrl+S to
-set as default
+Enter to select · Escape to
+cancel · Ctrl+S to set as
+default
 {"─" * 30}"""
     )
 

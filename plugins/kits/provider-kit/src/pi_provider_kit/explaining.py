@@ -27,35 +27,35 @@ _BY_KIND = {
     "timeout": "The setting httpIdleTimeoutMs says how long to wait.",
     "stalled": "The setting httpIdleTimeoutMs says how long to wait.",
     "stuck": "The setting httpProgressTimeoutMs says how long to wait.",
-    "oversized": "Check what answers at {base_url!r}, or choose another model with --model.",
+    "oversized": "Check what answers at {base_url!r}, or choose another model.",
     "dropped": "Send the prompt again; if that does not help, check what is between pi and {base_url!r}.",
-    "filtered": "Rephrase the request, or choose another model with --model.",
-    "incomplete": "The answer is not complete: send the prompt again, or choose another model with --model.",
+    "filtered": "Rephrase the request, or choose another model.",
+    "incomplete": "The answer is not complete: send the prompt again, or choose another model.",
 }
 
 _BY_STATUS = {
     401: "The key for provider {provider!r} was not accepted: check it, or log in again.",
-    402: "The account at provider {provider!r} has to be topped up; or choose another model with --model.",
-    403: "The key for provider {provider!r} may not use model {model!r}: choose another with --model, or another key.",
+    402: "The account at provider {provider!r} has to be topped up; or choose another model.",
+    403: "The key for provider {provider!r} may not use model {model!r}: choose another with /model, or another key.",
     404: "Provider {provider!r} has no model {model!r} at {base_url!r}: check both, --list-models shows what is known.",
     407: "The proxy wants a user and a password: set HTTP_PROXY and HTTPS_PROXY to http://USER:PASSWORD@HOST:PORT.",
     408: "Try again.",
     413: "Compact the conversation, or send fewer or smaller images.",
-    429: "{wait}, or choose another model with --model.",
+    429: "{wait}, or choose another model.",
 }
 
-_REFUSED = "Provider {provider!r} does not take the request as it is: mend what it names, or choose another --model."
+_REFUSED = "Provider {provider!r} rejected the request: correct what the message names, or choose another model."
 
-_TOO_MUCH = "Compact the conversation, or choose a model that takes more with --model."
+_TOO_MUCH = "Compact the conversation, or choose a model that takes more."
 
 _NO_PATH = "Provider {provider!r} has no model {model!r} at {base_url!r}: servers of this API are often at .../v1."
 """For a base URL without a path."""
 
-_TROUBLE = "The provider has trouble: {wait_lower}, or choose another model with --model."
+_TROUBLE = "The provider has trouble: {wait_lower}, or choose another model."
 
 _VERSIONED = ("openai-completions", "openai-responses")
 
-_AGAIN = "Send the prompt again, or choose another model with --model."
+_AGAIN = "Send the prompt again, or choose another model."
 
 _PAGE = "Check the base URL of provider {provider!r}, {base_url!r}, and what is between pi and it."
 """For an HTML page in place of the API's error: from a wrong address or a firewall."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
 
-from pi_hookspecs import UserError
+from pi_hookspecs import CustomMessageEntry, UserError
 from pi_rewind.places import checkpoints_of, why_none
 from pi_rewind.points import (
     Points,
@@ -23,6 +23,8 @@ from pi_rewind.points import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pi_hookspecs import PiContext
     from pi_rewind.checkpoints import Checkpoints
     from pi_rewind.points import Point
@@ -47,8 +49,13 @@ class Rewound:
     store: Path
 
 
-async def rewind(args: str, ctx: PiContext) -> Rewound | None:
+async def rewind(args: str, ctx: PiContext, mark: Callable[[], object] = bool) -> Rewound | None:
     """Run the command; return None if no file was restored.
+
+    Args:
+        args: The command's arguments.
+        ctx: The context.
+        mark: Appends an entry of the plugin, to which the conversation can return exactly.
 
     Raises:
         UserError: The arguments are wrong, or the requested point does not exist.
@@ -73,7 +80,7 @@ async def rewind(args: str, ctx: PiContext) -> Rewound | None:
         what = "both" if names else await _chosen_what(ctx)
     if point is None or what is None:
         return None
-    entry = await _go(point, what, points, checkpoints, ctx, force=force)
+    entry = await _go(point, what, points, checkpoints, ctx, mark=mark, force=force)
     return Rewound(entry, checkpoints.git.store) if entry is not None else None
 
 
@@ -92,10 +99,17 @@ async def _chosen_what(ctx: PiContext) -> str | None:
 
 
 async def _go(
-    point: Point, what: str, points: Points, checkpoints: Checkpoints, ctx: PiContext, *, force: bool
+    point: Point,
+    what: str,
+    points: Points,
+    checkpoints: Checkpoints,
+    ctx: PiContext,
+    *,
+    mark: Callable[[], object],
+    force: bool,
 ) -> dict[str, Any] | None:
     data: dict[str, Any] = {"kind": "restored", "to": point.entry}
-    leaf, notice = ctx.session.leaf_id, None
+    notice = None
     if what != "conversation":
         now = None
         if ctx.has_ui:
@@ -107,8 +121,12 @@ async def _go(
         done = await asyncio.to_thread(restore_files, checkpoints, points, point, force=force, now=now)
         data |= {"tree": done.tree, "undo": done.before}
         missing = await asyncio.to_thread(not_covered, checkpoints, point, done.kept)
-        notice = " ".join((f"Brought back {counted(done.changes)}. /rewind undo takes that back.", *missing))
+        files = f"Brought back {counted(done.changes)}." if done.changes else "No file had changed."
+        notice = " ".join((f"{files} /rewind undo takes the rewind back.", *missing))
     if what != "files":
+        if isinstance(ctx.session.branch()[-1], CustomMessageEntry):
+            mark()  # undo cannot return to a message itself: that would take it back for editing
+        leaf = ctx.session.leaf_id
         moved = await ctx.navigate_tree(point.entry)
         data["leaf"] = None if moved.cancelled else leaf
         if moved.editor_text and ctx.has_ui:
@@ -143,5 +161,6 @@ async def _undo(points: Points, checkpoints: Checkpoints, ctx: PiContext, *, for
     leaf = (points.restored or {}).get("leaf")
     if isinstance(leaf, str):
         await ctx.navigate_tree(leaf)
-    ctx.ui.notify(f"Brought {counted(done.changes)} back to before the rewind.", "info")
+    files = f"Brought {counted(done.changes)} back" if done.changes else "Back"
+    ctx.ui.notify(f"{files} to before the rewind.", "info")
     return {"kind": "restored", "tree": done.tree, "undo": done.before, "undid": True}

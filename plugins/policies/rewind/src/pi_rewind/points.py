@@ -97,7 +97,8 @@ class Points:
             if data.get("kind") == "before" and "tree" in data and prompt is not None:
                 words = " ".join(text_of(getattr(prompt.message, "content", "")).split())
                 about = (data.get("ignored"), tuple(data.get("leftOut", ())))
-                points[prompt.id] = Point(prompt.id, data["tree"], words[:_FIRST_WORDS], prompt.timestamp, *about)
+                first = words if len(words) <= _FIRST_WORDS else f"{words[: _FIRST_WORDS - 1]}…"
+                points[prompt.id] = Point(prompt.id, data["tree"], first, prompt.timestamp, *about)
         return cls(tuple(points.values()), last, restored)
 
     def find(self, entry: str) -> Point:

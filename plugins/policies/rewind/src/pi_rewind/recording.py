@@ -164,7 +164,7 @@ class Recording:
 
         if self._making is not None:
             await asyncio.wait({self._making})
-        done = await rewind(args, ctx)
+        done = await rewind(args, ctx, lambda: self._pi.append_entry(_ENTRY, {"kind": "left"}))
         if done is not None:
             from pi_rewind.journal import Journal
 
@@ -240,7 +240,8 @@ class Recording:
 
 def _complete(text: str) -> list[str]:
     words = ("undo", "both", "files", "conversation", "--force")
-    return [each for each in words if each.startswith(text.rpartition(" ")[2])]
+    before, space, typed = text.rpartition(" ")
+    return [f"{before}{space}{each}" for each in words if each.startswith(typed)]
 
 
 def _written_path(event: ToolCallEvent, ctx: PiContext) -> str | None:

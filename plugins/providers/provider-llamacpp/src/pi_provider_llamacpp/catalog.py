@@ -146,7 +146,7 @@ def named(name: str, models: Iterable[Listed]) -> Listed:
 
 NOTHING = (
     "No GGUF files were found: not in the caches of Hugging Face, LM Studio and Ollama, nor in llamacpp.paths of"
-    " settings.json. pi models pull REPO:FILE downloads one."
+    " settings.json. pi models pull REPO:FILE downloads one, as does /llama pull REPO:FILE."
 )
 
 

@@ -162,7 +162,7 @@ def loads(data: bytes) -> Any:
     try:
         return parse_json(data)
     except ValueError as error:
-        message = f"The host sent an event that is not JSON: {shown_bytes(data)}. Choose another model with --model."
+        message = f"The host sent an event that is not JSON: {shown_bytes(data)}. Choose another model."
         raise RequestFailed(message) from error
 
 

@@ -64,7 +64,7 @@ def parse_query(text: str) -> Query:
         if term:
             (excluded if negative else terms).append(term)
     if not terms:
-        raise UserError(f"The query {text!r} has no word to look for. Give one, such as: pi sessions search 'retry'")
+        raise UserError(f"The query {text!r} has no word to look for. Give at least one, such as 'retry'")
     return Query(tuple(dict.fromkeys(terms)), tuple(dict.fromkeys(excluded)))
 
 

@@ -93,7 +93,7 @@ class Member:
 
     def last_line(self) -> str:
         """Return the line that ends its result."""
-        return f"[agent {self.id}, {self.turns} turns, {price(self.dollars)}, session {self.file or '-'}]"
+        return f"[agent {self.id}, {_turns(self.turns)}, {price(self.dollars)}, session {self.file or '-'}]"
 
     def summary(self) -> str:
         """Return one line about it, for lists."""
@@ -145,11 +145,15 @@ def stored_record(data: Any) -> dict[str, Any] | None:
 def summary_of(record: Mapping[str, Any]) -> str:
     """Return one line about an agent's record."""
     kept = "  (worktree)" if record.get("worktree") else ""
-    turns = "1 turn" if record["turns"] == 1 else f"{record['turns']} turns"
+    turns = _turns(record["turns"])
     return (
         f"{record['id']}  {record['agent']}  {record['status']}  {turns}  {price(record['dollars'])}"
         f"  {record['description']}{kept}"
     )
+
+
+def _turns(number: int) -> str:
+    return f"{number} turn{'' if number == 1 else 's'}"
 
 
 def price(dollars: float) -> str:

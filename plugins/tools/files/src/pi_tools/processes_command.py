@@ -18,7 +18,8 @@ _SHOWN = 2000
 
 def processes_command() -> Command:
     """Return the command."""
-    return Command("processes", handler=_processes, description="Show background processes, or stop one (stop ID)")
+    about = "Show background processes, or stop one: /processes stop ID"
+    return Command("processes", handler=_processes, description=about)
 
 
 async def _processes(args: str, ctx: PiContext) -> None:
@@ -28,7 +29,7 @@ async def _processes(args: str, ctx: PiContext) -> None:
     elif len(words) == 1 and words != ["stop"]:
         _show(ctx.processes.get(words[0]), ctx)
     elif words:
-        raise UserError(f"/processes does not know {args!r}: give nothing, the id of a process, or stop and its id.")
+        raise UserError(f"/processes does not know {args!r}. Use /processes, /processes ID or /processes stop ID.")
     else:
         await _list(ctx)
 

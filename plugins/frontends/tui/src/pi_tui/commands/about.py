@@ -63,9 +63,9 @@ async def _trust(talk: Talk, _argument: str) -> None:
         Option("trust", "Trust this folder", key="t"),
         Option("parent", f"Trust the parent folder, {found.parent}", key="p"),
         Option("refuse", "Do not trust this folder", key="d"),
-        Option("forget", "Decide nothing: pi asks again", key="f"),
+        Option("forget", "Forget the decision: pi asks again", key="f"),
     ]
-    state = f"It is {'trusted' if found.is_trusted else 'not trusted'} now ({found.why})."
+    state = f"It is {'trusted' if found.is_trusted else 'not trusted'} ({found.why})."
     allows = (
         "Settings, extensions, MCP servers, skills and prompts of a trusted folder can run code and instruct the model."
     )
@@ -82,7 +82,11 @@ async def _trust(talk: Talk, _argument: str) -> None:
 async def _changelog(talk: Talk, argument: str) -> None:
     from pi_terminal_kit.changelog import changes
 
-    await talk.page(changes(argument), markdown=True)
+    text = changes(argument)
+    if text.startswith("#"):
+        await talk.page(text, markdown=True)
+    else:
+        talk.notice(text, "warning")
 
 
 async def _export(talk: Talk, argument: str) -> None:
@@ -95,7 +99,7 @@ async def _export(talk: Talk, argument: str) -> None:
 async def _debug(talk: Talk, _argument: str) -> None:
     path = talk.port.about.write_debug(talk.screen.drawn())
     talk.notice(
-        f"The screen and the messages are in {path}. It has the whole conversation: read it before you pass it on."
+        f"The screen and the messages are in {path}. The file has the whole conversation: read it before you share it."
     )
 
 

@@ -19,18 +19,31 @@ _KEYS = 27
 
 
 async def _help(talk: Talk, argument: str) -> None:
-    if argument:
-        await talk.page(talk.port.about.help(argument), markdown=True)
-        return
     await talk.look_up_commands()
+    if argument:
+        await _help_about(talk, argument)
+        return
     rows = [f"{f'/{name}':<{_NAMES}} {description}" for name, description in talk.known_commands()]
     rows += [
         f"{'!COMMAND':<{_NAMES}} Run it; the model sees it with your next message",
         f"{'!!COMMAND':<{_NAMES}} Run it; the model does not see it",
         "/hotkeys lists the keys.",
-        "/help TOPIC shows a page of the documentation: /help screen, /help settings.",
+        "/help TOPIC shows a page of the documentation, such as /help screen.",
     ]
     await talk.page("\n".join(rows))
+
+
+async def _help_about(talk: Talk, argument: str) -> None:
+    """Show a page of the documentation, or the description of a command that no page is named for."""
+    known = dict(talk.known_commands())
+    name = argument.removeprefix("/")
+    page = None if argument != name else talk.port.about.help(argument)
+    if name in known and (page is None or not page.found):
+        talk.notice(f"/{name}  {known[name]}")
+    elif page is None:
+        talk.notice(f"There is no command {argument}. /help lists the commands.", "warning")
+    else:
+        await talk.page(page.text, markdown=page.found)
 
 
 async def _hotkeys(talk: Talk, _argument: str) -> None:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 __all__ = ["COMMANDS", "choose_default_model"]
 
 
+_SHOWN = {"show": True, "hide": False}
+
 _NO_MODELS = "No provider's models can be used: sign in to one with /login, or set its key."
 
 
@@ -77,12 +79,16 @@ async def _scoped_models(talk: Talk, _argument: str) -> None:
 
 
 async def _thinking(talk: Talk, argument: str) -> None:
+    if argument in _SHOWN:
+        talk.screen.show_thinking(shown=_SHOWN[argument])
+        return
     levels = talk.port.thinking_levels()
     if not argument and len(levels) < 2:  # noqa: PLR2004 - there is nothing to choose
         talk.notice("This model has no reasoning effort to choose.")
         return
     if argument and argument not in levels:
-        talk.notice(f"{argument!r} is not a thinking level of this model. It has {', '.join(levels)}.", "warning")
+        offered = ", ".join([*levels, *_SHOWN])
+        talk.notice(f"{argument!r} is not a thinking level of this model. Use one of {offered}.", "warning")
         return
     if argument:
         await talk.port.set_thinking_level(argument)
@@ -133,13 +139,13 @@ def _models(talk: Talk) -> Sequence[str]:
 
 
 def _levels(talk: Talk) -> Sequence[str]:
-    return talk.port.thinking_levels()
+    return [*talk.port.thinking_levels(), *_SHOWN]
 
 
 COMMANDS = {
     "model": Command("Choose the model: /model NAME", _model, _models),
     "scoped-models": Command("Choose the models to cycle through", _scoped_models),
-    "thinking": Command("Choose the reasoning effort: /thinking LEVEL", _thinking, _levels),
+    "thinking": Command("Choose the reasoning effort: /thinking [LEVEL | show | hide]", _thinking, _levels),
     "login": Command("Sign in to a provider, or store its API key: /login PROVIDER", _login, _with_login),
     "logout": Command("Delete the stored login or key of a provider: /logout PROVIDER", _logout, _stored),
 }

@@ -76,7 +76,7 @@ def heading(title: str, message: str, width: int) -> list[Line]:
     return rows + (wrap_text(clean(message), max(width, 1)) if message else [])
 
 
-def hint(bindings_text: Sequence[tuple[str, str]], width: int) -> list[Line]:
-    """Return rows that explain keys."""
-    text = " · ".join(f"{key} {does}" for key, does in bindings_text if key)
+def hint(keys: Sequence[tuple[str, str]], width: int) -> list[Line]:
+    """Return rows that explain keys, in the form that lists have: ``Enter to select · Escape to cancel``."""
+    text = " · ".join(f"{key} {does}" for key, does in keys if key)
     return wrap([Run(text, "dim")], width) if text else []

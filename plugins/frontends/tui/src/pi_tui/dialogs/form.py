@@ -123,8 +123,9 @@ class Form(Dialog[dict[str, Any]]):
 
     def _hints(self) -> list[tuple[str, str]]:
         row = self._rows[self._at]
-        change = [("space", "change")] if row.field is not None and row.field.type not in _TYPED else []
-        return [("↑↓", "move"), *change, ("enter", "submit" if row.field is None else "next"), ("escape", "cancel")]
+        change = [("Space", "to change")] if row.field is not None and row.field.type not in _TYPED else []
+        enter = "to submit" if row.field is None else "for the next field"
+        return [*change, ("Enter", enter), ("Escape", "to cancel")]
 
     # Keys
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from pi_hookspecs import Line, Run
 from pi_tui.dialogs.base import Dialog, framed, hint
-from pi_tui.keys.hints import action_hint
 from pi_tui.lines.line import cut
+from pi_tui.selectors.selector import drawn_keys
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -54,10 +54,10 @@ class Pane(Dialog[None]):
 
     def _foot(self, width: int) -> Line:
         last = min(self._first + self._room, len(self._rows))
-        keys = [(action_hint(self._bindings, "tui.select.cancel"), "to close")]
+        keys = [(drawn_keys(self._bindings, "tui.select.cancel"), "to close")]
         if last - self._first < len(self._rows):
             scrolls = ("tui.select.up", "tui.select.down")
-            keys.insert(0, (action_hint(self._bindings, *scrolls), "to scroll"))
+            keys.insert(0, (drawn_keys(self._bindings, *scrolls), "to scroll"))
         text = " · ".join(str(row) for row in hint(keys, 10 * width))
         place = f"({self._first + 1}-{last}/{len(self._rows)})  " if len(keys) > 1 else ""
         return cut(Line.of(Run(f" {place}{text}", "muted")), width)

@@ -57,7 +57,7 @@ class Select(Dialog[str]):
             rows = [Line.of(Run("  No matching options", "muted"))]
         if len(self._found) > room:
             rows.append(Line.of(Run(f"  ({self._selected + 1}/{len(self._found)})", "muted")))
-        keys = [("↑↓", "move"), ("enter", "select"), ("escape", "cancel")]
+        keys = [("Enter", "to select"), ("Escape", "to cancel")]
         return framed([*head, *rows, *hint(keys, width)], width)
 
     @staticmethod

@@ -39,7 +39,11 @@ class TextDialog(Dialog[str]):
         self._several, self._secret = several, secret
         self._editor = Editor().put(prefill) if prefill else Editor()
         self._width = 80
-        self._hints = [("enter", "submit"), *([("shift+enter", "new line")] if several else []), ("escape", "cancel")]
+        self._hints = [
+            ("Enter", "to submit"),
+            *([("Shift+Enter", "for a new line")] if several else []),
+            ("Escape", "to cancel"),
+        ]
 
     def lines(self, width: int, height: int) -> list[Line]:
         """Return the title and the text with the cursor."""

@@ -53,7 +53,7 @@ def page_rows(text: str, width: int, *, markdown: bool, cwd: str = "") -> list[L
     """
     if not markdown:
         return _text_rows(clean(text), width, "text")
-    return indent(markdown_rows(clean(text), max(width - 1, 1), Ink(Run(""), cwd)), 1, width)
+    return indent(markdown_rows(clean(text), max(width - 1, 1), Ink(Run(""), cwd, joined=True)), 1, width)
 
 
 def _text_rows(text: str, width: int, role: str) -> list[Line]:

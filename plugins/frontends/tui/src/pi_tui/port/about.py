@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["About", "PluginRow", "TrustAnswer", "Trusted"]
+__all__ = ["About", "HelpPage", "PluginRow", "TrustAnswer", "Trusted"]
 
 TrustAnswer: TypeAlias = Literal["trust", "parent", "refuse", "forget"]
 """The decision to store: trust the folder, trust its parent, refuse, or forget the decision."""
@@ -52,6 +52,13 @@ class Trusted(NamedTuple):
     resources: str
 
 
+class HelpPage(NamedTuple):
+    """What ``pi help TOPIC`` prints: a page in Markdown, or, with ``found`` unset, the pages that mention the topic."""
+
+    text: str
+    found: bool
+
+
 class About(Protocol):
     """The operations that concern pi itself. Methods that fail raise ``PiError``, whose text says what happened."""
 
@@ -75,7 +82,7 @@ class About(Protocol):
         """Return the output of ``pi plugins show NAME``: what a plugin registers, and what it costs."""
         ...
 
-    def help(self, topic: str) -> str:
+    def help(self, topic: str) -> HelpPage:
         """Return the output of ``pi help TOPIC``: a page in Markdown, or the pages that mention the topic."""
         ...
 

@@ -323,14 +323,18 @@ class LocalPort:
 
     def session_info(self) -> list[str]:
         """Return lines about the session's file, size and cost."""
+        from pi_core.base.paths import below_home
+
         stats = self.session.get_session_stats()
         tokens, usage = stats.tokens, stats.context_usage
+        parts = [f"{tokens.input:,} input", f"{tokens.output:,} output"]
+        parts += [f"{tokens.cache_read:,} read from the cache"] if tokens.cache_read else []
+        parts += [f"{tokens.cache_write:,} written to it"] if tokens.cache_write else []
         rows = [
-            f"File      {stats.session_file or 'in memory'}",
+            f"File      {below_home(stats.session_file) if stats.session_file else 'in memory'}",
             f"ID        {stats.session_id}",
-            f"Messages  {stats.total_messages}: {stats.user_messages} of the user, {stats.assistant_messages} answers",
-            f"Tokens    {tokens.total:,}",
-            f"          ↑{tokens.input:,} ↓{tokens.output:,} R{tokens.cache_read:,} W{tokens.cache_write:,}",
+            f"Messages  {stats.user_messages:,} of yours, {stats.assistant_messages:,} of the model",
+            f"Tokens    {tokens.total:,}: {', '.join(parts)}",
             f"Cost      ${stats.cost:.4f}",
         ]
         if usage is not None and usage.tokens is not None and usage.context_window:

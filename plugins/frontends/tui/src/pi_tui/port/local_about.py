@@ -10,7 +10,7 @@ from contextlib import redirect_stdout
 from typing import TYPE_CHECKING
 
 from pi_hookspecs import UserError
-from pi_tui.port.about import PluginRow, Trusted
+from pi_tui.port.about import HelpPage, PluginRow, Trusted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -103,24 +103,25 @@ class LocalAbout:
 
     # Pages
 
-    def help(self, topic: str) -> str:
+    def help(self, topic: str) -> HelpPage:
         """Return the output of ``pi help TOPIC``."""
-        return self._output("help", [topic], "The pages of the documentation come with the plugin 'help'")
+        text, code = self._output("help", [topic], "The pages of the documentation come with the plugin 'help'")
+        return HelpPage(text, found=code == 0)
 
     def plugin(self, name: str) -> str:
         """Return the output of ``pi plugins show NAME``."""
-        return self._output("plugins", ["show", name], "Descriptions of plugins come with the plugin 'cli'")
+        return self._output("plugins", ["show", name], "Descriptions of plugins come with the plugin 'cli'")[0]
 
-    def _output(self, subcommand: str, arguments: list[str], origin: str) -> str:
-        """Return what a subcommand prints; ``origin`` says which plugin has it."""
+    def _output(self, subcommand: str, arguments: list[str], origin: str) -> tuple[str, int]:
+        """Return what a subcommand prints, and its exit code; ``origin`` says which plugin has it."""
         session = self._session
         found = session.registered.find("register_subcommands", subcommand)
         if found is None:
             raise UserError(f"{origin}, which is not loaded")
         printed = io.StringIO()
         with redirect_stdout(printed):
-            found.thing.run(arguments, session.host)
-        return printed.getvalue()
+            code = found.thing.run(arguments, session.host)
+        return printed.getvalue(), code
 
     # Files
 

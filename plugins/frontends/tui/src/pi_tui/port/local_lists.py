@@ -234,15 +234,15 @@ def _stored_text(credential: Mapping[str, Any]) -> str:
 
 
 def _row(info: SessionInfo, *, is_current: bool, texts: bool) -> SessionRow:
-    home = os.path.expanduser("~")  # noqa: PTH111 - a text
-    cwd = f"~{info.cwd[len(home) :]}" if f"{info.cwd}/".startswith(f"{home}/") else info.cwd
+    from pi_core.base.paths import below_home
+
     return SessionRow(
         path=info.path,
         title=" ".join((info.name or info.first_message).split())[:_TITLE],
         modified=info.modified.timestamp(),
         messages=info.message_count,
         is_named=info.name is not None,
-        cwd=cwd,
+        cwd=below_home(info.cwd),
         parent=info.parent_session_path,
         is_current=is_current,
         text=" ".join(info.read_text().lower().split())[:_MOST_TEXT] if texts else "",

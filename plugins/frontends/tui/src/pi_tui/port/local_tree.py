@@ -64,13 +64,13 @@ _ROLES: dict[str, tuple[Any, Callable[[Any], str] | None]] = {
     "assistant": ("assistant", lambda message: message.text or (message.error_message or "")),
     "toolResult": ("tool", None),
     "bashExecution": ("bash", lambda message: f"[bash]: {message.command}"),
-    "custom": ("custom", lambda message: text_of(message.content)),
+    "custom": ("custom", lambda message: f"[{message.custom_type}]: {text_of(message.content)}"),
 }
 """How messages are described, by their role; one with another role is named by it."""
 
 _ENTRIES: dict[str, tuple[Any, Callable[[Any], str] | None]] = {
     "custom": ("other", lambda entry: f"[{entry.custom_type}]"),
-    "custom_message": ("custom", lambda entry: text_of(entry.content)),
+    "custom_message": ("custom", lambda entry: f"[{entry.custom_type}]: {text_of(entry.content)}"),
     "compaction": ("summary", lambda entry: f"[compaction]: {entry.summary}"),
     "branch_summary": ("summary", lambda entry: f"[branch summary]: {entry.summary}"),
 }

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Sequence
 
     from pi_hookspecs import Theme
-    from pi_tui.port.about import PluginRow, TrustAnswer, Trusted
+    from pi_tui.port.about import HelpPage, PluginRow, TrustAnswer, Trusted
     from pi_tui.port.remote import RemotePort
     from pi_tui.selectors.picks import Option
     from pi_tui.selectors.session_rows import SessionRow
@@ -166,7 +166,7 @@ class RemoteAbout:
             f"To read the description of a plugin, run this in a shell where the session runs: pi plugins show {name}"
         )
 
-    def help(self, topic: str) -> str:
+    def help(self, topic: str) -> HelpPage:
         """Raise ``UserError``, which names the shell command that displays the page."""
         raise UserError(f"To read the documentation, run this in a shell here: pi help {topic!r}")
 

@@ -154,11 +154,10 @@ class Mirror:
         stats = self._stats
         if stats is None:
             return []
-        answers = f"{stats.user_messages} of the user, {stats.assistant_messages} answers"
         return [
             f"File      {stats.session_file or 'in memory'}",
             f"ID        {stats.session_id}",
-            f"Messages  {stats.total_messages}: {answers}",
+            f"Messages  {stats.user_messages:,} of yours, {stats.assistant_messages:,} of the model",
             f"Tokens    {stats.tokens.total:,}",
             f"Cost      ${stats.cost:.4f}",
         ]

@@ -45,6 +45,10 @@ __all__ = ["Controls"]
 
 T = TypeVar("T")
 
+_OF_EDITOR = "tui.editor."
+_SCROLLING = ("tui.altScreen.pageUp", "tui.altScreen.pageDown")
+"""Actions whose keys the editor at the prompt never gets, whatever its own actions are bound to."""
+
 _PLACES: Mapping[Place, str] = {
     "main": "At the prompt",
     "search": "In the search of the conversation",
@@ -265,7 +269,11 @@ class Controls(_App):
 
     def toggle_thinking(self) -> None:
         """Switch between displayed and hidden reasoning."""
-        self.thinking_hidden = not self.thinking_hidden
+        self.show_thinking(shown=self.thinking_hidden)
+
+    def show_thinking(self, *, shown: bool) -> None:
+        """Display reasoning, or hide it."""
+        self.thinking_hidden = not shown
         self.report(f"Thinking blocks: {'hidden' if self.thinking_hidden else 'visible'}")
         self.draw_all()
 
@@ -293,7 +301,11 @@ class Controls(_App):
         return [*rows, *([("", "Of plugins"), *plugins] if plugins else [])]
 
     def _keys_row(self, action: Action) -> tuple[str, str] | None:
-        keys = "/".join(key_hint(key, self.bindings.platform) for key in self.bindings.keys(action.id))
+        scrolling = {key for each in _SCROLLING for key in self.bindings.keys(each)}
+        own = [
+            key for key in self.bindings.keys(action.id) if not action.id.startswith(_OF_EDITOR) or key not in scrolling
+        ]
+        keys = "/".join(key_hint(key, self.bindings.platform) for key in own)
         return (keys, action.description) if keys else None
 
     def shortcut_problems(self) -> list[str]:

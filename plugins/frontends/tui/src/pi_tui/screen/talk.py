@@ -56,6 +56,10 @@ class Screen(Protocol):
         """Display each new problem."""
         ...
 
+    def show_thinking(self, *, shown: bool) -> None:
+        """Display reasoning, or hide it."""
+        ...
+
     def put_text(self, text: str) -> None:
         """Insert a text into the editor, before its current text."""
         ...

@@ -108,7 +108,7 @@ class ModelSelector(Selector[ModelRow]):
 
     def hints(self) -> Sequence[Hint]:
         """Return the descriptions of keys."""
-        return (("tui.select.confirm", "to select"), ("app.models.save", "to set as default"))
+        return (*super().hints(), ("app.models.save", "to set as default"))
 
     def act(self, action: str) -> Outcome | None:
         """Change the scope or the default model."""

@@ -8,7 +8,7 @@ from pi_hookspecs import Line, Run
 from pi_tui.lines.line import cells, cut_text
 from pi_tui.lines.wrap import wrap_text
 from pi_tui.selectors.choices import Choices
-from pi_tui.selectors.selector import Chosen, Hint, Selector, selected_row
+from pi_tui.selectors.selector import Chosen, Selector, selected_row
 from pi_tui.view.clean import clean, clean_line
 
 if TYPE_CHECKING:
@@ -98,10 +98,6 @@ class Pick(Selector[Option]):
         space = " " * (wide - cells(name) + _GAP - (2 if mark else 0))
         parts = [_name(name, item.key, is_selected=is_selected), *mark, Run(space), Run(note, "muted")]
         return selected_row(parts, is_selected=is_selected)
-
-    def hints(self) -> Sequence[Hint]:
-        """Return the descriptions of keys."""
-        return (("tui.select.confirm", "to select"), ("tui.select.cancel", "to go back"))
 
     def press(self, key: Key, bindings: Bindings) -> Outcome | None:
         """Handle a key; the letter of an option chooses that option."""

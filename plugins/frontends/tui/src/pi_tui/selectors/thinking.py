@@ -36,7 +36,7 @@ class ThinkingSelector(Pick):
 
     def hints(self) -> Sequence[Hint]:
         """Return the descriptions of keys."""
-        return (("tui.select.confirm", "to select"), ("app.thinking.save", "to set as default"))
+        return (*super().hints(), ("app.thinking.save", "to set as default"))
 
     def act(self, action: str) -> Outcome | None:
         """Choose the selected level as the default, too."""

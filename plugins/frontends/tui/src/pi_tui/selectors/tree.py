@@ -243,6 +243,7 @@ _FILTER_STEPS = {"app.tree.filter.cycleForward": 1, "app.tree.filter.cycleBackwa
 _HINTS: Sequence[Hint] = (
     (("app.tree.foldOrUp", "app.tree.unfoldOrDown"), "fold"),
     ("app.tree.editLabel", "label"),
-    (tuple(_FILTER_KEYS), "filters"),
     ("app.tree.filter.cycleForward", "next filter"),
+    ("tui.select.confirm", "continue there"),
+    ("tui.select.cancel", "cancel"),
 )

@@ -28,11 +28,13 @@ class Ink:
         style: A run whose text does not matter.
         cwd: Files below this directory may be links.
         highlight: Whether code is highlighted; False while it grows and is laid out in every frame.
+        joined: Whether the lines of a paragraph are one text, as in a file; False keeps them, as in an answer.
     """
 
     style: Run = Run("")  # noqa: RUF009 - a tuple
     cwd: str = ""
     highlight: bool = True
+    joined: bool = False
 
     def with_style(self, **fields: Any) -> Ink:
         """Return a copy with a changed style."""
@@ -62,7 +64,9 @@ def _runs(nodes: Sequence[Any], ink: Ink) -> Iterator[Run | None]:
     """Yield runs, and None for a line break."""
     for node in nodes:
         kind = node.type
-        if kind in ("softbreak", "hardbreak"):
+        if kind == "softbreak" and ink.joined:
+            yield ink.run(" ")
+        elif kind in ("softbreak", "hardbreak"):
             yield None
         elif kind == "code_inline":
             yield ink.run(node.content, role="mdCode")
