@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from pi_core.agent.subscribers import Subscribers
 from pi_core.conversation import AgentSession
@@ -87,9 +87,9 @@ def create_agent_session(
             setting ``defaultModel``, else the default model of the first provider that has a key.
         provider: Restricts the lookup of ``model`` to one provider. Without ``model``, selects the provider's default
             model.
-        thinking_level: The reasoning effort. None selects the level of the stored conversation, else the setting
-            ``defaultThinkingLevel``, else ``medium``. A level that the model does not support is replaced by the
-            nearest supported level.
+        thinking_level: The reasoning effort. None selects the level of the stored conversation, else that of the model
+            in the setting ``modelThinkingLevels``, else ``defaultThinkingLevel``, else ``medium``. A level that the
+            model does not support is replaced by the nearest supported level.
         model_required: Whether to raise ``NoModel`` if no model can be selected. Otherwise the session has no model
             until ``set_model``, and ``prompt`` raises ``NoModel``.
         scoped_models: The models to cycle through, each with its thinking level. If empty, the user cycles through
@@ -179,7 +179,7 @@ def create_agent_session(
         loader.use(cwd=here, settings=settings, host=host)
         system_prompt = loader.system_prompt if system_prompt is None else system_prompt
         append_system_prompt = append_system_prompt or loader.append_system_prompt
-    level = thinking_level or restored_level(session_manager) or _default_level(settings)
+    level = thinking_level or restored_level(session_manager) or _default_level(settings, model)
     level = clamp_thinking_level(model, level) if model is not None else level
     append_initial_settings(session_manager, model, level)
     restore_interrupted(session_manager)
@@ -188,7 +188,13 @@ def create_agent_session(
         settings=settings,
         models=models,
         session_manager=session_manager,
-        toolbox=Toolbox(host, READ_ONLY_TOOLS if read_only_tools else tools, custom_tools, exclude_tools),
+        toolbox=Toolbox(
+            host,
+            READ_ONLY_TOOLS if read_only_tools else tools,
+            custom_tools,
+            exclude_tools,
+            default=settings.get_str_list("defaultTools") if settings.get("defaultTools") is not None else None,
+        ),
         cwd=here,
         model=model,
         thinking_level=level,
@@ -374,5 +380,9 @@ class _Factory:
         self._factory(pi)
 
 
-def _default_level(settings: Settings) -> ThinkingLevel:
+def _default_level(settings: Settings, model: Model | None) -> ThinkingLevel:
+    """Return the reasoning effort of a new session with a model."""
+    levels = settings.get("modelThinkingLevels")
+    if model is not None and isinstance(levels, dict) and (level := levels.get(model.reference)) in THINKING_LEVELS:
+        return cast("ThinkingLevel", level)
     return settings.get_choice("defaultThinkingLevel", THINKING_LEVELS, "medium")

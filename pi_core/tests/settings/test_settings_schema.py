@@ -77,6 +77,7 @@ def test_names_in_the_middle_are_free():
 def test_only_the_user_decides_on_trust_and_where_packages_come_from():
     assert {each.name for each in settings() if each.global_only} == {
         "defaultProjectTrust",
+        "httpProxy",
         "packages.allowBuilds",
         "packages.catalogues",
         "packages.findLinks",

@@ -88,6 +88,9 @@ def _is_pattern(item: str) -> bool:
 READ_ONLY_TOOLS = ("read", "grep", "find", "ls")
 """The tools that ``read_only_tools=True`` selects."""
 
+_CODING_TOOLS = (*READ_ONLY_TOOLS, "bash", "edit", "write", "process")
+"""The tools among which the setting ``defaultTools`` selects."""
+
 
 class Toolbox:
     """Tools of plugins, tools of the program, tools added at run time; of two with the same name the later wins.
@@ -97,6 +100,8 @@ class Toolbox:
         names: The user's selection, see ``ToolSelection``; None offers every tool that is active by default.
         custom: Tools of the program; they are offered regardless of the selection.
         excluded: Names and patterns of tools that are not offered.
+        default: The setting ``defaultTools``: which of the coding tools are active by default; None for their own
+            choice.
     """
 
     def __init__(
@@ -105,8 +110,10 @@ class Toolbox:
         names: Sequence[str] | None = None,
         custom: Sequence[Tool] = (),
         excluded: Sequence[str] = (),
+        default: Sequence[str] | None = None,
     ) -> None:
         self._host = host
+        self._default = default
         self._selection = ToolSelection(names, excluded)
         self._custom = tuple(custom)
         self._chosen: list[str] | None = None
@@ -282,7 +289,11 @@ class Toolbox:
         ]
         loaded = [each.name for each in self._host.registrations("register_tools") if each.thing.default_active]
         added = [tool.name for _, tool in self._added.values() if tool.default_active]
-        return list(dict.fromkeys([each["name"] for each in described] + loaded + added))
+        names = list(dict.fromkeys([each["name"] for each in described] + loaded + added))
+        if self._default is None:
+            return names
+        others = [name for name in names if name not in _CODING_TOOLS]
+        return list(dict.fromkeys([name for each in self._default for name in _meant(each, self._known())] + others))
 
     def _is_deferred(self, name: str) -> bool:
         tool = self.find(name)

@@ -11,6 +11,7 @@ __all__ = ["GLOBAL_ONLY", "PROTECTED", "migrate", "remove_global_only"]
 
 GLOBAL_ONLY = (
     "defaultProjectTrust",
+    "httpProxy",
     "packages.allowBuilds",
     "packages.catalogues",
     "packages.findLinks",

@@ -300,11 +300,17 @@ class SettingsSchema(PackageSettings):
     default_provider: str | None = _setting(None, "Provider of new sessions")
     default_model: str | None = _setting(None, "Model of new sessions")
     default_thinking_level: ThinkingLevel = _setting("medium", "Reasoning effort of new sessions")
+    model_thinking_levels: dict[str, ThinkingLevel] = _setting(
+        dict, "Reasoning effort of new sessions by model, as `provider/id`; `defaultThinkingLevel` for others"
+    )
     enabled_models: Names = _setting(list, "Patterns of the models to cycle through, as for `--models`")
     persist_model_choice: bool = _setting(False, "Make a model or thinking level the default when the user selects it")
     thinking_budgets: ThinkingBudgets = _setting(ThinkingBudgets, "Tokens for thinking, by level")
     transport: str | None = _setting(
         None, "Transport for requests, if a provider offers several: `auto`, `sse`, `websocket` or `sdk`"
+    )
+    http_proxy: str | None = _setting(
+        None, "Proxy for all requests, instead of the one that the environment names, as `http://host:port`"
     )
     http_idle_timeout_ms: int = _setting(
         300_000, "Milliseconds that a server may stay silent; 0 means no limit", at_least=0
@@ -327,6 +333,9 @@ class SettingsSchema(PackageSettings):
         None, "Whether a steering message waits for running tools or skips unstarted ones; default: by `toolExecution`"
     )
     tool_execution: Literal["parallel", "sequential"] = _setting("parallel", "How to run the tool calls of one answer")
+    default_tools: Names | None = _setting(
+        None, "Those of read, bash, edit, write, grep, find, ls and process to offer; tools of other plugins stay"
+    )
     shell_path: str | None = _setting(None, "The shell that the tool `bash` uses, instead of the system's")
     shell_command_prefix: str | None = _setting(None, "Text to insert before every shell command, on a separate line")
     bash: BashSettings = _setting(BashSettings, "The tool `bash`")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
@@ -48,7 +49,9 @@ def open_host(
     join_overlay(user_root(agent_dir(environ)))
 
     def host(trust: ProjectTrust | Literal[False] | None) -> PluginHost:
-        return PluginHost(Settings.load(cwd, environ=environ, trust=trust), disabled=disabled, on_load=on_load)
+        settings = Settings.load(cwd, environ=environ, trust=trust)
+        _use_proxy(settings)
+        return PluginHost(settings, disabled=disabled, on_load=on_load)
 
     def with_packages(opened: PluginHost) -> PluginHost:
         """Let the plugins that a trusted project has installed be imported, too; install those that are missing."""
@@ -96,3 +99,10 @@ async def _ask(host: PluginHost, trust: ProjectTrust, *, may_ask: bool) -> Proje
 
     ui = LineUI()
     return await ask_for_trust(host, trust, mode="line", ui=ui, ask=partial(confirm_trust, ui), report=warn)
+
+
+def _use_proxy(settings: Settings) -> None:
+    """Let this process and the programs that it starts use the user's proxy, as if the environment named it."""
+    proxy = settings.get_str("httpProxy", None)
+    if proxy is not None:
+        os.environ.update(HTTP_PROXY=proxy, HTTPS_PROXY=proxy)
