@@ -41,6 +41,11 @@ def state_of(programs: Path, server: ModelServer, tmp_path: Path):
         assert not state.processes(), "processes are left"
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the longest: at the end, all other workers would wait for it."""
+    items.sort(key=lambda item: item.path.name != "test_subcommands.py")
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Print how many steps were checked in how many kinds of sessions."""
     passed = terminalreporter.stats.get("passed", [])

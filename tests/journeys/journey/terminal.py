@@ -69,6 +69,7 @@ class Terminal:
     ) -> None:
         self._ours, its = pty.openpty()
         self.written = bytearray()
+        self._rows: list[str] | None = None
         self._screen = _Screen(*size, history=2000)
         self._stream = pyte.ByteStream(self._screen)
         self._set_size(its, size)
@@ -97,7 +98,9 @@ class Terminal:
     @property
     def rows(self) -> list[str]:
         """The rows of the screen, without blanks at their ends."""
-        return [row.rstrip() for row in self._screen.display]
+        if self._rows is None:  # drawing them takes longer than most of what is compared with them
+            self._rows = [row.rstrip() for row in self._screen.display]
+        return self._rows
 
     @property
     def text(self) -> str:
@@ -122,6 +125,7 @@ class Terminal:
     def resize(self, size: tuple[int, int]) -> None:
         """Give the terminal other columns and rows."""
         self._screen.resize(size[1], size[0])
+        self._rows = None
         self._set_size(self._ours, size)
 
     def type(self, keys: str) -> None:
@@ -183,6 +187,7 @@ class Terminal:
                 return False
             self.written += data
             self._stream.feed(data)
+            self._rows = None
             seconds = 0
         return True
 
