@@ -23,7 +23,7 @@ def test_the_command_for_the_tests_is_the_last_step_of_ci() -> None:
 
 
 def test_what_is_installed_goes_into_the_clones_own_environment() -> None:
-    folders = list(ROOT.glob("examples/**/README.md"))
+    folders = [each.with_name("README.md") for each in ROOT.glob("examples/*/pyproject.toml")]
     texts = [README, *(each.read_text(encoding="utf-8") for each in folders)]
     messages = [each for text in texts for each in re.findall(r"uv pip (?:un)?install [^\n`]*", text)]
 
