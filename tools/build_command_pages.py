@@ -31,7 +31,7 @@ CLI_HEAD = """\
 # The command line
 
 What `pi --help` prints, and the help of each subcommand, with the extras installed. Installed plugins add options and
-subcommands. [automation.md](automation.md) has exit codes and scripts.
+subcommands. [Scripts and CI](automation.md) has exit codes and scripts.
 
 """
 

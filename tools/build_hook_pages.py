@@ -182,7 +182,7 @@ def _index() -> Iterator[str]:
     for module in spec_modules():
         stage = module.__name__.rpartition(".")[2]
         yield f"## {stage.capitalize()}\n\n{(getdoc(module) or '').splitlines()[0]}\n"
-        yield "| hook | what for | answers |\n| --- | --- | --- |"
+        yield "| hook | purpose | answers |\n| --- | --- | --- |"
         for name, spec in all_hookspecs().items():
             if spec.__module__ == module.__name__:
                 yield f"| [`{name}`]({name}.md) | {_documented(spec)['summary']} | {_rule(spec)} |"

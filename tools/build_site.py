@@ -3,20 +3,27 @@
 The pages are those of ``docs/``, the README, CONTRIBUTING, the examples, and every page that one of these links to, in
 the folders that they have in the repository; so the links of the repository work on the site. A link to something
 that is not a page, such as a folder of code, becomes plain text, or a link to ``--repository URL``. The API pages are
-made here from the docstrings. ``docs/README.md`` is also the navigation: a section for each heading, an entry for
-each page that it links to first in a line. The site is in ``build/site``; a link that leads nowhere fails the build.
+made here from the docstrings. ``docs/README.md`` is also the navigation: a section for each heading, with those of
+the third level inside of those of the second, and an entry for each page that it links to first in a line. What the
+index says of a page becomes its description. Links to edit a page lead to the project's address, where there is one.
+The site is in ``build/site``; a link that leads nowhere fails the build, and so does a question of
+``site_questions.py`` that the site's search does not answer.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from project_addresses import BRANCH, addresses
+from site_questions import check
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,6 +32,14 @@ ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build"
 PAGES = BUILD / "pages"
 INDEX = ROOT / "docs" / "README.md"
+THEME = ROOT / "tools" / "site_theme"
+HOME_TITLE = "A coding agent made of plugins"
+MARKDOWN = """\
+  - llmstxt:
+      sections:
+        Documentation: ["README.md", "CONTRIBUTING.md", "SECURITY.md", "docs/*.md", "plugins/*.md"]
+"""
+"""Makes llms.txt and each page's Markdown, which the button to copy a page needs; it wants the site's address."""
 
 START = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/**/*.md", "examples/README.md", "examples/*/README.md")
 
@@ -38,8 +53,43 @@ API = {
 }
 """The packages that others import, each with one line."""
 
+HOOKS = {
+    "Models and keys": "register_providers register_models register_credentials register_logins",
+    "Tools and commands": "register_tools register_commands register_shortcuts register_subcommands register_flags",
+    "Front ends": "register_modes register_renderers register_themes ui_prompt_start ui_prompt_end complete_mention",
+    "Files and services": """
+        activate register_services register_settings register_session_stores register_exporters
+        register_resource_kinds register_project_files resources_discover
+    """,
+    "Sessions": {
+        "Beginning and end": "project_trust session_start session_shutdown session_switch mcp_servers_change",
+        "Before a change": """
+            session_before_append session_before_compact session_before_fork session_before_switch session_before_tree
+        """,
+        "After a change": "session_compact session_compact_failed session_fork session_tree",
+        "Child sessions": "child_session_start child_session_update child_session_end",
+    },
+    "Prompts": {
+        "From text to prompt": "input expand_prompt commands_discover system_prompt before_agent_start",
+        "The run": """
+            agent_start turn_start turn_end agent_end agent_before_settle agent_settled model_select
+            thinking_level_select
+        """,
+        "Messages": "message_start message_update message_end",
+    },
+    "Requests and tool calls": {
+        "Requests": "context before_model_request before_provider_request after_provider_response model_usage",
+        "Tool calls": """
+            tool_call tool_execution_start tool_execution_update tool_result tool_execution_end register_permissions
+        """,
+        "Programs": "user_bash child_environment",
+    },
+    "What hooks receive": "ctx",
+}
+"""The pages of hooks, by what a reader wants; each in one section."""
+
 _LINK = re.compile(r"(?P<text>!?\[(?:[^\[\]]|\[[^\[\]]*\])*\])\((?P<target>(?!https?:|mailto:|#)[^)\s]+)\)")
-_ENTRY = re.compile(r"- \[[^\]]*\]\((?P<target>[^)#\s]+)\)")
+_ENTRY = re.compile(r"- \[(?P<title>[^\]]*)\]\((?P<target>[^)#\s]+)\): (?P<text>.*)")
 _CODE = re.compile(r"`[^`]+`")
 _FENCE = re.compile(r"^(\s*)(`{3,}|~{3,})")
 
@@ -54,52 +104,126 @@ def main() -> int:
     if options.pages_only:
         return 0
     command = ["zensical", "build", "--strict", "--clean", "-f", "mkdocs.yml"]
-    return subprocess.run(command, cwd=BUILD, check=False).returncode
+    return subprocess.run(command, cwd=BUILD, check=False).returncode or check(BUILD / "site")
 
 
 def write_pages(repository: str | None) -> None:
-    """Write all pages into the folder that the builder reads."""
+    """Write all pages into the folder that the builder reads.
+
+    Args:
+        repository: The address of the repository's files; None for that of the project, if it has one.
+    """
+    project = addresses(ROOT).get("repository")
+    if repository is None and project is not None:
+        repository = f"{project}/blob/{BRANCH}"
     shutil.rmtree(PAGES, ignore_errors=True)
-    files = reachable()
+    files, texts = reachable(), _descriptions()
     for file in files:
         copy = PAGES / file.relative_to(ROOT)
         copy.parent.mkdir(parents=True, exist_ok=True)
         if file.suffix == ".md":
-            copy.write_text(_with_links(file, files, repository), encoding="utf-8")
+            page = _with_links(file, files, repository)
+            copy.write_text(_head(file, texts.get(file), page) + page, encoding="utf-8")
         else:
             shutil.copyfile(file, copy)
     folder = PAGES / "api"
     folder.mkdir()
     for package, purpose in API.items():
-        (folder / f"{package}.md").write_text(f"# {package}\n\n{purpose}\n\n::: {package}\n", encoding="utf-8")
-    settings = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+        head = f"---\ndescription: {json.dumps(purpose)}\n---\n"
+        (folder / f"{package}.md").write_text(f"{head}# {package}\n\n{purpose}\n\n::: {package}\n", encoding="utf-8")
+    shutil.copytree(THEME, BUILD / "theme", dirs_exist_ok=True)
+    shutil.copyfile(THEME / "extra.css", PAGES / "extra.css")
+    settings = with_addresses((ROOT / "mkdocs.yml").read_text(encoding="utf-8"), addresses(ROOT))
     (BUILD / "mkdocs.yml").write_text(settings + "nav:\n" + "".join(_navigation()), encoding="utf-8")
+
+
+def with_addresses(settings: str, found: dict[str, str]) -> str:
+    """Return the builder's settings with what needs an address: links to edit a page, and pages as Markdown to copy."""
+    if "repository" in found:
+        settings += f"repo_url: {found['repository']}\nedit_uri: edit/{BRANCH}/\n"
+    if "documentation" in found:
+        settings += f"site_url: {found['documentation']}/\n"
+        settings = settings.replace("plugins:\n", f"plugins:\n{MARKDOWN}", 1)
+    return settings
+
+
+def _descriptions() -> dict[Path, str]:
+    """Return what the index says of its pages."""
+    lines = INDEX.read_text(encoding="utf-8").splitlines()
+    found = [match for line in lines if (match := _ENTRY.match(line)) is not None]
+    return {page: match["text"] for match in found if (page := _file(INDEX, match["target"])) is not None}
+
+
+def _head(page: Path, description: str | None, text: str) -> str:
+    """Return the metadata of a page: its description, and the title of the first one."""
+    if description is None:
+        description = _first_sentence(text)
+    title = f"title: {json.dumps(HOME_TITLE)}\n" if page == ROOT / "README.md" else ""
+    return f"---\n{title}description: {json.dumps(_plain(description), ensure_ascii=False)}\n---\n"
+
+
+def _first_sentence(text: str) -> str:
+    """Return the first sentence of a page, without its heading."""
+    paragraph: list[str] = []
+    for line, is_code in _lines(re.sub(r"<!--.*?-->", "", text, flags=re.DOTALL)):
+        is_text = not is_code and bool(line.strip()) and not line.startswith(("#", "|", "-", "!", ">", "<"))
+        if is_text:
+            paragraph.append(line.strip())
+        elif paragraph:
+            break
+    return re.split(r"(?<=\.)\s", " ".join(paragraph), maxsplit=1)[0].rstrip(":")
+
+
+def _plain(text: str) -> str:
+    """Return Markdown of one line as plain text."""
+    return re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", text).replace("`", "").replace("**", "")
 
 
 def _navigation() -> Iterator[str]:
     """Yield the lines of the navigation."""
-    yield "  - README.md\n"
+    yield "  - Home: README.md\n"
+    depth = 0
     for line in INDEX.read_text(encoding="utf-8").splitlines():
-        if line.startswith("## "):
-            yield f"  - {line.removeprefix('## ')}:\n"
+        heading = re.match(r"(?P<marks>##+) (?P<title>.+)", line)
+        if heading is not None:
+            if depth and line == "## The project":  # after the reference
+                yield from _api(4)
+            depth = 2 * (len(heading["marks"]) - 1)
+            yield f"{' ' * depth}- {heading['title']}:\n"
         elif (match := _ENTRY.match(line)) is not None:
-            yield from _entry(match["target"])
-    yield "  - API:\n"
-    yield from (f"    - api/{package}.md\n" for package in API)
+            yield from _entry(match["title"], match["target"], depth + 2)
 
 
-def _entry(target: str) -> Iterator[str]:
+def _api(indent: int) -> Iterator[str]:
+    yield f"{' ' * indent}- Python packages:\n"
+    yield from (f"{' ' * (indent + 2)}- {package}: api/{package}.md\n" for package in API)
+
+
+def _entry(title: str, target: str, indent: int) -> Iterator[str]:
     """Yield the lines of one entry of the index; the index of a folder becomes a section with its pages."""
-    page = _file(INDEX, target)
+    page, blank = _file(INDEX, target), " " * indent
     if page is None or page.suffix != ".md":
         raise SystemExit(f"docs/README.md: {target!r} is not a page")
     if page.name != "README.md" or not page.is_relative_to(INDEX.parent):
-        yield f"    - {page.relative_to(ROOT)}\n"
+        yield f"{blank}- {title}: {page.relative_to(ROOT)}\n"
         return
-    yield f"    - {page.parent.name.capitalize()}:\n      - {page.relative_to(ROOT)}\n"
+    yield f"{blank}- {title}:\n{blank}  - {page.relative_to(ROOT)}\n"
+    if page.parent.name == "hooks":
+        yield from _grouped(HOOKS, indent + 2)
+        return
     for each in sorted(page.parent.glob("*.md")):
         if each != page:
-            yield f"      - {each.stem}: {each.relative_to(ROOT)}\n"
+            yield f"{blank}  - {each.relative_to(ROOT)}\n"
+
+
+def _grouped(groups: dict[str, Any], indent: int) -> Iterator[str]:
+    """Yield sections of pages of hooks."""
+    for title, names in groups.items():
+        yield f"{' ' * indent}- {title}:\n"
+        if isinstance(names, dict):
+            yield from _grouped(names, indent + 2)
+        else:
+            yield from (f"{' ' * (indent + 2)}- {name}: docs/hooks/{name}.md\n" for name in names.split())
 
 
 def reachable() -> set[Path]:

@@ -85,7 +85,7 @@ def test_the_wheel_has_every_page_that_the_index_leads_to(tmp_path):
 
     assert {"sandbox", "skills", "keys"} <= packaged
     assert {topic.name for entries in sections(DOCS).values() for topic in entries} - packaged <= {
-        "CODE_OF_CONDUCT", "CONTRIBUTING", "SECURITY", "agent", "examples", "hooks"
+        "CHANGELOG", "CODE_OF_CONDUCT", "CONTRIBUTING", "SECURITY", "agent", "examples", "hooks"
     }  # fmt: skip
 
 

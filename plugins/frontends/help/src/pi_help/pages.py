@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Topic", "folder", "mentioning", "sections", "topics"]
 
-_HEADING = re.compile(r"^## (?P<heading>.+)$")
+_HEADING = re.compile(r"^###? (?P<heading>.+)$")
 _ENTRY = re.compile(r"^- \[[^\]]*\]\((?P<page>[\w./-]+\.md)\): (?P<text>.+)$")
 
 

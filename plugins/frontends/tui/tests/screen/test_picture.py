@@ -1,12 +1,15 @@
-"""The picture of the screen in the README, docs/screen.svg: drawn from a scripted session, and compared with it.
+"""The pictures of the screen, drawn from a scripted session and compared with it: a still one and a moving one.
 
-``just picture`` writes it: it runs this with ``WRITE_SNAPSHOTS=1``.
+docs/screen.svg is the end of the session, docs/pictures/session.svg plays it. ``just picture`` writes both: it runs
+this with ``WRITE_SNAPSHOTS=1``.
 """
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape
@@ -20,14 +23,19 @@ from pi_tui.port.local import LocalPort
 from pi_tui.screen import app as app_module
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 
     from textual.strip import Strip
 
     from pi_hookspecs import PiContext
+    from pi_testing import ScriptedProvider
+    from pi_testing.scripted import Request
+    from pi_testing.steps import Step
 
-PICTURE = Path(__file__).parents[5] / "docs" / "screen.svg"
+DOCS = Path(__file__).parents[5] / "docs"
+PICTURE, FILM = DOCS / "screen.svg", DOCS / "pictures" / "session.svg"
 WIDTH, HEIGHT = 92, 44
+PROMPT = "The tide never changes in tide.py. Make it move."
 CELL, ROW, MARGIN = 8.4, 18, 14
 TEXT, PAGE = "#d4d4d4", "#18181e"
 NO_BREAK = "\N{NO-BREAK SPACE}"
@@ -62,66 +70,164 @@ def harbour(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(app_module, "version", lambda: "1.1")
 
 
+class Gate:
+    """Holds the model's answers back, so that the screen can be drawn before each of them."""
+
+    def __init__(self) -> None:
+        self._open = asyncio.Semaphore(0)
+
+    def before(self, *steps: Step) -> Callable[[Request], Awaitable[tuple[Step, ...]]]:
+        async def turn(request: Request) -> tuple[Step, ...]:
+            await self._open.acquire()
+            return steps
+
+        return turn
+
+    def let_pass(self) -> None:
+        self._open.release()
+
+
+def play(script: ScriptedProvider, gate: Gate) -> None:
+    """Write the session: an edit, a command, an answer."""
+    edit = tool_call("edit", path="tide.py", old_text="    return 0", new_text="    return 2 + sin(hour * tau / 12.4)")
+    script.turn(
+        gate.before(
+            thinking("The function returns 0 at every hour. A sine with a period of 12.4 hours will do."),
+            text("`tide` is **constant**. I will make it move:"),
+            edit,
+        )
+    )
+    command = tool_call("bash", command="sed -i '1i from math import sin, tau' tide.py")
+    script.turn(gate.before(text("And the import, then a look:"), command))
+    script.turn(
+        gate.before(
+            text(
+                "Now the water moves:\n\n| hour | metres |\n| --- | --- |\n| 3.1 | 3.0 |\n| 9.3 | 1.0 |\n\n"
+                "It is *not* calibrated yet.",
+            ),
+            usage(input=11_800, output=420, cache_read=9_600),
+        )
+    )
+
+
 @pytest.mark.pi(plugins=[Tides()], entry_points=["tools"])
 @pytest.mark.usefixtures("harbour")
-async def test_the_picture_is_what_the_screen_displays(desk, script, pi_session) -> None:
-    script.turn(
-        thinking("The function returns 0 at every hour. A sine with a period of 12.4 hours will do."),
-        text("`tide` is **constant**. I will make it move:"),
-        tool_call("edit", path="tide.py", old_text="    return 0", new_text="    return 2 + sin(hour * tau / 12.4)"),
-    )
-    script.turn(
-        text("And the import, then a look:"), tool_call("bash", command="sed -i '1i from math import sin, tau' tide.py")
-    )
-    script.turn(
-        text(
-            "Now the water moves:\n\n| hour | metres |\n| --- | --- |\n| 3.1 | 3.0 |\n| 9.3 | 1.0 |\n\n"
-            "It is *not* calibrated yet.",
-        ),
-        usage(input=11_800, output=420, cache_read=9_600),
-    )
+async def test_the_pictures_are_what_the_screen_displays(desk, script, pi_session, monkeypatch) -> None:
+    gate, frames = Gate(), []
+    play(script, gate)
+    monkeypatch.setattr("pi_tui.screen.spinner.Spinner.frame", "⠹")
 
     async with desk(
         (WIDTH, HEIGHT), environ={"TERM": "xterm-256color", "COLORTERM": "truecolor", "HOME": "/home/ada"}
     ) as user:
+
+        def draw(seconds: float) -> None:
+            frames.append((seconds, rows_of(user.app.screen._compositor.render_strips())))
+
         await pi_session.reload()
-        await user.type("The tide never changes in tide.py. Make it move.", "enter")
-        await user.sees("not calibrated yet", "tests: 41 passed")
+        await user.sees("tests: 41 passed")
+        draw(0.8)
+        for word in re.findall(r"\S+ ?", PROMPT):
+            await user.type(word)
+            draw(0.18)
+        await user.type("", "enter")
+        await user.sees("⠹")
+        draw(1.2)
+        for seen in ("return 2 + sin(hour * tau / 12.4)", "Took"):
+            gate.let_pass()
+            await user.sees(seen, "⠹")
+            draw(1.6)
+        gate.let_pass()
+        await user.sees("not calibrated yet")
         await user.when(lambda: not user.app.port.is_streaming and user.app.spinner._timer is None)
+        draw(3.0)
         await user.press(*"What is left to")
-        drawn = "".join(svg(user.app.screen._compositor.render_strips()))
+        draw(2.0)
 
-    drawn = re.sub(r"Took(\s)\d+\.\d", r"Took\g<1>0.1", drawn)
+    compare(PICTURE, "".join(svg(frames[-1][1])))
+    compare(FILM, "".join(film(frames)))
+
+
+def compare(picture: Path, drawn: str) -> None:
     if os.environ.get("WRITE_SNAPSHOTS"):
-        PICTURE.write_text(drawn, encoding="utf-8")
-    assert PICTURE.read_text(encoding="utf-8") == drawn, "if this is as it should be: just picture"
+        picture.write_text(drawn, encoding="utf-8")
+    assert picture.read_text(encoding="utf-8") == drawn, "if this is as it should be: just picture"
 
 
-def svg(strips: Iterable[Strip]) -> Iterator[str]:
-    """Yield a picture of rows: a rectangle for each background, a text for each style."""
+def svg(rows: Sequence[str]) -> Iterator[str]:
+    """Yield a picture of rows."""
+    yield from opening()
+    yield from rows
+    yield "</g></svg>\n"
+
+
+def film(frames: Sequence[tuple[float, Sequence[str]]]) -> Iterator[str]:
+    """Yield a picture that shows frames one after the other, again and again; each row is drawn once.
+
+    Readers who want no movement see the last frame.
+
+    Args:
+        frames: Seconds and rows of each.
+    """
+    ends = [0.0]
+    for seconds, _ in frames:
+        ends.append(ends[-1] + seconds)
+    shown: dict[str, list[int]] = {}
+    for number, (_, rows) in enumerate(frames):
+        for row in filter(None, rows):
+            shown.setdefault(row, []).append(number)
+    spans = sorted({tuple(numbers) for numbers in shown.values()})
+    last = len(frames) - 1
+    yield from opening()
+    yield "<style>\n"
+    for number, frame_numbers in enumerate(spans):
+        if len(frame_numbers) == len(frames):
+            continue
+        shows = [each in frame_numbers for each in range(len(frames))]
+        marks = [(0.0, shows[0]), *((ends[at], now) for at, (was, now) in enumerate(pairwise(shows), 1) if was != now)]
+        steps = " ".join(f"{100 * at / ends[-1]:.2f}%{{opacity:{int(is_on)}}}" for at, is_on in marks)
+        yield f"@keyframes k{number}{{{steps} 100%{{opacity:{int(shows[-1])}}}}}\n"
+        yield f".k{number}{{animation:k{number} {ends[-1]:.2f}s step-end infinite}}\n"
+    yield "@media (prefers-reduced-motion:reduce){g[class]{animation:none}"
+    yield (
+        "".join(f" .k{number}{{opacity:0}}" for number, each in enumerate(spans) if last not in each) + "}\n</style>\n"
+    )
+    for row, numbers in shown.items():
+        yield f'<g class="k{spans.index(tuple(numbers))}">\n{row}</g>\n'
+    yield "</g></svg>\n"
+
+
+def opening() -> Iterator[str]:
     width, height = WIDTH * CELL + 2 * MARGIN, HEIGHT * ROW + 2 * MARGIN
     fonts = "DejaVu Sans Mono,Menlo,Consolas,monospace"
     yield f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" role="img">\n'
     yield f'<title>pi at work</title>\n<rect width="100%" height="100%" rx="8" fill="{PAGE}"/>\n'
     yield f'<g font-family="{fonts}" font-size="14">\n'
-    for number, strip in enumerate(strips):
-        x, top, texts = 0, MARGIN + number * ROW, []
-        for segment in strip:
-            cells, style = cell_len(segment.text), segment.style
-            color = hex_of(style.color if style else None, TEXT)
-            behind = hex_of(style.bgcolor if style else None, "")
-            if style is not None and style.reverse:
-                color, behind = behind or PAGE, color
-            place = f'x="{MARGIN + x * CELL:.1f}"'
-            if behind:
-                yield f'<rect {place} y="{top}" width="{cells * CELL:.1f}" height="{ROW}" fill="{behind}"/>\n'
-            if segment.text.strip():
-                how = f'y="{top + 13}" fill="{color}" textLength="{cells * CELL:.1f}"{attributes(style)}'
-                letters = escape(segment.text.replace(" ", NO_BREAK))
-                texts.append(f"<text {place} {how}>{letters}</text>\n")
-            x += cells
-        yield from texts  # after all rectangles of the row: letters may be a little wider than their cells
-    yield "</g></svg>\n"
+
+
+def rows_of(strips: Iterable[Strip]) -> list[str]:
+    """Return the drawing of each row: a rectangle for each background, a text for each style."""
+    drawn = ["".join(row_of(number, strip)) for number, strip in enumerate(strips)]
+    return [re.sub(r"Took(\s)\d+\.\d", r"Took\g<1>0.1", row) for row in drawn]
+
+
+def row_of(number: int, strip: Strip) -> Iterator[str]:
+    x, top, texts = 0, MARGIN + number * ROW, []
+    for segment in strip:
+        cells, style = cell_len(segment.text), segment.style
+        color = hex_of(style.color if style else None, TEXT)
+        behind = hex_of(style.bgcolor if style else None, "")
+        if style is not None and style.reverse:
+            color, behind = behind or PAGE, color
+        place = f'x="{MARGIN + x * CELL:.1f}"'
+        if behind:
+            yield f'<rect {place} y="{top}" width="{cells * CELL:.1f}" height="{ROW}" fill="{behind}"/>\n'
+        if segment.text.strip():
+            how = f'y="{top + 13}" fill="{color}" textLength="{cells * CELL:.1f}"{attributes(style)}'
+            letters = escape(segment.text.replace(" ", NO_BREAK))
+            texts.append(f"<text {place} {how}>{letters}</text>\n")
+        x += cells
+    yield from texts  # after all rectangles of the row: letters may be a little wider than their cells
 
 
 def attributes(style: Any) -> str:
