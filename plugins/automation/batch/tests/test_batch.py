@@ -17,6 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import pi_batch.tasks
 import pi_redact
 from pi_batch.command import run as run_command
 from pi_batch.limits import Pace
@@ -26,11 +27,25 @@ from pi_batch.results import Results
 from pi_batch.tasks import BadTasks, Task, read_tasks
 from pi_core import PluginHost, Settings
 from pi_core.plugin_api.secrets import PluginSecrets
-from pi_hookspecs import UserError
+from pi_hookspecs import PiError, UserError
 from pi_testing.fake_servers import anthropic
 
 pytestmark = pytest.mark.slow
 
+ENDS = """
+import os, signal
+from pathlib import Path
+from pi_hookspecs import hookimpl
+
+STARTS = Path(__file__).with_suffix(".starts")
+
+@hookimpl
+def before_model_request(event, ctx):
+    with STARTS.open("a") as file:
+        file.write("start\\n")
+    if len(STARTS.read_text().splitlines()) <= KILLED:
+        os.kill(os.getpid(), signal.SIGKILL)
+"""
 FAULTS = """
 import os, random
 from pi_hookspecs import hookimpl
@@ -146,6 +161,22 @@ def test_all_that_is_wrong_with_tasks_is_named_at_once(tmp_path, name, text, pro
     assert [problem[: len(begin)] for problem, begin in zip(error.value.problems, problems, strict=True)] == problems
 
 
+def test_a_file_that_grows_while_it_is_read_is_refused(tmp_path, monkeypatch):
+    file = tmp_path / "t.csv"
+    file.write_text("id,prompt\n1,Count\n2,Coun")
+
+    def slow(row, folder):
+        with file.open("a") as writer:
+            writer.write("t the words")
+        return task_of(row, folder)
+
+    task_of = pi_batch.tasks._task
+    monkeypatch.setattr(pi_batch.tasks, "_task", slow)
+
+    with pytest.raises(BadTasks, match="changed while they were read"):
+        read_tasks(file)
+
+
 def test_unknown_columns_of_csv_are_put_into_the_prompt(tmp_path):
     (tmp_path / "t.csv").write_text('id,prompt,who,files,plugins\n7,"Hi {who}, {x}",Ann,"{""a"": ""b""}","x, y"\n')
 
@@ -179,6 +210,90 @@ def test_a_result_that_a_kill_cut_off_is_dropped(tmp_path):
     assert [each["id"] for each in lines(tmp_path / "results.jsonl")] == ["a", "b"]
     with pytest.raises(UserError, match="those of other tasks: 'b'"):
         Results(tmp_path, tasks[:1], resume=True)
+
+
+def test_a_second_batch_in_a_folder_is_refused(batch, tmp_path):
+    with Results(tmp_path / "out", [], resume=False):
+        code, output, stderr = batch([{"id": "a", "prompt": "x"}], "--resume")
+
+    assert (code, output) == (2, "")
+    assert "Another pi batch writes to" in stderr
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A disk of 3 MB, of which 1 MB and room for a few sessions are free."""
+    place = tmp_path / "out"
+    place.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=3m", "small", place], check=False).returncode:
+        pytest.skip("mounting a small disk needs root")
+    free = os.statvfs(place).f_bavail * os.statvfs(place).f_frsize
+    (place / "ballast").write_bytes(bytes(free - (1 << 20) - 30_000))
+    yield place
+    subprocess.run(["umount", "-l", place], check=True)
+
+
+def test_a_full_disk_ends_the_batch_and_no_task_fails_for_good(batch, small_disk):
+    tasks = [{"id": f"t{number}", "prompt": "Count the words in no.txt"} for number in range(12)]
+
+    ended = batch(tasks, "--retries", "0")
+    done = len((small_disk / "results.jsonl").read_bytes().split(b"\n")) - 1
+    (small_disk / "ballast").unlink()
+    code, output, _ = batch(tasks, "--resume")
+
+    assert ended[0] == 1
+    assert "out' is full.\nMake room; the rest: --resume" in ended[2]
+    assert 0 < done < len(tasks)
+    assert code == 0
+    assert "12 of 12 tasks were run, 0 failed" in output
+
+
+def test_a_result_that_finds_no_room_is_named_and_leaves_no_broken_line(small_disk):
+    tasks = [Task(id="a", prompt="x"), Task(id="b", prompt="x")]
+    with Results(small_disk, tasks, resume=False) as results:
+        results.add(Record(id="a", status="done"))
+        free = os.statvfs(small_disk).f_bavail * os.statvfs(small_disk).f_frsize
+        (small_disk / "more").write_bytes(bytes(free))
+        with pytest.raises(PiError, match=r"/out': No space left on device.*--resume"):
+            results.add(Record(id="b", answer="x" * 10_000))
+        with pytest.raises(PiError, match="No space left on device"):
+            results.finish()
+    (small_disk / "more").unlink()
+
+    with Results(small_disk, tasks, resume=True) as results:
+        assert [*results.records] == ["a"]
+        results.add(Record(id="b"))
+        results.finish()
+    assert [each["id"] for each in lines(small_disk / "results.jsonl")] == ["a", "b"]
+
+
+def test_a_folder_of_results_that_cannot_be_made_is_named(tmp_path):
+    (tmp_path / "file").touch()
+
+    with pytest.raises(PiError, match="Not a directory"):
+        Results(tmp_path / "file" / "out", [], resume=False)
+
+
+def test_the_session_is_that_of_the_last_attempt_although_the_clock_was_set_back(batch, tmp_path):
+    (tmp_path / "out" / "sessions" / "a").mkdir(parents=True)
+    (tmp_path / "out" / "sessions" / "a" / "2999-01-01T00-00-00-000Z_x.jsonl").write_text("")
+
+    assert batch([{"id": "a", "prompt": "Count the words in no.txt"}])[0] == 0
+
+    (result,) = lines(tmp_path / "out" / "results.jsonl")
+    assert "2999" not in result["session"]
+    assert (tmp_path / "out" / result["session"]).is_file()
+
+
+@pytest.mark.parametrize(("killed", "status", "attempts"), [(1, "done", 2), (9, "failed", 3)])
+def test_a_pi_that_is_killed_for_its_memory_gets_its_further_attempts(batch, tmp_path, killed, status, attempts):
+    (tmp_path / "ends.py").write_text(ENDS.replace("KILLED", str(killed)))
+
+    batch([{"id": "a", "prompt": "Count the words in no.txt", "plugins": [str(tmp_path / "ends.py")]}])
+
+    (result,) = lines(tmp_path / "out" / "results.jsonl")
+    assert (result["status"], result["attempts"]) == (status, attempts)
+    assert result["error"] is None or result["error"].startswith("pi was killed, perhaps because memory ran out")
 
 
 @pytest.mark.skipif(find_spec("ray") is not None, reason="Ray is there")
@@ -258,7 +373,8 @@ async def test_a_task_that_costs_enough_is_ended_before_its_next_request(batch, 
     assert len(model_that_costs.requests) <= 4
 
 
-def test_ctrl_c_keeps_what_is_done_and_says_how_to_go_on(tmp_path):
+@pytest.mark.parametrize("times", [1, 2])
+def test_ctrl_c_keeps_what_is_done_and_says_how_to_go_on(tmp_path, times):
     tasks = [
         {"id": f"t{number}", "prompt": f"Create a file named f{number}.txt with the text 'hi'"} for number in range(8)
     ]
@@ -271,14 +387,16 @@ def test_ctrl_c_keeps_what_is_done_and_says_how_to_go_on(tmp_path):
     while driver.poll() is None and _count(tmp_path / "out" / "results.jsonl") < 2:
         time.sleep(0.05)
 
-    driver.send_signal(signal.SIGINT)
+    for _ in range(times):
+        driver.send_signal(signal.SIGINT)
+        time.sleep(0.02)
     _, errors = driver.communicate(timeout=60)
     done = lines(tmp_path / "out" / "results.jsonl")
     resumed = subprocess.run(
         [*command, "--resume"], cwd=tmp_path, env=environ, capture_output=True, text=True, check=True
     )
 
-    assert driver.returncode == 130
+    assert driver.returncode in (130, -signal.SIGINT)  # a shell reports both as 130
     assert "pi batch tasks.jsonl --out out --resume" in errors
     assert "Traceback" not in errors
     assert 2 <= len(done) < 8

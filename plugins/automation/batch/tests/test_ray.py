@@ -56,8 +56,24 @@ def cluster():
     cluster.shutdown()
 
 
-def node(cluster):
-    return cluster.add_node(num_cpus=2, object_store_memory=MEMORY)
+OTHER_VERSION = """
+import importlib.metadata
+
+version = importlib.metadata.version
+importlib.metadata.version = lambda name: "0.9.0" if name == "pluggypi-batch" else version(name)
+"""
+NO_PI = """
+import importlib.metadata
+
+def version(name):
+    raise importlib.metadata.PackageNotFoundError(name)
+
+importlib.metadata.version = version
+"""
+
+
+def node(cluster, **variables):
+    return cluster.add_node(num_cpus=2, object_store_memory=MEMORY, env_vars=variables)
 
 
 def start(tmp_path, tasks, out, *options, address=None):
@@ -97,6 +113,18 @@ def processes_naming(text):
         except OSError:  # it has ended
             continue
     return found
+
+
+def workers_of(processes):
+    """The workers of Ray above processes."""
+    found, current = set(), {int(each) for each in processes}
+    while current := {parent_of(each) for each in current} - {0, 1}:
+        found |= {each for each in current if Path(f"/proc/{each}/comm").read_text().startswith("ray::")}
+    return found
+
+
+def parent_of(process):
+    return int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])
 
 
 def starts(tmp_path):
@@ -167,10 +195,46 @@ def test_a_task_that_loses_a_second_node_failed(tmp_path, cluster):
     _, errors = driver.communicate(timeout=120)
 
     assert driver.returncode == 1
-    assert "t: its node was lost" in errors
+    assert "t: it was lost with its worker or node" in errors
     assert "Traceback" not in errors
     assert [(each["id"], each["status"]) for each in results(tmp_path / "out")] == [("t", "failed")]
     await_that(lambda: not processes_naming(str(tmp_path)))
+
+
+def test_a_task_whose_worker_is_killed_for_its_memory_runs_once_more(tmp_path, cluster):
+    node(cluster)
+    driver = start(tmp_path, [waiting_task(tmp_path)], "out", address=cluster.address)
+    await_that(lambda: starts(tmp_path) == 1)
+
+    (worker,) = workers_of(processes_naming(str(tmp_path)))
+    os.kill(worker, signal.SIGKILL)
+    await_that(lambda: starts(tmp_path) == 2)
+    (tmp_path / "go").touch()
+    output, errors = driver.communicate(timeout=120)
+
+    assert driver.returncode == 0, errors
+    assert "1 of 1 tasks were run, 0 failed" in output
+    assert len(results(tmp_path / "out")) == 1
+    await_that(lambda: not processes_naming(str(tmp_path)))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [(OTHER_VERSION, "has pluggypi-batch 0.9.0, this machine"), (NO_PI, "has no pi, or not all of it")],
+)
+def test_a_node_with_another_pi_or_none_is_refused_by_name_before_the_first_task(tmp_path, cluster, changes, message):
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "sitecustomize.py").write_text(changes)
+    node(cluster)
+    node(cluster, PYTHONPATH=str(tmp_path / "site"))
+
+    driver = start(tmp_path, [waiting_task(tmp_path)], "out", address=cluster.address)
+    _, errors = driver.communicate(timeout=120)
+
+    assert driver.returncode == 2
+    assert message in errors
+    assert errors.startswith("The node ")
+    assert starts(tmp_path) == 0
 
 
 def test_ctrl_c_ends_the_tasks_on_the_nodes(tmp_path, cluster):

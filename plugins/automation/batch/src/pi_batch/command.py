@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pi_batch.run import Setup
     from pi_batch.tasks import Task
     from pi_core import PluginHost
-    from pi_process_kit import Engine, LocalEngine
+    from pi_process_kit import Engine, LocalEngine, StopTasks
 
 __all__ = ["run"]
 
@@ -153,12 +153,13 @@ def _run(host: PluginHost, options: _Options) -> int:
         try:
             with _engine(setup, ledger, options) as (engine, limits):
                 spent = asyncio.run(_drive(engine, left, results, _Progress(len(tasks), limits)))
+                stopped = engine.stopped
         except KeyboardInterrupt:
             sys.stderr.write(f"Interrupted; the rest: pi batch {options.tasks} --out {options.out} --resume\n")
             return 130
         finally:
             results.finish(parquet=options.table == "parquet")
-        return _outcome(tasks, results, spent)
+        return _outcome(tasks, results, spent, stopped)
 
 
 @contextmanager
@@ -203,7 +204,9 @@ async def _drive(engine: Engine[Task, Record], tasks: Sequence[Task], results: R
         progress.end()
 
 
-def _outcome(tasks: Sequence[Task], results: Results, spent: float) -> int:
+def _outcome(tasks: Sequence[Task], results: Results, spent: float, stopped: StopTasks | None) -> int:
+    from pi_batch.run import DiskFull
+
     records = results.records.values()
     failed = [each for each in records if each.status == "failed"]
     scores = [each.score for each in records if each.score is not None]
@@ -213,6 +216,9 @@ def _outcome(tasks: Sequence[Task], results: Results, spent: float) -> int:
     sys.stdout.write(f"{text}; {spent:.4f} dollars.\n")
     for each in failed[:10]:
         sys.stderr.write(f"{clean_text(each.id)}: {_line(each)}\n")
+    if isinstance(stopped, DiskFull):
+        sys.stderr.write(f"{clean_text(str(stopped))}\nMake room; the rest: --resume.\n")
+        return 1
     if len(records) < len(tasks):
         sys.stderr.write("A budget is used up; the rest: --resume with a larger --max-cost.\n")
         return 4

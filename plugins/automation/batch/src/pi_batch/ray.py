@@ -32,6 +32,15 @@ __all__ = ["RayLimits", "node_scratch", "ray_engine"]
 _STARTS = 2  # of a task whose node is lost
 _GRACE = 30.0  # seconds in which a cancelled task ends its processes
 _CONNECT = 10.0
+_CHECK = 60.0  # seconds in which a node starts a worker
+_DISTRIBUTIONS = (
+    "pluggypi-batch",
+    "pluggypi-cli",
+    "pluggypi-core",
+    "pluggypi-git-kit",
+    "pluggypi-hookspecs",
+    "pluggypi-process-kit",
+)
 _PREFIX = "pi-batch-node-"  # as long as the one of ``results``, which says why
 _SETTINGS = {
     "RAY_USAGE_STATS_ENABLED": "0",  # nothing is reported to Ray's makers
@@ -84,10 +93,11 @@ def ray_engine(
         cpus: The number of CPUs of a node that a task occupies.
 
     Raises:
-        UserError: Ray is not installed, or the cluster does not respond.
+        UserError: Ray is not installed, the cluster does not respond, or a node lacks this version of pi.
     """
     ray = _connect()
     try:
+        _check_nodes(ray)
         here = _placed_here(ray)
         limits = RayLimits(
             ray.remote(Ledger).options(**here).remote(ledger.max_cost, ledger.spent),
@@ -132,21 +142,60 @@ def _reach(address: str) -> None:
         socket.create_connection((host.strip("[]"), int(port)), timeout=_CONNECT).close()
 
 
-def _placed_here(ray: Any) -> dict[str, Any]:
-    """Return the options of an actor that is placed on the driver's node, so that it lives as long as the driver."""
+def _check_nodes(ray: Any) -> None:
+    """Refuse nodes that would run tasks with another pi, or cannot run them; a node that is lost meanwhile is skipped.
+
+    Raises:
+        UserError: It names the first such node.
+    """
+    error = import_module("ray.exceptions").RayError
+
+    def versions() -> dict[str, str]:  # sent as code: a node may lack the module that this is defined in
+        from importlib.metadata import PackageNotFoundError, version
+
+        found = {}
+        for name in names:
+            with suppress(PackageNotFoundError):
+                found[name] = version(name)
+        return found
+
+    names, ask = _DISTRIBUTIONS, ray.remote(versions)
+    own = versions()
+    nodes = {each["NodeID"]: each["NodeManagerAddress"] for each in ray.nodes() if each["Alive"]}
+    answers = {node: ask.options(**_placed(node)).remote() for node in nodes}
+    for node, answer in answers.items():
+        try:
+            found = ray.get(answer, timeout=_CHECK)
+        except error:
+            continue
+        for name, version in own.items():
+            if found.get(name) != version:
+                raise UserError(_differs(nodes[node], name, version, found.get(name)))
+
+
+def _differs(address: str, name: str, version: str, found: str | None) -> str:
+    has = f"has {name} {found}, this machine {version}" if found is not None else "has no pi, or not all of it"
+    return f"The node {address} {has}. Install it there: pip install 'pluggypi[ray]=={version}'."
+
+
+def _placed(node: str) -> dict[str, Any]:
     strategies = import_module("ray.util.scheduling_strategies")
-    node = ray.get_runtime_context().get_node_id()
     return {"num_cpus": 0, "scheduling_strategy": strategies.NodeAffinitySchedulingStrategy(node, soft=False)}
 
 
+def _placed_here(ray: Any) -> dict[str, Any]:
+    """Return the options of an actor that is placed on the driver's node, so that it lives as long as the driver."""
+    return _placed(ray.get_runtime_context().get_node_id())
+
+
 async def _run_anywhere(ray: Any, remote: Any, task: Task, setup: Setup, limits: RayLimits) -> Record:
-    """Run a task on any node; if that node is lost, run it once more."""
+    """Run a task on any node; if that node is lost, or its worker is killed for its memory, run it once more."""
     errors = import_module("ray.exceptions")
     why = ""
     for _ in range(_STARTS):
         reference = remote.remote(task, setup, limits)
         try:
-            record: Record | None = await reference
+            record: Record | StopTasks = await reference
         except asyncio.CancelledError:
             await _cancel(ray, reference, errors.RayError)
             raise
@@ -155,10 +204,12 @@ async def _run_anywhere(ray: Any, remote: Any, task: Task, setup: Setup, limits:
         except errors.RayError as error:
             why = " ".join(str(error).split())
         else:
-            if record is None:
-                raise StopTasks
+            if isinstance(record, StopTasks):
+                raise record
             return record
-    return await lost_record(task, setup, f"its node was lost, and so was the one that ran it again: {why}")
+    return await lost_record(
+        task, setup, f"it was lost with its worker or node, and once more when it ran again: {why}"
+    )
 
 
 async def _cancel(ray: Any, reference: Any, error: type[Exception]) -> None:
@@ -173,13 +224,13 @@ async def _cancel(ray: Any, reference: Any, error: type[Exception]) -> None:
         pass
 
 
-def _run_on_node(task: Task, setup: Setup, limits: RayLimits) -> Record | None:
-    """Run a task in a Ray worker; return None if the budget is used up."""
+def _run_on_node(task: Task, setup: Setup, limits: RayLimits) -> Record | StopTasks:
+    """Run a task in a Ray worker; return what stops all tasks, because Ray changes the type of what is raised."""
     try:
         with node_scratch() as scratch:
             return asyncio.run(run_one(task, evolve(setup, scratch=scratch), limits))
-    except StopTasks:
-        return None
+    except StopTasks as stop:
+        return stop
 
 
 @contextmanager

@@ -8,24 +8,29 @@ import os
 import re
 import shutil
 import tempfile
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pi_batch.parquet import write_records
 from pi_batch.record import Record, session_totals
 from pi_core import replace_file
-from pi_hookspecs import UserError
+from pi_hookspecs import PiError, UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from typing import IO, Self
 
     from pi_batch.tasks import Task
 
-__all__ = ["Results"]
+__all__ = ["Results", "ResultsNotWritten"]
 
 _PREFIX = "pi-batch-main-"  # as long as on nodes of Ray: prompts name the folder, and usage has their length
 _NO_MODEL = "pi"  # of predictions for tasks that no model answered: SWE-bench names folders and its report by it
+
+
+class ResultsNotWritten(PiError):
+    """The folder of results cannot be written, because the disk is full, for example."""
 
 
 class Results:
@@ -43,6 +48,7 @@ class Results:
 
     Raises:
         UserError: Another process writes there, or there are results already, or results of other tasks.
+        ResultsNotWritten: Nothing can be written there.
     """
 
     def __init__(self, out: Path, tasks: Sequence[Task], *, resume: bool, clean: Callable[[str], str] = str) -> None:
@@ -51,13 +57,15 @@ class Results:
         self._tasks = tasks
         self._file = out / "results.jsonl"
         self.records: dict[str, Record] = {}
-        for name in ("sessions", "patches"):
-            (out / name).mkdir(parents=True, exist_ok=True)
-        self._lock = self._take()
+        with self._writing():
+            for name in ("sessions", "patches"):
+                (out / name).mkdir(parents=True, exist_ok=True)
+            self._lock = self._take()
         try:
-            self._read(resume=resume)
-            self.scratch = self._make_scratch()
-            self._lines = self._file.open("ab")
+            with self._writing():
+                self._read(resume=resume)
+                self.scratch = self._make_scratch()
+                self._lines = self._file.open("ab", buffering=0)
         except BaseException:
             self._lock.close()
             raise
@@ -80,23 +88,42 @@ class Results:
         return spent
 
     def add(self, record: Record) -> None:
-        """Write a line durably, without secrets: it is on disk when this returns."""
+        """Write a line durably, without secrets: it is on disk when this returns.
+
+        Raises:
+            ResultsNotWritten: The disk is full, for example; the task has to run again.
+        """
         record.answer = self._clean(record.answer)
         record.error = self._clean(record.error) if record.error is not None else None
-        if record.patch is not None:
-            _clean_patch(self._out / record.patch, self._clean)
-        self._lines.write(record.as_line().encode())
-        self._lines.flush()
-        os.fsync(self._lines.fileno())
+        with self._writing():
+            if record.patch is not None:
+                _clean_patch(self._out / record.patch, self._clean)
+            line = record.as_line().encode()
+            while line:  # what is cut off by a failure is dropped by the next run
+                line = line[self._lines.write(line) :]
+            os.fsync(self._lines.fileno())
         self.records[record.id] = record
 
     def finish(self, *, parquet: bool = False) -> None:
-        """Sort the lines in task order, and write the predictions and, if requested, a Parquet table."""
+        """Sort the lines in task order, and write the predictions and, if requested, a Parquet table.
+
+        Raises:
+            ResultsNotWritten: The disk is full, for example; all records are still there.
+        """
         records = [self.records[task.id] for task in self._tasks if task.id in self.records]
-        replace_file(self._file, (each.as_line().encode() for each in records))
-        replace_file(self._out / "predictions.jsonl", map(self._prediction, records))
-        if parquet:
-            write_records(self._out / "results.parquet", records)
+        with self._writing():
+            replace_file(self._file, (each.as_line().encode() for each in records))
+            replace_file(self._out / "predictions.jsonl", map(self._prediction, records))
+            if parquet:
+                write_records(self._out / "results.parquet", records)
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            what = f"The results cannot be written to {str(self._out)!r}: {error.strerror or error}."
+            raise ResultsNotWritten(f"{what} When that is repaired, continue with --resume") from error
 
     def _prediction(self, record: Record) -> bytes:
         patch = (self._out / record.patch).read_text("utf-8", "replace") if record.patch is not None else ""
@@ -131,7 +158,8 @@ class Results:
                 try:
                     record = Record.from_line(line)
                 except ValueError as error:
-                    raise UserError(f"Line {number} of {str(self._file)!r} cannot be read: {error}.") from error
+                    message = f"Line {number} of {str(self._file)!r} cannot be read: {error}."
+                    raise UserError(f"{message} Remove the line to run its task again.") from error
                 if record.id not in known:
                     message = (
                         f"The results in {str(self._out)!r} are those of other tasks: {record.id!r} is none of these."

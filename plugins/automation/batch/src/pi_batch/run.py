@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
-import tempfile
 import time
-from pathlib import Path
+from secrets import token_hex
 from typing import TYPE_CHECKING
 
 from attrs import define, field, frozen
@@ -19,14 +18,20 @@ from pi_process_kit import PiAnswer, StopTasks, pi_events, run_pi, run_shell
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from pi_batch.limits import Limits
     from pi_batch.place import Place
     from pi_batch.tasks import Task
 
-__all__ = ["Setup", "lost_record", "run_one"]
+__all__ = ["DiskFull", "Setup", "lost_record", "run_one"]
 
 _BUDGET = 4  # pi's exit code where a budget is used up
+_ROOM = 1 << 20  # bytes that a disk has to have free
+
+
+class DiskFull(StopTasks):
+    """A disk is full, so that sessions and patches are not complete: the task has to run again."""
 
 
 @frozen(kw_only=True)
@@ -57,29 +62,49 @@ async def run_one(task: Task, setup: Setup, limits: Limits) -> Record:
 
     Raises:
         StopTasks: The budget is used up; the task has to run again with a larger one.
+        DiskFull: There is no room for the task.
     """
     record, began = Record(id=task.id), time.monotonic()
     for record.attempts in range(1, setup.retries + 2):
         if await limits.exhausted():
             raise StopTasks
         await limits.wait(_provider(task, setup))
-        folder = Path(await asyncio.to_thread(tempfile.mkdtemp, dir=setup.scratch))
-        try:
-            await _Attempt(task, setup, limits, record).run(folder)
-        except UserError as error:
-            record.error = str(error)
-            break  # another attempt would find the same
-        except (PiError, OSError) as error:
-            record.error = str(error)
-        finally:
-            await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+        if (full := _full_disk(setup)) is not None:
+            raise full
+        is_final = await _attempt(task, setup, limits, record)
         if record.error is None:
             record.status = "done"
             await limits.succeeded(_provider(task, setup))
+        if record.error is None or is_final:
             break
     record.seconds = round(time.monotonic() - began, 3)
     await _read_sessions(record, task, setup)
     return record
+
+
+async def _attempt(task: Task, setup: Setup, limits: Limits, record: Record) -> bool:
+    """Make an attempt, whose findings go into the record; return whether another one would find the same."""
+    folder = setup.scratch / token_hex(4)
+    try:
+        await _Attempt(task, setup, limits, record).run(folder)
+    except UserError as error:
+        record.error = str(error)
+        return True
+    except (PiError, OSError) as error:
+        record.error = str(error)
+    finally:
+        full = _full_disk(setup)  # pi answers without a session where it cannot write one
+        await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+    if full is not None:
+        raise full
+    return False
+
+
+def _full_disk(setup: Setup) -> DiskFull | None:
+    for each in (setup.out, setup.scratch):
+        if shutil.disk_usage(each).free < _ROOM:
+            return DiskFull(f"The disk of {str(each)!r} is full.")
+    return None
 
 
 async def lost_record(task: Task, setup: Setup, error: str) -> Record:
@@ -92,7 +117,7 @@ async def lost_record(task: Task, setup: Setup, error: str) -> Record:
 async def _read_sessions(record: Record, task: Task, setup: Setup) -> None:
     sessions = setup.out / "sessions" / task.file_name
     record.usage, record.dollars = await asyncio.to_thread(session_totals, sessions)
-    if files := sorted(sessions.glob("*.jsonl")):
+    if files := sorted(sessions.glob(f"*{record.session or ''}.jsonl")):  # by name: the clock may have been set back
         record.session = str(files[-1].relative_to(setup.out))
 
 
@@ -112,7 +137,8 @@ class _Attempt:
 
     async def run(self, folder: Path) -> None:
         """Run pi, keep its changes, and check them."""
-        self.record.error, self.record.answer, self.record.patch = None, "", None
+        self.record.error, self.record.answer, self.record.patch, self.record.session = None, "", None, None
+        await asyncio.to_thread(folder.mkdir, 0o700)
         place = await make_place(self.task, folder)
         await self._ask(place.work)
         if self.record.error is None:
@@ -145,8 +171,10 @@ class _Attempt:
         return [*arguments, *self.setup.arguments]
 
     async def _read(self, stream: asyncio.StreamReader) -> None:
-        async for event in pi_events(stream, "message_end", "auto_retry_start"):
-            if event["type"] == "auto_retry_start":
+        async for event in pi_events(stream, "session", "message_end", "auto_retry_start"):
+            if event["type"] == "session":
+                self.record.session = event["id"]
+            elif event["type"] == "auto_retry_start":
                 await self.limits.delayed(_provider(self.task, self.setup), event.get("delayMs", 0) / 1000)
             elif (answer := PiAnswer.of(event)) is not None:
                 await self._take(answer)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+import stat
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
@@ -79,6 +80,7 @@ def read_tasks(file: Path) -> list[Task]:
     problems: list[str] = []
     places: dict[str, str] = {}
     try:
+        before = _state(file)
         for place, row in _rows(file):
             task, wrong = _task(row, file.parent) if isinstance(row, dict) else (None, [str(row)])
             problems += [f"{place}: {each}" for each in wrong]
@@ -87,6 +89,9 @@ def read_tasks(file: Path) -> list[Task]:
                 problems.append(f"{place}: the id {id_!r:.60} is already used by {places[id_]}; give each task its own")
             if task is not None:
                 tasks.append(task)
+            if _state(file) != before:  # at once, because a file can grow as fast as it is read
+                problems = [f"The tasks {str(file)!r} changed while they were read: wait until the file is complete."]
+                break
     except OSError as error:
         problems.append(f"The tasks {str(file)!r} cannot be read: {error.strerror or error}.")
     except (UnicodeDecodeError, csv.Error, UnreadableParquet) as error:
@@ -96,6 +101,12 @@ def read_tasks(file: Path) -> list[Task]:
     if problems:
         raise BadTasks(problems)
     return tasks
+
+
+def _state(file: Path) -> tuple[int, int, int] | None:
+    """Return what changes when a file is written; None for a pipe, which has no content to compare."""
+    found = file.stat()
+    return (found.st_ino, found.st_size, found.st_mtime_ns) if stat.S_ISREG(found.st_mode) else None
 
 
 def _rows(file: Path) -> Iterator[tuple[str, dict[str, Any] | str]]:

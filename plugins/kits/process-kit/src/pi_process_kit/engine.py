@@ -43,6 +43,9 @@ class LocalEngine(Generic[Task, Record]):
     Args:
         run_one: Runs one task. It must put the task's errors into the record; an exception ends ``as_completed``.
         at_once: The maximum number of tasks that run at the same time.
+
+    Attributes:
+        stopped: What the first task raised that stopped the others; None if all tasks were started.
     """
 
     def __init__(self, run_one: Callable[[Task], Awaitable[Record]], at_once: int) -> None:
@@ -51,6 +54,7 @@ class LocalEngine(Generic[Task, Record]):
         self._waiting: asyncio.Queue[Task] = asyncio.Queue()
         self._records: asyncio.Queue[Record | None] = asyncio.Queue()
         self._workers: list[asyncio.Task[None]] = []
+        self.stopped: StopTasks | None = None
 
     def submit(self, task: Task, /) -> None:
         """Queue a task."""
@@ -80,7 +84,8 @@ class LocalEngine(Generic[Task, Record]):
         try:
             while not self._waiting.empty():
                 self._records.put_nowait(await self._run_one(self._waiting.get_nowait()))
-        except StopTasks:
+        except StopTasks as stop:
+            self.stopped = self.stopped or stop
             while not self._waiting.empty():
                 self._waiting.get_nowait()
         finally:

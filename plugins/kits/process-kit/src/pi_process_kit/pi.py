@@ -24,6 +24,7 @@ __all__ = ["PiAnswer", "PiEnd", "pi_events", "run_pi"]
 
 _TAIL = 2000  # characters of standard error that are kept
 _PIECE = 1 << 16
+_KILLED = 128 + 9  # by SIGKILL, which is what a system sends that has no memory left
 
 
 @frozen
@@ -45,7 +46,8 @@ class PiEnd:
         """The reason why it failed; None if the exit code is 0."""
         if not self.code:
             return None
-        return f"pi ended with {self.code}: {self.stderr}" if self.stderr else f"pi ended with {self.code}"
+        what = "pi was killed, perhaps because memory ran out" if self.code == _KILLED else f"pi ended with {self.code}"
+        return f"{what}: {self.stderr}" if self.stderr else what
 
 
 @frozen(kw_only=True)
