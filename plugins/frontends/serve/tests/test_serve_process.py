@@ -83,6 +83,12 @@ async def test_it_prints_its_address_serves_until_a_signal_and_leaves_nothing(tm
     assert len([*agent_dir.glob("sessions/*/*.jsonl")]) == 1
 
 
+async def test_it_ends_when_it_had_no_client_for_so_long(tmp_path, agent_dir) -> None:
+    with serving(tmp_path, "--idle", "0.01") as (process, _, path):
+        assert process.wait(timeout=60) == 0
+        assert not path.exists()
+
+
 async def test_a_second_server_of_a_session_is_refused(tmp_path, agent_dir) -> None:
     with serving(tmp_path) as (_, session, path):
         await ask(path, "say hello")
@@ -178,6 +184,7 @@ async def test_a_program_that_starts_pi_talks_to_a_served_session_through_the_pi
         (["--socket", "/x" * 60], "may have 100 bytes"),
         (["--socket", "/dev/null"], "exists and is not a socket"),
         (["--socket", "/nowhere/s"], "cannot be made: No such file or directory"),
+        (["--idle", "soon"], "--idle takes a number of minutes"),
         (["one", "two"], "takes one session, and 'two' is a second one"),
         ([SESSION], "019aae4e"),
     ],

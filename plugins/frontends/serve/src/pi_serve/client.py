@@ -12,12 +12,12 @@ from pi_rpc_kit.requests import Asked, Refused, UiReply, parse
 from pi_rpc_kit.ui import RpcUI
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable
+    from collections.abc import Callable, Collection, Hashable
 
     from pi_core.conversation import AgentSession
     from pi_serve.hello import Hello
 
-__all__ = ["MAX_PENDING_BYTES", "Client", "Link"]
+__all__ = ["MAX_PENDING_BYTES", "READ_ONLY", "Client", "Link", "refused_unless_allowed"]
 
 MAX_PENDING_BYTES = 4 * 1024 * 1024
 """Bytes that may be queued for a client before it is dropped."""
@@ -25,11 +25,18 @@ MAX_PENDING_BYTES = 4 * 1024 * 1024
 _MAX_QUEUED_COMMANDS = 256
 """Commands of a client that may be queued before reading pauses."""
 
-_READ_ONLY = frozenset(
+READ_ONLY = frozenset(
     {"get_state", "get_messages", "get_session_stats", "get_last_assistant_text", "get_commands", "get_entries"}
     | {"get_available_models", "get_available_thinking_levels", "get_fork_messages", "get_tree"}
 )
 """Commands that change nothing."""
+
+
+def refused_unless_allowed(asked: Asked, commands: Collection[str] | None) -> Asked | Refused:
+    """Return the command, or its refusal if this server does not offer it."""
+    if commands is None or asked.command in commands:
+        return asked
+    return Refused(asked.command, f"Command {asked.command!r} is not offered by this server", asked.id)
 
 
 class Link(Protocol):
@@ -54,16 +61,25 @@ class Client:
         link: The transport of its lines.
         hello: The parsed hello line.
         ended: A future that is done when the session is no longer served.
+        commands: The commands that clients of this server may send; None allows all.
 
     Attributes:
         ui: The user interface through which the client gets dialogs; None for an observer.
         remove_ui: Removes this user interface from the session's dialogs.
     """
 
-    def __init__(self, session: AgentSession, link: Link, hello: Hello, ended: asyncio.Future[int]) -> None:
+    def __init__(
+        self,
+        session: AgentSession,
+        link: Link,
+        hello: Hello,
+        ended: asyncio.Future[int],
+        commands: Collection[str] | None = None,
+    ) -> None:
         self._session = session
         self._link = link
         self._hello = hello
+        self._commands = commands
         self.remove_ui: Callable[[], object] = bool
         self._gone = False
         self._catching_up = 0
@@ -120,9 +136,12 @@ class Client:
             if self.ui is not None:
                 self.ui.answer(message.id, message.data)
             return
-        if self._hello.observes and isinstance(message, Asked) and message.command not in _READ_ONLY:
-            why = f"Command {message.command!r} changes the session, and this client only observes it"
-            message = Refused(message.command, f"{why}: connect with the role 'control'", message.id)
+        if isinstance(message, Asked):
+            if self._hello.observes and message.command not in READ_ONLY:
+                why = f"Command {message.command!r} changes the session, and this client only observes it"
+                message = Refused(message.command, f"{why}: connect with the role 'control'", message.id)
+            else:
+                message = refused_unless_allowed(message, self._commands)
         await self._queue.put(message)
 
     async def work(self) -> None:

@@ -22,11 +22,14 @@ without it, a new session is created, or -c continues the last one.
                      free one. The address is printed with its token
   --token-file PATH  File with the token; <agent dir>/run/token by default. It
                      is created if it does not exist
+  --idle MINUTES     End after so many minutes without a client and without
+                     work; without it, pi serve runs until a signal
 
 All other options are those of pi, such as --model and --tools.
 """
 
-_OWN = {"--socket": "--serve-socket", "--port": "--serve-port", "--token-file": "--serve-token-file"}
+_OWN = {f"--{name}": f"--serve-{name}" for name in ("socket", "port", "token-file", "idle")}
+
 """What is written after ``pi serve``, and the options of ``--mode serve``."""
 
 

@@ -36,7 +36,7 @@ async def run_serve(session: AgentSession, options: Any) -> int:
         _say(f"Warning: {' '.join(problem.split())}")
     if options.prompts:
         _say("Warning: messages on the command line are not sent by pi serve; send them with pi -p --attach")
-    server = SessionServer(session)
+    server = SessionServer(session, idle_seconds=_idle_seconds(session.flags.get("serve-idle")))
     session.ui, session.has_ui = server.ui, True
 
     def stop() -> bool:
@@ -96,6 +96,18 @@ def _port(text: object) -> int:
     if not 0 <= port < 2**16:
         raise UserError(f"--port takes a number from 0 to 65535, not {text!r}; 0 is any free port")
     return port
+
+
+def _idle_seconds(text: object) -> float | None:
+    if text is None:
+        return None
+    try:
+        minutes = float(str(text))
+    except ValueError:
+        minutes = -1
+    if not 0 < minutes < float("inf"):
+        raise UserError(f"--idle takes a number of minutes above 0, not {text!r}")
+    return minutes * 60
 
 
 def _say(text: str) -> None:

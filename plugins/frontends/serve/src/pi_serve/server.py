@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 from pi_core.plugin_api.fan_out import FanOutUI
 from pi_core.wire import dumps
 from pi_hookspecs import UserError
-from pi_serve.client import Client
+from pi_rpc_kit.dispatch import Dispatcher
+from pi_rpc_kit.requests import Asked, Refused, UiReply, parse
+from pi_serve.client import Client, refused_unless_allowed
 from pi_serve.feed import Feed
 from pi_serve.hello import parse_hello
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Iterable
+    from collections.abc import AsyncIterator, Awaitable, Collection, Iterable
 
     from pi_core.conversation import AgentSession
     from pi_hookspecs import AbortSignal
@@ -37,10 +39,17 @@ class SessionServer:
 
     Args:
         session: The session, not started yet; it is shut down at the end.
+        commands: The commands that clients may send; None allows all.
+        idle_seconds: Seconds without a client and without work after which the server ends; None never ends it.
     """
 
-    def __init__(self, session: AgentSession) -> None:
+    def __init__(
+        self, session: AgentSession, *, commands: Collection[str] | None = None, idle_seconds: float | None = None
+    ) -> None:
         self._session = session
+        self._commands = commands
+        self._idle_seconds = idle_seconds
+        self._idle: asyncio.TimerHandle | None = None
         self._clients: dict[Client, asyncio.Task[None]] = {}
         self._connections = 0
         self._leaving: set[asyncio.Task[None]] = set()
@@ -64,6 +73,7 @@ class SessionServer:
         shutdown = asyncio.create_task(self._until_shutdown())
         try:
             await self._session.start()
+            self._wait_for_clients()
             return await self._ended
         finally:
             await self._stop(shutdown)
@@ -72,7 +82,40 @@ class SessionServer:
         await self._session.until_shutdown()
         self.end(0)
 
+    def _wait_for_clients(self) -> None:
+        """Begin to count the seconds without a client."""
+        if self._idle is not None:
+            self._idle.cancel()
+        if self._idle_seconds is not None and not self._ended.done():
+            self._idle = asyncio.get_running_loop().call_later(self._idle_seconds, self._end_if_idle)
+
+    def _end_if_idle(self) -> None:
+        if self._connections or self._session.is_streaming:
+            self._wait_for_clients()
+        else:
+            self.end(0)
+
     # Clients
+
+    async def execute(self, line: bytes) -> bytes:
+        """Execute a command of a client that has no connection, and return the response.
+
+        The work that it starts continues when the caller is cancelled.
+        """
+        self._wait_for_clients()
+        message = parse(line)
+        if isinstance(message, UiReply):
+            message = Refused("extension_ui_response", "A dialog is answered over the connection that got it")
+        elif isinstance(message, Asked):
+            message = refused_unless_allowed(message, self._commands)
+        given: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
+        dispatcher = Dispatcher(self._session, given.set_result, self._ended)
+        await dispatcher.carry_out(message)
+        either: list[asyncio.Future[Any]] = [given, self._ended]
+        await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+        if not given.done():
+            dispatcher.refuse(message)
+        return given.result()
 
     async def handle_connection(self, link: Link, lines: AsyncIterator[bytes | None]) -> None:
         """Serve a connection until its last line."""
@@ -98,7 +141,7 @@ class SessionServer:
     async def _accept_hello(self, link: Link, lines: AsyncIterator[bytes | None]) -> Client:
         async with asyncio.timeout(_HELLO_SECONDS):
             hello = parse_hello(await anext(lines))
-        client = Client(self._session, link, hello, self._ended)
+        client = Client(self._session, link, hello, self._ended, self._commands)
         manager = self._session.session_manager
         answer = {
             "type": "hello",
@@ -119,6 +162,7 @@ class SessionServer:
         """Remove a client; the commands that it sent are executed, and the work that it started continues."""
         work = self._clients.pop(client)
         client.remove_ui()
+        self._wait_for_clients()
         self._leaving.add(work)
         work.add_done_callback(self._leaving.discard)
         await client.leave()
@@ -149,6 +193,8 @@ class SessionServer:
 
     async def _stop(self, shutdown: asyncio.Task[None]) -> None:
         self.end(0)
+        if self._idle is not None:
+            self._idle.cancel()
         shutdown.cancel()
         self._session.request_abort("Session ended")
         self._session.abort_bash()
