@@ -9,7 +9,7 @@ import pytest
 
 from pi_core import PluginHost, Settings
 from pi_guardrails import ground, paths
-from pi_guardrails.findings import worst
+from pi_guardrails.findings import Finding, worst
 from pi_guardrails.judge import judge_command
 from pi_guardrails.paths import GUARDED, Places
 from pi_testing import for_each
@@ -120,3 +120,24 @@ def test_emptying_a_file_is_asked_about_if_something_is_lost(tmp_path: Path) -> 
         }
 
     assert found == {"app.db": [True] * 6, "new.txt": [False] * 6, "empty.txt": [False] * 6, "app.log": [False] * 6}
+
+
+@pytest.mark.parametrize(
+    ("command", "verdict"),
+    [
+        ("npx tsc --noEmit", "allow"),
+        ("pnpx tsc", "allow"),
+        ("npx eslint .", "ask"),
+        ("npx tsc@latest", "ask"),
+        ("npx ../tsc", "ask"),
+        ("uvx tsc", "ask"),
+        ("cd /tmp && npx tsc", "ask"),
+    ],
+)
+def test_what_the_project_has_installed_is_not_asked_about(tmp_path: Path, command: str, verdict: str) -> None:
+    (tmp_path / "node_modules" / ".bin").mkdir(parents=True)
+    (tmp_path / "node_modules" / ".bin" / "tsc").touch()
+    (tmp_path / "src").mkdir()
+    places = Places(cwd=str(tmp_path / "src"), project=str(tmp_path), home="/home/ann", agent_dir="/home/ann/.pi/agent")
+
+    assert (worst(judge_command(command, places)) or Finding("allow", "", "")).verdict == verdict

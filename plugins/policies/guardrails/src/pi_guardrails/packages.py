@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pi_guardrails.call import has_words
@@ -86,7 +87,7 @@ def installs(call: Call) -> Iterator[Judgement]:
     name = call.name
     if name in _ALWAYS_BRING:
         calls = call.has_letter("c") or call.has_long("--call")  # which is a command of its own
-        if call.operands and not calls and not _ONLY_LOCAL.fullmatch(call.texts[0]):
+        if call.operands and not calls and not _ONLY_LOCAL.fullmatch(call.texts[0]) and not _is_in_project(call):
             yield "ask", _UNSEEN, f"{_BRINGS}{_shown(call.operands[0])}"
         return
     for words in _INSTALLS.get(name, "").split():
@@ -100,6 +101,18 @@ def installs(call: Call) -> Iterator[Judgement]:
         if rest is not None and _takes_pi(words, rest):
             yield "ask", *_OFF
             break
+
+
+def _is_in_project(call: Call) -> bool:
+    """Whether a runner of packages finds the program among those that the project has installed."""
+    word = call.operands[0]
+    if call.name == "uvx" or not (word.known and re.fullmatch(r"[\w-][\w.-]*", word.text)):
+        return False
+    folder = Path(call.places.cwd)
+    root = Path(call.places.root)
+    above = [folder, *folder.parents] if folder.is_relative_to(root) else [folder]
+    within = [each for each in above if each.is_relative_to(root)]
+    return any((each / "node_modules" / ".bin" / word.text).exists() for each in within)
 
 
 def _unusual(call: Call) -> Iterator[Judgement]:
