@@ -43,7 +43,7 @@ THEMES = {
     "Sessions": ("session_store", "stored_sessions", "session_context", "views", "entries", "rare_entries"),
     "Compaction and other services": ("service_values", "services", "operations", "processes", "context"),
     "In events and answers": ("events.prompt", "events.boundaries", "events.commands"),
-    "What plugins draw": ("lines", "screen", "forms", "approvals", "full_ui", "renderers"),
+    "What plugins draw": ("lines", "screen", "forms", "approvals", "activities", "full_ui", "renderers"),
     "What plugins register": (
         *("registrations", "interface_registrations", "exports", "logins", "front_ends", "completions"),
         *("resources", "resource_files", "mcp", "secrets", "traces", "counters"),

@@ -14,6 +14,7 @@ if TYPE_CHECKING:  # for type checkers; a test checks that ``_HOMES`` agrees wit
     from pi_hookspecs._markers import *
     from pi_hookspecs.abort import *
     from pi_hookspecs.actions import *
+    from pi_hookspecs.activities import *
     from pi_hookspecs.api import *
     from pi_hookspecs.approvals import *
     from pi_hookspecs.completions import *
@@ -80,6 +81,7 @@ _HOMES: dict[str, str] = {
     "_markers": "Answers Deadline Deprecated OnFailure Order Rule answers answers_of deprecated hookimpl hookspec",
     "abort": "ABORT_GRACE AbortController AbortSignal",
     "actions": "CommandActions EventBus ExecResult ModelCatalog SessionChange ToolInfo",
+    "activities": "Activity ActivityItem",
     "api": "PiAPI",
     "approvals": "Approval ApprovalChoice Permission PermissionPlace PermissionStore approval_choices",
     "completions": "Completer Completion",

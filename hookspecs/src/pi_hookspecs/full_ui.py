@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
     from pi_hookspecs.abort import AbortSignal
+    from pi_hookspecs.activities import Activity
     from pi_hookspecs.approvals import Approval
     from pi_hookspecs.completions import Completion
     from pi_hookspecs.forms import FormField
@@ -55,6 +56,13 @@ class FullUserInterface(UserInterface, Protocol):
         placement: WidgetPlacement | None = None,
     ) -> None:
         """Display lines, or a component, under a key near the editor, above it by default; None removes them."""
+        ...
+
+    def set_activity(self, key: str, activity: Activity | None = None) -> None:
+        """Display under a key what the plugin has running or pending, in the strip above the editor; None removes it.
+
+        Front ends without a strip display a status, or a widget if the activity is ``listed``.
+        """
         ...
 
     def set_header(self, factory: ComponentFactory | None = None) -> None:

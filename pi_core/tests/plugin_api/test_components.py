@@ -7,7 +7,17 @@ import threading
 
 import pytest
 
-from pi_hookspecs import Component, FullUserInterface, Line, Overlay, Run, ScreenHandle, hookimpl
+from pi_hookspecs import (
+    Activity,
+    ActivityItem,
+    Component,
+    FullUserInterface,
+    Line,
+    Overlay,
+    Run,
+    ScreenHandle,
+    hookimpl,
+)
 from pi_testing import FakeFullUI, FakeUI
 
 
@@ -369,3 +379,18 @@ async def test_without_a_user_the_fallbacks_dialogs_are_dismissed(session_of, co
     ctx = session_of().ctx
 
     assert await ctx.ui.custom(counter, fallback=lambda ui: ui.confirm("Sure?")) is False
+
+
+@pytest.mark.parametrize("listed", [False, True])
+async def test_an_activity_is_a_status_or_a_widget_where_there_is_no_strip(pi_session, fake_ui, listed):
+    ui = pi_session.ctx.ui
+    ui.set_activity("ships", Activity("2 ships", items=[ActivityItem("ketch"), ActivityItem("yawl")], listed=listed))
+
+    assert fake_ui.statuses == ({} if listed else {"ships": "2 ships"})
+    assert fake_ui.widgets == ({"ships": ("2 ships", "ketch", "yawl")} if listed else {})
+
+    ui.set_activity("ships", None)
+
+    assert (fake_ui.statuses, fake_ui.widgets) == ({}, {})
+    with pytest.raises(TypeError, match="takes an Activity"):
+        ui.set_activity("ships", "2 ships")

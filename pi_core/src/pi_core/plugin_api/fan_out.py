@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Sequence
 
     from pi_core.plugin_api.dialogs import DialogRequest
-    from pi_hookspecs import AbortSignal, FormField, NoticeLevel, UserInterface, WidgetPlacement
+    from pi_hookspecs import AbortSignal, Activity, FormField, NoticeLevel, UserInterface, WidgetPlacement
 
     Ask = Callable[[UserInterface, AbortSignal], Coroutine[Any, Any, Any]]
 
@@ -105,6 +105,12 @@ class FanOutUI(DialogUI):
         """Show lines under a key."""
         show = lambda ui: ui.set_widget(key, lines, placement=placement)  # noqa: E731 - kept for later clients
         self._keep(("widget", key), show, is_set=lines is not None)
+
+    def set_activity(self, key: str, activity: Activity | None = None) -> None:
+        """Show under a key what a plugin has running."""
+        from pi_core.plugin_api.activities import show_activity
+
+        self._keep(("activity", key), lambda ui: show_activity(ui, key, activity), is_set=activity is not None)
 
     def set_editor_text(self, text: str) -> None:
         """Replace the text in the users' editors."""

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pi_core.hooks.dispatcher import HookDispatcher
     from pi_core.plugin_api.port import SessionPort
     from pi_hookspecs import (
+        Activity,
         Approval,
         AutocompleteProvider,
         ComponentFactory,
@@ -169,6 +170,11 @@ class _PluginUI:
             self._ui.set_widget(key, self._guarded(lines, what), placement=placement)
         else:
             self._set_lines(key, what, lines, placement)
+
+    def set_activity(self, key: str, activity: Activity | None = None) -> None:
+        from pi_core.plugin_api.activities import show_activity
+
+        show_activity(self._ui, key, activity)
 
     def set_header(self, factory: ComponentFactory | None = None) -> None:
         self._set_edge("set_header", "header", factory, "aboveEditor")

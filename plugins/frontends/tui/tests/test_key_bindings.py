@@ -103,7 +103,7 @@ def test_every_default_key_is_the_same_with_extended_keys(key: str) -> None:
 
 
 def test_all_actions_have_a_description_and_a_place() -> None:
-    assert len(ACTIONS) == 90
+    assert len(ACTIONS) == 91
     assert all(action.description and action.places for action in ACTIONS.values())
     assert set(ACTIONS) >= RESERVED
 

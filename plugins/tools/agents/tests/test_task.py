@@ -391,7 +391,7 @@ async def test_an_agent_in_the_background_reports_when_it_is_done(pi_session, sc
 
     result, failed = result_of(pi_session)
     assert (before, pi_session.ctx.totals.total_tokens) == (0, 30)
-    assert (status, fake_ui.statuses) == ({"agents": "1 agent in the background"}, {})
+    assert (status, fake_ui.statuses) == ({"agents": "1 agent working"}, {})
     assert fake_ui.notices[0].message == f"The agent {member_id} (general: Look around) is done."
     assert any(f"The agent {member_id}" in str(message.content) for message in script.requests[-1].messages)
     assert result.startswith(f"Found it.\n\n[agent {member_id}, 1 turn, ")

@@ -10,6 +10,7 @@ import pytest
 import pi_tools
 from pi_hookspecs import PiError, Processes, UnknownName, hookimpl
 from pi_testing import FakeLauncher
+from pi_testing.patience import soon
 
 
 class Policy:
@@ -143,3 +144,25 @@ async def test_a_launcher_may_refuse(processes, policy):
 async def test_without_the_tools_it_says_what_to_install(pi_session):
     with pytest.raises(PiError, match="pluggypi-tools"):
         await pi_session.ctx.processes.start("true")
+
+
+@pytest.mark.pi(screen=True)
+async def test_running_ones_are_in_the_strip_with_commands_to_look_at_and_stop_them(processes, fake_ui):
+    one = await processes.start("cat", name="reader")
+    two = await processes.start("sleep 60")
+
+    activity = fake_ui.activities["processes"]
+    assert activity.label == "2 processes"
+    assert [(each.text, each.open, each.stop) for each in activity.items] == [
+        (f"{one.id}  reader", f"/processes {one.id}", f"/processes stop {one.id}"),
+        (f"{two.id}  sleep 60", f"/processes {two.id}", f"/processes stop {two.id}"),
+    ]
+
+    await one.stop()
+    await two.stop()
+    await soon(_none_left(fake_ui), lambda: f"no activity; there are {fake_ui.activities}")
+
+
+async def _none_left(ui):
+    while ui.activities:  # noqa: ASYNC110 - nothing else tells
+        await asyncio.sleep(0.01)

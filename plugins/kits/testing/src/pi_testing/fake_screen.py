@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from pi_hookspecs import (
+        Activity,
         AutocompleteProvider,
         ComponentFactory,
         FullUserInterface,
@@ -118,6 +119,7 @@ class FakeFullUI(FakeUI):
     Attributes:
         screens: The screens of widgets by their keys, and the screens ``header``, ``footer`` and ``editor``.
         customs: The screens of ``custom`` calls, in order.
+        activities: Current activities, by key.
         pasted: The texts passed to ``paste_to_editor``.
         working_message: The text passed to ``set_working_message``.
         working_visible: The argument of ``set_working_visible``.
@@ -134,6 +136,7 @@ class FakeFullUI(FakeUI):
         self.width = width
         self.screens: dict[str, RecordingScreen] = {}
         self.customs: list[RecordingScreen] = []
+        self.activities: dict[str, Activity] = {}
         self.pasted: list[str] = []
         self.working_message: str | None = None
         self.working_visible = True
@@ -182,6 +185,12 @@ class FakeFullUI(FakeUI):
         self._mount(key, lines if callable(lines) else None)
         if callable(lines):
             self.placements[key] = placement or "aboveEditor"
+
+    def set_activity(self, key: str, activity: Activity | None = None) -> None:
+        """Record an activity, or remove it."""
+        self.activities.pop(key, None)
+        if activity is not None:
+            self.activities[key] = activity
 
     def set_header(self, factory: ComponentFactory | None = None) -> None:
         """Record the component, or remove it."""

@@ -4,13 +4,24 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pi_agents.kind import KIND
 from pi_agents.member import ENTRY, Member, stored_record
 from pi_agents.roster import roster
 from pi_agents.settings import max_parallel
-from pi_hookspecs import CustomEntry, CustomMessage, PiError, ToolResult, ToolResultMessage, UnknownName, UserError
+from pi_hookspecs import (
+    Activity,
+    ActivityItem,
+    CustomEntry,
+    CustomMessage,
+    PiError,
+    ToolResult,
+    ToolResultMessage,
+    UnknownName,
+    UserError,
+)
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -38,6 +49,7 @@ class Crew:
         self._working = 0
         self._changed = asyncio.Condition()
         self._tasks: set[asyncio.Task[None]] = set()
+        self._displayed: Activity | None = None
 
     def known_tools(self) -> list[str]:
         """Return the names of all tools of the session."""
@@ -95,8 +107,12 @@ class Crew:
             # The reason for a refusal is the result of this call.
             await asyncio.to_thread(repository, ctx.cwd, ask_plugins(ctx))
         self.members[member.id] = member
+        member.on_progress = partial(self.show, ctx)
         if not member.background:
-            return await self._work(member, ctx)
+            try:
+                return await self._work(member, ctx)
+            finally:
+                self.show(ctx)
         task = asyncio.create_task(self._work_in_background(member, ctx))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -158,6 +174,7 @@ class Crew:
         """Run an agent as soon as there is a free slot; if it cannot run, the reason becomes its result."""
         from pi_agents.work import work
 
+        self.show(ctx)
         ctx.signal.on_abort(lambda: member.stop(ctx.signal.reason or "The user aborted"))
         try:
             async with self._place(member, max_parallel(ctx.settings)):
@@ -214,11 +231,10 @@ class Crew:
                 self._changed.notify_all()
 
     async def _work_in_background(self, member: Member, ctx: ToolContext) -> None:
-        self._show_status(ctx)
         try:
             await self._work(member, ctx)
         finally:
-            self._show_status(ctx)
+            self.show(ctx)
         if member.why == _SESSION_ENDED:
             name = f"{member.id} ({member.name}: {member.description})"
             ctx.ui.notify(f"The agent {name} was still working and was stopped, because the session ended.", "warning")
@@ -228,11 +244,18 @@ class Crew:
         notice = CustomMessage(custom_type=KIND, content=f"{text} task_output returns its result.", display=False)
         self.pi.send_message(notice)
 
-    def _show_status(self, ctx: PiContext) -> None:
-        """Display the number of agents that run in the background."""
-        count = sum(each.background and each.is_active for each in self.members.values())
-        text = f"{count} {'agent' if count == 1 else 'agents'} in the background" if count else None
-        ctx.ui.set_status("agents", text)
+    def show(self, ctx: PiContext) -> None:
+        """Display the agents that work, with what they cost so far."""
+        active = [each for each in self.members.values() if each.is_active]
+        items = [
+            ActivityItem(each.summary(), open=f"/agents open {each.id}", stop=f"/agents stop {each.id}")
+            for each in active
+        ]
+        label = f"{len(active)} {'agent' if len(active) == 1 else 'agents'} working"
+        activity = Activity(label, items=items) if active else None
+        if activity != self._displayed:
+            self._displayed = activity
+            ctx.ui.set_activity("agents", activity)
 
     async def _earlier(self, ctx: ToolContext, member_id: str) -> ToolResult:
         """Return the last answer of an agent of an earlier run of the program, from its session."""

@@ -11,7 +11,7 @@ from attrs import define, field
 from pi_hookspecs import Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from pi_agents.roster import Agent
     from pi_agents.worktree import Worktree
@@ -49,6 +49,7 @@ class Member:
         worktree: The worktree in which it works, if there is one.
         result: The text that the model gets, once the agent has ended.
         why: The reason why it was stopped.
+        on_progress: Called after each of its messages.
     """
 
     agent: Agent
@@ -67,6 +68,7 @@ class Member:
     why: str = ""
     stopping: asyncio.Event = field(factory=asyncio.Event)
     ended: asyncio.Event = field(factory=asyncio.Event)
+    on_progress: Callable[[], object] = bool
 
     @property
     def name(self) -> str:

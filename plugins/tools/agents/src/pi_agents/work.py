@@ -178,6 +178,7 @@ async def _run(member: Member, plan: _Plan, ctx: ToolContext) -> tuple[str, str]
         def count(event: MessageEndEvent) -> None:
             member.turns += event.message.role == "assistant"
             _account(member, session, ctx)
+            member.on_progress()
 
         def check(_event: object) -> None:
             if member.stopping.is_set():  # while the session started: there was no prompt to abort

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from pi_hookspecs import CustomEntry, UserError
+from pi_hookspecs import Activity, ActivityItem, CustomEntry, UserError
 
 if TYPE_CHECKING:
     from pi_hookspecs import PiAPI, PiContext, SessionEntry
@@ -131,13 +131,14 @@ class TodoList:
         left = [each for each in enumerate(self._todos, 1) if not each[1]["done"]]
         if not left:
             if self._is_displayed:
-                ctx.ui.set_widget(ENTRY, None)
+                ctx.ui.set_activity(ENTRY, None)
             self._is_displayed = False
             return
         self._is_displayed = True
         head = f"To do: {len(left)} of {len(self._todos)} left"
         more = [f"... and {len(left) - SHOWN} more, see /todo"] if len(left) > SHOWN else []
-        ctx.ui.set_widget(ENTRY, [head, *_lines(left[:SHOWN]), *more])
+        rows = [*_lines(left[:SHOWN]), *more]
+        ctx.ui.set_activity(ENTRY, Activity(head, items=map(ActivityItem, rows), listed=True))
 
 
 def _lines(numbered: list[tuple[int, dict[str, Any]]]) -> list[str]:

@@ -126,6 +126,7 @@ _APP = (
     Action("app.tools.expand", ("ctrl+o",), "Expand or collapse the output of tools"),
     Action("app.message.copy", ("ctrl+x",), "Copy the selection, or else the last answer", ("main", "tree")),
     Action("app.message.followUp", ("alt+enter",), "Send as a follow-up", elsewhere=_on_windows("ctrl+q")),
+    Action("app.activities.open", ("alt+down",), "Open the strip of what runs; at an empty prompt, Enter does, too"),
     Action("app.message.dequeue", ("alt+up",), "Take queued messages back", elsewhere=_on_windows("alt+q")),
 )
 

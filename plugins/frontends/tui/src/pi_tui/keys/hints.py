@@ -21,7 +21,12 @@ _CALLED: Mapping[Platform, Mapping[str, str]] = {
 }
 
 
-LOOK_HINTS = {"expand": "app.tools.expand", "cancel": "app.interrupt", "dequeue": "app.message.dequeue"}
+LOOK_HINTS = {
+    "expand": "app.tools.expand",
+    "cancel": "app.interrupt",
+    "dequeue": "app.message.dequeue",
+    "activities": "app.activities.open",
+}
 """Actions whose keys are displayed in blocks."""
 
 _SHOWN = {"pageup": "pageUp", "pagedown": "pageDown"}

@@ -10,7 +10,14 @@ from pi_tui.dialogs.confirm import YES, Confirm
 from pi_tui.dialogs.select import Select
 from pi_tui.dialogs.text import TextDialog
 from pi_tui.view.clean import clean_line
-from pi_tui.view.local_events import NoticeShown, StatusChanged, TitleChanged, WidgetChanged, WorkMessageChanged
+from pi_tui.view.local_events import (
+    ActivityChanged,
+    NoticeShown,
+    StatusChanged,
+    TitleChanged,
+    WidgetChanged,
+    WorkMessageChanged,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -18,6 +25,7 @@ if TYPE_CHECKING:
     from pi_core.plugin_api.dialogs import DialogRequest
     from pi_hookspecs import (
         AbortSignal,
+        Activity,
         Approval,
         AutocompleteProvider,
         ComponentFactory,
@@ -167,6 +175,10 @@ class Interface(DialogUI):
         self._app.board.set_widget(key, None, "aboveEditor")
         rows = None if lines is None else tuple(lines)
         self._app.take_event(WidgetChanged(key=key, lines=rows, placement=placement))
+
+    def set_activity(self, key: str, activity: Activity | None = None) -> None:
+        """Display what a plugin has running in the strip above the editor."""
+        self._app.take_event(ActivityChanged(key=key, activity=activity))
 
     def set_header(self, factory: ComponentFactory | None = None) -> None:
         """Display a component in place of the header."""

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from textual import events, on
 from textual.app import App
 
+from pi_tui.dialogs.activities import ActivityList
 from pi_tui.driver import TerminalReply
 from pi_tui.editor.clean import is_control
 from pi_tui.first_frame import version
 from pi_tui.keys.events import Key
 from pi_tui.keys.hints import LOOK_HINTS, action_hint
+from pi_tui.lines.activities import activity_rows
 from pi_tui.lines.footer import footer_rows
 from pi_tui.lines.graphics import Graphics, protocol_of
 from pi_tui.lines.header import header_hints, header_rows
@@ -139,6 +141,7 @@ class ScreenApp(Controls, Life, App[int]):
         self.above = Clickable(self.painter, name="above", mouse=partial(self.board.mouse, "aboveEditor"))
         self.below = Clickable(self.painter, name="below", mouse=partial(self.board.mouse, "belowEditor"))
         self.queue_box = Painted(self.painter, name="queue")
+        self.activity_box = Clickable(self.painter, name="activities", mouse=self._on_activity_mouse)
         self.editor_box = EditorBox(self.painter, lambda: self.transcript.search is None)
         self.dialog_box = DialogBox(self.painter, name="dialog", mouse=self._on_dialog_mouse)
         self.menu_box = Painted(self.painter, name="menu")
@@ -150,6 +153,7 @@ class ScreenApp(Controls, Life, App[int]):
         yield self.transcript
         yield self.queue_box
         yield self.above
+        yield self.activity_box
         yield self.editor_box
         yield self.dialog_box
         yield self.menu_box
@@ -290,7 +294,7 @@ class ScreenApp(Controls, Life, App[int]):
 
     def _draw_boxes(self) -> None:
         self.board.redraw_all()
-        self._draw(Changes.of("queue", "work", "footer", "statuses", "widgets", "title"))
+        self._draw(Changes.of("queue", "work", "footer", "statuses", "widgets", "activities", "title"))
         self.draw_dialog()
 
     def _take_palette(self, palette: Palette) -> None:
@@ -308,8 +312,8 @@ class ScreenApp(Controls, Life, App[int]):
             self.transcript.anchored.forget(*changes.removed)
         if changes.blocks or changes.removed or changes.reload:
             self.transcript.update_rows()
-        if "queue" in parts:
-            self.queue_box.paint(queue_rows(self.state.queue, self.look(self.width)))
+        if parts & {"queue", "activities"}:
+            self._draw_strip()
         if "components" in parts:
             self.board.draw()
         if "widgets" in parts:
@@ -321,6 +325,14 @@ class ScreenApp(Controls, Life, App[int]):
             self.draw_editor()
         self.tab.show(self.state)
         self.spinner.turn_while(working=is_working(self.state))
+
+    def _draw_strip(self) -> None:
+        """Draw the queued messages, what runs, and the opened list of both."""
+        look = self.look(self.width)
+        self.queue_box.paint(queue_rows(self.state.queue, look))
+        self.activity_box.paint(activity_rows(self.state.activities, look))
+        if isinstance(self.dialog, ActivityList):
+            self.draw_dialog()
 
     @property
     def width(self) -> int:
@@ -359,6 +371,11 @@ class ScreenApp(Controls, Life, App[int]):
         self.menu_box.paint(())
         self.dialog_box.paint(self.dialog.lines(self.width, self.dialog.most_rows(self.size.height)))
 
+    def _on_activity_mouse(self, event: MouseEvent) -> bool:
+        if event.kind == "release" and self.dialog is None:
+            self.open_activities()
+        return True
+
     def _on_dialog_mouse(self, event: MouseEvent) -> bool:
         return self.dialog is not None and self.dialog.mouse(event)
 
@@ -390,7 +407,15 @@ class ScreenApp(Controls, Life, App[int]):
 
     def drawn(self) -> list[str]:
         """Return the rows of the screen as plain text."""
-        boxes = (self.queue_box, self.above, self.editor_box, self.menu_box, self.below, self.footer_box)
+        boxes = (
+            self.queue_box,
+            self.above,
+            self.activity_box,
+            self.editor_box,
+            self.menu_box,
+            self.below,
+            self.footer_box,
+        )
         return [str(line) for box in (self.transcript, *boxes) for line in box.painted]
 
     def write_terminal(self, sequence: str) -> None:

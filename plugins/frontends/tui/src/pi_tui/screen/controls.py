@@ -225,6 +225,8 @@ class Controls(_App):
         """Send the text of the editor: now, before the next request, or as a follow-up."""
         self.completions.close()
         if not self.editor.value.strip():
+            if not follow_up:
+                self.open_activities()
             return
         self.editor, text = self.editor.sent()
         if self.history is not None:
@@ -237,6 +239,21 @@ class Controls(_App):
     def run_command(self, name: str) -> None:
         """Run a slash command of the front end."""
         self.talk.send(Typed(f"/{name}"))
+
+    def open_activities(self) -> None:
+        """List what runs and what waits, if anything does."""
+        if self.state.activities:
+            self.start(self._open_activities())
+
+    async def _open_activities(self) -> None:
+        from pi_tui.dialogs.activities import ActivityList
+
+        def run(command: str) -> None:
+            self.run_command(command.removeprefix("/"))
+
+        command = await self.ask(ActivityList(self.state.activities, lambda: self.state.queue, run))
+        if command:
+            run(command)
 
     def take_back(self) -> None:
         """Move queued messages back into the editor, before its current text."""

@@ -58,6 +58,7 @@ class Keyboard:
             "app.message.copy": lambda: app.run_command("copy"),
             "app.message.followUp": lambda: app.submit(follow_up=True),
             "app.message.dequeue": app.take_back,
+            "app.activities.open": app.open_activities,
             "tui.input.submit": app.submit,
             "tui.input.copy": self._ladders.copy,
             "tui.input.tab": lambda: app.completions.ask(app.editor, asked=True),

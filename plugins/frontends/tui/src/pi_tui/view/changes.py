@@ -6,7 +6,9 @@ from typing import Literal, NamedTuple, TypeAlias
 
 __all__ = ["NOTHING", "Changes", "Part"]
 
-Part: TypeAlias = Literal["queue", "work", "footer", "statuses", "widgets", "dialogs", "title", "components"]
+Part: TypeAlias = Literal[
+    "queue", "work", "footer", "statuses", "widgets", "activities", "dialogs", "title", "components"
+]
 
 
 class Changes(NamedTuple):

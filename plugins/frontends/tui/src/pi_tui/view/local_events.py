@@ -12,6 +12,7 @@ from attrs import frozen
 from pi_hookspecs.values import ReprMixin
 
 __all__ = [
+    "ActivityChanged",
     "AnswerReceived",
     "BashEnded",
     "BashStarted",
@@ -95,6 +96,15 @@ class WidgetChanged(ReprMixin):
     key: str
     lines: tuple[Any, ...] | None = None
     placement: Literal["aboveEditor", "belowEditor"] | None = None
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class ActivityChanged(ReprMixin):
+    """What a plugin has running or pending, an ``Activity``; None removes it."""
+
+    type: ClassVar[str] = "local_activity"
+    key: str
+    activity: Any = None
 
 
 @frozen(kw_only=True, eq=False, repr=False)

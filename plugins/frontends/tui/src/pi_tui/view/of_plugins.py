@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pi_tui.view.state import State
 
 __all__ = [
+    "activity",
     "dialog_closed",
     "dialog_opened",
     "extension_error",
@@ -53,6 +54,16 @@ def widget(state: State, event: Any) -> Changes:
     else:
         state.widgets[event.key] = Widget(tuple(map(_clean_row, event.lines)), event.placement or "aboveEditor")
     return Changes.of("widgets")
+
+
+def activity(state: State, event: Any) -> Changes:
+    """Set or remove what a plugin has running; a changed activity keeps its position."""
+    if event.activity is None:
+        state.activities.pop(event.key, None)
+    else:
+        items = [evolve(each, text=clean(each.text).replace("\n", " ")) for each in event.activity.items]
+        state.activities[event.key] = evolve(event.activity, label=clean_line(event.activity.label), items=items)
+    return Changes.of("activities")
 
 
 def _clean_row(row: Any) -> Any:

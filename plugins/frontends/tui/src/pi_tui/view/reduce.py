@@ -50,6 +50,7 @@ _REDUCERS: dict[str, Callable[[State, Any], Changes]] = {
     "local_notice": of_plugins.notice,
     "local_status": of_plugins.status,
     "local_widget": of_plugins.widget,
+    "local_activity": of_plugins.activity,
     "local_title": of_plugins.title,
     "local_work_message": of_plugins.work_message,
     "local_dialog_opened": of_plugins.dialog_opened,

@@ -12,6 +12,7 @@ from pi_tui.view.changes import Changes
 from pi_tui.view.clean import CleanStream
 
 if TYPE_CHECKING:
+    from pi_hookspecs import Activity
     from pi_tui.view.blocks import Bash, Block, Tool
 
 __all__ = ["Dialog", "Footer", "Queue", "Retry", "State", "Widget", "Work", "changed"]
@@ -138,6 +139,7 @@ class State(_Part):
     footer: Footer = field(factory=Footer)
     statuses: dict[str, str] = field(factory=dict)
     widgets: dict[str, Widget] = field(factory=dict)
+    activities: dict[str, Activity] = field(factory=dict)
     dialogs: list[Dialog] = field(factory=list)
     title: str | None = None
     now: float = field(default=0.0, eq=False)

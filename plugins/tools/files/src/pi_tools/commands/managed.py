@@ -9,11 +9,13 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from pi_hookspecs.errors import UnknownName
+from pi_hookspecs import Activity, ActivityItem
+from pi_hookspecs.errors import PiError, UnknownName
 from pi_hookspecs.processes import ProcessOutput
 from pi_process_kit import ProcessFailure, prepare, start_child
 from pi_tools.commands.shell import environment, find_shell
 from pi_tools.settings import setting
+from pi_tools.text import clean
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -31,6 +33,7 @@ _READ = 1 << 16
 
 _started: dict[str, dict[str, Managed]] = {}
 """The processes of each session by their ids, in the order of their start."""
+_watches: set[asyncio.Task[None]] = set()
 
 
 class Managed:
@@ -133,7 +136,18 @@ class SessionProcesses:
         request = await prepare(self._ctx, argv, purpose="process", cwd=cwd, env=variables)
         process = Managed(await start_child(request, stderr="stdout"), name or text, text)
         self._mine[process.id] = process
+        show(self._ctx, self._mine)
+        watch = asyncio.create_task(self._show_end(process))
+        _watches.add(watch)
+        watch.add_done_callback(_watches.discard)
         return process
+
+    async def _show_end(self, process: Managed) -> None:
+        mine = self._mine
+        await process.wait()
+        with suppress(PiError):  # the session may have ended, or be another one
+            if self._mine is mine:
+                show(self._ctx, mine)
 
     def list(self) -> Sequence[Managed]:
         """Return all processes of the session."""
@@ -144,6 +158,17 @@ class SessionProcesses:
         if process_id not in self._mine:
             raise UnknownName("process", process_id, self._mine)
         return self._mine[process_id]
+
+
+def show(ctx: PiContext, processes: Mapping[str, Managed]) -> None:
+    """Display the processes that run, in the strip above the editor."""
+    running = [each for each in processes.values() if each.status == "running"]
+    items = [
+        ActivityItem(f"{each.id}  {clean(each.name)}", open=f"/processes {each.id}", stop=f"/processes stop {each.id}")
+        for each in running
+    ]
+    label = f"{len(running)} {'process' if len(running) == 1 else 'processes'}"
+    ctx.ui.set_activity("processes", Activity(label, items=items) if running else None)
 
 
 async def end_session(session: str, ui: Any = None) -> None:
