@@ -82,3 +82,11 @@ def test_the_fast_parser_agrees_with_yaml(values):
 
 def test_a_value_keeps_a_no_break_space_at_its_end():
     assert parse_frontmatter("---\nname: x\xa0\n---\n").values == {"name": "x\xa0"}
+
+
+def test_deep_nesting_is_a_problem_and_does_not_end_the_process():
+    for nested in ("{" * 100_000, "[" * 100_000, "- " * 100_000 + "x", "a: " + "[" * 60 + "]" * 60):
+        found = parse_frontmatter(f"---\n{nested}\n---\nbody\n")
+
+        assert found.problem == "broken YAML: nested more than 50 deep"
+    assert parse_frontmatter(f"---\na: {'[' * 40}{']' * 40}\n---\n").problem is None

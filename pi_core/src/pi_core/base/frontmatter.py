@@ -17,6 +17,9 @@ __all__ = ["Frontmatter", "parse_frontmatter"]
 MAX_VALUES = 10_000
 """Maximum number of values in one block: aliases of aliases could expand a few lines to millions."""
 
+MAX_DEPTH = 50
+"""Maximum nesting of one block."""
+
 _BLOCK = re.compile(r"---[ \t]*\r?\n(.*?)^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
 _SIMPLE = re.compile(
     r"(?P<key>[A-Za-z_][\w-]*):[ \t]+"
@@ -89,6 +92,7 @@ def _yaml(block: str) -> tuple[dict[str, Any], str | None, int | None]:
     import yaml  # type: ignore[import-untyped]
 
     try:
+        _check_depth(block)
         values = _plain(yaml.load(block, Loader=_loader()), iter(range(MAX_VALUES)))  # noqa: S506 - a safe loader
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
@@ -98,6 +102,22 @@ def _yaml(block: str) -> tuple[dict[str, Any], str | None, int | None]:
     if values is None or isinstance(values, dict):
         return values or {}, None, None
     return {}, "the block must be lines of 'key: value'", 0
+
+
+def _check_depth(block: str) -> None:
+    """Check the nesting of a block by its events: the C loader builds values by recursion, and ends the process.
+
+    Raises:
+        ValueError: It is nested too deeply.
+        yaml.YAMLError: It is not YAML.
+    """
+    import yaml
+
+    depth = 0
+    for event in yaml.parse(block, Loader=_loader()):
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if depth > MAX_DEPTH:
+            raise ValueError(f"nested more than {MAX_DEPTH} deep")
 
 
 @cache
