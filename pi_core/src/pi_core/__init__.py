@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from pi_core.plugin_api.project_trust import ask_for_trust, confirm_trust
     from pi_core.resources import DefaultResourceLoader
     from pi_core.resources.escapes import escapes_root, leads_out
+    from pi_core.resources.imports import imported_files
     from pi_core.session import SessionManager
     from pi_core.session.context import edited_message, entry_message
     from pi_core.session_runtime import (
@@ -79,6 +80,7 @@ _HOMES = {
     "base.process.signals": "OrderlyEnd",
     "resources": "DefaultResourceLoader",
     "resources.escapes": "escapes_root leads_out",
+    "resources.imports": "imported_files",
     "session": "SessionManager",
     "session.context": "edited_message entry_message",
     "session_runtime": (
@@ -152,6 +154,7 @@ __all__ = [  # literal, because type checkers read it
     "escapes_root",
     "estimate_tokens",
     "hidden_characters",
+    "imported_files",
     "is_context_overflow",
     "is_recoverable_length",
     "is_throttling",

@@ -1,4 +1,4 @@
-"""Adds AGENTS.md, CLAUDE.md, SYSTEM.md and APPEND_SYSTEM.md to the system prompt."""
+"""Adds AGENTS.md, CLAUDE.md and what it imports, SYSTEM.md and APPEND_SYSTEM.md to the system prompt."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ __all__ = ["register_project_files", "register_resource_kinds", "system_prompt"]
 @hookimpl
 def register_project_files() -> Sequence[ProjectFile]:
     """Name the files that are put into the prompt."""
-    from pi_context_files.discovery import NAMES
+    from pi_context_files.discovery import FOLLOWED
     from pi_hookspecs import ProjectFile
 
-    return [ProjectFile(name) for name in NAMES]
+    return [ProjectFile(name) for name in FOLLOWED]
 
 
 @hookimpl

@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 import pi_hookspecs
+from pi_context_files.claude import LOCAL, RULES, claude_files
 from pi_core import escapes_root
 
 if TYPE_CHECKING:
@@ -14,33 +15,80 @@ if TYPE_CHECKING:
 
     from pi_hookspecs import ResourceFile, ResourceProblem, ResourceRequest, ResourceScope
 
-__all__ = ["NAMES", "context_files", "named_files"]
+__all__ = ["FOLLOWED", "NAMES", "context_files", "named_files"]
 
 NAMES = ("AGENTS.override.md", "AGENTS.md", "AGENTS.MD", "CLAUDE.md", "CLAUDE.MD")
 """Names of context files; the first that exists in a folder is used."""
 
+FOLLOWED = (*NAMES, LOCAL, RULES)
+"""Names of all files and folders whose text is put into the prompt."""
+
 
 def context_files(request: ResourceRequest) -> Iterator[ResourceFile | ResourceProblem]:
-    """Yield the context files: the user's own, then one per folder from the root to the working directory.
+    """Yield the context files: the user's own, then those of each folder from the root to the working directory.
 
-    They are used in untrusted projects, too, except for a link that leads out of such a project: a clone may contain
-    one to a file of keys, or to ``/proc/self/environ``.
+    A folder has one of ``NAMES`` and the files of Claude Code that belong to it (``claude_files``). They are used in
+    untrusted projects, too, except for links and imports that lead out of such a project: a clone may contain one of a
+    file of keys, or of ``/proc/self/environ``.
     """
-    own = _context_file(str(request.agent_dir))
+    own, imported = _context_file(str(request.agent_dir)), set[str]()
     if own is not None:
         yield _file(own, "user")
+        files = claude_files(str(request.agent_dir), own, lambda _path: True, imported)
+        yield from (_file(path, "user") for path in files)
     folders = [str(folder) for folder in reversed((request.cwd, *request.cwd.parents))]
     found = {folder: path for folder in folders if (path := _context_file(folder)) is not None}
     twice = _copied_by_worktree(request.cwd, found)
     repository = _repository(request.cwd)
-    for folder, path in found.items():
+    for folder in folders:
         if folder == twice:
             continue
-        if request.project_trusted or not (os.path.islink(path) and escapes_root(path, folder, repository or folder)):
+        checked = _Checked(folder, repository or folder, trusted=request.project_trusted)
+        path = found.get(folder)
+        if path is not None and checked.may_use(path):
             yield _file(path, "project")
+        used = path if path is not None and not checked.refused else None
+        yield from (_file(each, "project") for each in claude_files(folder, used, checked.may_use, imported))
+        yield from checked.refused
+
+
+class _Checked:
+    """Decides which files of a folder are used.
+
+    Args:
+        folder: The folder.
+        root: The repository around it.
+        trusted: Whether the project is trusted.
+
+    Attributes:
+        refused: A problem for each file that is not used.
+    """
+
+    def __init__(self, folder: str, root: str, *, trusted: bool) -> None:
+        self.refused: list[ResourceProblem] = []
+        self._folders = (folder, root)
+        self._trusted = trusted
+
+    def may_use(self, path: str) -> bool:
+        """Whether a file is used: in an untrusted project only text that is inside it."""
+        if self._trusted:
+            return True
+        if os.path.islink(path) and escapes_root(path, *self._folders):
+            self._refuse(path, "is a link out of the project, which is not trusted; it is not used")
+        elif escapes_root(path, *self._folders):
+            self._refuse(path, "is imported from outside the project, which is not trusted; it is not used")
+        elif not path.lower().endswith(_TEXTS):
+            self._refuse(path, "is imported and is not Markdown, and the project is not trusted; it is not used")
         else:
-            message = "is a link out of the project, which is not trusted; it is not used. Run pi trust to use it"
-            yield pi_hookspecs.ResourceProblem(path=path, message=message)
+            return True
+        return False
+
+    def _refuse(self, path: str, message: str) -> None:
+        self.refused.append(pi_hookspecs.ResourceProblem(path=path, message=f"{message}. Run pi trust to use it"))
+
+
+_TEXTS = (".md", ".mdc", ".txt", ".rst")
+"""Other files of a clone, such as ``.env``, are not put into the prompt because a file of the clone names them."""
 
 
 def named_files(name: str, request: ResourceRequest) -> Iterator[ResourceFile]:
