@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 from pi_core import clean_text, one_line
 from pi_hookspecs import PiError, UserError
 from pi_mcp.config import project_files, user_file
-from pi_mcp.edit import change_entry, has_entry, put_entries
+from pi_mcp.edit import change_entry, entries_in, has_entry, put_entries
 from pi_mcp.entries import read_entry
-from pi_mcp.imports import CLIENTS, files_of, servers_in
+from pi_mcp.imports import CLIENTS, files_of, rows_of, servers_in
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -81,6 +81,10 @@ def _parser() -> argparse.ArgumentParser:
     verb = verbs.add_parser("import", help="copy the servers of another program")
     verb.add_argument("client", choices=sorted(CLIENTS))
     _where(verb)
+    verb.add_argument("--only", choices=("user", "project"), help="its files in your home folder, or in the project")
+    verb.add_argument("--approve", action="store_true", help="trust the project's files for this run")
+    verb.add_argument("--dry-run", action="store_true", help="say what would be copied")
+    verb.add_argument("--json", action="store_true", help="print a list of objects, without entries")
     verb = verbs.add_parser("serve", help="run as a server on standard input and output, for other agents")
     verb.add_argument("--read-only", action="store_true", help="offer only tools that change nothing")
     verb.add_argument("--model", help="the model that answers; your default one if not given")
@@ -164,19 +168,37 @@ def _check_entry(file: Path, given: argparse.Namespace, host: Any) -> None:
 
 
 def _import(given: argparse.Namespace, host: Any) -> int:
-    own, project = files_of(given.client, Path.home(), Path.cwd())
-    target, number = _file(given, host), 0
-    for file in [*own, *project]:
-        found = servers_in(file) if file in own or host.settings.project_trust.is_trusted else None
-        if found is None:
+    own, project = files_of(given.client, Path.home(), Path.cwd(), optional=given.json)
+    target = _file(given, host)
+    rows: list[dict[str, Any]] = []
+    for file in [*(own if given.only != "project" else ()), *(project if given.only != "user" else ())]:
+        if file in project and not (given.approve or host.settings.project_trust.is_trusted):
             _say(f"{file} is not read, because this project is not trusted. Run pi trust first.")
-        elif file in own or given.local or _may_copy(file, found, target):
-            added = put_entries(target, found)
-            for name in found:
-                _print(f"{name}: {'added' if name in added else 'not added, there is one of this name'}")
-            _print(f"From {file} to {target}.")
-            number += len(found)
-    return 0 if number else 1
+            continue
+        found = servers_in(file, Path.cwd() if file in own else None)
+        more = rows_of(file, found, entries_in(target), target)
+        if file.name == ".mcp.json":  # pi reads it itself
+            more = [{**row, "state": "same", "target": str(file)} if given.local else row for row in more]
+        may_copy = file in own or given.local or given.dry_run or _may_copy(file, found, target)
+        added = {row["name"]: row["entry"] for row in more if row["state"] == "free"} if may_copy else {}
+        if added and not given.dry_run:
+            put_entries(target, added)
+        if may_copy:
+            rows += more
+        if may_copy and not given.json:
+            _report_copies(file, target, more)
+    if given.json:
+        _print(json.dumps([{key: row[key] for key in row if key != "entry"} for row in rows], indent=2))
+        return 0
+    return 0 if rows else 1
+
+
+def _report_copies(file: Path, target: Path, rows: list[dict[str, Any]]) -> None:
+    what = {"free": "added", "same": "is there already", "other": "not added, there is one of this name"}
+    for row in rows:
+        notes = f" ({'; '.join(row['notes'])})" if row["notes"] else ""
+        _print(f"{row['name']}: {what.get(row['state'], 'not added, its entry is not valid')}{notes}")
+    _print(f"From {file} to {target}.")
 
 
 def _may_copy(file: Path, found: dict[str, dict[str, Any]], target: Path) -> bool:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-__all__ = ["change_entry", "has_entry", "put_entries"]
+__all__ = ["change_entry", "entries_in", "has_entry", "put_entries"]
 
 
 def has_entry(file: Path, name: str) -> bool:
@@ -21,10 +21,19 @@ def has_entry(file: Path, name: str) -> bool:
     Raises:
         UserError: The file cannot be used.
     """
+    return name in entries_in(file)
+
+
+def entries_in(file: Path) -> dict[str, Any]:
+    """Return the entries of a file by name; none if it does not exist.
+
+    Raises:
+        UserError: The file cannot be used.
+    """
     try:
-        return name in _entries(_parsed(file.read_text(encoding="utf-8-sig"), file))
+        return _entries(_parsed(file.read_text(encoding="utf-8-sig"), file))
     except FileNotFoundError:
-        return False
+        return {}
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{file} cannot be read: {error}. Nothing was changed.") from error
 
