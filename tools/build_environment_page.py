@@ -50,7 +50,7 @@ OURS = {
 SYSTEM = {
     "HOME": "The home directory, `~`",
     "PATH": "Where shells, `uv`, `rg` and `fd` are found",
-    "XDG_CONFIG_HOME": "Where the user's git ignore file is, which searches respect",
+    "XDG_CONFIG_HOME": "Where git's ignore file, which searches respect, and the folder of opencode are",
     "LD_LIBRARY_PATH": "Passed to the processes that supervise commands; they get nothing else of pi's environment",
     "TERM": "`dumb` means no colours",
     "NO_COLOR": "Any value means no colours",
@@ -81,6 +81,8 @@ SYSTEM = {
     "NO_PROXY": "Hosts that are reached without a proxy, separated by commas",
     "SSL_CERT_FILE": "Certificates to trust instead of the system's",
     "SSL_CERT_DIR": "A folder of such certificates",
+    "CLAUDE_CONFIG_DIR": "`pi import claude`: its folder; `~/.claude` without it",
+    "CODEX_HOME": "`pi import codex`: its folder; `~/.codex` without it",
     "RAY_ADDRESS": "`pi batch --engine ray`: the cluster, as `HOST:PORT`",
 }
 
@@ -107,6 +109,13 @@ COMMANDS = {
     "PI_PROVIDER": "The model's provider",
     "PI_MODEL": "The model's id",
     "PI_REASONING_LEVEL": "The reasoning effort: `off`, `low` and so on",
+}
+
+HOOKS = {
+    "CLAUDE_PROJECT_DIR": "The working directory",
+    "GEMINI_PROJECT_DIR": "The same",
+    "GEMINI_CWD": "The same",
+    "GEMINI_SESSION_ID": "The session's id",
 }
 
 PROVIDERS = {
@@ -168,6 +177,8 @@ def page() -> str:
     """Return the page."""
     lines = [HEAD, "## pi", "", *_table(OURS), "", "## The system", "", *_table(SYSTEM), ""]
     lines += ["## Set for the commands that tools run", "", *_table(COMMANDS), ""]
+    lines += ["## Set for the programs of hooks.json", "", "They have the names of [other agents](import.md).", ""]
+    lines += [*_table(HOOKS), ""]
     lines += ["## OpenTelemetry", "", "With the [plugin](opentelemetry.md), which passes the others of the SDK on.", ""]
     lines += [*_table(OPENTELEMETRY), ""]
     lines += ["## Keys of providers", "", "`pi auth login` stores a key in place of a variable.", ""]

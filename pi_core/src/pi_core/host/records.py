@@ -31,6 +31,7 @@ DEFAULT_PLUGINS = frozenset(
         "export-html",
         "guardrails",
         "help",
+        "import",
         "isolated",
         "memory",
         "models",

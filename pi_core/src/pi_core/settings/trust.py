@@ -25,6 +25,7 @@ __all__ = ["ProjectTrust", "TrustStore", "project_resources"]
 _IN_PI = (
     "settings.json",
     "mcp.json",
+    "hooks.json",
     "pylock.pi.toml",
     "agents",
     "extensions",

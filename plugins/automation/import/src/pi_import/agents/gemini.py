@@ -1,0 +1,77 @@
+"""Gemini CLI: ``~/.gemini`` and a project's ``.gemini`` and ``GEMINI.md``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pi_import.commands import toml_commands
+from pi_import.hook_files import take_hooks
+from pi_import.instructions import as_it_is, take_file
+from pi_import.models import take_key
+from pi_import.permissions import gemini_rules, take_rules
+from pi_import.skills import take_agents, take_skills
+from pi_import.steps import left_out
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pi_import.models import Models
+    from pi_import.place import Place
+    from pi_import.steps import Step
+
+__all__ = ["MCP", "PROJECT", "steps"]
+
+PROJECT = (".gemini", "GEMINI.md")
+MCP = "gemini"
+
+_UNUSED = {
+    "general": "keys, editor and updates are set in pi's own way (pi help settings)",
+    "ui": "themes and the screen are set in pi's own way (pi help themes)",
+    "telemetry": "the extra otel sends spans: pip install 'pluggypi[otel]'",
+    "experimental": "it has no counterpart",
+    "advanced": "it has no counterpart",
+    "ide": "pi acp runs pi inside editors",
+}
+
+
+def steps(place: Place, models: Models) -> Iterator[Step]:
+    """Yield the steps for a place, without its MCP servers and sessions."""
+    folder = place.root / ".gemini"
+    file = folder / "settings.json"
+    settings, source = place.object_of(file), place.label(file)
+    for name in _context_names(settings):
+        if place.scope == "project" and name in ("AGENTS.md", "CLAUDE.md"):
+            yield from as_it_is(place, place.root / name)
+        else:
+            yield from take_file(place, (folder if place.scope == "user" else place.root) / name, imports=True)
+    yield from toml_commands(place, folder / "commands")
+    yield from take_agents(place, folder / "agents")
+    yield from take_skills(place, folder / "skills")
+    yield from take_rules(place, gemini_rules(settings, source))
+    yield from take_hooks(place, settings.get("hooks"), source, agent="gemini")
+    model = settings.get("model")
+    yield from models.take(place, model.get("name") if isinstance(model, dict) else model, source, provider="google")
+    tools = settings.get("tools")
+    if isinstance(tools, dict) and tools.get("sandbox"):
+        why = "turn on pi's sandbox with the setting sandbox (pi help sandbox)"
+        yield left_out("setting", "tools.sandbox", source, why, scope=place.scope)
+    for key, why in _UNUSED.items():
+        if settings.get(key):
+            yield left_out("setting", key, source, why, scope=place.scope)
+    if (folder / "extensions").is_dir():
+        why = "extensions have another form; copy their commands and servers"
+        yield left_out("setting", "extensions", place.label(folder / "extensions"), why, scope=place.scope)
+    if place.scope == "user" and any((folder / "tmp").glob("*/chats")):
+        why = "Gemini CLI stores calls in a form of its own that changes; pi takes over sessions of claude and codex"
+        yield left_out("session", "chats", place.label(folder / "tmp"), why, scope=place.scope)
+    for name, provider in (("oauth_creds.json", "google-gemini-cli"), (".env", "google")):
+        if place.scope == "user" and (folder / name).is_file():
+            yield take_key(place, name, provider, place.label(folder / name))
+
+
+def _context_names(settings: dict[str, Any]) -> list[str]:
+    context = settings.get("context")
+    names = context.get("fileName") if isinstance(context, dict) else settings.get("contextFileName")
+    found = names if isinstance(names, list) else [names]
+    safe = [each for each in found if isinstance(each, str) and each and "/" not in each and "\\" not in each]
+    return list(dict.fromkeys(safe)) or ["GEMINI.md"]

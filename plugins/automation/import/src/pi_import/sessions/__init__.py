@@ -1,0 +1,1 @@
+"""Stored sessions of other agents as sessions of pi."""

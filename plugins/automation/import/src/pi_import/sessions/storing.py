@@ -1,0 +1,81 @@
+"""Puts conversations of other agents into pi's store of sessions."""
+
+from __future__ import annotations
+
+import tempfile
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pi_hookspecs import UserError
+from pi_import.steps import Step, left_out
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from pi_import.sessions.transcript import Stored, Transcript
+
+__all__ = ["session_steps"]
+
+
+def session_steps(found: Iterable[Stored], host: Any, home: Path) -> Iterator[Step]:
+    """Yield the steps for stored sessions.
+
+    A session keeps its id, by which a second import recognises it. Each is read when its step is decided and again when
+    it is stored, so that the memory needed is that of one.
+
+    Args:
+        found: The sessions.
+        host: The plugins, one of which stores sessions.
+        home: The user's home folder.
+    """
+    from pi_core import SessionManager
+
+    known: set[str] | None = None
+    for each in found:
+        label = f"~/{each.file.relative_to(home)}" if each.file.is_relative_to(home) else str(each.file)
+        try:
+            transcript = each.read()
+        except OSError as error:
+            yield left_out("session", each.file.stem, label, f"it cannot be read: {error.strerror}", scope="user")
+            continue
+        if transcript is None:
+            yield left_out("session", each.file.stem, label, "it has no answer, or is too large", scope="user")
+            continue
+        if known is None:
+            known = {info.id for info in SessionManager.list_all(host=host)}
+        title = _title(transcript)
+        if transcript.session_id in known:
+            yield Step(kind="session", name=title, source=label, outcome="already", target=transcript.session_id)
+            continue
+        known.add(transcript.session_id)
+        notes = ["images, files and checkpoints of other branches stay there"] if transcript.skipped else []
+        yield Step(
+            kind="session",
+            name=title,
+            source=label,
+            outcome="differently" if notes else "taken",
+            why="; ".join(notes),
+            target=f"pi --session {transcript.session_id}",
+            apply=partial(_store, each, host),
+        )
+
+
+def _title(transcript: Transcript) -> str:
+    first = next((each.text for each in transcript.messages if each.role == "user"), "")
+    return " ".join((transcript.name or first or transcript.id).split())[:60]
+
+
+def _store(stored: Stored, host: Any) -> None:
+    from pi_core import SessionManager
+
+    transcript = stored.read()
+    if transcript is None:
+        raise UserError(f"{stored.file} has changed meanwhile")
+    if not transcript.cwd:
+        transcript.cwd = str(Path.cwd())
+    with tempfile.TemporaryDirectory(prefix="pi-import-") as folder:
+        file = Path(folder, f"{transcript.session_id}.jsonl")
+        with file.open("wb") as lines:
+            lines.writelines(transcript.lines())
+        SessionManager.import_jsonl(file, host=host).close()

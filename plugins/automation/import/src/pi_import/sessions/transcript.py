@@ -1,0 +1,211 @@
+"""A conversation of another agent, and the session file of pi that it becomes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from attrs import define, field
+
+from pi_hookspecs import (
+    AssistantMessage,
+    Cost,
+    ImageContent,
+    MessageEntry,
+    SessionHeader,
+    TextContent,
+    ThinkingContent,
+    ToolCall,
+    ToolResultMessage,
+    Usage,
+    UserMessage,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+__all__ = ["LARGEST", "Stored", "Transcript", "lines_of", "milliseconds"]
+
+LARGEST = 256 << 20
+"""Bytes of a stored session; a larger one is not taken over."""
+
+_ID = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,98}[A-Za-z0-9])?")
+
+
+@define
+class Stored:
+    """A stored session of another agent, not yet read.
+
+    Attributes:
+        file: Its file.
+        read: Reads it; None for one without an answer.
+    """
+
+    file: Path
+    read: Callable[[], Transcript | None]
+
+
+@define
+class Transcript:
+    """A conversation while it is being built from the lines of another agent, in order.
+
+    Attributes:
+        id: The session's id there.
+        cwd: Its working directory.
+        api: The API of its answers, as pi calls it.
+        provider: Their provider.
+        model: The model of the next answer.
+        name: A title, if it has one.
+        messages: The messages so far.
+        names: The tools of calls, by the calls' ids.
+        skipped: Lines that could not be used.
+    """
+
+    id: str = ""
+    cwd: str = ""
+    api: str = ""
+    provider: str = ""
+    model: str = "unknown"
+    name: str = ""
+    messages: list[UserMessage | AssistantMessage | ToolResultMessage] = field(factory=list)
+    names: dict[str, str] = field(factory=dict)
+    skipped: int = 0
+    _open: str | None = None
+    _blocks: list[Any] = field(factory=list)
+    _usage: Usage = field(factory=Usage)
+    _time: int = 0
+
+    @property
+    def answers(self) -> int:
+        """The number of answers."""
+        return sum(isinstance(each, AssistantMessage) for each in self.messages)
+
+    @property
+    def session_id(self) -> str:
+        """The id of the session in pi: the same, if pi's file names can contain it."""
+        if _ID.fullmatch(self.id):
+            return self.id
+        return hashlib.sha256(self.id.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+    def user(self, content: list[TextContent | ImageContent], time: int) -> None:
+        """Add a message of the user."""
+        self.close()
+        if content:
+            self.messages.append(UserMessage(content=tuple(content), timestamp=time))
+
+    def block(self, block: TextContent | ThinkingContent | ToolCall, time: int, *, answer: str | None = None) -> None:
+        """Add a block to the answer in progress.
+
+        Args:
+            block: The block.
+            time: Unix milliseconds.
+            answer: The id of its answer; blocks of one id are one message. None continues the answer in progress.
+        """
+        if answer is not None and answer != self._open:
+            self.close()
+        self._open = answer or self._open or "open"
+        self._time = self._time or time
+        self._blocks.append(block)
+        if isinstance(block, ToolCall):
+            self.names[block.id] = block.name
+
+    def used(self, usage: Usage) -> None:
+        """Set the tokens of the answer in progress."""
+        self._usage = usage
+
+    def result(self, call: str, content: list[TextContent | ImageContent], time: int, *, is_error: bool) -> None:
+        """Add the result of a tool call; one whose call is unknown is dropped, because no model accepts it."""
+        self.close()
+        if call not in self.names:
+            self.skipped += 1
+            return
+        self.messages.append(
+            ToolResultMessage(
+                tool_call_id=call,
+                tool_name=self.names[call],
+                content=tuple(content) or (TextContent("(no output)"),),
+                is_error=is_error,
+                timestamp=time,
+            )
+        )
+
+    def close(self) -> None:
+        """End the answer in progress."""
+        if self._blocks:
+            calls = any(isinstance(each, ToolCall) for each in self._blocks)
+            self.messages.append(
+                AssistantMessage(
+                    content=tuple(self._blocks),
+                    api=self.api,
+                    provider=self.provider,
+                    model=self.model,
+                    usage=self._usage,
+                    stop_reason="toolUse" if calls else "stop",
+                    timestamp=self._time,
+                )
+            )
+        self._open, self._blocks, self._usage, self._time = None, [], Usage(cost=Cost()), 0
+
+    def restart(self, summary: str, time: int) -> None:
+        """Begin again after a compaction: what came before is replaced by its summary."""
+        self.close()
+        self.messages.clear()
+        self.names.clear()
+        if summary:
+            self.user([TextContent(summary)], time)
+
+    def lines(self) -> Iterator[bytes]:
+        """Yield the lines of the session's file."""
+        from pi_core.wire.converter import dumps
+
+        first = self.messages[0].timestamp if self.messages else 0
+        yield dumps(SessionHeader(id=self.session_id, timestamp=_iso(first), cwd=self.cwd)) + b"\n"
+        parent: str | None = None
+        for number, message in enumerate(self.messages):
+            entry = hashlib.sha256(f"{self.session_id} {number}".encode()).hexdigest()[:8]
+            yield (
+                dumps(MessageEntry(id=entry, parent_id=parent, timestamp=_iso(message.timestamp), message=message))
+                + b"\n"
+            )
+            parent = entry
+        if self.name:
+            from pi_hookspecs.rare_entries import SessionInfoEntry
+
+            last = self.messages[-1].timestamp
+            entry = hashlib.sha256(f"{self.session_id} name".encode()).hexdigest()[:8]
+            yield (
+                dumps(SessionInfoEntry(id=entry, parent_id=parent, timestamp=_iso(last), name=self.name[:200])) + b"\n"
+            )
+
+
+def lines_of(file: Path) -> Iterator[dict[str, Any]]:
+    """Yield the objects of a file of JSON lines; other lines are skipped."""
+    with file.open("rb") as lines:
+        for line in lines:
+            try:
+                value = json.loads(line)
+            except (ValueError, RecursionError):
+                continue
+            if isinstance(value, dict):
+                yield value
+
+
+def milliseconds(time: Any) -> int:
+    """Return a time in ISO 8601 in Unix milliseconds; 0 for anything else."""
+    try:
+        moment = datetime.fromisoformat(time)
+    except (TypeError, ValueError):
+        return 0
+    moment = moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
+    try:
+        return max(int(moment.timestamp() * 1000), 0)
+    except (OverflowError, ValueError):
+        return 0
+
+
+def _iso(time: int) -> str:
+    return datetime.fromtimestamp(time / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
