@@ -123,6 +123,9 @@ def connect(family, kind, address):
 
 
 PORT, PORT6 = FACTS["port"], FACTS["port6"]
+QUESTION = b"\0\1\1\0\0\1\0\0\0\0\0\0\6secret\4test\0\0\1\0\1"
+"""A question to a name server."""
+
 NETWORK = [
     lambda: connect(socket.AF_INET, socket.SOCK_STREAM, ("127.0.0.1", PORT)),
     lambda: connect(socket.AF_INET, socket.SOCK_STREAM, ("0.0.0.0", PORT)),
@@ -133,6 +136,7 @@ NETWORK = [
     lambda: connect(socket.AF_UNIX, socket.SOCK_STREAM, "\0" + FACTS["abstract"]),
     lambda: connect(socket.AF_INET, 5, ("127.0.0.1", PORT)),
     lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"x", ("127.0.0.1", PORT)),
+    lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendmsg([QUESTION], [], 0, ("127.0.0.1", PORT)),
     lambda: socket.socket(socket.AF_INET, socket.SOCK_STREAM).sendto(b"x", 0x20000000, ("127.0.0.1", PORT)),
     shell(f"bash -c 'echo x > /dev/tcp/127.0.0.1/{PORT}; echo x > /dev/udp/127.0.0.1/{PORT}'"),
 ]
@@ -167,6 +171,8 @@ CALLS = {  # numbers of x86-64
     "perf_event_open": (298, ctypes.create_string_buffer(128), 0, -1, -1, 0),
     "fanotify_init": (300, 0, 0),
     "open_by_handle_at": (304, -1, 0, 0),
+    "unshare (mounts)": (272, 0x20000),
+    "unshare (users)": (272, 0x10000000),
     "setns": (308, os.open("/proc/self/ns/mnt", 0) if os.path.exists("/proc/self/ns/mnt") else -1, 0),
     "kexec_load": (246, 0, 0, 0, 0),
     "bpf": (321, 0, 0, 0),
@@ -179,6 +185,7 @@ CALLS = {  # numbers of x86-64
 SOCKETS = {
     "vsock": (40, 1, 0),
     "packet": (17, 3, 0),
+    "netlink of routes": (16, 3, 0),
     "netlink of audits": (16, 3, 9),
     "netlink of events": (16, 3, 15),
     "netlink of diagnostics": (16, 3, 4),

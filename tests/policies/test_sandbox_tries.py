@@ -31,15 +31,17 @@ pytestmark = [
 
 PAGE = Path(__file__).parents[2] / "docs" / "sandbox.md"
 SECRET = "s3cret-of-the-user"
+OWN_NAMESPACE = {"unshare (users)": "user namespaces of their own"}
 GAPS = {
     "landlock": {
+        **OWN_NAMESPACE,
         **dict.fromkeys(
             ("chmod", "utime", "attributes"), "permissions, times and attributes of the user's files outside"
         ),
-        **({"priority": "the priority of other processes"} if os.geteuid() != 0 else {}),  # root has more to lose
+        "priority": "the priority of other processes",
         "shared memory": "`/dev/shm`",
     },
-    "bwrap": {},
+    "bwrap": {**OWN_NAMESPACE, "netlink of routes": "netlink sockets for routes"},
 }
 """What an engine does not hold, with the words of the page that say so."""
 
@@ -48,10 +50,18 @@ SECRETS = (
     " .my.cnf .terraform.d/credentials.tfrc.json .config/rclone/rclone.conf .cache/huggingface/token .codex/auth.json"
     " .claude/.credentials.json .claude.json .config/github-copilot/apps.json .m2/settings.xml .gem/credentials"
     " .config/sops/age/keys.txt .config/age/key .config/containers/auth.json .s3cfg .boto .config/doctl/config.yaml"
-    " .fly/config.yml .config/pip/pip.conf .bash_history .zsh_history .python_history .psql_history"
+    " .fly/config.yml .config/pip/pip.conf .pip/pip.conf .bash_history .zsh_history .python_history .psql_history"
     " .config/google-chrome/Default/Login .mozilla/firefox/x/logins.json .config/gh/hosts.yml .config/gcloud/x"
     " .docker/config.json .cargo/credentials.toml .azure/x .vault-token .password-store/x .local/share/keyrings/x"
 )
+PLANTED = (
+    ".pi/settings.json .mcp.json .agents AGENTS.md AGENTS.MD AGENTS.override.md CLAUDE.md CLAUDE.MD .claude/agents/x.md"
+    " .claude/settings.json .claude/commands/x.md .envrc .bashrc .profile .bash_login .zlogin .vscode/settings.json"
+    " .vscode/tasks.json .cursor/mcp.json .husky/pre-commit .devcontainer/devcontainer.json .cargo/config.toml .npmrc"
+    " mise.toml .gdbinit .exrc .gitmodules .pre-commit-config.yaml"
+).split()
+"""Files that programs outside obey, whatever the plugins name."""
+
 OWN_SECRETS = (
     "auth.json mcp-auth.json models.json mcp.json settings.json prompt-history.jsonl redact.key sessions/x.jsonl"
 )
@@ -140,7 +150,7 @@ def test_every_try_is_refused_or_on_the_page(engine, tmp_path, monkeypatch):
                 "abstract": name,
                 "secrets": [*map(str, secrets)],
                 "secret": SECRET,
-                "names": names,
+                "names": sorted({*names, *PLANTED}),
             }
             got, undone = asyncio.run(tried(engine, cwd, agent_dir, names, facts))
             gaps = gaps_of(outside, sleeper.pid, name)
@@ -152,7 +162,6 @@ def test_every_try_is_refused_or_on_the_page(engine, tmp_path, monkeypatch):
     assert [state_of(outside), state_of(home)] == before
     assert alive
     assert reached == []
-    assert got["calls"] == []
     assert got["secrets"] == []
     assert not VARIABLES.keys() & set(got["variables"])
     planted = [path for path in cwd.rglob("*") if path.is_file() and b"PLANTED" in path.read_bytes()]
@@ -161,7 +170,7 @@ def test_every_try_is_refused_or_on_the_page(engine, tmp_path, monkeypatch):
     assert (cwd / "AGENTS.md").read_text() == "mine"
     assert (cwd / ".vscode" / "tasks.json").read_text() == "mine"
     assert undone
-    assert gaps == GAPS[engine].keys()
+    assert gaps | set(got["calls"]) == GAPS[engine].keys()
     page = " ".join(PAGE.read_text().split())
     assert [words for words in GAPS[engine].values() if words not in page] == []
 

@@ -53,7 +53,8 @@ async def test_no_key_is_in_any_file(pi_session, script, keys, tmp_path, pi_agen
     (tmp_path / "long.txt").write_text("".join(f"{key} {'filler ' * 400}\n" for key in keys))
     nested = {"list": [{"deep": keys[1]}, keys[2]], "command": "cat long.txt"}
     script.turn(text(" ".join(keys[3:20]), chunks=97), tool_call("bash", **nested))
-    script.turn(tool_call("bash", command=f"echo {keys[20]} {keys[21]} >&2; exit 3")).turn(text("done"))
+    script.turn(tool_call("bash", command=f"echo {keys[20]} {keys[21]} >&2; exit 3"))
+    script.turn(tool_call(keys[7], **{keys[8]: "a key as the name of an argument"})).turn(text("done"))
     history = PromptFile(pi_agent_dir / "prompt-history.jsonl", str, session.ctx.secrets.clean)
 
     prompt = " and ".join(keys[22:])

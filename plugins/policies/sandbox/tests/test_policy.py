@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
+
 import pytest
 
+from pi_sandbox.bwrap import bwrap_argv
+from pi_sandbox.engine import try_engine
 from pi_sandbox.options import Options
 from pi_sandbox.policy import Way, make_policy
 from pi_sandbox.proxy import allowed_host
@@ -187,3 +192,19 @@ def test_urls_that_pi_itself_fetches_keep_to_the_network_of_the_sandbox(policy_o
     refused = policy_of(Options(mode="auto", network=network, allow=("example.org",))).refused_url(url)
 
     assert refused is None if reason is None else reason in refused
+
+
+def test_a_protected_file_that_goes_away_before_the_program_starts_stops_no_program(policy_of, places):
+    bwrap = shutil.which("bwrap")
+    if bwrap is None or try_engine("bwrap") is not None:
+        pytest.skip("bubblewrap does not work here")
+    project = places / "project"
+    subprocess.run(["git", "init", "-q", str(project)], check=True)
+    planted = project / ".git" / "commondir"  # by a parallel call, and undone meanwhile
+    planted.write_text("../evil\n")
+
+    command = bwrap_argv(bwrap, ["/bin/echo", "works"], policy_of(), str(project))
+    planted.unlink()
+
+    assert str(planted) in command
+    assert subprocess.run(command, capture_output=True, text=True, check=False).stdout == "works\n"
