@@ -51,8 +51,11 @@ def attach_lines(arguments: Sequence[str], host: PluginHost) -> int:
 
 async def _talk(socket: str) -> int:
     from prompt_toolkit import PromptSession
+    from prompt_toolkit.filters import Always
+    from prompt_toolkit.key_binding import KeyBindings
     from prompt_toolkit.patch_stdout import patch_stdout
 
+    from pi_cli.line.clusters import add_cluster_keys
     from pi_client import PiClient
 
     with patch_stdout(raw=True):
@@ -69,7 +72,9 @@ async def _talk(socket: str) -> int:
             )
             watching = asyncio.ensure_future(talk.watch(events))
             try:
-                await talk.converse(client, PromptSession())
+                keys = KeyBindings()
+                add_cluster_keys(keys, Always())
+                await talk.converse(client, PromptSession(key_bindings=keys))
             finally:
                 watching.cancel()
     return 0

@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any, Self
 
 from prompt_toolkit import PromptSession
 from prompt_toolkit.application import in_terminal
+from prompt_toolkit.filters import Always
 from prompt_toolkit.key_binding import KeyBindings, merge_key_bindings
 from prompt_toolkit.key_binding.key_bindings import DynamicKeyBindings
 
+from pi_cli.line.clusters import add_cluster_keys
 from pi_cli.line.editing import run_at_terminal
 from pi_cli.line.keys import own_keys
 from pi_cli.line.typed import Interrupted, Typed
@@ -199,6 +201,7 @@ class HeldLine:
         """Return the answer to a question, None when it is dismissed; the unsent input is restored afterwards."""
         keys = KeyBindings()
         keys.add("escape")(lambda _event: self.dismiss())
+        add_cluster_keys(keys, Always())
         async with self._turn:
             asked: PromptSession[str] = PromptSession(
                 is_password=secret,

@@ -9,6 +9,8 @@ from prompt_toolkit.enums import DEFAULT_BUFFER
 from prompt_toolkit.filters import Condition, has_completions, has_focus
 from prompt_toolkit.key_binding import KeyBindings
 
+from pi_cli.line.clusters import add_cluster_keys
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -86,4 +88,5 @@ def own_keys(actions: Actions, send: Callable[[bool], None], edit: Callable[[], 
     act("s-tab", do=actions.cycle_thinking_level, when=~has_completions)
     act("c-g", do=edit)
     act("c-x", "c-e", do=edit)
+    add_cluster_keys(bindings, typing)
     return bindings

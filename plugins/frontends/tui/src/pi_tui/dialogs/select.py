@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from pi_hookspecs import Line, Run
 from pi_tui.dialogs.base import Dialog, framed, heading, hint
+from pi_tui.editor.clusters import previous_boundary
 from pi_tui.lines.line import cut
 from pi_tui.view.clean import clean
 
@@ -83,7 +84,7 @@ class Select(Dialog[str]):
         elif "tui.select.pageDown" in actions:
             self._selected = max(min(self._selected + 10, len(self._found) - 1), 0)
         elif key.name == "backspace":
-            self._search(self._typed[:-1])
+            self._search(self._typed[: previous_boundary(self._typed, len(self._typed))])
         elif key.text and key.text.isprintable():
             self._type(key.text)
 
