@@ -222,6 +222,23 @@ class PluginHost:
         """Return whether a plugin has no ``pi_when``, or a condition that the session meets."""
         return self._waiting.is_wanted(record, cwd, settings, flags)
 
+    def why_no_command(self, name: str) -> str | None:
+        """Return why a slash command of an installed plugin is not available here; None if no plugin has it.
+
+        Since: 1.1.
+        """
+        from pi_core.host.conditions import describe_condition
+
+        for record in self.records.values():
+            if name != record.name and name not in record.names("register_commands"):
+                continue
+            if record.name in self.disabled:
+                return f"/{name} is not available: the plugin {record.name!r} is disabled (plugins.disabled)."
+            if not self.is_wanted(record):
+                condition = describe_condition(record.when).replace(".../", "")
+                return f"/{name} is not available here: the plugin {record.name!r} waits for {condition}."
+        return None
+
     def add(self, plugin: object, name: str) -> None:
         """Add a plugin object, such as a local extension or the plugin of a test.
 

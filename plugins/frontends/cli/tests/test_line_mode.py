@@ -73,6 +73,14 @@ def test_an_unknown_command_is_not_sent_to_the_model(talk):
     assert "Unknown command: /nope" in output
 
 
+def test_a_command_of_a_plugin_that_waits_names_what_it_waits_for(talk, tmp_path):
+    output = enter(talk(), "/rewind", "waits for")
+
+    assert "Unknown command" not in output
+    assert "/rewind is not available here: the plugin 'rewind' waits for" in output
+    assert ".git" in output
+
+
 def test_help_lists_what_there_is(talk):
     output = enter(talk(), "/help", "Ctrl-C  ")
 

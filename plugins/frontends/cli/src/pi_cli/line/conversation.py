@@ -328,7 +328,8 @@ class Conversation(DisplayedRun):
             self._refused = text
             self.line.put(text)
             again = " Enter sends it to the model as it is."
-        self.write_line(f"Unknown command: /{one_line(name)}. /help lists the commands.{again}")
+        why = self.session.host.why_no_command(name)
+        self.write_line(f"{why or f'Unknown command: /{one_line(name)}. /help lists the commands.'}{again}")
 
     def _echo_command(self, job: Job[Typed]) -> None:
         if self.line.held:

@@ -64,18 +64,7 @@ class LocalAbout:
 
     def why_no_command(self, name: str) -> str | None:
         """Return why a command of an installed plugin is not available here."""
-        from pi_core.host.conditions import describe_condition
-
-        host = self._session.host
-        for record in host.records.values():
-            if name != record.name and name not in record.names("register_commands"):
-                continue
-            if record.name in host.disabled:
-                return f"/{name} is not available: the plugin {record.name!r} is disabled (plugins.disabled)."
-            if not host.is_wanted(record):
-                condition = describe_condition(record.when).replace(".../", "")
-                return f"/{name} is not available here: the plugin {record.name!r} waits for {condition}."
-        return None
+        return self._session.host.why_no_command(name)
 
     def _problems(self, plugin: str) -> tuple[str, ...]:
         return tuple(each.message for each in self._session.host.problems if each.plugin == plugin)
