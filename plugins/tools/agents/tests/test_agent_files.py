@@ -226,6 +226,15 @@ def test_wrong_use_prints_the_usage(run):
     assert run("--help")[1] == run()[1]
 
 
+@pytest.mark.parametrize("word", ["apply", "drop"])
+@pytest.mark.parametrize("more", [(), ("--json",)])
+def test_what_is_missing_is_named_where_no_worktree_is(run, word, more):
+    code, printed, errors = run(word, *more)
+
+    assert (code, printed) == (2, "")
+    assert errors == f"pi agents {word} ID [--json] needs the id of a worktree; pi agents worktrees lists them\n"
+
+
 KEYS = (
     "The keys with a meaning are name, description, tools, disallowedTools, model, thinking, effort, maxTurns, maxCost,"
     " isolation, background, skills.\n"

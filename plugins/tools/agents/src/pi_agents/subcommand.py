@@ -100,7 +100,11 @@ def _usage(arguments: list[str]) -> int:
     if not arguments or arguments[0] in ("-h", "--help"):
         sys.stdout.write(_USAGE)
         return 0
-    sys.stderr.write(f"Unknown arguments: {' '.join(arguments)}\n\n{_USAGE}")
+    if arguments[0] in ("apply", "drop") and not [each for each in arguments[1:] if each != "--json"]:
+        usage = f"pi agents {arguments[0]} ID [--json]"
+        sys.stderr.write(f"{usage} needs the id of a worktree; pi agents worktrees lists them\n")
+    else:
+        sys.stderr.write(f"Unknown arguments: {' '.join(arguments)}\n\n{_USAGE}")
     return 2
 
 
