@@ -118,6 +118,8 @@ def write_pages(repository: str | None) -> None:
         repository = f"{project}/blob/{BRANCH}"
     shutil.rmtree(PAGES, ignore_errors=True)
     files, texts = reachable(), _descriptions()
+    if dead := sorted(_dead_links(files)):
+        raise SystemExit("Links that lead nowhere:\n" + "\n".join(dead))
     for file in files:
         copy = PAGES / file.relative_to(ROOT)
         copy.parent.mkdir(parents=True, exist_ok=True)
@@ -240,10 +242,20 @@ def reachable() -> set[Path]:
     return found
 
 
+def _dead_links(files: set[Path]) -> Iterator[str]:
+    """Yield the links to files that do not exist, with their pages; the builder takes them for links to code."""
+    for page in files:
+        if page.suffix == ".md":
+            for target in _targets(page):
+                path = target.partition("#")[0]
+                if path and not (page.parent / path).exists():
+                    yield f"{page.relative_to(ROOT)}: {target}"
+
+
 def _targets(page: Path) -> Iterator[str]:
     for line, is_code in _lines(page.read_text(encoding="utf-8")):
         if not is_code:
-            yield from (match["target"] for match in _LINK.finditer(line))
+            yield from (match["target"] for match in _LINK.finditer(_CODE.sub("", line)))
 
 
 def _file(page: Path, target: str) -> Path | None:

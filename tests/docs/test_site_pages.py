@@ -117,3 +117,20 @@ def test_the_code_of_a_page_is_unchanged(pages: Path) -> None:
     page = "docs/first-plugin.md"
 
     assert fence.findall((pages / page).read_text(encoding="utf-8")) == fence.findall((ROOT / page).read_text("utf-8"))
+
+
+def test_a_link_that_leads_nowhere_fails_the_build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(ROOT / "tools")
+    import build_site
+
+    page = tmp_path / "README.md"
+    page.write_text("[a page](docs/gone.md#part), `[code](gone)`, [this one](#here) and [itself](README.md)\n")
+    (tmp_path / "pyproject.toml").write_text("[project]\n")
+    monkeypatch.setattr(build_site, "ROOT", tmp_path)
+    monkeypatch.setattr(build_site, "BUILD", tmp_path / "build")
+    monkeypatch.setattr(build_site, "PAGES", tmp_path / "build" / "pages")
+
+    with pytest.raises(SystemExit) as ended:
+        build_site.write_pages("https://example.org/tree")
+
+    assert ended.value.code == "Links that lead nowhere:\nREADME.md: docs/gone.md#part"
