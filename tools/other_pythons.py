@@ -1,8 +1,9 @@
 """Run the tests on the other versions of Python that are promised, as far as this machine has them.
 
 ``uv run python tools/other_pythons.py [VERSION ...]`` makes the developers' environment of each in ``.pythons/VERSION``
-and runs the tests in it; without a version, those of the classifiers but the one that runs this. No interpreter is
-downloaded; missing ones are reported. Words after ``--`` go to pytest.
+and runs the tests in it; without a version, those of the classifiers but the one that runs this, as far as uv finds
+them. A version that is named is looked for among those of pyenv, too. No interpreter is downloaded; missing ones are
+reported. Words after ``--`` go to pytest.
 """
 
 from __future__ import annotations
@@ -25,11 +26,20 @@ def promised() -> list[str]:
     return [match[1] for match in found if match is not None]
 
 
-def interpreter(version: str) -> str | None:
+def interpreter(version: str, *, of_pyenv: bool = True) -> str | None:
     """Return the path of an interpreter that is installed here; None if there is none."""
     command = ["uv", "python", "find", "--no-project", "--no-python-downloads", version]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    return done.stdout.strip() or None if done.returncode == 0 else None
+    if done.returncode == 0 and done.stdout.strip():
+        return done.stdout.strip()
+    return next(map(str, _of_pyenv(version) if of_pyenv else []), None)
+
+
+def _of_pyenv(version: str) -> list[Path]:
+    """Return pyenv's interpreters of a version, the newest first: uv finds only those of the folder's own version."""
+    root = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
+    found = [path for path in root.glob(f"versions/{version}.*/bin/python") if re.fullmatch(r"[\d.]+", path.parts[-3])]
+    return sorted(found, key=lambda path: [*map(int, path.parts[-3].split("."))], reverse=True)
 
 
 def run_tests(version: str, python: str, arguments: list[str]) -> bool:
@@ -53,9 +63,10 @@ def main(words: list[str]) -> int:
     present = f"{sys.version_info[0]}.{sys.version_info[1]}"
     failed = False
     for version in words[:split] or [each for each in promised() if each != present]:
-        python = interpreter(version)
+        python = interpreter(version, of_pyenv=bool(words[:split]))
         if python is None:
-            print(f"Python {version} is not installed here: its tests are not run.")
+            where = "; name it to look among those of pyenv" if not words[:split] and _of_pyenv(version) else ""
+            print(f"Python {version} is not installed here: its tests are not run{where}.")
             continue
         print(f"Python {version}, {python}", flush=True)
         failed |= not run_tests(version, python, arguments)
