@@ -212,7 +212,8 @@ import asyncio, sys
 from mcp.client import session
 from pi_mcp.sidecar import connection as _connection
 
-session.DISCOVER_TIMEOUT_SECONDS = _connection._READ_TIMEOUT = 0.2
+# The question for the newer protocol must be given up clearly before the connection is, also on a busy machine.
+session.DISCOVER_TIMEOUT_SECONDS, _connection._READ_TIMEOUT = 0.1, 2
 spawn = {"argv": sys.argv[1:], "cwd": "/", "env": {}}
 spec = {"server": "s", "name": "s", "transport": "stdio", "spawn": spawn}
 
