@@ -42,7 +42,7 @@ dashes; the folder is NAME, or the one of --dir.
 
   --kind KIND  What it adds:
 {kinds}
-  --dir DIR    The folder to create; if it exists; it must be empty
+  --dir DIR    The folder to create; if it exists, it must be empty
   -h, --help   Print this help and exit
 """
 
