@@ -55,9 +55,10 @@ docs:
 site:
     uv run --group docs python tools/build_site.py
 
-# Draw the picture of the screen in the README, the screens that tests compare with, and the web page again.
+# Draw the pictures of the screen and of the examples, the screens that tests compare with, and the web page again.
 picture:
-    WRITE_SNAPSHOTS=1 {{ run }} pytest -q -n0 plugins/frontends/tui/tests/screen/test_picture.py plugins/frontends/tui/tests/screen/test_snapshots.py
+    WRITE_SNAPSHOTS=1 {{ run }} pytest -q -n0 plugins/frontends/tui/tests/screen/test_snapshots.py
+    WRITE_SNAPSHOTS=1 {{ run }} pytest -q -n0 -m "slow or not slow" plugins/frontends/tui/tests/screen/test_picture.py
     WRITE_SNAPSHOTS=1 {{ run }} pytest -q -n0 -m slow plugins/frontends/serve/tests/browser/test_serve_pictures.py
 
 # Execute docs/notebooks.ipynb and keep what its cells display.

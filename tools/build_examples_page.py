@@ -11,8 +11,12 @@ import re
 import sys
 import tomllib
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from one_page import write_or_check
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 
@@ -36,9 +40,23 @@ uv run --no-sync pi                                  # where --no-sync keeps wha
 uv run --group dev pytest examples/hello -q -n0      # its tests
 ```
 
-In an installed pi, `pi install ./examples/hello` installs it permanently and `pi remove ./examples/hello` removes it.
+In an installed pi, without a clone:
+
+<!-- skip: next "needs a package index" -->
+```sh
+pi search example                   # the list
+pi install example:keep-trees       # copy it to ~/.pi/agent/examples, and install the copy
+pi remove example:keep-trees        # remove it from pi; your copy stays
+```
+
+The copy is yours: change it, then `/reload` or start pi again. pi never overwrites it; delete the folder to get the
+original again. It is built with `hatchling`, which comes from your package index.
 [ci](ci) has files for CI services, which use [review](review).
+
+## What they draw
+
 """
+PICTURES = EXAMPLES.parent / "docs" / "pictures" / "examples"
 
 GROUPS = {
     "Refuse, ask, protect": """
@@ -83,11 +101,25 @@ def main() -> int:
     if wrong:
         print(f"GROUPS and the folders of examples differ: {', '.join(sorted(wrong))}")
         return 1
-    parts = [HEAD]
+    parts = [HEAD, *_gallery()]
     for heading, names in GROUPS.items():
         parts.append(f"\n## {heading}\n\n| example | is a plugin | hooks |\n| --- | --- | --- |\n")
         parts += [_row(folders[name]) for name in sorted(set(names.split()))]
     return write_or_check(EXAMPLES / "README.md", "".join(parts))
+
+
+def _gallery() -> Iterator[str]:
+    """Yield a table of two columns with the pictures; those of a row have their names above them."""
+    pictures = sorted(PICTURES.glob("*.svg"))
+    for number in range(0, len(pictures), 2):
+        row = pictures[number : number + 2]
+        cells = [f"![What {file.stem} draws](../docs/pictures/examples/{file.name})" for file in row]
+        names = [f"[{file.stem}]({file.stem})" for file in row]
+        if number == 0:
+            yield f"| {' | '.join(names)} |\n| --- | --- |\n"
+        else:
+            yield f"| {' | '.join(names)} |\n"
+        yield f"| {' | '.join(cells)} |\n"
 
 
 def _row(folder: Path) -> str:

@@ -20,6 +20,7 @@ Sources:
   ./folder                  a Python project, or skills, prompts and themes
   ./file.whl, ./file.py     a wheel; one extension
   npm:@scope/name@1.2.3     skills, prompts and themes of an npm package
+  example:NAME              a copy of one of pi's examples, for you to change
 """
 
 _UPDATE = """\

@@ -1,4 +1,4 @@
-"""The catalogue: a reviewed list of packages, in the wheel and in the user's ``packages.catalogues``."""
+"""The catalogue: a reviewed list of packages, the examples, and the user's ``packages.catalogues``."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pi_core import replace_file
 from pi_hookspecs import UserError
+from pi_packages.examples import example_rows
 from pi_packages.output import print_lines, say
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ _SECONDS = 20.0
 
 def catalogue(settings: Settings) -> list[dict[str, Any]]:
     """Return all entries: ``name``, ``source``, ``description``, ``keywords``; the user's catalogues win."""
-    found: dict[str, dict[str, Any]] = {}
+    found = {each["source"]: each for each in example_rows()}
     for file in _files(settings):
         for entry in _read(file):
             found[entry["source"]] = entry

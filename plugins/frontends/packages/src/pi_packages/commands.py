@@ -14,6 +14,7 @@ from pi_packages.arguments import parse_arguments
 from pi_packages.asking import agree, agree_to_build
 from pi_packages.change import Change, Context, apply
 from pi_packages.entries import Entry, project_scope, run_scope, stored_text, user_scope
+from pi_packages.examples import copied, source_of
 from pi_packages.installers import Options
 from pi_packages.naming import find_identity
 from pi_packages.output import print_json, print_lines, say
@@ -127,6 +128,8 @@ def _install(given: Namespace, host: PluginHost, command: str) -> int:
         from pi_packages.requirement_files import sources_in
 
         written += sources_in(Path(file))
+    agent_dir = host.settings.agent_dir.absolute()
+    written = [copied(text, agent_dir, say, dry_run=given.dry_run) for text in written]
     if given.run:
         scope = run_scope(scope.agent_dir, written[0], scope.home)
         remove_old_runs(scope.agent_dir)
@@ -169,7 +172,7 @@ def _pin(context: Context, scope: Scope, entries: list[Entry], command: str) -> 
 
 def _remove(given: Namespace, host: PluginHost, command: str) -> int:
     scope, context = open_scope(given, host), open_context(given, host)
-    drop = [find_identity(text, scope) for text in given.sources]
+    drop = [find_identity(source_of(text, scope.agent_dir), scope) for text in given.sources]
     plan = apply(context, scope, Change(command=command, drop=drop, dry_run=given.dry_run))
     code = report(plan, given, "Removed from the settings; it was not installed")
     if code == 0 and not given.dry_run and not given.json:

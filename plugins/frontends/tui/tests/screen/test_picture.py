@@ -1,7 +1,7 @@
-"""The pictures of the screen, drawn from a scripted session and compared with it: a still one and a moving one.
+"""The pictures of the screen, drawn from scripted sessions and compared with them: some still, one moving.
 
-docs/screen.svg is the end of the session, docs/pictures/session.svg plays it. ``just picture`` writes both: it runs
-this with ``WRITE_SNAPSHOTS=1``.
+docs/screen.svg is the end of the session, docs/pictures/session.svg plays it; docs/pictures/examples has what the
+examples draw. ``just picture`` writes all: it runs this with ``WRITE_SNAPSHOTS=1``.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import sys
+from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,16 +18,16 @@ from xml.sax.saxutils import escape
 
 import pytest
 from rich.cells import cell_len
+from rich.segment import Segment
+from textual.strip import Strip
 
 from pi_hookspecs import hookimpl
-from pi_testing import text, thinking, tool_call, usage
+from pi_testing import stall, text, thinking, tool_call, usage
 from pi_tui.port.local import LocalPort
 from pi_tui.screen import app as app_module
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
-
-    from textual.strip import Strip
 
     from pi_hookspecs import PiContext
     from pi_testing import ScriptedProvider
@@ -148,15 +150,96 @@ async def test_the_pictures_are_what_the_screen_displays(desk, script, pi_sessio
     compare(FILM, "".join(film(frames)))
 
 
+EXAMPLES = DOCS.parent / "examples"
+ON_SCREEN = {
+    "checklist": ["/item"],
+    "custom-footer": [],
+    "custom-header": [],
+    "message-renderer": ["/status-update warning The disk is nearly full"],
+    "modal-editor": [],
+    "overlay-qa-tests": ["/overlay-stack"],
+    "question": ["Paint my house."],
+    "questionnaire": ["Plan my holiday."],
+    "rainbow-editor": [],
+    "tic-tac-toe": ["/tic-tac-toe"],
+    "todo": ["Make a list."],
+    "working-indicator": ["/indicator pulse", "Go"],
+}
+"""What is typed for the picture of an example."""
+
+TYPED = {"rainbow-editor": "go ultrathink", "modal-editor": "one two"}
+"""What is in the editor of it."""
+
+SEEN = {
+    "checklist": "Enter",
+    "custom-footer": "░░░",
+    "custom-header": "Welcome to",
+    "message-renderer": "nearly full",
+    "modal-editor": "INSERT",
+    "overlay-qa-tests": "2",
+    "question": "blue",
+    "questionnaire": "mountains",
+    "rainbow-editor": "go ultrathink",
+    "tic-tac-toe": "│",
+    "todo": "1",
+    "working-indicator": "Pondering",
+}
+
+
+def example(name: str) -> Any:
+    """Return a test's parameter: an example that is loaded from its folder."""
+    source = str(EXAMPLES / name / "src")
+    if source not in sys.path:
+        sys.path.append(source)
+    plugin = import_module(f"pi_{name.replace('-', '_')}")
+    return pytest.param(name, marks=pytest.mark.pi(plugins={name: plugin}), id=name)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("harbour")
+@pytest.mark.parametrize("name", [example(name) for name in ON_SCREEN] if EXAMPLES.is_dir() else [])
+async def test_the_pictures_of_examples_are_what_they_draw(name, desk, script, pi_session, monkeypatch) -> None:
+    size = (72, 18)
+    monkeypatch.setattr("pi_tui.screen.spinner.Spinner.frame", "●")
+    calls = {
+        "question": tool_call("question", question="Which colour?", options=["blue", "ochre"]),
+        "questionnaire": tool_call(
+            "questionnaire",
+            questions=[{"id": "place", "prompt": "Where to?", "options": ["mountains", "sea"]}],
+        ),
+        "todo": tool_call("todo", action="add", text="Ask the harbour master"),
+    }
+    script.turn(*([calls[name]] if name in calls else [stall()])).turn(text("It is on the list.")).turn(text("Done."))
+
+    async with desk(size, environ={"TERM": "xterm-256color", "COLORTERM": "truecolor", "HOME": "/home/ada"}) as user:
+        await pi_session.reload()
+        for line in ON_SCREEN[name]:
+            await user.type(line, "enter")
+        await user.press(*TYPED.get(name, ""))
+        await user.sees(SEEN[name])
+        await user.pilot.pause()
+        strips = user.app.screen._compositor.render_strips()
+        rows = rows_of(Strip([_named(each) for each in strip]) for strip in strips)
+        await user.press("escape")
+
+    compare(DOCS / "pictures" / "examples" / f"{name}.svg", "".join(svg(rows, *size)))
+
+
+def _named(segment: Segment) -> Segment:
+    """Return a piece of a row with the name of the harbour in place of that of the test's folder."""
+    text, style, control = segment
+    return Segment(re.sub(r"test_the_pictures_of_\w+", "harbour", text), style, control)
+
+
 def compare(picture: Path, drawn: str) -> None:
     if os.environ.get("WRITE_SNAPSHOTS"):
         picture.write_text(drawn, encoding="utf-8")
     assert picture.read_text(encoding="utf-8") == drawn, "if this is as it should be: just picture"
 
 
-def svg(rows: Sequence[str]) -> Iterator[str]:
-    """Yield a picture of rows."""
-    yield from opening()
+def svg(rows: Sequence[str], width: int = WIDTH, height: int = HEIGHT) -> Iterator[str]:
+    """Yield a picture of rows; the size is that of the screen, in cells."""
+    yield from opening(width, height)
     yield from rows
     yield "</g></svg>\n"
 
@@ -197,8 +280,8 @@ def film(frames: Sequence[tuple[float, Sequence[str]]]) -> Iterator[str]:
     yield "</g></svg>\n"
 
 
-def opening() -> Iterator[str]:
-    width, height = WIDTH * CELL + 2 * MARGIN, HEIGHT * ROW + 2 * MARGIN
+def opening(columns: int = WIDTH, lines: int = HEIGHT) -> Iterator[str]:
+    width, height = columns * CELL + 2 * MARGIN, lines * ROW + 2 * MARGIN
     fonts = "DejaVu Sans Mono,Menlo,Consolas,monospace"
     yield f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" role="img">\n'
     yield f'<title>pi at work</title>\n<rect width="100%" height="100%" rx="8" fill="{PAGE}"/>\n'
