@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+import pi_codemode
 import pi_mcp
 from pi_mcp.link import link_of
 from pi_testing import text, tool_call
@@ -283,3 +284,16 @@ async def test_a_server_that_never_answers_holds_the_first_prompt_only_for_a_whi
 
     assert len(script.requests) == 1
     assert [each.message for each in fake_ui.notices] == ["MCP: silent did not answer within 0.2 s; continuing without"]
+
+
+@pytest.mark.pi(plugins={"mcp": pi_mcp, "codemode": pi_codemode})
+@pytest.mark.parametrize("exposure", ["code", "codemode"])
+async def test_a_server_can_leave_its_tools_to_scripts(started, script, fault, result_of, exposure) -> None:
+    session = await started({"fault": fault(exposure=exposure)})
+    result = await result_of(session, script, "codemode", code="(await mcp.fault.echo(text='now')).splitlines()[-1]")
+
+    offered = script.requests[0].tools
+    assert "codemode" in offered
+    assert [name for name in offered if name.startswith("mcp__")] == []
+    assert "- mcp.fault.echo(" in script.requests[0].system_prompt
+    assert result.text == "now"
