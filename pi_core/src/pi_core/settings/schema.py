@@ -122,6 +122,9 @@ class MarkdownSettings:
     """Display of Markdown in front ends."""
 
     code_block_indent: str = _setting("  ", "Indentation of each line of a code block")
+    mermaid: Literal["off", "final", "streaming"] = _setting(
+        "final", "Draw Mermaid diagrams: never, when the answer is complete, or when their block is"
+    )
 
 
 @frozen(kw_only=True)

@@ -330,3 +330,35 @@ def test_a_long_table_repeats_its_head():
     ]
 
     assert sum("head" in row for row in rows) > 1
+
+
+TABLE = """\
+| command | what it does | needs | since |
+| --- | --- | --- | --- |
+| `pi serve` | lets several people share a session | a token | 1.1 |
+| `pi web` | the screen in a browser | | 1.1 |
+"""
+
+
+def test_a_crowded_table_is_records_where_the_screen_is_narrow():
+    assert (
+        join(markdown_rows(TABLE, 40, Ink()))
+        == """\
+command: pi serve
+what it does: lets several people share
+a session
+needs: a token
+since: 1.1
+────────────────────
+command: pi web
+what it does: the screen in a browser
+since: 1.1"""
+    )
+    assert join(markdown_rows(TABLE, 60, Ink())).startswith("┌")
+    assert join(markdown_rows("| a | b |\n| - | - |\n| 1 | 2 |", 20, Ink())).startswith("┌")
+
+
+def test_lists_in_lists_and_task_boxes_keep_their_levels():
+    text = "1. one\n   - [x] done\n   - [ ] open\n     1. deep\n2. two"
+
+    assert join(markdown_rows(text, 40, Ink())) == "1. one\n   - ☑ done\n   - ☐ open\n       1. deep\n2. two"

@@ -70,7 +70,9 @@ class MarkdownRows:
     def _begin(self, text: Growing) -> None:
         style = _THINKING if self._block.kind == "thinking" else Run("")
         self._text, self._consumed, self._ended = text, 0, False
-        self._markdown = StreamingMarkdown(self._look.width - 2 * self._padding, Ink(style, self._look.cwd))
+        self._markdown = StreamingMarkdown(
+            self._look.width - 2 * self._padding, Ink(style, self._look.cwd, diagrams=self._look.diagrams)
+        )
 
     def __len__(self) -> int:
         if self._hidden:

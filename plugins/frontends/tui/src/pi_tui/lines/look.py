@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from pi_tui.lines.foreign import Drawings
     from pi_tui.lines.graphics import Graphics
+    from pi_tui.lines.markdown.inline import Diagrams
 
 __all__ = ["Look"]
 
@@ -24,6 +25,7 @@ class Look:
         theme: Name of the theme; lines have roles instead of colours, but a front end may cache coloured lines.
         expanded: Whether blocks are displayed in full.
         padding: Cells left and right of the text of an answer.
+        diagrams: When diagrams in Mermaid are drawn.
         hide_thinking: Whether reasoning is displayed as one line (``Thinking...``).
         cwd: The working directory: files below it may be links, and paths are displayed relative to it.
         home: The user's home directory, displayed as ``~``.
@@ -40,6 +42,7 @@ class Look:
     theme: str = "dark"
     expanded: bool = False
     padding: int = 1
+    diagrams: Diagrams = "final"
     hide_thinking: bool = False
     cwd: str = ""
     home: str = ""

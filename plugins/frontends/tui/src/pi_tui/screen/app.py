@@ -21,6 +21,7 @@ from pi_tui.lines.graphics import Graphics, protocol_of
 from pi_tui.lines.header import header_hints, header_rows
 from pi_tui.lines.images import can_draw
 from pi_tui.lines.look import Look
+from pi_tui.lines.markdown.diagrams import diagrams_of
 from pi_tui.lines.queue import queue_rows
 from pi_tui.lines.work import work_text
 from pi_tui.plugins_ui.board import Board
@@ -215,6 +216,7 @@ class ScreenApp(Controls, Life, App[int]):
             theme=self.painter.palette.name,
             expanded=self.expanded,
             padding=int(settings.get_number("outputPad", 1, minimum=0)),
+            diagrams=diagrams_of(settings.get_str("markdown.mermaid", "final")),
             hide_thinking=self.thinking_hidden,
             cwd=self.port.cwd,
             home=self._home,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from pi_hookspecs import Line
 from pi_tui.lines.line import BLANK
 from pi_tui.lines.markdown.code import code_rows, fence_row, highlighted
+from pi_tui.lines.markdown.diagrams import diagram_rows, is_diagram
 from pi_tui.lines.markdown.inline import inline_lines
 from pi_tui.lines.markdown.lists import list_rows
 from pi_tui.lines.markdown.syntax import parsed
@@ -82,6 +83,10 @@ def _code(node: Any, width: int, ink: Ink) -> list[Line]:
     language = (node.info.split() or [""])[0]
     code = node.content.removesuffix("\n")
     plain = ink.run("", role="mdCodeBlock")
+    if ink.highlight and ink.diagrams != "off" and is_diagram(language):
+        drawn = diagram_rows(code, width, ink)
+        if drawn is not None:
+            return drawn
     rows = [
         row for line in code_rows(highlighted(code, language if ink.highlight else "", plain), width) for row in line
     ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from attrs import evolve, frozen
 
@@ -13,7 +13,10 @@ from pi_tui.view.clean import clean
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = ["Ink", "inline_lines"]
+__all__ = ["Diagrams", "Ink", "inline_lines"]
+
+Diagrams: TypeAlias = Literal["off", "final", "streaming"]
+"""The setting ``markdown.mermaid``."""
 
 _SAFE = ("http://", "https://", "mailto:")
 
@@ -28,6 +31,7 @@ class Ink:
         style: A run whose text does not matter.
         cwd: Files below this directory may be links.
         highlight: Whether code is highlighted; False while it grows and is laid out in every frame.
+        diagrams: When diagrams in Mermaid are drawn: once the text is complete, as soon as their fence is, or never.
         joined: Whether the lines of a paragraph are one text, as in a file; False keeps them, as in an answer.
     """
 
@@ -35,6 +39,7 @@ class Ink:
     cwd: str = ""
     highlight: bool = True
     joined: bool = False
+    diagrams: Diagrams = "final"
 
     def with_style(self, **fields: Any) -> Ink:
         """Return a copy with a changed style."""

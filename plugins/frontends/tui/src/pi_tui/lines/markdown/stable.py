@@ -14,6 +14,7 @@ from attrs import define, evolve, field
 from pi_tui.lines.line import BLANK
 from pi_tui.lines.markdown.blocks import piece_rows
 from pi_tui.lines.markdown.code import MOST_HIGHLIGHTED, code_rows, fence_row, highlighted
+from pi_tui.lines.markdown.diagrams import diagram_rows, is_diagram
 from pi_tui.lines.markdown.splitting import Chunk, Splitter
 
 if TYPE_CHECKING:
@@ -36,9 +37,10 @@ WHOLE = 20_000
 
 @define(eq=False)
 class _Fence:
-    """A fence: its code, and the position of its rows within the answer."""
+    """A fence: its code, the number of rows of its opening mark, and the position of the rows after it."""
 
     language: str
+    opening: int
     lines: list[str] = field(factory=list)
     first_row: int = 0
     heights: list[int] = field(factory=list)
@@ -69,6 +71,7 @@ class StreamingMarkdown:
         self._rows: list[Line] = []
         self._fences: list[_Fence] = []
         self._tail: list[Line] | None = None
+        self._draws = ink.diagrams == "streaming"
         self.parsed = 0
 
     def feed(self, piece: str) -> None:
@@ -78,11 +81,15 @@ class StreamingMarkdown:
             self._tail = None
 
     def end(self) -> None:
-        """End the text: lay out the tail, and again the parts that forced cuts separated."""
+        """End the text: lay out the tail, and again the parts that forced cuts separated, or that are diagrams."""
         rest = [*self._splitter.end()]
         self._tail = []
+        draws, self._draws = self._draws, self._ink.diagrams != "off"
         if any(chunk.joined for chunk in (*self._done, *rest)):
             rest = [*_recut([*self._done, *rest], self._whole, self._width)]
+            self._done, self._rows, self._fences = [], [], []
+        elif self._draws > draws and any(is_diagram(each.language) for each in self._fences):
+            rest = [*self._done, *rest]
             self._done, self._rows, self._fences = [], [], []
         self._add(rest)
         for fence in self._fences[-1:]:
@@ -115,13 +122,27 @@ class StreamingMarkdown:
         if chunk.kind == "text":
             self._rows += self._separated(self._markdown(chunk, self._ink), joined=chunk.joined)
         elif chunk.kind == "open":
-            self._rows += self._separated(fence_row(f"```{chunk.language}", self._ink, self._width))
-            self._fences.append(_Fence(chunk.language, first_row=len(self._rows)))
+            opening = fence_row(f"```{chunk.language}", self._ink, self._width)
+            self._rows += self._separated(opening)
+            self._fences.append(_Fence(chunk.language, opening=len(opening), first_row=len(self._rows)))
         elif chunk.kind == "code":
             self._add_code(self._fences[-1], chunk)
         else:
+            self._close(self._fences[-1])
+
+    def _close(self, fence: _Fence) -> None:
+        """End a fence: a diagram replaces its source."""
+        fence.closed = True
+        drawn = diagram_rows("\n".join(fence.lines), self._width, self._ink) if self._is_drawn(fence) else None
+        if drawn is None:
             self._rows += fence_row("```", self._ink, self._width)
-            self._fences[-1].closed = True
+            return
+        self._fences.remove(fence)
+        del self._rows[fence.first_row - fence.opening :]
+        self._rows += drawn
+
+    def _is_drawn(self, fence: _Fence) -> bool:
+        return self._draws and is_diagram(fence.language)
 
     def _add_code(self, fence: _Fence, chunk: Chunk) -> None:
         rows = self._code(chunk)

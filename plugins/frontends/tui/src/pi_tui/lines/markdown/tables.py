@@ -1,4 +1,7 @@
-"""Layout of tables: columns are as wide as their content if everything fits; otherwise cells are wrapped."""
+"""Layout of tables: columns are as wide as their content if everything fits; otherwise cells are wrapped.
+
+Where that would leave columns of a few cells, each row is a record: a line for each column, with its heading.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,13 @@ __all__ = ["table_rows"]
 _BORDER = "borderMuted"
 
 _LEAST = 3
-"""Minimum cells of a column; a table for which there is less room is drawn as lines of text."""
+"""Minimum cells of a column; a table for which there is less room is drawn as records."""
+
+_NARROW, _READABLE = 60, 10
+"""Below this width, a table is drawn as records if a column with longer cells would have fewer cells than this."""
+
+_RULE = 20
+"""Cells of the rule between two records."""
 
 
 def table_rows(node: Any, width: int, ink: Ink) -> list[Line]:
@@ -28,8 +37,8 @@ def table_rows(node: Any, width: int, ink: Ink) -> list[Line]:
     bold = ink.with_style(bold=True)
     texts = [[_runs(cell, bold if number == 0 else ink) for cell in row.children] for number, row in enumerate(rows)]
     widths = _widths(texts, width)
-    if widths is None:
-        return _as_lines(texts, width, ink)
+    if widths is None or _is_crowded(texts, widths, width):
+        return _as_records(texts, width, ink)
     aligned = [str(cell.attrs.get("style", "")).removeprefix("text-align:") for cell in rows[0].children]
     lines = [_rule("┌┬┐", widths)]
     for number, row in enumerate(texts):
@@ -90,9 +99,25 @@ def _row(row: Sequence[Sequence[Run]], widths: Sequence[int], aligned: Sequence[
     return lines
 
 
-def _as_lines(rows: Sequence[Sequence[Sequence[Run]]], width: int, ink: Ink) -> list[Line]:
-    lines = []
-    for row in rows:
-        runs = [run for number, cell in enumerate(row) for run in ([ink.run(" | ")] if number else []) + [*cell]]
-        lines += wrap(runs, width)
+def _is_crowded(rows: Sequence[Sequence[Sequence[Run]]], widths: Sequence[int], width: int) -> bool:
+    """Whether a column of a narrow table would be wrapped into a few cells."""
+    return width < _NARROW and any(
+        given < _READABLE and any(_cells(row[column]) > given for row in rows) for column, given in enumerate(widths)
+    )
+
+
+def _as_records(rows: Sequence[Sequence[Sequence[Run]]], width: int, ink: Ink) -> list[Line]:
+    """Return each row as lines of heading and value, with a rule between two rows."""
+    heads, *records = rows
+    if not records:
+        return wrap(
+            [run for number, head in enumerate(heads) for run in ([ink.run(" | ")] if number else []) + [*head]], width
+        )
+    lines: list[Line] = []
+    for number, record in enumerate(records):
+        if number:
+            lines.append(Line.of(Run("─" * min(width, _RULE), _BORDER)))
+        for head, cell in zip(heads, record, strict=True):
+            if cell:
+                lines += wrap([*head, ink.run(": ") if head else ink.run(""), *cell], width)
     return lines
