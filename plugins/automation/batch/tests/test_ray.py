@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -273,6 +274,17 @@ def test_a_killed_driver_leaves_no_process_and_its_tasks_are_run_by_the_next(tmp
     assert "1 of 1 tasks were run, 0 failed" in output
     assert [(each["id"], each["attempts"]) for each in results(tmp_path / "out")] == [("t", 1)]
     await_that(lambda: not processes_naming(str(tmp_path)))
+
+
+def test_every_task_is_run_once_on_a_cluster_although_the_driver_is_killed():
+    bench = Path(__file__).parents[4] / "bench" / "scale.py"
+    count = os.environ.get("PI_TEST_RAY_TASKS", "20")
+    command = [sys.executable, bench, count, "--engine", "ray", "--kills", "2"]
+
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert len(re.findall(r"^\d+ results ", done.stdout, re.MULTILINE)) == 2
 
 
 async def test_the_nodes_share_the_budget(tmp_path, cluster, model_that_costs):

@@ -240,11 +240,10 @@ class _Progress:
     async def show(self, results: Results) -> None:
         """Draw the current progress."""
         if sys.stderr.isatty():
-            failed = sum(each.status == "failed" for each in results.records.values())
             done, self.shown = len(results.records), True
             bar = "#" * (done * 30 // self.total)
             spent = await self.limits.spent()
-            sys.stderr.write(f"\r\x1b[K[{bar:<30}] {done}/{self.total}, {failed} failed, {spent:.4f} dollars")
+            sys.stderr.write(f"\r\x1b[K[{bar:<30}] {done}/{self.total}, {results.failed} failed, {spent:.4f} dollars")
             sys.stderr.flush()
 
     def end(self) -> None:

@@ -43,7 +43,8 @@ class Results:
         clean: Returns a text without secrets.
 
     Attributes:
-        records: The record of each completed task, by its id.
+        records: The record of each completed task, by its id, without answer and usage, which stay in the file.
+        failed: How many of them failed.
         scratch: An empty folder for attempts; the leftovers of a killed process are removed.
 
     Raises:
@@ -57,6 +58,8 @@ class Results:
         self._tasks = tasks
         self._file = out / "results.jsonl"
         self.records: dict[str, Record] = {}
+        self.failed = 0
+        self._places: dict[str, tuple[int, int]] = {}  # of lines in the file: where they begin, and their bytes
         with self._writing():
             for name in ("sessions", "patches"):
                 (out / name).mkdir(parents=True, exist_ok=True)
@@ -98,11 +101,18 @@ class Results:
         with self._writing():
             if record.patch is not None:
                 _clean_patch(self._out / record.patch, self._clean)
-            line = record.as_line().encode()
-            while line:  # what is cut off by a failure is dropped by the next run
-                line = line[self._lines.write(line) :]
+            begin, line = self._lines.tell(), record.as_line().encode()
+            written = 0
+            while written < len(line):  # what is cut off by a failure is dropped by the next run
+                written += self._lines.write(line[written:])
             os.fsync(self._lines.fileno())
-        self.records[record.id] = record
+        self._keep(record, begin, len(line))
+
+    def _keep(self, record: Record, begin: int, size: int) -> None:
+        """Keep what is needed of a record: the answers of 100,000 tasks do not fit into memory."""
+        record.answer, record.usage = "", {}
+        self.failed += record.status == "failed"
+        self.records[record.id], self._places[record.id] = record, (begin, size)
 
     def finish(self, *, parquet: bool = False) -> None:
         """Sort the lines in task order, and write the predictions and, if requested, a Parquet table.
@@ -110,12 +120,18 @@ class Results:
         Raises:
             ResultsNotWritten: The disk is full, for example; all records are still there.
         """
-        records = [self.records[task.id] for task in self._tasks if task.id in self.records]
-        with self._writing():
-            replace_file(self._file, (each.as_line().encode() for each in records))
-            replace_file(self._out / "predictions.jsonl", map(self._prediction, records))
+        ids = [task.id for task in self._tasks if task.id in self.records]
+        with self._writing(), self._file.open("rb") as unsorted:
+            replace_file(self._file, (self._line(unsorted, each) for each in ids))
+            replace_file(self._out / "predictions.jsonl", (self._prediction(self.records[each]) for each in ids))
             if parquet:
-                write_records(self._out / "results.parquet", records)
+                whole = (Record.from_line(self._line(unsorted, each)) for each in ids)
+                write_records(self._out / "results.parquet", whole)
+
+    def _line(self, file: IO[bytes], id_: str) -> bytes:
+        begin, size = self._places[id_]
+        file.seek(begin)
+        return file.read(size)
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
@@ -154,7 +170,6 @@ class Results:
             for number, line in enumerate(file, 1):
                 if not line.endswith(b"\n"):
                     break
-                end += len(line)
                 try:
                     record = Record.from_line(line)
                 except ValueError as error:
@@ -165,7 +180,8 @@ class Results:
                         f"The results in {str(self._out)!r} are those of other tasks: {record.id!r} is none of these."
                     )
                     raise UserError(message)
-                self.records[record.id] = record
+                self._keep(record, end, len(line))
+                end += len(line)
             file.truncate(end)
 
     def _make_scratch(self) -> Path:
