@@ -277,7 +277,8 @@ SUBCOMMANDS = {
 
 NO_READERS = {
     *("acp", "attach", "attach lines", "batch", "eval", "serve", "web"),  # open a session as a front end does
-    *("agents", "auth", "completion", "config", "doctor", "help", "hooks", "info", "install", "list", "mcp"),
+    *("agents", "auth", "completion", "config", "doctor", "help", "hooks", "import", "info", "install", "list"),
+    "mcp",
     *("models", "plugin", "plugins", "prompt", "remove", "resources", "sandbox", "search", "sync", "trust"),
     *("uninstall", "update"),
     "replay",  # the reader of this name

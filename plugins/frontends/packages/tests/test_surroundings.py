@@ -49,16 +49,21 @@ def test_a_program_that_is_missing_is_named(rows, tmp_path):
     assert missing == ["bash is not on PATH", "git is not on PATH"]
 
 
-def test_files_of_claude_code_that_pi_does_not_use_are_named(rows, bench):
-    folder = bench.cwd / ".claude"
-    (folder / "commands").mkdir(parents=True)
-    (folder / "settings.json").write_text('{"permissions": {"deny": ["Read(./.env)"]}, "hooks": {}}')
-    (folder / "settings.local.json").write_text("broken")
-    (bench.cwd / "CLAUDE.local.md").write_text("x")
+def test_files_of_other_agents_are_named_until_they_are_taken_over(rows, bench, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    (tmp_path / "home" / ".codex" / "sessions").mkdir(parents=True)
+    (bench.cwd / ".claude" / "commands").mkdir(parents=True)
+    (bench.cwd / ".claude" / "settings.json").write_text("{}")
 
-    assert [text for check, _, text in rows() if check == "claude code"] == [
-        "pi does not use CLAUDE.local.md, .claude/commands, permissions and hooks in .claude/settings.json"
+    named = [text for check, _, text in rows() if check == "other agents"]
+    done = {"claude": [str(bench.cwd.resolve())], "codex": ["user"]}
+    (bench.agent_dir / "imports.json").write_text(json.dumps(done))
+
+    assert named == [
+        "there are files of Claude Code: .claude/settings.json, .claude/commands",
+        "there are files of codex: ~/.codex/sessions",
     ]
+    assert [text for check, _, text in rows() if check == "other agents"] == []
 
 
 def test_the_command_may_be_a_link_to_this_installation(rows, tmp_path):

@@ -89,14 +89,13 @@ def _run(
     changes = [step for step in steps if step.apply is not None]
     if not as_json:
         _print(_report(agent, steps, dry_run=dry_run))
-    if dry_run or not changes or not (yes or as_json or _is_confirmed(len(changes))):
-        failed = []
-    else:
-        failed = _apply(changes)
+    may_change = not dry_run and (not changes or yes or as_json or _is_confirmed(len(changes)))
+    failed = _apply(changes) if may_change else []
+    if may_change and steps:
         _remember(host.settings.agent_dir, agent, cwd, trusted=trusted)
     if as_json:
         _print(json.dumps([_row(step, dict(failed).get(id(step))) for step in steps], indent=2))
-    elif changes and not dry_run:
+    elif changes and may_change:
         _print(_end(changes, failed))
     for step_id, message in failed if not as_json else ():
         step = next(each for each in changes if id(each) == step_id)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pi_core.host.extras import missing_extras
@@ -13,7 +14,6 @@ from pi_hookspecs import NoModel, UserError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from pi_core.host import PluginHost
 
@@ -21,7 +21,32 @@ __all__ = ["surroundings"]
 
 Row = dict[str, Any]
 
-_OF_CLAUDE_CODE = ("CLAUDE.local.md", ".claude/commands", ".claude/rules", ".claude/skills", ".claude/output-styles")
+_OTHER_AGENTS: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
+    "claude": (
+        "Claude Code",
+        (
+            "~/.claude/settings.json",
+            "~/.claude/CLAUDE.md",
+            "~/.claude/commands",
+            "~/.claude/skills",
+            "~/.claude/projects",
+        ),
+        (".claude/settings.json", ".claude/settings.local.json", ".claude/commands", ".claude/skills"),
+    ),
+    "codex": (
+        "codex",
+        ("~/.codex/config.toml", "~/.codex/AGENTS.md", "~/.codex/prompts", "~/.codex/sessions"),
+        (".codex",),
+    ),
+    "opencode": ("opencode", ("~/.config/opencode",), ("opencode.json", "opencode.jsonc", ".opencode")),
+    "gemini": (
+        "Gemini CLI",
+        ("~/.gemini/settings.json", "~/.gemini/GEMINI.md", "~/.gemini/commands"),
+        ("GEMINI.md", ".gemini"),
+    ),
+    "aider": ("aider", ("~/.aider.conf.yml",), (".aider.conf.yml",)),
+}
+"""Other agents by their names for ``pi import``: what they are called, their files of the user, and of a project."""
 
 _PROGRAMS = {
     "bash": "The tool bash and commands after ! need a shell: install bash, or set shellPath",
@@ -35,7 +60,7 @@ def surroundings(host: PluginHost) -> Iterator[Row]:
     yield from _models(host)
     yield from _programs(host)
     yield from _extras(host)
-    yield from _of_claude_code(host.settings.project_trust.cwd)
+    yield from _of_other_agents(host.settings.agent_dir, host.settings.project_trust.cwd)
 
 
 def _settings(host: PluginHost) -> Iterator[Row]:
@@ -75,16 +100,19 @@ def _extras(host: PluginHost) -> Iterator[Row]:
         yield _row("extras", "warning", message, remedy)
 
 
-def _of_claude_code(cwd: Path) -> Iterator[Row]:
-    """Name the files of Claude Code in this folder that pi does not use."""
-    unused = [name for name in _OF_CLAUDE_CODE if (cwd / name).exists()]
-    for name in (".claude/settings.json", ".claude/settings.local.json"):
-        keys = [key for key in ("permissions", "hooks") if key in _object(cwd / name)]
-        unused += [f"{' and '.join(keys)} in {name}"] if keys else []
-    if unused:
-        message = f"pi does not use {', '.join(unused)}"
-        remedy = "Prompts in .pi/prompts, skills in .pi/skills, and the setting guardrails take their place"
-        yield _row("claude code", "note", message, remedy)
+def _of_other_agents(agent_dir: Path, cwd: Path) -> Iterator[Row]:
+    """Name the files of other agents that were not taken over yet."""
+    imported = _object(agent_dir / "imports.json")
+    for name, (title, own, project) in _OTHER_AGENTS.items():
+        done = imported.get(name)
+        done = done if isinstance(done, list) else []
+        found = [] if "user" in done else [file for file in own if Path(file).expanduser().exists()]
+        if str(cwd) not in done and cwd != Path.home().resolve():
+            found += [file for file in project if (cwd / file).exists()]
+        if found:
+            message = f"there are files of {title}: {', '.join(found)}"
+            remedy = f"pi import {name} --dry-run says what pi would take over"
+            yield _row("other agents", "note", message, remedy)
 
 
 def _object(file: Path) -> dict[str, Any]:
