@@ -35,16 +35,21 @@ class LocalGate:
     Args:
         token: The secret that a client must know.
         server: A description of the server, for messages.
+        public_url: An address at which a proxy or a tunnel of the user offers the server, too.
     """
 
-    def __init__(self, token: str, server: str = "pi") -> None:
+    def __init__(self, token: str, server: str = "pi", public_url: str | None = None) -> None:
         self._token = token
         self._server = server
+        public = urlsplit(public_url or "")
+        self._public_name = public.hostname
+        self._is_encrypted = public.scheme == "https"
 
     def foreign(self, headers: Mapping[str, str]) -> str | None:
         """Return why a request may come from another web site; None if it cannot."""
         host, origin = headers.get("Host", ""), headers.get("Origin")
-        if _hostname(host) not in _NAMES:
+        name = _hostname(host)
+        if name is None or name not in (*_NAMES, self._public_name):
             return f"{self._server} is served as 127.0.0.1 and localhost, not as {host!r}\n"
         if origin is not None and origin not in (f"http://{host}", f"https://{host}"):
             return f"Pages of {origin!r} may not connect to {self._server}\n"
@@ -62,7 +67,9 @@ class LocalGate:
 
     def cookie(self, headers: Mapping[str, str]) -> str:
         """Return the value of ``Set-Cookie`` for the browser that sent a request; pages cannot read it."""
-        return f"{_cookie_name(headers)}={self._token}; HttpOnly; SameSite=Strict; Path=/"
+        is_public = self._public_name is not None and _hostname(headers.get("Host", "")) == self._public_name
+        secure = "; Secure" if is_public and self._is_encrypted else ""
+        return f"{_cookie_name(headers)}={self._token}; HttpOnly; SameSite=Strict; Path=/{secure}"
 
 
 def read_token(path: Path) -> str:

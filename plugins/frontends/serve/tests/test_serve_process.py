@@ -83,6 +83,21 @@ async def test_it_prints_its_address_serves_until_a_signal_and_leaves_nothing(tm
     assert len([*agent_dir.glob("sessions/*/*.jsonl")]) == 1
 
 
+def test_a_phone_gets_the_address_of_the_proxy_as_a_picture_at_a_terminal(tmp_path, agent_dir) -> None:
+    controller, terminal = os.openpty()
+    command = [sys.executable, "-m", "pi_cli", "serve", "--model", "offline/rules", "--port", "0"]
+    command += ["--url", "https://box.example.net"]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=terminal, text=True) as process:
+        lines = dict(process.stdout.readline().split() for _ in range(4))
+        os.close(terminal)
+        drawn = os.read(controller, 1 << 16).decode()
+        process.terminate()
+    os.close(controller)
+
+    assert lines["url"].startswith("https://box.example.net/?token=")
+    assert "▀" in drawn or "█" in drawn or "▄" in drawn
+
+
 async def test_it_ends_when_it_had_no_client_for_so_long(tmp_path, agent_dir) -> None:
     with serving(tmp_path, "--idle", "0.01") as (process, _, path):
         assert process.wait(timeout=60) == 0
@@ -184,6 +199,7 @@ async def test_a_program_that_starts_pi_talks_to_a_served_session_through_the_pi
         (["--socket", "/x" * 60], "may have 100 bytes"),
         (["--socket", "/dev/null"], "exists and is not a socket"),
         (["--socket", "/nowhere/s"], "cannot be made: No such file or directory"),
+        (["--port", "0", "--url", "box"], "--url takes an address such as https://"),
         (["--idle", "soon"], "--idle takes a number of minutes"),
         (["one", "two"], "takes one session, and 'two' is a second one"),
         ([SESSION], "019aae4e"),

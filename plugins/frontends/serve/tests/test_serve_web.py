@@ -96,6 +96,20 @@ async def test_a_name_that_leads_here_is_refused(url, host) -> None:
     assert answer.status_code == 403
 
 
+async def test_the_name_of_the_users_own_proxy_is_allowed_and_its_cookie_stays_encrypted(served, tmp_path) -> None:
+    public = "https://box.example.net/"
+    async with web_server(served.server, 0, TOKEN, tmp_path / "agent", public_url=public) as url:
+        there = {"Host": "box.example.net"}
+        first, local = await get(f"{url}?token={TOKEN}", **there), await get(f"{url}?token={TOKEN}")
+        other = await get(url, Host="evil.example.net", Authorization=f"Bearer {TOKEN}")
+        page = await get(url, Authorization=f"Bearer {TOKEN}", Origin="https://box.example.net", **there)
+
+    assert page.status_code == 200
+    assert (first.status_code, other.status_code) == (303, 403)
+    assert first.headers["Set-Cookie"].endswith("; Secure")
+    assert "Secure" not in local.headers["Set-Cookie"]
+
+
 async def test_pages_of_others_may_not_connect(url) -> None:
     for origin in ("http://evil.example", "null", "http://127.0.0.1:1", f"{url}x"):
         with pytest.raises(InvalidStatus, match="403"):

@@ -24,6 +24,7 @@ def register_flags() -> list[Flag]:
     return [
         Flag("serve-socket", type="string", description="With --mode serve: the path of the socket"),
         Flag("serve-port", type="string", description="With --mode serve: the port for browsers; 0 is any free one"),
+        Flag("serve-url", type="string", description="With --mode serve: the address of a proxy for the port"),
         Flag("serve-idle", type="string", description="With --mode serve: minutes without clients before it ends"),
         Flag("serve-token-file", type="string", description="With --mode serve: the file with the token of browsers"),
     ]

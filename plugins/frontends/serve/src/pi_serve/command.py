@@ -20,6 +20,8 @@ without it, a new session is created, or -c continues the last one.
   --socket PATH      Path of the socket; <agent dir>/run/SESSION.sock by default
   --port N           Also serve a web page, on this port of 127.0.0.1; 0 is any
                      free one. The address is printed with its token
+  --url URL          The address at which your own proxy or tunnel offers that
+                     port; its name is allowed then, and a QR code is drawn
   --token-file PATH  File with the token; <agent dir>/run/token by default. It
                      is created if it does not exist
   --idle MINUTES     End after so many minutes without a client and without
@@ -28,7 +30,7 @@ without it, a new session is created, or -c continues the last one.
 All other options are those of pi, such as --model and --tools.
 """
 
-_OWN = {f"--{name}": f"--serve-{name}" for name in ("socket", "port", "token-file", "idle")}
+_OWN = {f"--{name}": f"--serve-{name}" for name in ("socket", "port", "url", "token-file", "idle")}
 
 """What is written after ``pi serve``, and the options of ``--mode serve``."""
 

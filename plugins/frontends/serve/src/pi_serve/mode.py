@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from pi_core.base.process.signals import OrderlyEnd
 from pi_core.plugin_api.local_web import read_token
@@ -53,10 +54,16 @@ async def run_serve(session: AgentSession, options: Any) -> int:
         await stack.enter_async_context(listening(server, path))
         lines = [f"session {session.session_id}", f"socket {path}"]
         if (port := session.flags.get("serve-port")) is not None:
+            public = _public_url(session.flags.get("serve-url"))
             token = read_token(_token_file(session, folder))
-            url = await stack.enter_async_context(web_server(server, _port(port), token, session.settings.agent_dir))
+            url = await stack.enter_async_context(
+                web_server(server, _port(port), token, session.settings.agent_dir, public_url=public)
+            )
             announcement.add(url=url)
             lines.append(f"web {url}?token={token}")
+            if public is not None:
+                lines.append(f"url {public}?token={token}")
+                _show_code(f"{public}?token={token}")
         with OrderlyEnd(stop) as signals:
             sys.stdout.write("".join(f"{line}\n" for line in lines))
             sys.stdout.flush()
@@ -96,6 +103,28 @@ def _port(text: object) -> int:
     if not 0 <= port < 2**16:
         raise UserError(f"--port takes a number from 0 to 65535, not {text!r}; 0 is any free port")
     return port
+
+
+def _public_url(text: object) -> str | None:
+    """Return the address of a proxy or tunnel, with a slash at its end."""
+    if text is None:
+        return None
+    url = urlsplit(str(text))
+    if url.scheme not in ("http", "https") or not url.hostname or url.path not in ("", "/") or url.query:
+        raise UserError(f"--url takes an address such as https://box.example.net, not {text!r}")
+    return f"{url.scheme}://{url.netloc}/"
+
+
+def _show_code(address: str) -> None:
+    """Draw a QR code for the camera of a phone, where a person sees it."""
+    if not sys.stderr.isatty():
+        return
+    try:
+        import segno
+    except ImportError:
+        _say("For a QR code of the address: pip install 'pluggypi-serve[qr]'")
+    else:
+        segno.make(address, error="l").terminal(out=sys.stderr, compact=True)
 
 
 def _idle_seconds(text: object) -> float | None:

@@ -40,6 +40,7 @@ _PING_SECONDS = 20.0
 _PAGE = {
     "/": ("index.html", "text/html"),
     "/icon.svg": ("icon.svg", "image/svg+xml"),
+    "/manifest.webmanifest": ("manifest.webmanifest", "application/manifest+json"),
     "/page.js": ("page.js", "text/javascript"),
     "/page.css": ("page.css", "text/css"),
 }
@@ -79,10 +80,11 @@ class _Gate:
     Args:
         token: The secret that a client must know.
         agent_dir: The agent directory, in which other served sessions are listed.
+        public_url: See ``web_server``.
     """
 
-    def __init__(self, token: str, agent_dir: Path) -> None:
-        self._gate = LocalGate(token)
+    def __init__(self, token: str, agent_dir: Path, public_url: str | None = None) -> None:
+        self._gate = LocalGate(token, public_url=public_url)
         self._agent_dir = agent_dir
 
     async def answer(self, connection: ServerConnection, request: Request) -> Response | None:
@@ -133,14 +135,16 @@ def _file(connection: ServerConnection, path: str, host: str) -> Response:
     name, kind = _PAGE[path]
     response = _text(connection, HTTPStatus.OK, files("pi_serve").joinpath("page", name).read_text("utf-8"), kind)
     response.headers["Content-Security-Policy"] = (
-        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; manifest-src 'self'; "
         f"connect-src 'self' ws://{host} wss://{host}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     )
     return response
 
 
 @asynccontextmanager
-async def web_server(server: SessionServer, port: int, token: str, agent_dir: Path) -> AsyncIterator[str]:
+async def web_server(
+    server: SessionServer, port: int, token: str, agent_dir: Path, *, public_url: str | None = None
+) -> AsyncIterator[str]:
     """Serve browsers inside this context; yield the URL, without the token.
 
     Args:
@@ -148,6 +152,7 @@ async def web_server(server: SessionServer, port: int, token: str, agent_dir: Pa
         port: The port; 0 selects any free port.
         token: The secret that a client must know.
         agent_dir: The agent directory, in which other served sessions are listed.
+        public_url: An address at which a proxy or a tunnel of the user offers the port; None if there is none.
 
     Raises:
         UserError: The port is already in use, or may not be used.
@@ -168,7 +173,7 @@ async def web_server(server: SessionServer, port: int, token: str, agent_dir: Pa
             connected,
             _HOST,
             port,
-            process_request=_Gate(token, agent_dir).answer,
+            process_request=_Gate(token, agent_dir, public_url).answer,
             compression=None,
             max_size=MAX_LINE,
             max_queue=4,

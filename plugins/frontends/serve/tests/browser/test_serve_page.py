@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 
 import pytest
 
@@ -10,6 +11,7 @@ from pi_testing import text, tool_call
 
 pytestmark = [pytest.mark.slow, pytest.mark.pi(entry_points=["tools"])]
 
+DOT = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 ATTACKS = """<script>document.documentElement.dataset.pwned = 1</script>
 <img src=x onerror="document.documentElement.dataset.pwned = 2">
 ```
@@ -121,6 +123,106 @@ async def test_it_comes_back_by_itself_and_shows_what_it_missed(page, served, sc
     await page.until("document.querySelector('.answer')?.innerText.includes('While you were away.')")
 
     assert await page.run("document.querySelectorAll('.user').length") == 1
+
+
+async def test_an_image_is_attached_and_sent_with_the_prompt(page, served, script) -> None:
+    script.turn(text("A dot."))
+    await page.run(f"""(() => {{
+      const files = new DataTransfer(), data = Uint8Array.from(atob("{DOT}"), (each) => each.charCodeAt(0));
+      files.items.add(new File([data], "dot.png", {{ type: "image/png" }}));
+      files.items.add(new File(["no"], "notes.txt", {{ type: "text/plain" }}));
+      document.getElementById("files").files = files.files;
+      document.getElementById("files").dispatchEvent(new Event("change"));
+    }})()""")
+    await page.until("document.querySelectorAll('#attached img').length === 1")
+    assert "notes.txt is not a PNG, JPEG, GIF or WebP image." in await page.text()
+    await page.type("What is this?")
+    await page.click("#send")
+
+    await page.until("document.querySelector('.answer')?.innerText.includes('A dot.')")
+
+    (image,) = [each for each in script.requests[0].messages[-1].content if each.type == "image"]
+    assert (image.mime_type, image.data) == ("image/png", DOT)
+    assert await page.run("document.querySelectorAll('.user img').length") == 1
+    assert await page.run("document.getElementById('tray').hidden")
+
+
+async def test_a_queued_message_is_shown_and_taken_back(page, served, script) -> None:
+    script.turn(tool_call("bash", command="sleep 60"))
+    await page.type("Wait")
+    await page.click("#send")
+    await page.until("!document.getElementById('stop').hidden && !!document.querySelector('main details')")
+    await page.type("And hurry")
+    await page.click("#send")
+    await page.until("document.getElementById('queue').innerText === 'Queued: And hurry'")
+
+    await page.click("#unqueue")
+    await page.until("document.getElementById('text').value === 'And hurry'")
+
+    assert await page.run("document.getElementById('tray').hidden")
+    await page.click("#stop")
+    await page.until("document.getElementById('state').textContent === 'ready'")
+
+
+async def test_a_diff_is_shown_in_its_colours(page, served, script) -> None:
+    Path(served.session.cwd, "tide.py").write_text("high = 6\n")
+    script.turn(tool_call("edit", path="tide.py", edits=[{"oldText": "high = 6", "newText": "high = 7"}]))
+    script.turn(text("Done."))
+    await page.type("Make it seven")
+    await page.click("#send")
+    await page.until("document.querySelectorAll('.answer').length === 2")
+
+    assert "high = 6" in await page.run("document.querySelector('main del').textContent")
+    assert "high = 7" in await page.run("document.querySelector('main ins').textContent")
+
+
+async def test_the_model_is_chosen_on_the_page(page, served, script) -> None:
+    name = f"{script.model.provider}/{script.model.id}"
+    await page.click("#model")
+    await page.until("document.getElementById('dialog').open")
+    assert await page.run("document.querySelector('#fields input:checked').value") == name
+
+    await page.click("#confirm")
+    await page.until("!document.getElementById('dialog').open")
+
+    assert name in await page.run("document.getElementById('facts').textContent")
+    assert page.console == []
+
+
+async def test_search_leaves_what_matches(page, served, script) -> None:
+    script.turn(text("The tide is high.")).turn(text("The moon is full."))
+    for number, words in enumerate(("tide?", "moon?"), 1):
+        await page.type(words)
+        await page.click("#send")
+        await page.until(f"document.querySelectorAll('.answer').length === {number}")
+        await page.until("document.getElementById('state').textContent === 'ready'")
+
+    await page.run("document.body.dispatchEvent(new KeyboardEvent('keydown', {key: '/', bubbles: true}))")
+    await page.command("Input.insertText", text="MOON")
+    found = await page.text()
+    await page.command("Input.dispatchKeyEvent", type="keyDown", key="Escape")
+
+    assert "The moon is full." in found
+    assert "tide" not in found
+    assert "tide" in await page.text()
+
+
+async def test_the_page_can_be_installed(page, served) -> None:
+    manifest = await page.command("Page.getAppManifest")
+    problems = await page.command("Page.getInstallabilityErrors")
+
+    assert manifest["errors"] == []
+    assert '"display": "standalone"' in manifest["data"]
+    assert problems["installabilityErrors"] == []
+
+
+async def test_everything_has_a_name_for_screen_readers(page, served) -> None:
+    nameless = await page.run(
+        "[...document.querySelectorAll('button, input, textarea, select')].filter((each) => each.offsetParent"
+        " && !(each.innerText.trim() || each.ariaLabel || each.labels?.length)).map((each) => each.id)"
+    )
+
+    assert nameless == []
 
 
 async def test_it_fits_on_a_phone(page, served, script) -> None:

@@ -14,17 +14,17 @@ from pi_testing import text, thinking, tool_call
 pytestmark = [pytest.mark.slow, pytest.mark.pi(entry_points=["tools"])]
 
 FOLDER = Path(__file__).parents[5] / "docs" / "pictures"
-SIZES = {"desktop": {"width": 900, "height": 640}, "phone": {"width": 390, "height": 640, "phone": True}}
+SIZES = {"desktop": {"width": 1280, "height": 720}, "phone": {"width": 390, "height": 720, "phone": True}}
 TIDE = '"""When the water is high."""\n\n\ndef tide(hour: int) -> int:\n    return hour % 12\n'
 MODEL = "anthropic/claude-sonnet-4-5"
-ANSWER = """`tide` wraps round at 12, so hour 12 counts as 0, but the test expects 12:
+ANSWER = """`tide` wrapped round at 12, so hour 12 counted as 0, but the test expects 12:
 
 ```
 def test_noon():
     assert tide(12) == 12
 ```
 
-Shall I make it count from 1 to 12?"""
+It counts from 1 to 12 now."""
 
 
 @pytest.fixture
@@ -37,29 +37,36 @@ def script(script):
     return script
 
 
+@pytest.mark.parametrize("scheme", ["dark", "light"])
 @pytest.mark.parametrize("size", SIZES)
-async def test_a_conversation_fits(page, served, script, size) -> None:
+async def test_a_conversation_fits(page, served, script, size, scheme) -> None:
+    await page.command("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
     Path(served.session.cwd, "tide.py").write_text(TIDE)
     await served.session.set_session_name("noon")
     script.turn(
         thinking("The test is about noon."), text("I will look at the code first."), tool_call("read", path="tide.py")
     )
+    edits = [{"oldText": "return hour % 12", "newText": "return (hour - 1) % 12 + 1"}]
+    script.turn(tool_call("edit", path="tide.py", edits=edits))
     script.turn(text(ANSWER))
     await page.open(page.url, **SIZES[size])
     await page.until("document.getElementById('state')?.textContent === 'ready'")
     await page.type("Why does test_noon fail?")
     await page.click("#send")
-    await page.until("document.querySelectorAll('.answer').length === 2")
+    await page.until("document.querySelectorAll('.answer').length === 3")
     await page.until("document.getElementById('state')?.textContent === 'ready'")
     facts = await page.run("document.getElementById('facts').textContent")
     assert facts == f"{MODEL} · {served.session.cwd}"
     await page.run(f"document.getElementById('facts').textContent = '{MODEL} · ~/tides'")
 
+    await page.run(
+        "for (const each of document.querySelectorAll('main details')) each.open = !!each.querySelector('ins')"
+    )
     assert await page.run("document.documentElement.scrollWidth") == SIZES[size]["width"]
     if os.environ.get("WRITE_SNAPSHOTS"):
         FOLDER.mkdir(exist_ok=True)
-        (FOLDER / f"web-{size}.png").write_bytes(await page.picture())
-    assert (FOLDER / f"web-{size}.png").exists(), "just picture"
+        (FOLDER / f"web-{size}-{scheme}.png").write_bytes(await page.picture())
+    assert (FOLDER / f"web-{size}-{scheme}.png").exists(), "just picture"
 
 
 async def test_a_question_fits_on_a_phone(page, served) -> None:

@@ -51,6 +51,7 @@ function show() {
     if (box) transcript.insertBefore(box, live?.box ?? null);
   }
   shown = whole.at(-1)?.id ?? null;
+  if ($("search").value) filter();
 }
 
 function boxOf(entry) {
@@ -147,9 +148,20 @@ function showResult(id, name, result) {
   let box = calls.get(id);
   if (!box) { box = call(id, name); transcript.insertBefore(box, live?.box ?? null); }
   const text = (result.content ?? []).map((each) => each.text ?? `[${each.type}]`).join("\n");
+  const diff = result.isError ? null : result.details?.diff;
+  if (typeof diff === "string" && diff) { showDiff(box.output, diff); return; }
   box.output.textContent = text.length > 20000 ? `${text.slice(0, 20000)}\n[${text.length - 20000} more characters]` : text;
   box.output.hidden = !text;
   box.classList.toggle("failed", result.isError === true);
+}
+
+function showDiff(output, diff) {
+  output.replaceChildren(...diff.slice(0, 20000).split("\n").flatMap((line) => {
+    const kind = line.startsWith("+") ? "ins" : line.startsWith("-") ? "del" : "span";
+    return [make(kind, "", line), "\n"];
+  }));
+  output.hidden = false;
+  if (output.previousElementSibling?.tagName === "PRE") output.previousElementSibling.hidden = true; // the arguments
 }
 
 // The message that is being written
@@ -187,10 +199,11 @@ function startBlock(place, type) {
 // What the server sends
 
 const handlers = {
-  hello(line) { facts(line); ask("get_state"); },
+  hello(line) { queued = []; drawTray(); facts(line); ask("get_state"); ask("get_session_stats", {}, showCost); },
   entries: take,
   agent_start() { working(true); },
-  agent_settled() { working(false); ask("get_state"); },
+  agent_settled() { working(false); ask("get_state"); ask("get_session_stats", {}, showCost); },
+  queue_update({ steering, followUp }) { queued = [...steering, ...followUp]; drawTray(); },
   message_start({ message }) { if (message.role === "assistant") keepingPlace(() => begin(message)); },
   message_update(line) { keepingPlace(() => grow(line.assistantMessageEvent)); },
   message_end({ message }) { if (message.role === "assistant" && live) live.done = true; },
@@ -219,9 +232,14 @@ function facts({ sessionName, sessionId, model, cwd, isStreaming }) {
   if (sessionId) $("name").textContent = sessionName || sessionId.slice(0, 8);
   if (cwd) $("facts").dataset.cwd = cwd;
   const name = model ? `${model.provider}/${model.id}` : "";
+  if (name) $("facts").dataset.model = name;
   $("facts").textContent = [name, $("facts").dataset.cwd].filter(Boolean).join(" · ");
   document.title = `pi · ${$("name").textContent}`;
   if (isStreaming !== undefined) working(isStreaming);
+}
+
+function showCost({ success, data }) {
+  if (success) $("cost").textContent = data.cost ? `$${data.cost.toFixed(data.cost < 1 ? 4 : 2)}` : "";
 }
 
 let isWorking = false;
@@ -264,7 +282,7 @@ function display() {
 function fields(request) {
   if (request.method === "select") return (request.options ?? []).map((option, number) => {
     const label = make("label"), choice = make("input");
-    Object.assign(choice, { type: "radio", name: "choice", value: option, checked: number === 0 });
+    Object.assign(choice, { type: "radio", name: "choice", value: option, checked: option === request.chosen || (number === 0 && !request.chosen) });
     label.append(choice, option);
     return label;
   });
@@ -281,7 +299,9 @@ $("dialog").addEventListener("close", () => {
   const request = open[0];
   if (!request || $("dialog").returnValue === "closed") return;
   open.shift();
-  send({ type: "extension_ui_response", id: request.id, ...answerTo(request, $("dialog").returnValue === "yes") });
+  const answer = answerTo(request, $("dialog").returnValue === "yes");
+  if (request.then) request.then(answer.value);
+  else send({ type: "extension_ui_response", id: request.id, ...answer });
   $("dialog").returnValue = "";
   display();
 });
@@ -300,13 +320,87 @@ const text = $("text");
 
 $("prompt").addEventListener("submit", (event) => {
   event.preventDefault();
-  const message = text.value;
+  const message = text.value, sent = [...images];
   if (!message.trim()) return;
-  const request = { message, ...(isWorking ? { streamingBehavior: "steer" } : {}) };
+  const request = { message, ...(sent.length ? { images: sent } : {}), ...(isWorking ? { streamingBehavior: "steer" } : {}) };
   ask("prompt", request, (answer) => {
-    if (!answer.success) note(answer.error, true);
-    else if (text.value === message) { text.value = ""; fit(); }
+    if (!answer.success) { note(answer.error, true); return; }
+    if (text.value === message) { text.value = ""; fit(); }
+    images = images.filter((each) => !sent.includes(each));
+    drawTray();
   });
+});
+
+// Images and queued messages, above the prompt
+
+const LARGEST = 10_000_000;
+let images = [], queued = [];
+
+function attach(files) {
+  for (const file of files) {
+    if (!/^image\/(png|jpeg|gif|webp)$/.test(file.type)) { note(`${file.name} is not a PNG, JPEG, GIF or WebP image.`, true); continue; }
+    if (file.size > LARGEST) { note(`${file.name} has more than ${LARGEST / 1e6} MB.`, true); continue; }
+    const reader = new FileReader();
+    reader.addEventListener("load", () => {
+      images.push({ type: "image", mimeType: file.type, data: reader.result.split(",")[1] });
+      drawTray();
+    });
+    reader.readAsDataURL(file);
+  }
+}
+
+function drawTray() {
+  $("tray").hidden = !images.length && !queued.length;
+  $("unqueue").hidden = !queued.length || observes;
+  $("queue").replaceChildren(...queued.map((each) => make("li", "", `Queued: ${each.slice(0, 200)}`)));
+  $("attached").replaceChildren(...images.map((image) => {
+    const item = make("li"), remove = make("button", "plain", "Remove");
+    remove.type = "button";
+    remove.addEventListener("click", () => { images = images.filter((each) => each !== image); drawTray(); });
+    item.append(picture(image), remove);
+    return item;
+  }));
+}
+
+$("attach").addEventListener("click", () => $("files").click());
+$("files").addEventListener("change", () => { attach($("files").files); $("files").value = ""; });
+text.addEventListener("paste", (event) => { if (event.clipboardData.files.length) { event.preventDefault(); attach(event.clipboardData.files); } });
+document.addEventListener("dragover", (event) => event.preventDefault());
+document.addEventListener("drop", (event) => { event.preventDefault(); attach(event.dataTransfer.files); });
+
+$("unqueue").addEventListener("click", () => ask("clear_queue", {}, (answer) => {
+  if (!answer.success) { note(answer.error, true); return; }
+  text.value = [...answer.data.steering, ...answer.data.followUp, text.value].filter(Boolean).join("\n\n");
+  fit();
+}));
+
+// The model
+
+$("model").disabled = observes;
+$("model").addEventListener("click", () => ask("get_available_models", {}, (answer) => {
+  if (!answer.success) { note(answer.error, true); return; }
+  const models = new Map(answer.data.models.map((each) => [`${each.provider}/${each.id}`, each]));
+  asked({ method: "select", title: "Model", options: [...models.keys()], chosen: $("facts").dataset.model, then: (name) => {
+    const model = models.get(name);
+    if (model) ask("set_model", { provider: model.provider, modelId: model.id }, ({ success, error }) => {
+      if (success) ask("get_state"); else note(error, true);
+    });
+  } });
+}));
+
+// Search
+
+function filter() {
+  const words = $("search").value.toLowerCase();
+  for (const box of transcript.children) box.classList.toggle("unmatched", !box.textContent.toLowerCase().includes(words));
+}
+
+$("search").addEventListener("input", filter);
+$("search").addEventListener("keydown", (event) => { if (event.key === "Escape") { $("search").value = ""; filter(); text.focus(); } });
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "/" || event.target.closest("input, textarea, dialog")) return;
+  event.preventDefault();
+  $("search").focus();
 });
 
 text.addEventListener("keydown", (event) => {
@@ -325,7 +419,6 @@ function fit() {
 
 $("stop").addEventListener("click", () => ask("abort"));
 $("prompt").hidden = observes;
-if (observes) $("prompt").style.display = "none";
 
 // Other served sessions
 
