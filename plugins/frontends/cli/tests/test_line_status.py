@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pi_cli.line.status import status_row
+from pi_cli.line.view import status_row
 
 
 def test_what_does_not_fit_is_left_out_the_least_important_first():

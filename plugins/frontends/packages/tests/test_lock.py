@@ -10,7 +10,7 @@ import tomllib
 import pytest
 from packaging.pylock import Pylock, is_valid_pylock_path
 
-from pi_packages.self_update import command_for
+from pi_packages.updating import command_for
 
 pytestmark = [pytest.mark.usefixtures("trusting"), pytest.mark.slow]  # each starts programs that take seconds
 

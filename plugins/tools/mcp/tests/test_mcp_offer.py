@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from pi_mcp.entries import read_entry
-from pi_mcp.exposure import Exposures
-from pi_mcp.names import tool_names
+from pi_mcp.offer import Exposures, tool_names
 from pi_mcp.questions import form_fields
 from pi_mcp.search import Found, search
 from pi_mcp.sidecar.checked import sound_content

@@ -179,8 +179,7 @@ def _inform(
     for help about a word, which may be a subcommand of any plugin.
     """
     from pi_cli import __version__
-    from pi_cli.first_help import first_records
-    from pi_cli.help import help_text
+    from pi_cli.help import first_records, help_text
     from pi_cli.known_flags import recall
 
     done = None if word is not None and word.before.version else help_of_subcommand(word, host)

@@ -15,11 +15,10 @@ from pi_hookspecs import UserError
 from pi_hookspecs.values import Value
 from pi_packages.attested import check_attested, check_source, wants_proof
 from pi_packages.base import Base
-from pi_packages.contents import check_modules, find_distributions, grants_of, plugins_of, resources_of
+from pi_packages.contents import changed_files, check_modules, find_distributions, grants_of, plugins_of, resources_of
 from pi_packages.entries import Entry, change_entries, read_entries
 from pi_packages.explain import explain
 from pi_packages.installers import Options, SolveFailed, Wanted, find_installer
-from pi_packages.integrity import changed_files
 from pi_packages.isolated import install_isolated, is_isolated, solve_isolated
 from pi_packages.lock import from_lock, hashes_of, lock_text, read_lock, to_lock, write_lock
 from pi_packages.log import append_log, now

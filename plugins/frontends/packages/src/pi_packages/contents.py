@@ -1,8 +1,11 @@
-"""The contents of an installed folder: distributions, plugins, resources, and the grants that its plugins request."""
+"""The contents of an installed folder: distributions, plugins, resources, requested grants, and changed files."""
 
 from __future__ import annotations
 
+import csv
+import hashlib
 import os
+from base64 import urlsafe_b64encode
 from importlib.metadata import Distribution, distributions
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
@@ -18,7 +21,16 @@ if TYPE_CHECKING:
 
     from pi_packages.base import Base
 
-__all__ = ["KINDS", "check_modules", "find_distributions", "folder_name", "grants_of", "plugins_of", "resources_of"]
+__all__ = [
+    "KINDS",
+    "changed_files",
+    "check_modules",
+    "find_distributions",
+    "folder_name",
+    "grants_of",
+    "plugins_of",
+    "resources_of",
+]
 
 KINDS = ("extensions", "skills", "prompts", "themes")
 """Kinds of resources, also the names of their folders."""
@@ -114,3 +126,31 @@ def folder_name(folder: Path) -> str | None:
     except (OSError, ValueError) as error:
         raise UserError(f"{file} cannot be read: {error}") from error
     return canonicalize_name(project["name"]) if isinstance(project, dict) and "name" in project else None
+
+
+def changed_files(folder: Path) -> Iterator[tuple[str, str]]:
+    """Yield the distribution and the path of each file that was changed or removed, sorted.
+
+    Files without a hash, such as compiled ones, and files outside the folder, such as programs, are not compared.
+
+    Args:
+        folder: A folder of installed distributions.
+    """
+    for name, found in sorted(find_distributions(folder).items()):
+        rows = csv.reader((found.read_text("RECORD") or "").splitlines())
+        for path, recorded in sorted((row[0], row[1]) for row in rows if len(row) > 1):
+            outside = PurePosixPath(path).is_absolute() or ".." in PurePosixPath(path).parts
+            if recorded and not outside and not _is_same(folder / path, recorded):
+                yield name, path
+
+
+def _is_same(path: Path, recorded: str) -> bool:
+    """Whether a file has a hash such as ``sha256=...``, in base64 as wheels write it."""
+    algorithm, _, value = recorded.partition("=")
+    try:
+        digest = hashlib.new(algorithm, path.read_bytes()).digest()
+    except OSError:
+        return False
+    except ValueError:  # a hash with an algorithm that this Python does not have proves nothing
+        return True
+    return urlsafe_b64encode(digest).decode().rstrip("=") == value.rstrip("=")

@@ -12,10 +12,9 @@ from pi_core.host.overlay import platform_tag
 from pi_core.host.requirements import unmet_requirement
 from pi_hookspecs import PiError
 from pi_packages.base import Base
-from pi_packages.contents import check_modules, find_distributions
+from pi_packages.contents import changed_files, check_modules, find_distributions
 from pi_packages.entries import read_entries
 from pi_packages.installers import find_installer
-from pi_packages.integrity import changed_files
 from pi_packages.isolated import FOLDER as ISOLATED
 from pi_packages.listing import scopes_of
 from pi_packages.lock import read_lock

@@ -23,7 +23,6 @@ if TYPE_CHECKING:  # for type checkers; a test checks that ``_HOMES`` agrees wit
     from pi_tools.local_files import LocalEditOperations as LocalEditOperations
     from pi_tools.local_files import LocalWriteOperations as LocalWriteOperations
     from pi_tools.mutation_queue import file_mutation_queue as file_mutation_queue
-    from pi_tools.operations import *
     from pi_tools.options import *
     from pi_tools.searching.ripgrep import LocalGrepOperations as LocalGrepOperations
     from pi_tools.searching.ripgrep import RipgrepFailed as RipgrepFailed
@@ -44,11 +43,10 @@ _HOMES = {
     "commands.local": "LocalBashOperations",
     "local_files": "LocalEditOperations LocalWriteOperations",
     "mutation_queue": "file_mutation_queue",
-    "operations": (
-        "BashOperations EditOperations FindOperations GrepOperations LsOperations ReadOperations SpawnContext "
-        "WriteOperations"
+    "options": (
+        "BashOperations BashOptions EditOperations EditOptions FindOperations FindOptions GrepOperations GrepOptions "
+        "LsOperations LsOptions ReadOperations ReadOptions SpawnContext ToolsOptions WriteOperations WriteOptions"
     ),
-    "options": ("BashOptions EditOptions FindOptions GrepOptions LsOptions ReadOptions ToolsOptions WriteOptions"),
     "searching.ripgrep": "LocalGrepOperations RipgrepFailed",
     "truncate": "truncate_head truncate_line truncate_tail",
 }
@@ -72,7 +70,7 @@ def register_tools() -> Sequence[Tool]:
 @hookimpl
 def register_commands() -> Sequence[Command]:
     """Add ``/processes``."""
-    from pi_tools.processes_command import processes_command
+    from pi_tools.process import processes_command
 
     return [processes_command()]
 

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from pi_hookspecs.tool_context import ToolContext
     from pi_hookspecs.tools import ToolUpdate
     from pi_tools.commands.output import Output
-    from pi_tools.operations import BashOperations, SpawnContext
-    from pi_tools.options import BashOptions
+    from pi_tools.options import BashOperations, BashOptions, SpawnContext
 
 __all__ = ["bash_tool", "operations_for", "prepare"]
 
@@ -110,7 +109,7 @@ def _timeout(value: float | None) -> float | None:
 async def prepare(command: str, cwd: str, ctx: Any, options: BashOptions | None, *, purpose: str) -> SpawnContext:
     """Return command, directory and environment, after settings, the hook ``child_environment`` and the spawn hook."""
     from pi_tools.commands.shell import environment
-    from pi_tools.operations import SpawnContext
+    from pi_tools.options import SpawnContext
 
     command = _runnable(command, ctx, options)
     env, ask = environment(ctx), getattr(ctx, "child_environment", None)

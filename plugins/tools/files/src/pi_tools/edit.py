@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from pi_hookspecs.tool_context import ToolContext
     from pi_hookspecs.tools import ToolUpdate
     from pi_tools.editing.match import Edit
-    from pi_tools.operations import EditOperations
-    from pi_tools.options import EditOptions
+    from pi_tools.options import EditOperations, EditOptions
 
 __all__ = ["edit_tool", "fold"]
 

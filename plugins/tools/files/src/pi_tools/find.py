@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from pi_hookspecs.abort import AbortSignal
     from pi_hookspecs.tool_context import ToolContext
     from pi_hookspecs.tools import ToolUpdate
-    from pi_tools.operations import FindOperations
-    from pi_tools.options import FindOptions
+    from pi_tools.options import FindOperations, FindOptions
 
 __all__ = ["LocalFindOperations", "find_tool"]
 

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from pi_hookspecs.abort import AbortSignal
     from pi_hookspecs.tool_context import ToolContext
     from pi_hookspecs.tools import ToolUpdate
-    from pi_tools.operations import GrepOperations
-    from pi_tools.options import GrepOptions
+    from pi_tools.options import GrepOperations, GrepOptions
     from pi_tools.searching.matches import Matches
 
 __all__ = ["grep_tool"]

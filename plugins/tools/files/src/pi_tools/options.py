@@ -1,35 +1,41 @@
-"""Options of the tool factories; missing ones come from the settings, else the default."""
+"""What the tool factories are given: options, which the settings replace where they are missing, and operations."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from attrs import frozen
 
+from pi_hookspecs.operations import CommandOperations as BashOperations
+from pi_hookspecs.operations import (
+    EditOperations,
+    FindOperations,
+    GrepOperations,
+    LsOperations,
+    ReadOperations,
+    WriteOperations,
+)
 from pi_hookspecs.values import Value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from pi_tools.operations import (
-        BashOperations,
-        EditOperations,
-        FindOperations,
-        GrepOperations,
-        LsOperations,
-        ReadOperations,
-        SpawnContext,
-        WriteOperations,
-    )
+    from collections.abc import Callable, Mapping
 
 __all__ = [
+    "BashOperations",
     "BashOptions",
+    "EditOperations",
     "EditOptions",
+    "FindOperations",
     "FindOptions",
+    "GrepOperations",
     "GrepOptions",
+    "LsOperations",
     "LsOptions",
+    "ReadOperations",
     "ReadOptions",
+    "SpawnContext",
     "ToolsOptions",
+    "WriteOperations",
     "WriteOptions",
 ]
 
@@ -117,3 +123,11 @@ class ToolsOptions(Value):
     grep: GrepOptions | None = None
     find: FindOptions | None = None
     ls: LsOptions | None = None
+
+
+class SpawnContext(NamedTuple):
+    """Argument and result of a ``spawn_hook`` of ``bash``."""
+
+    command: str
+    cwd: str
+    env: Mapping[str, str]

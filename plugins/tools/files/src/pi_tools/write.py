@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from pi_hookspecs.abort import AbortSignal
     from pi_hookspecs.tool_context import ToolContext
     from pi_hookspecs.tools import ToolUpdate
-    from pi_tools.operations import WriteOperations
-    from pi_tools.options import WriteOptions
+    from pi_tools.options import WriteOperations, WriteOptions
 
 __all__ = ["write_tool"]
 

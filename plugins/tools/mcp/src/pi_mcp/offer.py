@@ -1,21 +1,112 @@
-"""The tools of servers that are registered in a session; changed only between runs."""
+"""The tools of servers that are registered in a session: their names, and which the model is offered directly."""
 
 from __future__ import annotations
 
+import hashlib
+import json
+import re
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
-from pi_mcp.exposure import Exposures
-from pi_mcp.names import tool_names
 from pi_mcp.tools import make_tool
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Mapping
 
     from pi_hookspecs import PiAPI, Tool, ToolInfo, ToolResult
+    from pi_mcp.entries import Server
     from pi_mcp.remote import Remote
     from pi_mcp.search import Found
 
-__all__ = ["Offer"]
+__all__ = ["Exposures", "Offer", "size_of", "tool_names"]
+
+MOST_TOOLS = 30
+SHARE = 0.05
+"""Share of the context window that tools of servers with ``auto`` may use in total."""
+_CHARACTERS = 4
+"""Characters of a token, roughly."""
+
+_LONGEST = 64
+"""Characters that every model's API accepts in the name of a tool."""
+_OTHER = re.compile(r"[^A-Za-z0-9_-]")
+
+
+def tool_names(server: str, tools: Iterable[str]) -> dict[str, str]:
+    """Return the name for the model of each tool of a server: ``mcp__server__tool``.
+
+    Equal names and names that are too long get a suffix derived from their own name, so that a name does not depend on
+    other tools unless they collide.
+    """
+    plain = {tool: f"mcp__{server.replace('-', '_')}__{_OTHER.sub('_', tool)}" for tool in dict.fromkeys(tools)}
+    counts: dict[str, int] = {}
+    for name in plain.values():
+        counts[name.lower()] = counts.get(name.lower(), 0) + 1
+    return {
+        tool: name if counts[name.lower()] == 1 and len(name) <= _LONGEST else _suffixed(server, name, tool)
+        for tool, name in plain.items()
+    }
+
+
+def _suffixed(server: str, name: str, tool: str) -> str:
+    mark = hashlib.sha256(f"{server}\0{tool}".encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return f"{name[: _LONGEST - 9]}_{mark}"
+
+
+def size_of(tools: list[dict[str, Any]]) -> int:
+    """Return the estimated tokens of tool declarations."""
+    return (
+        sum(len(json.dumps([each["name"], each.get("description"), each["inputSchema"]])) for each in tools)
+        // _CHARACTERS
+    )
+
+
+class Exposures:
+    """Decides which tools are offered directly, and for which the model has to search.
+
+    It decides once for each server, and for the whole session, to preserve the prompt cache.
+
+    Args:
+        window: The context window of the model, in tokens.
+        code_mode: Returns the tool whose scripts call other tools; None if there is none.
+    """
+
+    def __init__(self, window: int, code_mode: Callable[[], ToolInfo | None]) -> None:
+        self._code_mode = code_mode
+        self._room = window * SHARE
+        self._tools = MOST_TOOLS
+        self._decided: dict[str, str] = {}
+
+    def decide(self, listings: Mapping[str, tuple[Server, list[dict[str, Any]]]]) -> None:
+        """Decide for all undecided servers: the smallest ones are direct, as long as there is room."""
+        new = {name: found for name, found in listings.items() if name not in self._decided}
+        for name, (server, tools) in sorted(new.items(), key=lambda each: (size_of(each[1][1]), each[0])):
+            if server.exposure != "auto":
+                self._decided[name] = self._possible(server.exposure)
+                continue
+            size = size_of(tools)
+            fits = size <= self._room and len(tools) <= self._tools
+            self._decided[name] = "direct" if fits else self._where_large_ones_go()
+            if fits:
+                self._room -= size
+                self._tools -= len(tools)
+
+    def of(self, server: Server, tool: str) -> str:
+        """Return ``direct``, ``deferred``, ``code`` or ``hidden`` for a tool of a decided server."""
+        if tool in server.tool_exposure:
+            return self._possible(server.tool_exposure[tool])
+        for pattern, exposure in server.tool_exposure.items():
+            if "*" in pattern and fnmatchcase(tool, pattern):
+                return self._possible(exposure)
+        return self._decided[server.name]
+
+    def _possible(self, exposure: str) -> str:
+        return "deferred" if exposure == "code" and self._code_mode() is None else exposure
+
+    def _where_large_ones_go(self) -> str:
+        """Return ``code`` where the user has enabled code mode: a script then replaces search, loading and calls."""
+        found = self._code_mode()
+        return "code" if found is not None and found.active else "deferred"
+
 
 _WINDOW = 128_000
 """Tokens, for models without a known context window."""

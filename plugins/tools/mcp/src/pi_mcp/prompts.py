@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from attrs import frozen
 
 from pi_hookspecs import CommandInfo, UserError
-from pi_mcp.names import tool_names
+from pi_mcp.offer import tool_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from typing import TYPE_CHECKING
 
-from pi_cli.line.status import status_parts, status_row
-from pi_cli.words import shorten
+from pi_cli.words import from_home, one_line, shorten, width_of
+from pi_terminal_kit.branches import branch_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from pi_cli.line.conversation import Conversation
     from pi_cli.screen import Style
+    from pi_core.conversation import AgentSession
 
-__all__ = ["ConversationView"]
+__all__ = ["ConversationView", "status_parts", "status_row"]
 
 
 class ConversationView:
@@ -59,3 +62,52 @@ class ConversationView:
         while self._busy_since is not None:
             await asyncio.sleep(1)
             self._conversation.refresh()
+
+
+_GAP = " · "
+
+
+def status_parts(session: AgentSession) -> list[str]:
+    """Return the parts of the status, most important first."""
+    model = session.model.reference if session.model is not None else "no model"
+    cost = session.session_manager.stats().cost
+    parts = [
+        model,
+        f"thinking {session.thinking_level}",
+        _fullness(session),
+        f"${cost:.3f}" if cost < 1 else f"${cost:,.2f}",
+        _place(session.cwd),
+        session.session_name or "",
+    ]
+    return [one_line(part) for part in parts if part]
+
+
+def _fullness(session: AgentSession) -> str:
+    """Return ``3% of 200k``."""
+    usage = session.get_context_usage()
+    if usage is None or not usage.context_window:
+        return ""
+    percent = 0 if not session.messages else usage.percent
+    return f"{'?' if percent is None else round(percent)}% of {_tokens(usage.context_window)}"
+
+
+def status_row(parts: list[str], width: int) -> str:
+    """Join the parts in a row; parts that do not fit are left out, the last ones first."""
+    fitting = [*parts]
+    while len(fitting) > 1 and width_of(_GAP.join(fitting)) > width:
+        fitting.pop()
+    return shorten(_GAP.join(fitting), width)
+
+
+def _place(folder: Path) -> str:
+    """Return ``~/tide (main)``."""
+    path = from_home(os.fspath(folder))
+    branch = branch_of(folder)
+    return f"{path} ({branch})" if branch else path
+
+
+def _tokens(count: int) -> str:
+    """Return ``8.2k``, ``200k`` or ``1M``."""
+    if count >= 1_000_000:  # noqa: PLR2004 - as it is named
+        return f"{count / 1_000_000:.3g}M"
+    return f"{count / 1000:.3g}k" if count >= 1000 else str(count)  # noqa: PLR2004 - as above
