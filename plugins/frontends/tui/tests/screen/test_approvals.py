@@ -58,6 +58,17 @@ async def test_all_that_the_decision_needs_is_displayed(desk, draws) -> None:
         await user.when(lambda: draws.results)
 
 
+async def test_on_a_narrow_screen_what_an_answer_means_is_below_it_and_complete(desk, draws) -> None:
+    async with desk((46, 24)) as user:
+        await asked(user, draws)
+
+        rows = [row.strip() for row in user.rows]
+        at = rows.index("a  Always allow")
+        assert " ".join(rows[at + 1 : at + 3]) == "bash with exactly 'rm -rf build', as a rule in your settings"
+        await user.press("escape")
+        await user.when(lambda: draws.results)
+
+
 async def test_a_long_command_scrolls_and_its_answers_stay(desk, draws) -> None:
     async with desk((80, 24)) as user:
         await asked(user, draws, LONG)

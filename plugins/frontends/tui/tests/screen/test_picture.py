@@ -21,7 +21,7 @@ from rich.cells import cell_len
 from rich.segment import Segment
 from textual.strip import Strip
 
-from pi_hookspecs import hookimpl
+from pi_hookspecs import Activity, ActivityItem, Approval, approval_choices, hookimpl
 from pi_testing import stall, text, thinking, tool_call, usage
 from pi_tui.port.local import LocalPort
 from pi_tui.screen import app as app_module
@@ -325,3 +325,83 @@ def attributes(style: Any) -> str:
 def hex_of(color: Any, usual: str) -> str:
     """Return a colour as CSS has it; the usual one for the terminal's own."""
     return usual if color is None or color.is_default else color.get_truecolor().hex
+
+
+LARGE, SMALL = (92, 26), (60, 20)
+LOOKS: dict[str, tuple[tuple[int, int], str, str, str, str]] = {
+    "dark": (LARGE, "dark", "xterm-256color", PAGE, TEXT),
+    "light": (LARGE, "light", "xterm-256color", "#ffffff", "#1f1f1f"),
+    "16-colours": (LARGE, "system", "xterm", PAGE, TEXT),
+    "60x20": (SMALL, "dark", "xterm-256color", PAGE, TEXT),
+}
+"""Size, theme, terminal, and the terminal's own colours of each set of pictures."""
+
+
+def approval() -> Approval:
+    always = "bash with exactly 'rm -rf charts', as a rule in your settings"
+    return Approval(
+        "Let bash do this?",
+        what="rm -rf charts && git commit -qm 'Drop the charts'",
+        why="delete: it deletes folders with everything below them.",
+        choices=approval_choices(always=always),
+    )
+
+
+def activities(ctx: Any) -> None:
+    agents = [
+        ActivityItem("1f0c9a2e  scout  running  3 turns  $0.0123  find the tide tables", open="/a", stop="/b"),
+        ActivityItem("77b0e4c1  tester  waiting  0 turns  $0.0000  run the tests", open="/a", stop="/b"),
+    ]
+    ctx.ui.set_activity("agents", Activity("2 agents working", items=agents))
+    ctx.ui.set_activity("processes", Activity("1 process", items=[ActivityItem("ab12cd34  server", open="/a")]))
+
+
+@pytest.mark.slow
+@pytest.mark.pi(entry_points=["tools"])
+@pytest.mark.usefixtures("harbour")
+@pytest.mark.parametrize(
+    "look", [pytest.param(name, marks=pytest.mark.pi(settings={"theme": facts[1]})) for name, facts in LOOKS.items()]
+)
+async def test_the_pictures_of_the_screen_are_what_it_displays(
+    look, desk, draws, script, pi_session, monkeypatch
+) -> None:
+    size, _, term, page, letters = LOOKS[look]
+    monkeypatch.setattr(sys.modules[__name__], "PAGE", page)
+    monkeypatch.setattr(sys.modules[__name__], "TEXT", letters)
+    monkeypatch.setattr("pi_tui.screen.spinner.Spinner.frame", "⠹")
+    edit = tool_call("edit", path="tide.py", old_text="    return 0", new_text="    return 2 + sin(hour * tau / 12.4)")
+    script.turn(text("`tide` is **constant**. I will make it move:"), edit).turn(text("It moves."))
+    script.turn(text("The water rises:\n\n| hour | metres |\n| --- | --- |\n| 3.1 | 3.0 |\n\n1. look"), stall())
+    environ = {"TERM": term, "HOME": "/home/ada"} | ({} if term == "xterm" else {"COLORTERM": "truecolor"})
+
+    async with desk(size, environ=environ) as user:
+
+        def draw(name: str) -> None:
+            rows = rows_of(user.app.screen._compositor.render_strips())
+            compare(DOCS / "pictures" / "screen" / f"{name}-{look}.svg", "".join(svg(rows, *size)))
+
+        await pi_session.reload()
+        await user.pilot.pause()
+        draw("first")
+        await user.type(PROMPT, "enter")
+        await user.sees("It moves.")
+        await user.when(lambda: not user.app.port.is_streaming and user.app.spinner._timer is None)
+        draw("diff")
+        await user.type("/settings", "enter")
+        await user.sees("Reasoning effort")
+        draw("selector")
+        await user.press("escape")
+        await draws.lets(user, lambda ctx: ctx.ui.approve(approval()))
+        await user.sees("Always allow")
+        draw("approval")
+        await user.press("n")
+        await draws.lets(user, activities)
+        await user.sees("2 agents working · 1 process")
+        await user.press("alt+down")
+        await user.sees("What runs and what waits")
+        draw("strip")
+        await user.press("escape")
+        await user.type("And at noon?", "enter")
+        await user.sees("1. look", "⠹")
+        draw("stream")
+        await user.press("escape")

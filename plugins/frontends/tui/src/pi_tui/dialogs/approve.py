@@ -19,6 +19,12 @@ __all__ = ["Approve"]
 
 _INDENT = "  "
 
+_MARKS = 5
+"""Cells before the label of an answer: the mark of the selection, and the key."""
+
+_LEAST_MEANING = 30
+"""Cells that a meaning needs to begin next to its label."""
+
 
 class Approve(Dialog[str]):
     """Asks for an approval; a letter answers at once, escape refuses. The result is an answer; None for a refusal.
@@ -55,19 +61,23 @@ class Approve(Dialog[str]):
         return [*shown, cut(Line.of(Run(position, "dim")), width)]
 
     def _answers(self, width: int) -> list[Line]:
-        column = max(cells(_label(each)) for each in self._approval.choices) + 2
-        return [
-            cut(self._answer(each, column, is_selected=number == self._selected), width)
-            for number, each in enumerate(self._approval.choices)
-        ]
-
-    def _answer(self, choice: ApprovalChoice, column: int, *, is_selected: bool) -> Line:
-        role = "accent" if is_selected else "text"
-        label = _label(choice)
-        runs = [Run("→ " if is_selected else "  ", "accent"), Run(f"{choice.key or ' '}  ", "dim"), Run(label, role)]
-        if choice.means:
-            runs.append(Run(" " * (column - cells(label)) + clean_line(choice.means), "muted"))
-        return Line.of(*runs)
+        """Return the answers; the meaning of each is complete, on further rows if necessary."""
+        column = _MARKS + max(cells(_label(each)) for each in self._approval.choices) + 2
+        beside = width - column >= _LEAST_MEANING
+        rows: list[Line] = []
+        for number, each in enumerate(self._approval.choices):
+            is_selected = number == self._selected
+            label = Run(_label(each), "accent" if is_selected else "text")
+            head = (Run("→ " if is_selected else "  ", "accent"), Run(f"{each.key or ' '}  ", "dim"), label)
+            start = column if beside else _MARKS
+            means = wrap_text(clean_line(each.means), max(width - start, 1), Run("", "muted")) if each.means else []
+            if beside and means:
+                gap = Run(" " * (column - _MARKS - cells(label.text)))
+                rows.append(Line((*head, gap, *means.pop(0).runs)))
+            else:
+                rows.append(cut(Line(head), width))
+            rows += [Line((Run(" " * start), *row.runs)) for row in means]
+        return rows
 
     def _hints(self) -> list[tuple[str, str]]:
         keys = "/".join(each.key for each in self._approval.choices if each.key)

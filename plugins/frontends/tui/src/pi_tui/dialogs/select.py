@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from pi_hookspecs import Line, Run
 from pi_tui.dialogs.base import Dialog, framed, heading, hint
+from pi_tui.dialogs.columns import in_columns
 from pi_tui.editor.clusters import previous_boundary
 from pi_tui.lines.line import cut
 from pi_tui.view.clean import clean
@@ -39,6 +40,7 @@ class Select(Dialog[str]):
         super().__init__()
         self._title, self._message = title, message
         self._options = [*options]
+        self._texts = dict(zip(options, in_columns([clean(each).replace("\n", " ") for each in options]), strict=True))
         self._found = [*options]
         self._selected = selected
         self._typed = ""
@@ -61,9 +63,8 @@ class Select(Dialog[str]):
         keys = [("Enter", "to select"), ("Escape", "to cancel")]
         return framed([*head, *rows, *hint(keys, width)], width)
 
-    @staticmethod
-    def _row(option: str, width: int, *, is_selected: bool) -> Line:
-        text = clean(option).replace("\n", " ")  # keeps repeated spaces: options may form a table
+    def _row(self, option: str, width: int, *, is_selected: bool) -> Line:
+        text = self._texts[option]
         line = Line.of(Run("→ ", "accent"), Run(text, "accent")) if is_selected else Line.of(Run(f"  {text}"))
         return cut(line, width)
 
