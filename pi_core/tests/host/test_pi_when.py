@@ -163,3 +163,20 @@ def test_a_file_may_be_in_a_folder_above(site, tmp_path, folder, loaded):
     site.host().load_listeners(tmp_path / folder)
 
     assert bool(site.imported()) is loaded
+
+
+@pytest.mark.parametrize(
+    ("name", "disabled", "expected"),
+    [
+        ("acme", [], "/acme is not available here: the plugin 'acme' waits for acme.json or"),
+        ("acme", ["acme"], "/acme is not available: the plugin 'acme' is disabled (plugins.disabled)."),
+        ("tide", [], "/tide is not available here: the plugin 'acme' waits for"),
+        ("other", [], None),
+    ],
+)
+def test_a_command_that_waits_is_explained(site, name, disabled, expected):
+    site.install("acme", LISTENS.replace('"acme.on"', '"tide.enabled"'))
+
+    why = site.host(*disabled).why_no_command(name)
+
+    assert why is expected if expected is None else why.startswith(expected)

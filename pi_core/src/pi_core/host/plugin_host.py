@@ -225,12 +225,15 @@ class PluginHost:
     def why_no_command(self, name: str) -> str | None:
         """Return why a slash command of an installed plugin is not available here; None if no plugin has it.
 
+        A plugin has it if its name, a command in the index, or a setting ``NAME.enabled`` that it waits for says so.
+
         Since: 1.1.
         """
         from pi_core.host.conditions import describe_condition
 
         for record in self.records.values():
-            if name != record.name and name not in record.names("register_commands"):
+            commands, switches = record.names("register_commands"), record.when.get("settings", ())
+            if name != record.name and name not in commands and f"{name}.enabled" not in switches:
                 continue
             if record.name in self.disabled:
                 return f"/{name} is not available: the plugin {record.name!r} is disabled (plugins.disabled)."

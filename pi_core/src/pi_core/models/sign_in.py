@@ -90,6 +90,8 @@ async def logout(registry: ModelRegistry, name: str | None, *, ui: SignInUI) -> 
     if name is None:
         if stored and ui.interactive:
             name = await ui.select("Forget which credential?", stored)
+        if name is None and not stored:
+            raise UserError(_stored(stored))
         if name is None:
             raise UserError(f"Name the provider: pi auth logout PROVIDER. {_stored(stored)}")
     provider = next((each for each in stored if each.lower() == name.lower()), None)

@@ -131,7 +131,7 @@ def test_input_during_an_answer_that_a_plugin_requested_is_accepted(talk, fake):
     terminal.type("\x03")
     terminal.until("Stopped")  # and what waited is on the line again
     enter(terminal, "", "> and this\r\n")
-    enter(terminal, "/session", "your messages 1")
+    enter(terminal, "/session", "Messages  1 of yours")
 
 
 def test_a_question_keeps_the_text_that_the_user_is_typing(talk, fake):
@@ -181,7 +181,7 @@ def test_a_compaction_in_the_background_does_not_keep_the_line_away(talk, fake):
     enter(terminal, "hello", "\nhello\r\n> ")
     enter(terminal, "/sum", "Compacting the conversation")
 
-    enter(terminal, "/session", "your messages 1")
+    enter(terminal, "/session", "Messages  1 of yours")
 
 
 SUMMARY = """

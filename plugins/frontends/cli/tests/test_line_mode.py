@@ -81,6 +81,15 @@ def test_a_command_of_a_plugin_that_waits_names_what_it_waits_for(talk, tmp_path
     assert ".git" in output
 
 
+def test_help_describes_a_command_and_prints_a_page(talk):
+    terminal = talk()
+
+    enter(terminal, "/help /model", "/model  Show the models, or choose one")
+    enter(terminal, "/help /nothing", "There is no command /nothing.")
+    enter(terminal, "/help screen", "# The screen")
+    enter(terminal, "/name High water", "Session name: High water")
+
+
 def test_help_lists_what_there_is(talk):
     output = enter(talk(), "/help", "Ctrl-C  ")
 
@@ -131,12 +140,12 @@ def test_ctrl_c_stops_the_answer_and_the_conversation_goes_on(talk):
 
 def test_a_resumed_conversation_reports_its_length(talk):
     first = talk("hello")
-    enter(first, "/session", "your messages 1, answers 1, tool calls 0")
+    enter(first, "/session", "1 of yours, 1 of the model, 0 tool calls")
     enter(first, "/quit", "/quit")
     output, _ = first.end()
 
     assert "messages so far" not in output
-    assert "fake/echo, 2 messages so far. /help" in enter(talk("-c"), "/session", "tokens")
+    assert "fake/echo, 2 messages so far. /help" in enter(talk("-c"), "/session", "Tokens")
 
 
 def test_a_new_session_begins_in_a_new_file(talk, fake):

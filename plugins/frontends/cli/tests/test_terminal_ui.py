@@ -46,6 +46,13 @@ async def test_who_chose_nothing_that_there_is_learns_how_to_choose_nothing(ui, 
     assert "'/quit' is none of them; pressing Enter alone chooses none." in capsys.readouterr().err
 
 
+async def test_columns_of_choices_stay_columns(ui, capsys):
+    ui.type("1\n")
+
+    assert await ui.select("Which?", ["a   1 file", "bcd  2 files"]) == "a   1 file"
+    assert "   1 a   1 file\n   2 bcd  2 files\n" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("typed", "chosen"),
     [("2", "two"), ("02", "two"), ("TW", "two"), ("9" * 5000, None), ("0", None), ("\u00b2", None), ("", None)],

@@ -48,8 +48,8 @@ async def test_entries_of_another_version_are_listed_with_what_they_have(pi_sess
     await pi_session.prompt("/agents list")
 
     assert notices(fake_ui)[0].splitlines() == [
-        "later  -  -  0 turns  $0.0000  in two lines",
         "0a1b2c3d  general  done  2 turns  $0.0000  Look",
+        "later     -        -     0 turns  $0.0000  in two lines",
     ]
 
 

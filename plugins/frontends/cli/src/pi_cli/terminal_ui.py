@@ -13,7 +13,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from pi_cli.report import say
-from pi_cli.words import one_line
+from pi_cli.words import one_line, plain_row
 from pi_core.base.terminal_text import clean_text
 from pi_core.plugin_api.dialogs import DialogUI
 from pi_terminal_kit.browser import has_browser, open_page
@@ -145,7 +145,7 @@ class TerminalUI(DialogUI):
         """Let the user choose by number or name; Enter alone chooses the default, else none."""
         say(one_line(title))
         for number, option in enumerate(options, 1):
-            say(f"  {number:>2} {one_line(option)}")
+            say(f"  {number:>2} {plain_row(option)}")
         for _ in range(_TRIES):
             answer = await self._ask_line("Number or name", **limits)
             if not answer:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pi_hookspecs import CustomMessage
 from pi_testing import text
 from pi_tui.port.local import LocalPort
 
@@ -34,6 +35,34 @@ async def test_a_message_of_the_user_is_edited_again(desk, talked: AgentSession)
 
         assert user.typed == "And tomorrow?"
     assert [message.role for message in talked.messages] == ["user", "assistant"]
+
+
+SKILL = '<skill name="tides" location="/s/SKILL.md">\nReferences are relative to /s.\n\nRead.\n</skill>'
+
+
+async def test_a_skill_is_listed_and_edited_again_as_it_was_typed(
+    desk, pi_session: AgentSession, script: ScriptedProvider
+) -> None:
+    script.turn(text("High."))
+    await pi_session.prompt(f"{SKILL}\n\nat noon")
+
+    async with desk((100, 40)) as user:
+        await user.type("/tree", "enter")
+        await user.sees("user: /skill:tides at noon")
+        await user.press("up", "enter")
+        await user.sees("Summarize branch?")
+        await user.press("enter")
+        await user.sees("Navigated to selected point")
+
+        assert user.typed == "/skill:tides at noon"
+
+
+async def test_a_message_of_a_plugin_has_its_name(desk, talked: AgentSession) -> None:
+    await talked.send_custom_message(CustomMessage(custom_type="agents", content="It is done."))
+
+    async with desk((100, 40)) as user:
+        await user.type("/tree", "enter")
+        await user.sees("[agents]: It is done.")
 
 
 async def test_escape_goes_back_to_the_tree(desk, talked: AgentSession) -> None:

@@ -43,8 +43,8 @@ def test_a_tree_has_branches_folds_labels_and_the_current_path(user):
     assert user.sees(TreeSelector(tree()), 80) == (
         f"""{"─" * 80}
 Session Tree
-Ctrl+Left/Ctrl+Right fold · Shift+L label · Ctrl+O next filter · Enter continue
-there · Escape cancel
+Ctrl+Left/Ctrl+Right fold · Shift+L label · Ctrl+O next filter · Enter select ·
+Escape cancel
 Type to search:
   • user: How is the tide?
   • [read: tide.txt]

@@ -6,7 +6,7 @@ import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pi_agents.member import summary_of
+from pi_agents.member import rows_of
 from pi_agents.worktree import apply, changes, drop, find, kept_worktrees, merge, repository
 from pi_git_kit import ask_plugins
 from pi_hookspecs import Completion, UnknownName, UserError
@@ -65,7 +65,7 @@ async def _run(crew: Crew, words: list[str], ctx: PiContext) -> None:
         case [] if ctx.has_ui:
             await _choose(crew, ctx)
         case [] | ["list"]:
-            lines = [summary_of(each) for each in crew.records(ctx)]
+            lines = rows_of(crew.records(ctx)[::-1])
             ctx.ui.notify("\n".join(lines) or "No agent has worked in this conversation yet.")
         case ["worktrees"]:
             git = await _repository(ctx)
@@ -94,7 +94,8 @@ async def _choose(crew: Crew, ctx: PiContext) -> None:
     if not records:
         ctx.ui.notify("No agent has worked in this conversation yet.")
         return
-    lines = {summary_of(each): each for each in reversed(records)}
+    newest = records[::-1]
+    lines = dict(zip(rows_of(newest), newest, strict=True))
     chosen = await ctx.ui.select("Agents", list(lines))
     if chosen is None:
         return

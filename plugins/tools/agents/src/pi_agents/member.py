@@ -11,13 +11,13 @@ from attrs import define, field
 from pi_hookspecs import Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from pi_agents.roster import Agent
     from pi_agents.worktree import Worktree
     from pi_hookspecs import ToolResult
 
-__all__ = ["ENTRY", "Member", "State", "price", "stored_record", "summary_of"]
+__all__ = ["ENTRY", "Member", "State", "price", "rows_of", "stored_record", "summary_of"]
 
 ENTRY = "agent"
 """The type of the custom entries that store the records of finished agents."""
@@ -146,12 +146,21 @@ def stored_record(data: Any) -> dict[str, Any] | None:
 
 def summary_of(record: Mapping[str, Any]) -> str:
     """Return one line about an agent's record."""
-    kept = "  (worktree)" if record.get("worktree") else ""
-    turns = _turns(record["turns"])
-    return (
-        f"{record['id']}  {record['agent']}  {record['status']}  {turns}  {price(record['dollars'])}"
-        f"  {record['description']}{kept}"
-    )
+    return rows_of([record])[0]
+
+
+def rows_of(records: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return a line for each record, in columns: id, agent, status, turns, cost and description."""
+    cells = [
+        [each["id"], each["agent"], each["status"], _turns(each["turns"]), price(each["dollars"]), _about(each)]
+        for each in records
+    ]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)][:-1]
+    return ["  ".join([*map(str.ljust, row, widths), row[-1]]) for row in cells]
+
+
+def _about(record: Mapping[str, Any]) -> str:
+    return f"{record['description']}{'  (worktree)' if record.get('worktree') else ''}"
 
 
 def _turns(number: int) -> str:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import redirect_stdout
+from io import StringIO
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pi_cli.line import session_commands as sessions
 from pi_cli.line.keys import KEYS
 from pi_cli.words import one_line
-from pi_hookspecs import Completion
+from pi_hookspecs import Completion, UserError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -17,11 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = ["OWN", "Own", "complete_argument"]
 
-_NAMES = 12
-"""Columns of a command's name in the help."""
-
-_KEY_NAMES = 16
-"""Columns of a key's name in the help."""
+_NAMES = 16
+"""Columns of a command's or key's name in the help."""
 
 _LEAST = 20
 """Minimum width of a description in the help, however narrow the terminal is."""
@@ -53,24 +52,49 @@ async def complete_argument(conversation: Conversation, name: str, typed: str) -
 # Help
 
 
-async def _help(conversation: Conversation, _argument: str) -> None:
-    def row(name: str, description: str, columns: int = _NAMES + 1) -> None:
-        room = max(conversation.screen.width - columns - 1, _LEAST)
+async def _help(conversation: Conversation, argument: str) -> None:
+    def row(name: str, description: str) -> None:
+        room = max(conversation.screen.width - _NAMES - 1, _LEAST)
         for number, part in enumerate(wrap(one_line(description), room) or [""]):
-            conversation.write_line(f"{'' if number else one_line(name):<{columns}} {part}".rstrip())
+            conversation.write_line(f"{'' if number else one_line(name):<{_NAMES}} {part}".rstrip())
 
+    if argument:
+        _help_about(conversation, argument)
+        return
     for name, description in conversation.known_commands():
         row(f"/{name}", description)
     row("!COMMAND", "Run it; the model sees it with your next message")
     row("!!COMMAND", "Run it; the model does not see it")
     if conversation.line.held:
         for key, description in KEYS:
-            row(key, description, _KEY_NAMES)
+            row(key, description)
     else:
         row("Backslash", "At the end of a line: another line follows")
         row("Ctrl-C", "Stop the answer; twice on an empty line, end")
     for shortcut in conversation.session.commands.shortcuts():
-        row(shortcut.name, shortcut.description, _KEY_NAMES)
+        row(shortcut.name, shortcut.description)
+
+
+def _help_about(conversation: Conversation, argument: str) -> None:
+    """Describe a command, or print a page of the documentation."""
+    name = argument.removeprefix("/")
+    known = dict(conversation.known_commands())
+    if name in known:
+        conversation.write_line(f"/{name}  {one_line(known[name])}")
+    if name != argument and name not in known:
+        conversation.write_line(f"There is no command {one_line(argument)}. /help lists the commands.")
+    if name != argument:
+        return
+    session = conversation.session
+    found = session.registered.find("register_subcommands", "help")
+    if found is None:
+        raise UserError("The pages of the documentation come with the plugin 'help', which is not loaded")
+    printed = StringIO()
+    with redirect_stdout(printed):
+        code = found.thing.run([argument], session.host)
+    if code == 0 or name not in known:
+        for line in printed.getvalue().splitlines():
+            conversation.write_line(line)
 
 
 async def _quit(conversation: Conversation, _argument: str) -> None:
@@ -128,13 +152,13 @@ async def _thinking(conversation: Conversation, argument: str) -> None:
         conversation.show_thinking(shown=_SHOWN[argument])
         return
     levels = session.get_available_thinking_levels()
-    level = argument or await session.ui.select("How hard shall it think?", levels)
+    level = argument or await session.ui.select("Which reasoning effort?", levels)
     if level is None:
         return
     chosen = next((each for each in levels if each == level), None)
     if chosen is None:
         offered = ", ".join([*levels, *_SHOWN])
-        conversation.write_line(f"{level!r} is not a thinking level of this model. It has {offered}.")
+        conversation.write_line(f"{level!r} is not a thinking level of this model. Use one of {offered}.")
         return
     await session.set_thinking_level(chosen)
     conversation.write_line(f"thinking {session.thinking_level}")
@@ -177,7 +201,7 @@ def _stored(conversation: Conversation) -> list[str]:
 
 
 OWN: dict[str, Own] = {
-    "help": Own("List commands and keys", _help),
+    "help": Own("List commands and keys, or show a page of the documentation: /help TOPIC", _help),
     "model": Own("Show the models, or choose one: /model NAME", _model, _models),
     "thinking": Own("Choose the reasoning effort; /thinking show or hide displays thinking", _thinking, _levels),
     "new": Own("Start a new session", sessions.new),

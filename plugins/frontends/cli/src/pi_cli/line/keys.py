@@ -33,8 +33,8 @@ KEYS = (
     ("Up, Down, Ctrl-R", "Go through, or search, what was typed before"),
     ("Ctrl-G", "Edit the text in an external editor ($VISUAL, $EDITOR)"),
     ("Ctrl-O", "Show the whole of the last tool result"),
-    ("Ctrl-T", "Show or hide what the model thinks"),
-    ("Shift-Tab", "Change how hard the model thinks"),
+    ("Ctrl-T", "Show or hide the model's thinking"),
+    ("Shift-Tab", "Change the reasoning effort"),
     ("Ctrl-Z", "Suspend pi; fg resumes it"),
 )
 """Keys and their effects, for ``/help``."""

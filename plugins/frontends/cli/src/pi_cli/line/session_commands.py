@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pi_cli.line.tail import show_tail
 from pi_cli.line.tree import FILTERS, Row, tree_rows
-from pi_cli.words import one_line, shorten
+from pi_cli.words import from_home, one_line, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -138,19 +138,23 @@ async def name(conversation: Conversation, argument: str) -> None:
     """Show the session's name, or set it."""
     if argument:
         await conversation.session.set_session_name(argument)
-    conversation.write_line(conversation.session.session_manager.name or "This session has no name.")
+    name = conversation.session.session_manager.name
+    conversation.write_line(f"Session name: {name}" if name else "This session has no name: /name NAME sets one.")
 
 
 async def show(conversation: Conversation, _argument: str) -> None:
     """Show the session's statistics."""
     stats = conversation.session.get_session_stats()
     write = conversation.write_line
-    write(f"{stats.session_file or 'in memory'}")
-    write(f"your messages {stats.user_messages}, answers {stats.assistant_messages}, tool calls {stats.tool_calls}")
-    write(f"tokens {stats.tokens.total:,}, cost ${stats.cost:.4f}")
+    calls = f"{stats.tool_calls:,} tool call{'' if stats.tool_calls == 1 else 's'}"
+    write(f"File      {from_home(str(stats.session_file)) if stats.session_file else 'in memory'}")
+    write(f"ID        {stats.session_id}")
+    write(f"Messages  {stats.user_messages:,} of yours, {stats.assistant_messages:,} of the model, {calls}")
+    write(f"Tokens    {stats.tokens.total:,}: {stats.tokens.input:,} input, {stats.tokens.output:,} output")
+    write(f"Cost      ${stats.cost:.4f}")
     usage = stats.context_usage
     if usage is not None and usage.tokens is not None and usage.context_window:
-        write(f"context {usage.tokens:,} of {usage.context_window:,} tokens")
+        write(f"Context   {usage.tokens:,} of {usage.context_window:,} tokens")
 
 
 async def copy(conversation: Conversation, argument: str) -> None:

@@ -10,6 +10,7 @@ from pi_tui.commands.stored import StoredSessions
 from pi_tui.commands.table import Command
 from pi_tui.selectors.picks import Option, Pick
 from pi_tui.selectors.sessions import SessionSelector
+from pi_tui.view.skills import as_typed
 
 if TYPE_CHECKING:
     from pi_tui.screen.talk import Talk
@@ -39,7 +40,7 @@ async def _fork(talk: Talk, _argument: str) -> None:
         talk.notice("There is no message yet.")
         return
     options = [
-        Option(entry_id, " ".join(text.split()), note=f"Message {number} of {len(messages)}")
+        Option(entry_id, " ".join(as_typed(text).split()), note=f"Message {number} of {len(messages)}")
         for number, (entry_id, text) in enumerate(messages, 1)
     ]
     title = "Go on in a new session from before which message?"
@@ -51,7 +52,7 @@ async def _fork(talk: Talk, _argument: str) -> None:
         talk.notice(_NOT_ALLOWED, "warning")
         return
     talk.notice("Forked to new session")
-    talk.screen.put_text(text)
+    talk.screen.put_text(as_typed(text))
 
 
 async def _clone(talk: Talk, _argument: str) -> None:

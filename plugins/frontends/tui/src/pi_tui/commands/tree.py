@@ -9,6 +9,7 @@ from pi_tui.commands.table import Command
 from pi_tui.selectors.picks import Option, Pick
 from pi_tui.selectors.tree import EntryCopied, LabelChanged, TreeSelector
 from pi_tui.selectors.tree_rows import FILTERS
+from pi_tui.view.skills import as_typed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -85,7 +86,7 @@ async def _navigate(talk: Talk, entry_id: str, summary: _Summary) -> None:
         return
     talk.notice("Navigated to selected point")
     if text:
-        talk.screen.put_text(text)
+        talk.screen.put_text(as_typed(text))
 
 
 def _filters(_talk: Talk) -> Sequence[str]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from pi_hookspecs import Run
 from pi_tui.lines.box import boxed, inner_width
 from pi_tui.lines.images import image_rows
 from pi_tui.lines.wrap import wrap, wrap_text
+from pi_tui.view.skills import skill_call
 
 if TYPE_CHECKING:
     from pi_hookspecs import Line
@@ -18,20 +18,16 @@ if TYPE_CHECKING:
 __all__ = ["user_rows"]
 
 
-_SKILL = re.compile(r'<skill name="(?P<name>[^"\n]+)" location="[^"\n]*">\n.*?\n</skill>(?:\n\n|\Z)', re.DOTALL)
-"""What /skill:NAME sends in place of itself; the user's own text may follow."""
-
-
 def user_rows(block: User, look: Look) -> list[Line]:
     """Return the rows of a message."""
     width = inner_width(look.width)
     text = block.text.strip("\n")
-    skill = _SKILL.match(text)
+    skill = skill_call(text)
     rows = []
     if skill is not None and not look.expanded:
         hint = look.hints.get("expand")
-        parts = [Run(f"[skill] {skill['name']}", "userMessageText", bold=True)]
+        parts = [Run(f"[skill] {skill.name}", "userMessageText", bold=True)]
         rows += wrap([*parts, Run(f" ({hint} to expand)" if hint else "", "muted")], width)
-        text = text[skill.end() :]
+        text = skill.rest
     rows += wrap_text(text, width, Run("", "userMessageText")) if text or not rows else []
     return boxed([*rows, *image_rows(block.images, look, width)], "userMessageBg", look.width)

@@ -12,6 +12,7 @@ from pi_hookspecs import UserError
 from pi_tui.selectors.models import ModelRow
 from pi_tui.selectors.picks import Option
 from pi_tui.selectors.session_rows import SessionRow
+from pi_tui.view.skills import as_typed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
@@ -238,7 +239,7 @@ def _row(info: SessionInfo, *, is_current: bool, texts: bool) -> SessionRow:
 
     return SessionRow(
         path=info.path,
-        title=" ".join((info.name or info.first_message).split())[:_TITLE],
+        title=" ".join((info.name or as_typed(info.first_message)).split())[:_TITLE],
         modified=info.modified.timestamp(),
         messages=info.message_count,
         is_named=info.name is not None,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from pi_hookspecs import text_of
 from pi_tui.lines.tools.view import label
 from pi_tui.selectors.tree_rows import Tree, TreeEntry
+from pi_tui.view.skills import as_typed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -60,7 +61,7 @@ def _result(message: Any, calls: Mapping[str, Any]) -> str:
 
 
 _ROLES: dict[str, tuple[Any, Callable[[Any], str] | None]] = {
-    "user": ("user", lambda message: message.text),
+    "user": ("user", lambda message: as_typed(message.text)),
     "assistant": ("assistant", lambda message: message.text or (message.error_message or "")),
     "toolResult": ("tool", None),
     "bashExecution": ("bash", lambda message: f"[bash]: {message.command}"),

@@ -244,6 +244,6 @@ _HINTS: Sequence[Hint] = (
     (("app.tree.foldOrUp", "app.tree.unfoldOrDown"), "fold"),
     ("app.tree.editLabel", "label"),
     ("app.tree.filter.cycleForward", "next filter"),
-    ("tui.select.confirm", "continue there"),
+    ("tui.select.confirm", "select"),
     ("tui.select.cancel", "cancel"),
 )
