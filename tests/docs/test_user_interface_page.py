@@ -13,7 +13,7 @@ from pi_hookspecs import Line, Run
 from pi_testing import RecordingScreen
 
 PAGE = (Path(__file__).parents[2] / "docs" / "user-interface.md").read_text(encoding="utf-8")
-LINES, EXTENSION, TEST = re.findall(r"^```python\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
+LINES, EXTENSION, _ACTIVITIES, TEST = re.findall(r"^```python\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
 
 
 @pytest.fixture
