@@ -122,6 +122,42 @@ async def test_a_wrong_first_line_is_refused_with_the_reason(served, line, why) 
     assert why in (await stranger.event("error"))["error"]
 
 
+@pytest.mark.slow
+async def test_of_ten_thousand_clients_those_beyond_the_limit_are_refused_with_the_reason(served) -> None:
+    members = [await served.join(role="observe") for _ in range(99)]
+    first = await served.join()
+    for _ in range(100):
+        strangers = [await asyncio.open_unix_connection(str(served.path)) for _ in range(100)]
+        for reader, writer in strangers:
+            assert b"100 clients are connected already. Close one of them" in await reader.read()
+            writer.close()
+            await writer.wait_closed()
+
+    assert (await first.call("get_state"))["success"]
+    members[0].close()
+    async with asyncio.timeout(60):
+        while not (await _joins(served)):  # noqa: ASYNC110 - the server notices at its own time that one is gone
+            await asyncio.sleep(0.01)
+
+
+async def _joins(served) -> bool:
+    stranger = await served.connect()
+    stranger.send(type="hello")
+    return (await stranger.receive())["type"] == "hello"
+
+
+async def test_clients_of_other_versions_are_understood_as_far_as_they_can_be(served) -> None:
+    newer = await served.join(protocol=7, capabilities={"forms": True}, client="pi 9.0")
+    unknown = await newer.call("fly_to_the_moon")
+    known = await newer.call("get_state", withFuel=True)
+    older = await served.connect()
+    older.send(id="1", type="get_state")  # as in RPC mode, which has no hello
+
+    assert unknown["error"] == "Unknown command: fly_to_the_moon"
+    assert known["success"]
+    assert "The first line must be" in (await older.event("error"))["error"]
+
+
 async def test_a_line_of_a_hundred_megabytes_is_refused_and_not_kept(served) -> None:
     stranger, client = await served.connect(), await served.join()
 

@@ -153,6 +153,39 @@ async def test_a_frame_of_a_hundred_megabytes_is_refused(url) -> None:
     assert client.close_code == 1009
 
 
+@pytest.mark.slow
+async def test_of_ten_thousand_connections_those_beyond_the_limit_are_refused(served, tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(web, "_OPEN_SECONDS", 600)
+    async with web_server(served.server, 0, TOKEN, tmp_path / "agent") as url:
+        client = await joined(url)
+        await until(client, "entries")
+        silent = [await connected(url) for _ in range(web._MAX_CONNECTIONS - 1)]
+        for _ in range(100):
+            for reader, writer in [await connected(url) for _ in range(100)]:
+                assert (await reader.read()).startswith(b"HTTP/1.1 503 ")
+                await left(writer)
+        await client.send('{"type": "get_state", "id": 1}')
+        answered = await until(client, "response")
+        for _, writer in silent:
+            await left(writer)
+        async with asyncio.timeout(60):
+            while (await get(url, Authorization=f"Bearer {TOKEN}")).status_code != 200:  # noqa: ASYNC110 - as it notices
+                await asyncio.sleep(0.01)
+        await client.close()
+
+    assert answered["success"]
+
+
+async def connected(url: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    return await asyncio.open_connection("127.0.0.1", urlsplit(url).port)
+
+
+async def left(writer: asyncio.StreamWriter) -> None:
+    writer.close()
+    with suppress(ConnectionError):
+        await writer.wait_closed()
+
+
 async def test_a_client_that_says_nothing_is_closed(url, monkeypatch) -> None:
     from pi_serve import server
 

@@ -34,6 +34,9 @@ _REFUSED_SECONDS = 1.0
 _OPEN_SECONDS = 10.0
 """Seconds to wait for a request before the connection is closed."""
 
+_MAX_CONNECTIONS = 200
+"""Open connections, with and without a request: more would use up the files that the process may open."""
+
 _PING_SECONDS = 20.0
 """Seconds between pings, and the timeout of a ping: a client whose computer is unreachable is dropped."""
 
@@ -159,6 +162,8 @@ async def web_server(
     """
     from websockets.asyncio.server import serve
 
+    from pi_serve.limited_connection import limited_connections
+
     async def connected(connection: ServerConnection) -> None:
         link = WebLink(connection)
         await server.handle_connection(link, _lines(connection))
@@ -173,6 +178,7 @@ async def web_server(
             connected,
             _HOST,
             port,
+            create_connection=limited_connections(_MAX_CONNECTIONS),
             process_request=_Gate(token, agent_dir, public_url).answer,
             compression=None,
             max_size=MAX_LINE,

@@ -126,6 +126,15 @@ async def _port(file: Path) -> list[str]:
 
 
 @pytest_asyncio.fixture
+async def empty_page(tmp_path) -> AsyncIterator[Page]:
+    """A browser that shows nothing yet."""
+    if BROWSER is None:
+        pytest.skip("needs Chromium")
+    async with browser(tmp_path) as opened:
+        yield opened
+
+
+@pytest_asyncio.fixture
 async def page(served, tmp_path) -> AsyncIterator[Page]:
     """The page of a served session, ready for a prompt."""
     if BROWSER is None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
+from pi_serve.web import web_server
 from pi_testing import text, tool_call
 
 pytestmark = [pytest.mark.slow, pytest.mark.pi(entry_points=["tools"])]
@@ -123,6 +125,29 @@ async def test_it_comes_back_by_itself_and_shows_what_it_missed(page, served, sc
     await page.until("document.querySelector('.answer')?.innerText.includes('While you were away.')")
 
     assert await page.run("document.querySelectorAll('.user').length") == 1
+
+
+async def test_it_continues_when_the_server_was_started_again(empty_page, served, script, tmp_path) -> None:
+    page, token = empty_page, "another-token-that-is-long-enough"
+    script.turn(text("Before.")).turn(text("Meanwhile.")).turn(text("After."))
+    other = await served.join()
+    async with web_server(served.server, 0, token, tmp_path / "agent") as url:
+        await page.open(f"{url}?token={token}")
+        await page.until("document.getElementById('state')?.textContent === 'ready'")
+        await other.call("prompt", message="One")
+        await page.until("document.querySelectorAll('.answer').length === 1")
+    await page.until("document.getElementById('state').textContent === 'connecting again'")
+    await other.call("prompt", message="Two")
+    await other.event("agent_settled")
+    async with web_server(served.server, urlsplit(url).port, token, tmp_path / "agent"):
+        await page.until("document.querySelectorAll('.answer').length === 2")
+        await page.until("document.getElementById('state').textContent === 'ready'")
+        await page.type("Three")
+        await page.click("#send")
+        await page.until("document.querySelectorAll('.answer').length === 3")
+        shown = await page.run("[...document.querySelectorAll('.answer')].map((each) => each.innerText)")
+
+    assert shown == ["Before.", "Meanwhile.", "After."]
 
 
 async def test_an_image_is_attached_and_sent_with_the_prompt(page, served, script) -> None:
