@@ -11,14 +11,14 @@ import pi_guardrails
 from pi_core import Settings
 from pi_guardrails.settings import is_enabled, limits_of
 from pi_hookspecs import UserError
-from pi_testing import text
+from pi_testing import text, tool_call
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from pathlib import Path
 
     from pi_core import AgentSession
-    from pi_testing import ScriptedProvider
+    from pi_testing import FakeTool, ScriptedProvider
 
     SessionOf = Callable[[Settings], Awaitable[AgentSession]]
 
@@ -199,3 +199,54 @@ async def test_a_file_that_breaks_while_the_guard_is_on_duty_shuts_the_gate(
 
     assert command.cancelled
     assert "Guardrails refuse every call until the settings are fixed" in command.output
+
+
+@pytest.mark.parametrize(
+    ("command", "problem"),
+    [("curl x", "yours"), ("make deploy", "theirs"), ("make test", None)],
+)
+async def test_the_rules_of_a_trusted_project_add_to_the_users_rules(
+    session_of: SessionOf,
+    script: ScriptedProvider,
+    fake_tools: dict[str, FakeTool],
+    tmp_path: Path,
+    command: str,
+    problem: str | None,
+) -> None:
+    own = [
+        {"command": "curl *", "action": "deny", "reason": "yours"},
+        {"command": "make test", "action": "allow"},
+    ]
+    project = [
+        {"command": "curl *", "action": "allow"},
+        {"command": "make *", "action": "deny", "reason": "theirs"},
+    ]
+    (tmp_path / "agent").mkdir()
+    (tmp_path / ".pi").mkdir()
+    (tmp_path / "agent" / "settings.json").write_text(json.dumps({"guardrails": {"enabled": True, "rules": own}}))
+    (tmp_path / ".pi" / "settings.json").write_text(json.dumps({"guardrails": {"rules": project}}))
+    session = await session_of(Settings.load(tmp_path, tmp_path / "agent", trust=True))
+    script.turn(tool_call("bash", arguments={"command": command})).turn(text("ok"))
+
+    await session.prompt("go")
+
+    refusals = [message.text for message in session.messages if message.role == "toolResult" and message.is_error]
+    assert [problem in each for each in refusals] == ([True] if problem else [])
+    assert bool(fake_tools["bash"].calls) is (problem is None)
+
+
+async def test_a_mistake_in_the_users_rules_is_found_under_those_of_a_project(
+    session_of: SessionOf, script: ScriptedProvider, tmp_path: Path
+) -> None:
+    (tmp_path / "agent").mkdir()
+    (tmp_path / ".pi").mkdir()
+    file = tmp_path / "agent" / "settings.json"
+    file.write_text(json.dumps({"guardrails": {"enabled": True, "rules": [{"action": "maybe"}]}}))
+    (tmp_path / ".pi" / "settings.json").write_text(json.dumps({"guardrails": {"rules": []}}))
+    session = await session_of(Settings.load(tmp_path, tmp_path / "agent", trust=True))
+    script.turn(text("never said"))
+
+    answer = await session.prompt("go")
+
+    assert answer is not None
+    assert f"guardrails.rules[0].action must be 'allow', 'ask' or 'deny', not 'maybe' ({file})" in answer.error_message

@@ -12,7 +12,7 @@ from attrs import evolve, frozen
 
 from pi_guardrails.findings import SEVERITY, Finding, Verdict
 from pi_guardrails.paths import GUARDED, Places
-from pi_guardrails.settings import list_of, mistake, must_be
+from pi_guardrails.settings import items_of, list_of, mistake, must_be
 
 if TYPE_CHECKING:
     from pi_hookspecs import PiContext, SettingsView, UserError
@@ -59,7 +59,7 @@ class Policy:
     """The guard's settings.
 
     Attributes:
-        rules: The first match counts.
+        rules: The first match counts: of the user's rules, then of the project's.
         places: The folders, and the protected files in them.
     """
 
@@ -73,7 +73,7 @@ class Policy:
         Raises:
             UserError: They are invalid. A guard that guesses the intention would be useless.
         """
-        given = list_of(ctx.settings, "rules")
+        given = items_of(ctx.settings, "rules")
         extra = list_of(ctx.settings, "protectedPaths")
         for number, each in enumerate(extra):
             if not isinstance(each, str) or not each.removeprefix("!"):
@@ -86,7 +86,7 @@ class Policy:
             patterns=(*followed, *GUARDED, *extra),
             followed=followed,
         )
-        return cls(rules=tuple(_rule(ctx.settings, number, each) for number, each in enumerate(given)), places=places)
+        return cls(rules=tuple(_rule(ctx.settings, *each) for each in given), places=places)
 
     def settle(self, findings: list[Finding], tool: str) -> list[Finding]:
         """Return the findings after applying the user's rules."""
@@ -121,9 +121,9 @@ def _fits(path: str, pattern: str, places: Places) -> bool:
     return any(places.fits(each, pattern) for each in places.meanings(path))
 
 
-def _rule(settings: SettingsView, number: int, given: Any) -> Rule:
+def _rule(settings: SettingsView, place: str, number: int, given: Any) -> Rule:
     def wrong(what: str, inside: str = "") -> UserError:
-        return mistake(settings, ("guardrails", "rules"), what, f"[{number}]{inside}")
+        return mistake(settings, ("guardrails", "rules"), what, f"[{number}]{inside}", place=place)
 
     if not isinstance(given, dict):
         raise wrong(must_be("an object", given))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from pi_hookspecs import SettingsView
 
-__all__ = ["AMOUNTS", "RATE", "SCOPES", "is_enabled", "limits_of", "list_of", "mistake", "must_be"]
+__all__ = ["AMOUNTS", "RATE", "SCOPES", "is_enabled", "items_of", "limits_of", "list_of", "mistake", "must_be"]
 
 SCOPES = ("run", "session")
 AMOUNTS = ("requests", "tokens", "dollars")
@@ -77,7 +77,26 @@ def list_of(settings: SettingsView, name: str) -> list[Any]:
     return given
 
 
-def mistake(settings: SettingsView, steps: Sequence[str], what: str, inside: str = "") -> UserError:
+def items_of(settings: SettingsView, name: str) -> list[tuple[str, int, Any]]:
+    """Return the items of a list in all places that set it, each with its place and its position there.
+
+    The user's own file comes before the project's, which adds to it and takes nothing away.
+
+    Raises:
+        UserError: One of these places has something else than a list.
+    """
+    list_of(settings, name)
+    items: list[tuple[str, int, Any]] = []
+    for origin, given in settings.each((*_TOP, name)):
+        if not isinstance(given, list | None):
+            raise mistake(settings, (*_TOP, name), must_be("a list", given), place=origin)
+        items += [(origin, number, each) for number, each in enumerate(given or ())]
+    return items
+
+
+def mistake(
+    settings: SettingsView, steps: Sequence[str], what: str, inside: str = "", *, place: str | None = None
+) -> UserError:
     """Return the error for an invalid setting, with the place where it was set.
 
     Args:
@@ -85,8 +104,11 @@ def mistake(settings: SettingsView, steps: Sequence[str], what: str, inside: str
         steps: The parts of its name.
         what: What is wrong with it, starting with the verb.
         inside: The invalid part of it: ``[0].path``.
+        place: Where it was set; None for where its effective value was.
     """
-    place = settings.place(steps)
+    effective = settings.place(steps)
+    if place is None or (effective or "").rpartition(":")[0] == place:
+        place = effective
     return UserError(f"setting {'.'.join(steps)}{inside} {what}{f' ({place})' if place else ''}")
 
 
