@@ -91,8 +91,10 @@ def _run(
         _print(_report(agent, steps, dry_run=dry_run))
     may_change = not dry_run and (not changes or yes or as_json or _is_confirmed(len(changes)))
     failed = _apply(changes) if may_change else []
-    if may_change and steps:
-        _remember(host.settings.agent_dir, agent, cwd, trusted=trusted)
+    if may_change:
+        places = ["user"] if any(step.scope == "user" for step in steps) else []
+        places += [os.path.realpath(cwd)] if trusted and any(step.scope == "project" for step in steps) else []
+        _remember(Path(host.settings.agent_dir), agent, places)
     if as_json:
         _print(json.dumps([_row(step, dict(failed).get(id(step))) for step in steps], indent=2))
     elif changes and may_change:
@@ -155,12 +157,12 @@ def _apply(changes: list[Step]) -> list[tuple[int, str]]:
     return failed
 
 
-def _remember(agent_dir: Path, agent: str, cwd: Path, *, trusted: bool) -> None:
-    """Record that an agent was imported, for ``pi doctor``."""
+def _remember(agent_dir: Path, agent: str, places: list[str]) -> None:
+    """Record from where an agent's things were taken over, ``user`` and folders of projects, for ``pi doctor``."""
     from pi_import.changes import ListItems
 
-    items = ["user", *([os.path.realpath(cwd)] if trusted else [])]
-    ListItems(Path(agent_dir) / "imports.json", (agent,), items).apply()
+    if places:
+        ListItems(agent_dir / "imports.json", (agent,), places).apply()
 
 
 # Output

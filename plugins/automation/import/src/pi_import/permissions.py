@@ -171,10 +171,10 @@ def opencode_rules(permission: Any, source: str) -> Iterator[tuple[str, str, lis
         patterns = value if isinstance(value, dict) else {"*": value}
         for pattern, action in reversed(patterns.items()):
             written = f"{action} {tool}" + (f" {pattern}" if isinstance(value, dict) else "")
-            yield written, source, *_of_opencode(str(tool), str(pattern), action)
+            yield written, source, *_of_opencode(str(tool), str(pattern), action, alone=len(patterns) == 1)
 
 
-def _of_opencode(tool: str, pattern: str, action: Any) -> tuple[list[Rule], str]:
+def _of_opencode(tool: str, pattern: str, action: Any, *, alone: bool) -> tuple[list[Rule], str]:
     if action not in _ACTIONS:
         return [], "its action is not allow, ask or deny"
     if tool == "*":
@@ -182,7 +182,7 @@ def _of_opencode(tool: str, pattern: str, action: Any) -> tuple[list[Rule], str]
     if tool == "external_directory":
         return [], "guardrails ask before files outside the working directory are written"
     tools = rule_tools(tool)
-    if pattern == "*" and tools:
+    if pattern == "*" and tools and (alone or action == "allow"):  # a rule without a pattern leaves no exceptions
         return _whole(tools, action)
     if tools == ("bash",):
         return [{"tool": "bash", "command": each, "action": action} for each in _commands(pattern)], ""

@@ -147,11 +147,11 @@ class SessionHooks:
         answer = await self._tool(name, event, more, ctx)
         if answer is None:
             return None
-        said = [answer.reason if answer.decision == "deny" or answer.stop else "", answer.context]
-        told = "\n".join(each for each in said if each)
-        if not told and not answer.stop:
+        parts = [answer.reason if answer.decision == "deny" or answer.stop else "", answer.context]
+        note = "\n".join(each for each in parts if each)
+        if not note and not answer.stop:
             return None
-        content = (*event.content, TextContent(f"[A hook says: {told}]")) if told else event.content
+        content = (*event.content, TextContent(f"[A hook says: {note}]")) if note else event.content
         return ToolResultResult(content=content, terminate=True if answer.stop else None)
 
     async def _tool(

@@ -36,7 +36,7 @@ def stored(folder: Path, cwd: Path | None) -> Iterator[Stored]:
     for each in folders:
         for file in sorted(each.glob("*.jsonl")) if each.is_dir() else ():
             if file.is_file() and not file.name.startswith("agent-"):
-                yield Stored(file, partial(read, file))
+                yield Stored(file, file.stem, partial(read, file))
 
 
 def read(file: Path) -> Transcript | None:

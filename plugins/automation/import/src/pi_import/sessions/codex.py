@@ -38,7 +38,12 @@ def stored(folder: Path, cwd: Path | None) -> Iterator[Stored]:
     for place in (folder / "sessions", folder / "archived_sessions"):
         for file in sorted(place.rglob("rollout-*.jsonl")) if place.is_dir() else ():
             if file.is_file() and (wanted is None or _cwd(file) in wanted):
-                yield Stored(file, partial(read, file))
+                yield Stored(file, _id(file), partial(read, file))
+
+
+def _id(file: Path) -> str:
+    """Return the id in a file's name, ``rollout-2025-10-29T00-59-38-ID``."""
+    return file.stem.removeprefix("rollout-")[20:] or file.stem
 
 
 def _cwd(file: Path) -> str | None:
@@ -59,9 +64,7 @@ def read(file: Path) -> Transcript | None:
     """
     if file.stat().st_size > LARGEST:
         return None
-    found = Transcript(
-        id=file.stem.removeprefix("rollout-")[20:] or file.stem, api="openai-responses", provider="openai"
-    )
+    found = Transcript(id=_id(file), api="openai-responses", provider="openai")
     for line in lines_of(file):
         kind, payload = line.get("type"), line.get("payload")
         time = milliseconds(line.get("timestamp"))

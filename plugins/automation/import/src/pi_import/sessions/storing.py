@@ -31,9 +31,14 @@ def session_steps(found: Iterable[Stored], host: Any, home: Path) -> Iterator[St
     """
     from pi_core import SessionManager
 
-    known: set[str] | None = None
+    known: dict[str, str] | None = None
     for each in found:
         label = f"~/{each.file.relative_to(home)}" if each.file.is_relative_to(home) else str(each.file)
+        if known is None:
+            known = {info.id: info.name or info.first_message for info in SessionManager.list_all(host=host)}
+        if each.id in known:
+            yield _stored_already(each.id, known[each.id], label)
+            continue
         try:
             transcript = each.read()
         except OSError as error:
@@ -42,13 +47,11 @@ def session_steps(found: Iterable[Stored], host: Any, home: Path) -> Iterator[St
         if transcript is None:
             yield left_out("session", each.file.stem, label, "it has no answer, or is too large", scope="user")
             continue
-        if known is None:
-            known = {info.id for info in SessionManager.list_all(host=host)}
         title = _title(transcript)
         if transcript.session_id in known:
-            yield Step(kind="session", name=title, source=label, outcome="already", target=transcript.session_id)
+            yield _stored_already(transcript.session_id, title, label)
             continue
-        known.add(transcript.session_id)
+        known[transcript.session_id] = title
         notes = ["images, files and checkpoints of other branches stay there"] if transcript.skipped else []
         yield Step(
             kind="session",
@@ -59,6 +62,11 @@ def session_steps(found: Iterable[Stored], host: Any, home: Path) -> Iterator[St
             target=f"pi --session {transcript.session_id}",
             apply=partial(_store, each, host),
         )
+
+
+def _stored_already(session: str, title: str, label: str) -> Step:
+    name = " ".join(title.split())[:60]
+    return Step(kind="session", name=name, source=label, outcome="already", target=session)
 
 
 def _title(transcript: Transcript) -> str:

@@ -42,10 +42,12 @@ class Stored:
 
     Attributes:
         file: Its file.
+        id: Its id, as the name of its file has it; by this a session that is stored already is not read again.
         read: Reads it; None for one without an answer.
     """
 
     file: Path
+    id: str
     read: Callable[[], Transcript | None]
 
 
