@@ -62,7 +62,7 @@ class Scale:
         self.memory = 0
         self._folder, self._out, self._count = folder, folder / "out", count
         self._mark = f"{folder.name}-{random.random()}"  # noqa: S311 - not a secret
-        (folder / "tmp").mkdir()
+        (folder / "tmp").mkdir(exist_ok=True)  # Ray has made it
         self._environ = {
             **os.environ,
             **environ,
@@ -214,7 +214,12 @@ def engine(name: str, concurrency: int, folder: Path) -> Iterator[tuple[list[str
     if name == "local":
         yield ["--concurrency", str(concurrency)], {}
         return
-    os.environ |= {"RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0", "RAY_USAGE_STATS_ENABLED": "0", "TMPDIR": str(folder / "tmp")}
+    os.environ |= {
+        "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0",
+        "RAY_USAGE_STATS_ENABLED": "0",
+        "RAY_raylet_start_wait_time_s": "120",  # on a busy machine
+        "TMPDIR": str(folder / "tmp"),
+    }
     from ray.cluster_utils import Cluster  # type: ignore[import-not-found]
 
     head: dict[str, Any] = {"num_cpus": 0, "include_dashboard": False, "object_store_memory": 100_000_000}

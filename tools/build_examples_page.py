@@ -51,7 +51,9 @@ pi remove example:keep-trees        # remove it from pi; your copy stays
 
 The copy is yours: change it, then `/reload` or start pi again. pi never overwrites it; delete the folder to get the
 original again. It is built with `hatchling`, which comes from your package index.
-[ci](ci) has files for CI services, which use [review](review).
+
+[ci](ci) has files for CI services, which use [review](review); [cluster](cluster) has files for
+[clusters](../docs/cluster.md).
 
 ## What they draw
 
