@@ -21,6 +21,10 @@ TEST_SECONDS = 300.0
 """How long the tests may take."""
 
 _PYTEST = ("-m", "pytest", "-q", "--no-header", "--tb=no", "-p", "no:cacheprovider")
+_NO_PYTEST = (
+    "Its tests were not run: pytest is not installed where pi is. uv run pi plugins check, in its folder, runs them in"
+    " the environment of the project"
+)
 _NO_TESTS = 5
 _MOST = 10
 """Maximum number of failed tests that are named."""
@@ -46,7 +50,7 @@ def check_tests(subject: Subject, answer: dict[str, Any], scratch: Path | None) 
         return
     texts = [file.read_text(encoding="utf-8", errors="replace") for file in _test_files(subject.folder)]
     if not any(map(_has_test, texts)):
-        yield Finding("tests", "warning", "It has no tests. docs/testing.md shows how to write some")
+        yield Finding("tests", "warning", "It has no tests. pi help testing shows how to write some")
         return
     registered = {hook for each in answer.values() for hook, names in each["registers"].items() if names}
     for hook, suite in _SUITES.items():
@@ -58,7 +62,7 @@ def check_tests(subject: Subject, answer: dict[str, Any], scratch: Path | None) 
     if not answer:
         yield Finding("tests", "note", "Its tests were not run: the plugin cannot be imported")
     elif find_spec("pytest") is None:
-        yield Finding("tests", "note", "Its tests were not run: pytest is not installed where pi is")
+        yield Finding("tests", "note", _NO_PYTEST)
     else:
         yield from _run(subject, subject.folder, scratch)
 
