@@ -45,7 +45,7 @@ ToolExposure: TypeAlias = Literal["direct", "deferred", "hidden", "code"]
 
 ``direct``: while the tool is active. ``deferred``: once it was activated by its name, with ``pi.set_active_tools`` or
 ``--tools``; a pattern does not activate it. ``hidden``: never; other tools call it with ``ctx.execute_tool``. ``code``:
-never, as ``hidden``, but scripts of code mode can call it, and the model is told its name.
+never, as ``hidden``, but scripts of code mode can call it, and the model knows its name.
 """
 
 

@@ -39,7 +39,9 @@ def check_metadata(subject: Subject) -> Iterator[Finding]:
     yield from _requirements(subject)
     yield from _python(subject)
     if not subject.licence:
-        yield _found("warning", 'It has no licence, so nobody may copy it. Add license = "MIT" or another to [project]')
+        yield _found(
+            "warning", 'It has no licence, so that no one else may copy it. Add license = "MIT" or another to [project]'
+        )
     if subject.sources and not subject.is_typed:
         yield _found("warning", "It has no py.typed, so type checkers ignore its annotations")
     yield from _modules(subject)
