@@ -107,6 +107,10 @@ SNAPSHOTS = {
         tool("weather", output="sunny", arguments={"city": "Oslo", "days": [1, 2]}),
         "\n\n weather city=Oslo days=[1, 2]\n sunny\n",
     ),
+    "prose of another tool": (
+        tool("task", output="The tide is high at noon, and low in the evening", arguments={}),
+        "\n\n task\n The tide is high at noon, and low in the\n evening\n",
+    ),
     "user command": (
         Bash(id="1", command="make", output=Tail("out\n"), exit_code=3),
         f"\n{'─' * 44}\n $ make\n out\n (exit 3)\n{'─' * 44}",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pi_hookspecs import Line, Run
-from pi_tui.dialogs.base import Dialog, framed, hint
-from pi_tui.lines.line import cut
+from pi_tui.dialogs.base import Dialog, framed
+from pi_tui.lines.line import cells, cut
 from pi_tui.selectors.selector import drawn_keys
 
 if TYPE_CHECKING:
@@ -53,14 +53,16 @@ class Pane(Dialog[None]):
         return framed([*(cut(row, width) for row in rows), self._foot(width)], width)
 
     def _foot(self, width: int) -> Line:
+        """Return where the rows are and what the keys do; on a narrow screen at least how the pane is closed."""
+        close = f"{drawn_keys(self._bindings, 'tui.select.cancel')} to close"
+        texts = [close]
         last = min(self._first + self._room, len(self._rows))
-        keys = [(drawn_keys(self._bindings, "tui.select.cancel"), "to close")]
         if last - self._first < len(self._rows):
-            scrolls = ("tui.select.up", "tui.select.down")
-            keys.insert(0, (drawn_keys(self._bindings, *scrolls), "to scroll"))
-        text = " · ".join(str(row) for row in hint(keys, 10 * width))
-        place = f"({self._first + 1}-{last}/{len(self._rows)})  " if len(keys) > 1 else ""
-        return cut(Line.of(Run(f" {place}{text}", "muted")), width)
+            place = f"({self._first + 1}-{last}/{len(self._rows)})  "
+            scroll = f"{drawn_keys(self._bindings, 'tui.select.up', 'tui.select.down')} to scroll · "
+            texts = [f"{place}{scroll}{close}", f"{place}{close}", close]
+        text = next((each for each in texts if cells(each) < width), close)
+        return cut(Line.of(Run(f" {text}", "muted")), width)
 
     def key(self, key: Key, bindings: Bindings) -> None:
         """Scroll, or close the pane."""

@@ -34,9 +34,10 @@ def boxed(rows: Sequence[Line], background: str, width: int) -> list[Line]:
     return fill([Line(), *inner, Line()], background)
 
 
-def output_rows(text: str, width: int, role: str = "toolOutput") -> list[Line]:
-    """Return the rows of a text with colours (SGR); lines are broken wherever a row is full."""
-    return [row for runs in runs_of_lines(text, Run("", role)) for row in chop(runs, width)]
+def output_rows(text: str, width: int, role: str = "toolOutput", *, words: bool = False) -> list[Line]:
+    """Return the rows of a text with colours (SGR); lines are broken wherever a row is full, or between words."""
+    breaks = wrap if words else chop
+    return [row for runs in runs_of_lines(text, Run("", role)) for row in breaks(runs, width)]
 
 
 def more(count: int, which: str, look: Look, width: int) -> list[Line]:
@@ -48,13 +49,24 @@ def more(count: int, which: str, look: Look, width: int) -> list[Line]:
     return wrap([Run(f"... ({text}{f', {hint} to expand' if hint else ''})", "muted")], width)
 
 
-def first_lines(text: str, count: int, look: Look, width: int, role: str = "toolOutput") -> list[Line]:
-    """Return the first lines of a text and a hint about further lines, or the whole text if the look is expanded."""
+def first_lines(
+    text: str, count: int, look: Look, width: int, role: str = "toolOutput", *, words: bool = False
+) -> list[Line]:
+    """Return the first lines of a text and a hint about further lines, or the whole text if the look is expanded.
+
+    Args:
+        text: The text.
+        count: The number of lines.
+        look: The look.
+        width: Cells of a row.
+        role: The role of the text.
+        words: Whether long lines are broken between words, as prose is, and not wherever a row is full.
+    """
     if look.expanded:
-        return _all(text, width, role, from_end=False)
+        return _all(text, width, role, from_end=False, words=words)
     lines = text.split("\n", count)
     left = lines[count].count("\n") + 1 if len(lines) > count else 0
-    rows = output_rows("\n".join([line[:_LONGEST_LINE] for line in lines[:count]]), width, role)
+    rows = output_rows("\n".join([line[:_LONGEST_LINE] for line in lines[:count]]), width, role, words=words)
     return rows + more(left, "more", look, width)
 
 
@@ -69,11 +81,11 @@ def last_lines(text: str, count: int, look: Look, width: int, role: str = "toolO
     return more(hidden, "earlier", look, width) + rows[-count:]  # a long line has several rows
 
 
-def _all(text: str, width: int, role: str, *, from_end: bool) -> list[Line]:
+def _all(text: str, width: int, role: str, *, from_end: bool, words: bool = False) -> list[Line]:
     if len(text) <= MOST_EXPANDED:
-        return output_rows(text, width, role)
+        return output_rows(text, width, role, words=words)
     left = len(text) - MOST_EXPANDED
     note = wrap([Run(f"... ({left:,} characters are left out)", "muted")], width)
     if from_end:
         return [*note, *output_rows(text[-MOST_EXPANDED:], width, role)]
-    return [*output_rows(text[:MOST_EXPANDED], width, role), *note]
+    return [*output_rows(text[:MOST_EXPANDED], width, role, words=words), *note]

@@ -36,7 +36,7 @@ class OtherView:
         """Return the first lines of the result."""
         output = block.output.strip("\n")
         role = "error" if block.status == "error" else "toolOutput"
-        return first_lines(output, _FIRST, look, width, role) if output else []
+        return first_lines(output, _FIRST, look, width, role, words=True) if output else []
 
 
 def _short(value: Any) -> str:
