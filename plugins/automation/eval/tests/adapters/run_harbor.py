@@ -10,16 +10,11 @@ import os
 import subprocess
 import sys
 import types
-import typing
 from pathlib import Path
 
-import typing_extensions
-
-for name in ("override", "TypedDict"):  # Harbor wants Python 3.12
-    setattr(typing, name, getattr(typing_extensions, name))
 os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
 
-from harbor.models.agent.context import AgentContext  # noqa: E402
+from harbor.models.agent.context import AgentContext
 
 source, scripts, place = sys.argv[1:]
 spec = importlib.util.spec_from_file_location("adapter", source)
