@@ -90,6 +90,15 @@ def test_help_describes_a_command_and_prints_a_page(talk):
     enter(terminal, "/name High water", "Session name: High water")
 
 
+def test_a_compaction_of_a_short_session_is_refused_once(talk):
+    terminal = talk()
+    enter(terminal, "hello", "\nhello\r\n> ")
+    enter(terminal, "/compact", "Nothing to compact")
+    output = enter(terminal, "again", "\nagain\r\n> ")  # all that was printed until then
+
+    assert output.count("Nothing to compact (session too small)") == 1
+
+
 def test_help_lists_what_there_is(talk):
     output = enter(talk(), "/help", "Ctrl-C  ")
 

@@ -358,6 +358,34 @@ def test_a_tree_lists_sessions_under_their_parent_wherever_they_work(run, store,
     assert rows == [("0001", 0, first), ("0002", 1, first + 3), ("0003", 1, first + 6)]
 
 
+def test_a_tree_of_a_folder_of_its_own_lists_sessions_under_their_parent_too(run, place, header, answered, monkeypatch):
+    own = evolve(place, session_dir=place.agent_dir / "own")  # as ``--session-dir`` makes it
+    store = JsonlSessionStore(own)
+    monkeypatch.setattr(Path, "cwd", lambda: Path("/here"))
+    references = [None]
+    for name, cwd in (("0001", "/here"), ("0002", "/here"), ("0003", "/worktree")):
+        session = store.create(header(cwd, name, parent_session=references[-1]))
+        session.append([answered("a", text=f"I am {name}")])
+        references.append(session.reference)
+    store.create(header("/elsewhere", "0004")).append([answered("a", text="I am 0004")])
+
+    printed = run("list", "--tree", settings={"sessionDir": str(own.session_dir)})[1].splitlines()
+
+    assert [(line.split("  ")[1], line.count("└─")) for line in printed] == [("0001", 0), ("0002", 1), ("0003", 1)]
+
+
+def test_a_tree_lists_children_whose_parent_is_in_another_folder(run, store, header, answered, monkeypatch):
+    monkeypatch.setattr(Path, "cwd", lambda: Path("/here"))
+    orphan = header("/here", "0002", parent_session="/another/folder/0001.jsonl")
+    session = store.create(evolve(orphan, extra={"parentCall": "call-1"}))
+    session.append([answered("a", text="I am a child")])
+    store.create(header("/here", "0003", parent_session=session.reference)).append([answered("a")])
+
+    printed = run("list", "--tree")[1].splitlines()
+
+    assert [(line.split("  ")[1], line.count("└─")) for line in printed] == [("0002", 0), ("0003", 1)]
+
+
 def test_sessions_that_name_each_other_are_listed_once(run, store, header, answered, monkeypatch):
     monkeypatch.setattr(Path, "cwd", lambda: Path("/here"))
     first = store.create(header("/here", "0001"))

@@ -271,6 +271,20 @@ async def test_a_failed_compaction_is_reported_once(desk) -> None:
         assert user.text.count("can compact the") == 1
 
 
+@pytest.mark.pi(entry_points=["compaction"])
+async def test_a_compaction_of_a_short_session_is_refused_once(desk, script: ScriptedProvider) -> None:
+    script.turn(text("Ebb and flow."))
+
+    async with desk() as user:
+        await user.type("How is the tide?", "enter")
+        await user.sees("Ebb and flow.")
+        await user.type("/compact ", "enter")
+        await user.sees("Nothing to compact")
+        await user.when(lambda: not user.app.talk.busy)
+
+        assert user.text.count("Nothing to compact (session too small)") == 1
+
+
 class _Undoes:
     """A plugin with a command that the screen has, too."""
 
