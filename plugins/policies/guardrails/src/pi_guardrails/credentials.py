@@ -25,7 +25,7 @@ _PRINTERS = frozenset(
 _AT_HOME = re.compile(
     "|".join(  # noqa: FLY002 - a row for each kind is easier to read than one line
         [
-            r"\.ssh/(?!known_hosts|config$|authorized_keys$|.*\.pub$).+",
+            r"\.ssh/(?!known_hosts|config$|authorized_keys$|.*\.pub$).+|\.(ssh|gnupg|aws|kube|docker)/?",
             r"\.gnupg/(private-keys|secring).*",
             r"\.(netrc|npmrc|yarnrc(\.yml)?|pypirc|git-credentials|pgpass|my\.cnf|mylogin\.cnf|s3cfg|boto|vault-token)",
             r"\.(terraformrc|databrickscfg|smbcredentials|wakatime\.cfg)",
@@ -34,7 +34,7 @@ _AT_HOME = re.compile(
             r"\.(gem|cargo)/credentials.*|\.terraform\.d/credentials.*|\.(config/)?composer/auth\.json|\.vnc/passwd",
             r"\.cache/huggingface/token|\.(huggingface|azure|gemini|oci|age|kaggle|cloudflared|snowflake)/.*",
             r"\.codex/auth\.json|\.claude/\.credentials\.json|\.pi/.*auth\.json",
-            r"\.config/(gh/hosts\.yml|containers/auth\.json)",
+            r"\.config/(gh(/hosts\.yml)?|containers/auth\.json)",
             r"\.config/(hub|heroku|netlify|configstore|glab-cli|gcloud|rclone|op|doctl|sops|github-copilot|linode-cli)(/.*)?",
             r"\.config/(google-chrome|chromium|BraveSoftware|microsoft-edge|Signal|Slack|discord)(/.*)?",
             r"\.(password-store|local/share/keyrings|mozilla|thunderbird|bitcoin|ethereum|electrum)(/.*)?",

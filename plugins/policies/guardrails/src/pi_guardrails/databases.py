@@ -71,7 +71,7 @@ _SQL = tuple(
         (r"\btruncate\s+(table\s+)?\w|\bdelete\s+materialized\b|\bdetach\s+delete\b", "empties a table"),
         (
             (
-                rf"\bdelete\s+(?!from\b){_NAME}\s+from\b(?![^;]*\bwhere\b)|\bdelete\s+from\b(?![^;]*\b(where|using)\b)"
+                rf"\bdelete\s+(?!from\b){_NAME}\s+from\b(?![^;]*\bwhere\b)|\bdelete\s+from\b(?![^;]*\bwhere\b)"
                 r"|\bwhen\s+(not\s+)?matched\b[^;]*\bthen\s+delete\b"
             ),
             "deletes every row of a table",

@@ -82,6 +82,8 @@ _CLOUD = re.compile(r"(s3|gs|az|b2|r2|oss)://")
 
 def sends(call: Call) -> Iterator[Judgement]:
     """Yield findings about a program that connects to another computer."""
+    if any("docker.sock" in text for text in call.texts):
+        yield "ask", "privileges", "it reaches the interface of Docker, which may change the whole computer"
     if _is_local(call) and SENDERS[call.name] is not _shares:  # which make what is here reachable
         yield from _of_databases(call)
         return
@@ -105,8 +107,8 @@ def _of_databases(call: Call) -> Iterator[Judgement]:
     texts = call.texts
     whole = " ".join(texts[:_MOST_TEXTS])
     to_database = _SERVED_BY_DATABASES.search(whole) is not None
-    writes = _DELETES.search(whole) or re.search(r"\bPUT\b.*/_(settings|cluster)", whole)
-    if (to_database and writes) or "_delete_by_query" in whole or "docker.sock" in whole:
+    writes = _DELETES.search(whole) or re.search(r"\bPUT\b.*/_(settings|cluster)|\bPOST\b.*:237[56]\b", whole)
+    if (to_database and writes) or "_delete_by_query" in whole:
         yield "ask", "database", "it changes a database, or what runs on this computer, through its interface"
 
 

@@ -43,7 +43,8 @@ _REMOVE = (
 )
 
 WITH_WORDS: dict[str, tuple[tuple[str, str, str], ...]] = {
-    **dict.fromkeys(("cargo", "uv", "poetry", "flit", "hatch"), _rows("publish unpublish yank", PUBLISH)),
+    **dict.fromkeys(("uv", "poetry", "flit", "hatch"), _rows("publish unpublish yank", PUBLISH)),
+    "cargo": _rows("publish unpublish yank owner", PUBLISH) + _rows("uninstall", PACKAGES) + _rows("login", SECRETS),
     **dict.fromkeys(
         ("npm", "pnpm", "yarn", "bun"),
         (
@@ -51,6 +52,7 @@ WITH_WORDS: dict[str, tuple[tuple[str, str, str], ...]] = {
             *_rows("config_set config_delete config_edit", SETTINGS),
             *_rows("token adduser login", SECRETS),
             *_rows("audit_fix_--force audit_--force_fix", BRINGS),
+            *_rows("uninstall_-g uninstall_--global -g_uninstall remove_-g rm_-g global_remove", PACKAGES),
         ),
     ),
     **dict.fromkeys(
@@ -300,9 +302,13 @@ WITH_WORDS: dict[str, tuple[tuple[str, str, str], ...]] = {
         + _rows("pub_publish upload publish push delete", PUBLISH)
         + _rows("uninstall destroy rollback upgrade halt ssh", CLOUD),
     ),
+    "pipx": _rows("upgrade-all reinstall-all upgrade", BRINGS),
+    "snap": _rows(f"refresh revert alias {_REMOVE}", PACKAGES),
+    "hub": _rows("release_create release_delete delete create fork", PUBLISH),
+    **dict.fromkeys(("ansible-galaxy", "ansible-pull"), _rows("install -U", BRINGS)),
     "corepack": _rows("prepare use install up", BRINGS),
-    "dnf": _rows(f"config-manager copr_enable swap {_REMOVE}", PACKAGES),
-    "yum": _rows(f"config-manager swap {_REMOVE}", PACKAGES),
+    "dnf": _rows(f"config-manager copr_enable swap update {_REMOVE}", PACKAGES),
+    "yum": _rows(f"config-manager swap update {_REMOVE}", PACKAGES),
     "zypper": _rows(f"addrepo ar removerepo rr dup {_REMOVE}", PACKAGES),
     "pacman-key": _rows("--add -a --recv-keys -r --init", SOURCES),
     "brew": _rows(
@@ -311,7 +317,9 @@ WITH_WORDS: dict[str, tuple[tuple[str, str, str], ...]] = {
         PACKAGES,
     ),
     "composer": _rows("config_repositories config_-g config_--global", SOURCES),
-    "gem": _rows("push yank owner", PUBLISH) + _rows("sources_--add sources_-a sources_--remove", SOURCES),
+    "gem": _rows("push yank owner", PUBLISH)
+    + _rows("update_--system uninstall", PACKAGES)
+    + _rows("sources_--add sources_-a sources_--remove", SOURCES),
     "bundle": _rows("config_set config_--global", SETTINGS),
     "conda-build": _rows("upload", PUBLISH),
     "poetry": _rows("publish", PUBLISH) + _rows("source_add source_remove config_repositories", SOURCES),
@@ -414,7 +422,7 @@ WITH_WORDS: dict[str, tuple[tuple[str, str, str], ...]] = {
     "conda": _rows("remove uninstall env_remove config_--add config_--set config_--prepend config_--append", PACKAGES),
     "sysctl": _rows("-w -p --write --load --system", KERNEL),
     "timedatectl": _rows("set-time set-timezone set-ntp", KERNEL),
-    "tmutil": _rows("delete deletelocalsnapshots disable", VOLUMES),
+    "tmutil": _rows("delete deletelocalsnapshots disable disablelocal", VOLUMES),
     "xattr": _rows("-d -dr -rd -c -cr com.apple.quarantine", KERNEL),
     "mysqladmin": _rows("drop shutdown flush-privileges flush-hosts kill password reload refresh", DATABASE),
     "pip": _rows("config_set config_edit", SETTINGS),

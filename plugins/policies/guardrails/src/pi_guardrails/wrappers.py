@@ -118,7 +118,11 @@ _SUBCOMMANDS: dict[str, tuple[Wrapper, ...]] = {
     "conda": (Wrapper(subcommand="run", values="np", flags="v", long="--name --prefix --cwd", closed=True),),
     "dapr": (Wrapper(subcommand="run", dashes=True),),
     "direnv": (Wrapper(subcommand="exec", operands=1),),
-    "docker": (evolve(_CONTAINER, subcommand="exec"), evolve(_CONTAINER, subcommand="compose exec")),
+    "docker": (
+        evolve(_CONTAINER, subcommand="exec"),
+        evolve(_CONTAINER, subcommand="compose exec"),
+        evolve(_CONTAINER, subcommand="compose run", flags="dTitP", values="euwvlp", long=f"{_CONTAINER.long} --name"),
+    ),
     "docker-compose": (evolve(_CONTAINER, subcommand="exec"),),
     "doppler": (Wrapper(subcommand="run", dashes=True),),
     "dotenv": (evolve(_RUN, values="fe", subcommand="run"), Wrapper(values="ecpv", dashes=True)),
