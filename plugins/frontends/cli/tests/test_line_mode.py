@@ -223,24 +223,25 @@ def project(fake):
 @pytest.mark.parametrize(
     ("answer", "trusted", "remembered"),
     [
-        ("1", True, {"": True}),
-        ("2", True, {"..": True}),
-        ("3", True, {}),
-        ("4", False, {"": False}),
-        ("5", False, {}),
+        ("y", True, {"": True}),
+        ("p", True, {"..": True}),
+        ("o", True, {}),
+        ("d", False, {"": False}),
+        ("n", False, {}),
         ("", False, {}),
     ],
     ids=["trust", "trust-parent", "this-time", "do-not", "not-now", "dismissed"],
 )
 def test_the_user_is_asked_whether_a_project_may_be_trusted(project, at_terminal, answer, trusted, remembered):
     terminal = at_terminal(project, "--model", "fake/echo", script=DUMB)
-    asked = terminal.until("Number or name: ")
+    asked = terminal.until("Answer [y/p/o/D/N]: ")
     enter(terminal, answer, "\n> ")
     enter(terminal, "/help", "!!COMMAND")
     terminal.type("/quit\n")
     output, _ = terminal.end()
 
-    assert f"{project.cwd} has .pi/skills" in asked
+    assert f"Use the files of {project.cwd}?" in asked
+    assert ".pi/skills" in asked
     assert ("/skill:knit" in output) is trusted
     assert ("is not trusted" in output) is (answer == "")
     file = project.agent_dir / "trust.json"
@@ -253,13 +254,13 @@ def test_the_user_is_asked_whether_a_project_may_be_trusted(project, at_terminal
 def test_no_question_is_asked_where_no_conversation_begins(project, at_terminal, arguments):
     terminal = at_terminal(project, *arguments, script=DUMB)
 
-    assert "Number or name" not in terminal.end()[0]
+    assert "Answer [" not in terminal.end()[0]
 
 
 def test_an_option_of_the_command_line_asks_no_question(project, at_terminal):
     output = at_terminal(project, "--model", "fake/echo", "-na", script=DUMB).until("> ")
 
-    assert "Number or name" not in output
+    assert "Answer [" not in output
 
 
 def test_what_draws_a_line_is_imported_where_there_is_one_alone(fake):
