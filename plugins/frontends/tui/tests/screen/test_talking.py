@@ -440,3 +440,17 @@ async def test_login_asks_in_dialogs_and_stores_what_it_got(desk, pi_session: Ag
 
         stored = pi_session.models.auth.get("harbour")
     assert stored == {"access": "for 1234", "type": "oauth"}
+
+
+async def test_a_command_that_is_typed_while_the_session_starts_is_displayed_once_it_has_started(desk) -> None:
+    async with desk() as user:
+        user.app.hold()
+        await user.type("!echo early", "enter")
+        for _ in range(20):
+            await user.pilot.pause(0.01)
+        assert not user.app.state.blocks
+
+        user.app.load()
+        user.app.release()
+        user.app.talk.begin()
+        await user.sees("$ echo early", " early")

@@ -131,6 +131,7 @@ class Life(_App):
         """Keep the first frame on the terminal while the session starts, since each redraw writes the whole screen."""
         self._held.enter_context(self.batch_update())
         self.is_held = True
+        self.talk.hold()
 
     def release(self) -> None:
         """Draw the screen, and every change from now on."""
@@ -180,6 +181,7 @@ class Life(_App):
         self._load_once()  # has no effect if an event has already loaded it
         self.reports.end()
         self.release()
+        self.talk.begin()
         self.warn(*self.first_problems, *self.port.problems())
         why = self.port.why_no_model()
         if why is not None and not prompts:  # otherwise, the first prompt says it

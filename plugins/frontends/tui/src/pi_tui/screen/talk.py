@@ -129,11 +129,21 @@ class Talk:
         self.session_dir = session_dir
         self.own: dict[str, Command] = own_commands()
         self.jobs: Jobs[Typed] = Jobs(self._do, bool)
+        self._may_begin = asyncio.Event()
+        self._may_begin.set()
         self._known: dict[str, Known] = {}
         self._command_ids = count(1)
         self._refused = ""
 
     # Sending
+
+    def hold(self) -> None:
+        """Keep what is sent until ``begin``: loading the session that starts would remove what it displays."""
+        self._may_begin.clear()
+
+    def begin(self) -> None:
+        """Start with what was sent meanwhile."""
+        self._may_begin.set()
 
     def send(self, typed: Typed) -> None:
         """Send a text once all earlier texts were accepted."""
@@ -160,6 +170,7 @@ class Talk:
     async def _do(self, job: Job[Typed]) -> None:
         text = job.typed.text.strip()
         try:
+            await self._may_begin.wait()
             if text.startswith("!"):
                 await self._bash(job, text[1:])
             elif text.startswith("/"):
