@@ -200,6 +200,9 @@ def example(name: str) -> Any:
 @pytest.mark.parametrize("name", [example(name) for name in ON_SCREEN] if EXAMPLES.is_dir() else [])
 async def test_the_pictures_of_examples_are_what_they_draw(name, desk, script, pi_session, monkeypatch) -> None:
     size = (72, 18)
+    monkeypatch.setattr("pi_tui.screen.talk._COMMAND_SECONDS", 3600.0)  # a slow machine would display more
+    if name == "rainbow-editor":
+        monkeypatch.setattr("pi_rainbow_editor.SECONDS", 3600.0)  # the colours stand still
     monkeypatch.setattr("pi_tui.screen.spinner.Spinner.frame", "●")
     calls = {
         "question": tool_call("question", question="Which colour?", options=["blue", "ochre"]),
