@@ -17,7 +17,7 @@ async def test_the_columns_of_options_stay_where_they_are():
 
 
 async def test_a_narrow_pane_says_how_it_is_closed():
-    pane = Pane(lambda _width: [Line.of(str(number)) for number in range(50)], Bindings())
+    pane = Pane(lambda _width: [Line.of(str(number)) for number in range(50)], Bindings("linux"))
 
     assert [str(pane.lines(width, 8)[-2]).strip() for width in (80, 30, 20)] == [
         "(1-5/50)  Up/Down to scroll · Escape to close",
