@@ -72,7 +72,7 @@ take effect after `/reload` or a restart. Old forms are migrated: `queueMode` (n
 ## Trust
 
 A folder may contain files that run code or instruct the model: in `.pi`, the files `settings.json`, `mcp.json`,
-`agents`, `extensions`, `skills`, `prompts`, `themes`, `SYSTEM.md` and `APPEND_SYSTEM.md`; `.mcp.json`;
+`hooks.json`, `agents`, `extensions`, `skills`, `prompts`, `themes`, `SYSTEM.md` and `APPEND_SYSTEM.md`; `.mcp.json`;
 `.claude/agents`; and `.agents/skills` in the folder and in its parents, up to the root of the git repository. They are
 ignored until the folder is trusted. The first of the following that has an answer decides:
 

@@ -28,11 +28,11 @@ Usage: pi trust [PATH]
        pi trust --list
 
 Use the files of a folder that can run code or instruct the model: in .pi,
-settings.json, mcp.json, extensions, skills, prompts, themes, SYSTEM.md and
-APPEND_SYSTEM.md; the servers in .mcp.json, and the skills in .agents/skills.
-PATH is this folder by default. A decision applies to all folders below, unless
-one of them has its own; another git repository with such files below a trusted
-folder needs its own.
+settings.json, mcp.json, hooks.json, extensions, skills, prompts, themes,
+SYSTEM.md and APPEND_SYSTEM.md; the servers in .mcp.json, and the skills in
+.agents/skills. PATH is this folder by default. A decision applies to all
+folders below, unless one of them has its own; another git repository with such
+files below a trusted folder needs its own.
 
   --deny       Use none of these files
   --forget     Remove the decision

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import shutil
 import tempfile
 from contextlib import suppress
 from pathlib import Path
@@ -22,8 +23,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Runner"]
 
-_SCRIPT = 'exec <"$0" && eval "$1"'
-"""The shell's program: ``exec`` of the contract gives programs no input, so it comes from a file."""
+_SCRIPT = '[ -r "$0" ] || { echo "$0 cannot be read" >&2; exit 2; }; exec "$1" -c "$2" <"$0"'
+"""The shell's program: ``exec`` of the contract gives programs no input, so it comes from a file.
+
+Without that file it refuses, because a guard that gets nothing would let everything pass.
+"""
 
 _ROOM = 3.0
 """Seconds of a hook's deadline that are left for ending a program."""
@@ -68,7 +72,8 @@ class Runner:
 
     async def _run(self, program: Program, given: dict[str, Any], ctx: PiContext) -> Answer:
         program = evolve(program, timeout=min(program.timeout, _limit(program, ctx)))
-        path = _file_of(given)
+        path = _file_of(given, ctx.settings.agent_dir / "cache")
+        shell = "bash" if shutil.which("bash") else "sh"
         variables = {
             "CLAUDE_PROJECT_DIR": str(ctx.cwd),
             "GEMINI_PROJECT_DIR": str(ctx.cwd),
@@ -77,7 +82,7 @@ class Runner:
         }
         try:
             result = await ctx.exec(
-                "sh", ["-c", _SCRIPT, path, program.command], timeout=program.timeout, env=variables
+                shell, ["-c", _SCRIPT, path, shell, program.command], timeout=program.timeout, env=variables
             )
         finally:
             _remove(path)
@@ -93,9 +98,15 @@ def _limit(program: Program, ctx: PiContext) -> float:
     return max(deadline - _ROOM, 1.0)
 
 
-def _file_of(given: dict[str, Any]) -> str:
-    """Write what a program gets to a file that only the user can read."""
-    descriptor, path = tempfile.mkstemp(prefix="pi-hook-", suffix=".json")
+def _file_of(given: dict[str, Any], folder: Path) -> str:
+    """Write what a program gets to a file that only the user can read.
+
+    Args:
+        given: What the program gets.
+        folder: A folder that programs in a sandbox can read; they may have a folder for temporary files of their own.
+    """
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    descriptor, path = tempfile.mkstemp(dir=folder, prefix="hook-", suffix=".json")
     with os.fdopen(descriptor, "w", encoding="utf-8", errors="backslashreplace") as file:
         json.dump(given, file, default=str)
     return path
