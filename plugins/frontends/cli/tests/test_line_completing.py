@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
 
 import pytest
 from prompt_toolkit.completion import CompleteEvent
@@ -46,6 +47,16 @@ def test_at_completes_files_of_the_folder_best_first_and_no_ignored_ones(folder)
     assert offered(files, "look at @ti") == ["look at @tide.py", "look at @src/tidal/tables.py"]
     assert offered(files, "@out") == []
     assert offered(files, "(@main") == ["(@src/main.py"]
+
+
+def test_at_completes_what_git_lists_in_a_repository(folder):
+    workflow = folder / ".github" / "tide.yml"
+    workflow.parent.mkdir()
+    workflow.touch()
+    subprocess.run(["git", "init", "-q", folder], check=True)
+
+    assert offered(FileCompleter(lambda: folder), "@yml") == ["@.github/tide.yml"]
+    assert offered(FileCompleter(lambda: folder), "@out") == []
 
 
 def test_at_finds_a_file_by_its_letters(folder):

@@ -14,11 +14,11 @@ from pi_git_kit.overrides import options
 from pi_git_kit.starting import GitFailed, environment, run
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from pi_git_kit.starting import Prepare
 
-__all__ = ["file_names", "repository_of"]
+__all__ = ["file_names", "files_below", "repository_of"]
 
 
 def repository_of(cwd: Path, *, environ: Mapping[str, str] | None = None, prepare: Prepare | None = None) -> Git:
@@ -66,6 +66,25 @@ def file_names(git: Git, below: Path | None = None) -> Iterator[str]:
                 if name != previous:  # a file with a merge conflict is listed three times
                     yield name.removeprefix(start)
                 previous = name
+
+
+def files_below(folder: str, walk: Callable[[str], Iterable[str]]) -> Iterator[str]:
+    """Yield the files below a folder as git lists them, which takes a fraction of a walk's time, or from a walk.
+
+    Args:
+        folder: The folder; the paths are relative to it.
+        walk: Yields the files where there is no repository, or no git.
+    """
+    try:
+        listed = file_names(repository_of(Path(folder)))
+        first = next(listed, None)
+    except GitFailed:
+        first = None
+    if first is None:
+        yield from walk(folder)
+        return
+    yield first
+    yield from listed
 
 
 def _leads_to(link: Path, git_dir: Path) -> bool:

@@ -23,9 +23,6 @@ if TYPE_CHECKING:
 
 __all__ = ["CommandCompleter", "FileCompleter", "MentionCompleter", "PathCompleter", "line_completer"]
 
-_MOST_FILES = 20_000
-"""Maximum number of files that are examined."""
-
 _MOST_SECONDS = 2.0
 """Maximum seconds for scanning a folder."""
 
@@ -132,7 +129,7 @@ def _offered(offer: Offer, text: str, start: int) -> Completion:
 
 
 class FileCompleter(Completer):
-    """Completes ``@`` and a part of a path: files below the folder, but for hidden and git-ignored ones.
+    """Completes ``@`` and a part of a path: files below the folder that git does not ignore.
 
     Args:
         folder: Returns the folder.
@@ -147,7 +144,7 @@ class FileCompleter(Completer):
         found = at_word(text)
         if found is None:
             return
-        for path in best_matches(_files_below(self._folder()), found.typed):
+        for path in best_matches(_matching(os.fspath(self._folder()), found.typed), found.typed):
             yield Completion(mention(path), start_position=found.start - len(text), display=path)
 
 
@@ -171,14 +168,28 @@ class PathCompleter(Completer):
             yield Completion(name, start_position=-len(word.begun))
 
 
-def _files_below(folder: Path) -> Iterator[str]:
-    """Yield the files below a folder, as relative paths, up to limits of count and time."""
+def _matching(folder: str, typed: str) -> list[str]:
+    """Return the files below a folder that may match."""
+    from pi_terminal_kit.file_names import FileNames
+
+    return [name for name in FileNames(folder, _listed).matching(typed) if not name.endswith("/")]
+
+
+def _listed(folder: str) -> Iterator[str]:
+    """Yield the files below a folder that are found in time."""
+    from pi_git_kit import files_below
+
+    end = time.monotonic() + _MOST_SECONDS
+    for path in files_below(folder, _walked):
+        if time.monotonic() > end:
+            return
+        yield path
+
+
+def _walked(folder: str) -> Iterator[str]:
+    """Yield the files below a folder, as relative paths."""
     from pi_core.resources.walking import Walk
 
-    root = os.fspath(folder)
-    end = time.monotonic() + _MOST_SECONDS
     walk = Walk(lambda _name, _depth: True, lambda _problem: None, recursive=True)
-    for number, path in enumerate(walk.files(root)):
-        if number >= _MOST_FILES or time.monotonic() > end:
-            return
-        yield os.path.relpath(path, root).replace(os.sep, "/")
+    for path in walk.files(folder):
+        yield os.path.relpath(path, folder).replace(os.sep, "/")
