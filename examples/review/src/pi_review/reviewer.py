@@ -73,7 +73,7 @@ def _cleaned(found: Review, changes: Sequence[FileChange], clean: Callable[[str]
         if not lines.get(path):
             sys.stderr.write(f"A finding was left out, because the change has no such file: {each.path!r:.80}\n")
             continue
-        line = min(lines[path], key=lambda number, asked=each.line: abs(number - asked))
+        _, line = min((abs(number - each.line), number) for number in lines[path])
         kept.append(
             evolve(each, path=path, line=line, title=clean(" ".join(each.title.split())), body=clean(each.body))
         )
