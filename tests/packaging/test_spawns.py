@@ -43,6 +43,7 @@ EXCEPTIONS = {
     "plugins/frontends/tui/src/pi_tui/screen/outside.py": "as above",
     "plugins/frontends/tui/src/pi_tui/web/page_terminal.py": "starts pi itself, for the user's own ``pi web``",
     "plugins/kits/client/src/pi_client/client.py": "starts pi itself, from a program in which no plugin runs",
+    "plugins/kits/client/src/pi_client/ssh.py": "the user's own ssh, before plugins are loaded",
     "plugins/kits/terminal-kit/src/pi_terminal_kit/desktop_clipboard.py": "the user's own clipboard, at their key",
     "plugins/frontends/cli/src/pi_cli/checking/children.py": "runs the plugin that its author checks",
     "plugins/frontends/cli/src/pi_cli/packages.py": "starts pi itself, before plugins are loaded",

@@ -28,6 +28,7 @@ __all__ = ["attach", "run_attached"]
 
 _HELP = """\
 Usage: pi attach [SESSION]
+       pi attach --ssh HOST [SESSION]
        pi attach [--] COMMAND...
        pi attach lines [SESSION]
 
@@ -38,6 +39,9 @@ its tools are on the other side.
                                     folder
   pi attach 019aae4e                A served session: the beginning of its id,
                                     or the path of its socket
+  pi attach --ssh box               A session that pi serve serves on another
+                                    computer, over your ssh; SESSION names it if
+                                    there are several
   pi attach lines                   The same in line mode, as with the setting
                                     tuiMode: regular
   pi attach ssh box pi              A session on another computer: COMMAND
@@ -66,10 +70,36 @@ def attach(arguments: list[str], host: PluginHost) -> int:
     in_lines = arguments[:1] == ["lines"] or host.settings.get_str("tuiMode", None) == "regular"
     if lines is not None and in_lines and not _is_command(arguments):
         return int(lines.thing.run(arguments[1:] if arguments[:1] == ["lines"] else arguments, host))
+    if arguments[:1] == ["--ssh"]:
+        return _attach_over_ssh(arguments[1:], host.settings)
     other = _other(arguments, host.settings)
+    _need_terminal()
+    return asyncio.run(_attach(other, host.settings))
+
+
+def _need_terminal() -> None:
     if not sys.stdin.isatty() or not sys.stdout.isatty():
         raise UserError("pi attach needs a terminal. pi -p --attach sends one prompt to a served session without one")
-    return asyncio.run(_attach(other, host.settings))
+
+
+def _attach_over_ssh(arguments: list[str], settings: SettingsView) -> int:
+    """Display a session that another computer serves.
+
+    Raises:
+        UserError: No computer is named, it cannot be reached, or no matching session is served there.
+    """
+    from pi_client import PiClientError
+    from pi_client.ssh import served_over_ssh
+
+    if len(arguments) not in (1, 2):
+        raise UserError("pi attach --ssh takes a computer and at most one session: pi attach --ssh HOST [SESSION]")
+    host, name = arguments[0], arguments[1] if len(arguments) > 1 else None
+    _need_terminal()
+    try:
+        with served_over_ssh(host, name) as served:
+            return asyncio.run(_attach(Served(served), settings))
+    except PiClientError as error:
+        raise UserError(f"{error}. See pi attach --help") from error
 
 
 def _is_command(arguments: list[str]) -> bool:

@@ -8,11 +8,14 @@ import json
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pi_client.errors import ConnectionLost, PiClientError
 
-__all__ = ["ServedSession", "find_served", "open_served", "served_sessions"]
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["ServedSession", "choose_served", "find_served", "open_served", "served_sessions"]
 
 _MIN_NAME = 4
 """Characters of the beginning of an id."""
@@ -68,11 +71,29 @@ def find_served(agent_dir: str | Path, name: str | None, cwd: str | Path) -> Ser
     if name is not None and Path(name).is_socket():
         return ServedSession("", "", name)
     served = served_sessions(agent_dir)
+    if name is not None:
+        return choose_served(served, name)
+    return _only([each for each in served if Path(each.cwd) == Path(cwd)], served, f"in {str(cwd)!r}")
+
+
+def choose_served(served: Sequence[ServedSession], name: str | None, where: str = "") -> ServedSession:
+    """Return the one of these sessions that a user means.
+
+    Args:
+        served: The sessions.
+        name: The beginning of its id, of four characters or more; None for the only one.
+        where: Where they are served, for messages.
+
+    Raises:
+        PiClientError: There is none, or more than one.
+    """
     if name is None:
-        found, what = [each for each in served if Path(each.cwd) == Path(cwd)], f"in {str(cwd)!r}"
-    else:
-        found = [each for each in served if len(name) >= _MIN_NAME and each.session.startswith(name)]
-        what = f"that is called {name!r}"
+        return _only(served, served, where)
+    found = [each for each in served if len(name) >= _MIN_NAME and each.session.startswith(name)]
+    return _only(found, served, f"that is called {name!r}")
+
+
+def _only(found: Sequence[ServedSession], served: Sequence[ServedSession], what: str) -> ServedSession:
     if len(found) == 1:
         return found[0]
     known = ", ".join(f"{each.session} in {each.cwd!r}" for each in found or served)

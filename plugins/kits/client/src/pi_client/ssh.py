@@ -1,0 +1,90 @@
+"""Sessions that ``pi serve`` serves on another computer: their sockets, forwarded by the user's own ssh."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import subprocess
+import time
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from pi_client.errors import ConnectionLost, PiClientError
+from pi_client.served import ServedSession, choose_served
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["served_over_ssh"]
+
+_LIST = r"""for each in "${PI_CODING_AGENT_DIR:-$HOME/.pi/agent}"/run/*.json; do
+pid=$(sed -n 's/.*"pid": \([0-9]*\).*/\1/p' "$each" 2>/dev/null)
+[ -n "$pid" ] && kill -0 "$pid" 2>/dev/null && cat "$each"
+done; true"""
+"""Prints the announcements of the servers that run; for any POSIX shell."""
+
+_SECONDS = 60.0
+"""For the login, which may ask for a password, and until the socket is forwarded."""
+
+
+@contextmanager
+def served_over_ssh(host: str, name: str | None) -> Iterator[ServedSession]:
+    """Yield a session that is served on another computer, with a socket on this one; ssh ends with the context.
+
+    Args:
+        host: What ``ssh`` calls the computer.
+        name: The beginning of the session's id, of four characters or more; None for the only one.
+
+    Raises:
+        PiClientError: There is no such session, or more than one.
+        ConnectionLost: ssh is not installed, or failed; it has printed why.
+    """
+    if not host or host.startswith("-"):
+        raise PiClientError(f"{host!r} is not the name of a computer")
+    served = choose_served(_list(host), name, f"on {host!r}")
+    with TemporaryDirectory(prefix="pi-ssh-") as folder:
+        socket = Path(folder, "socket")
+        command = ["ssh", "-N", "-o", "ExitOnForwardFailure=yes", "-L", f"{socket}:{served.socket}", "--", host]
+        with subprocess.Popen(command, stdin=subprocess.DEVNULL) as forwarding:  # noqa: S603 - the user's own ssh
+            try:
+                _wait(socket, forwarding, host)
+                yield ServedSession(served.session, served.cwd, str(socket))
+            finally:
+                forwarding.terminate()
+
+
+def _list(host: str) -> list[ServedSession]:
+    command = ["ssh", "--", host, f"sh -c {shlex.quote(_LIST)}"]
+    try:
+        done = subprocess.run(  # noqa: S603 - as above
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, timeout=_SECONDS, check=False
+        )
+    except FileNotFoundError as error:
+        raise ConnectionLost("The program 'ssh' is not installed") from error
+    except subprocess.TimeoutExpired as error:
+        raise ConnectionLost(f"ssh did not reach {host!r} within {_SECONDS:.0f} seconds") from error
+    if done.returncode:
+        raise ConnectionLost(f"ssh to {host!r} failed with code {done.returncode}")
+    found = []
+    for line in done.stdout.splitlines():
+        with suppress(ValueError, TypeError, KeyError):
+            facts = json.loads(line)
+            found.append(ServedSession(facts["session"], facts["cwd"], facts["socket"]))
+    return found
+
+
+def _wait(socket: Path, forwarding: subprocess.Popen[bytes], host: str) -> None:
+    """Wait until ssh listens at the socket.
+
+    Raises:
+        ConnectionLost: ssh has ended, or did not do so in time.
+    """
+    end = time.monotonic() + _SECONDS
+    while not socket.is_socket():
+        if forwarding.poll() is not None:
+            raise ConnectionLost(f"ssh to {host!r} ended with code {forwarding.returncode}")
+        if time.monotonic() > end:
+            raise ConnectionLost(f"ssh did not forward the socket of {host!r} within {_SECONDS:.0f} seconds")
+        time.sleep(0.05)
