@@ -35,7 +35,7 @@ def git(call: Call) -> Iterator[Judgement]:
     for option in arguments[: len(arguments) - len(rest)]:
         if option.text.startswith(("-c", "--config-env", "--exec-path")) and option.text != "--exec-path":
             yield "ask", *_RUNS_ANY
-    if not rest:
+    if not rest or "--help" in call.texts[-1:]:
         return
     if not rest[0].known:
         yield "ask", "dynamic-command", f"what git does is known only when it runs: {rest[0].source}"

@@ -417,7 +417,7 @@ def _rename(call: Call) -> Iterator[Judgement]:
 
 def _docker(call: Call) -> Iterator[Judgement]:
     texts = call.texts
-    if {"stop", "restart", "pause"} & set(texts[:2]) and any(not word.known for word in call.operands):
+    if {"stop", "restart", "pause", "kill"} & set(texts[:2]) and any(not word.known for word in call.operands):
         yield "ask", "infrastructure", "which containers it stops is known only when it runs"
     if any(text.startswith(_CONTAINER_RIGHTS) for text in texts):
         yield "ask", "privileges", "the container may change the whole computer"

@@ -44,11 +44,18 @@ _REMOVE = (
 
 WITH_WORDS: dict[str, tuple[tuple[str, str, str], ...]] = {
     **dict.fromkeys(("uv", "poetry", "flit", "hatch"), _rows("publish unpublish yank", PUBLISH)),
-    "cargo": _rows("publish unpublish yank owner", PUBLISH) + _rows("uninstall", PACKAGES) + _rows("login", SECRETS),
+    "cargo": _rows("publish unpublish yank owner_--add owner_-a owner_--remove owner_-r", PUBLISH)
+    + _rows("uninstall", PACKAGES)
+    + _rows("login", SECRETS),
     **dict.fromkeys(
         ("npm", "pnpm", "yarn", "bun"),
         (
-            *_rows("publish unpublish deprecate dist-tag_add dist-tag_rm owner_add owner_rm access star", PUBLISH),
+            *_rows(
+                "publish unpublish deprecate dist-tag_add dist-tag_rm owner_add owner_rm "
+                "access_public access_restricted "
+                "access_grant access_revoke access_set star",
+                PUBLISH,
+            ),
             *_rows("config_set config_delete config_edit", SETTINGS),
             *_rows("token adduser login", SECRETS),
             *_rows("audit_fix_--force audit_--force_fix", BRINGS),
@@ -67,11 +74,11 @@ WITH_WORDS: dict[str, tuple[tuple[str, str, str], ...]] = {
                 "rm_-af rm_-fv rm_--force rm_-vf container_rm rmi compose_down_-v compose_down_--volumes compose_rm "
                 "stack_rm swarm_leave context_use context_rm system_reset volume_import image_rm network_rm secret_rm "
                 "config_rm node_rm service_rm service_scale service_update buildx_prune buildx_rm pod_rm machine_rm "
-                "manifest_rm rmi volume_reload kill compose_kill",
+                "manifest_rm rmi volume_reload  ",
                 IMAGES,
             ),
             *_rows("push image_push buildx_--push build_--push", PUBLISH),
-            *_rows("plugin_install load import", BRINGS),
+            *_rows("plugin_install", BRINGS),
             *_rows("login", SECRETS),
         ),
     ),
@@ -183,10 +190,11 @@ WITH_WORDS: dict[str, tuple[tuple[str, str, str], ...]] = {
         *_rows(
             "repo_delete release_delete repo_edit repo_archive repo_rename secret_set secret_delete variable_set "
             "pr_merge issue_delete workflow_run workflow_disable ssh-key_add gpg-key_add -X_DELETE --method_DELETE "
-            "cache_delete run_delete codespace_delete codespace_ssh codespace_cp codespace_create pr_--delete-branch "
+            "cache_delete run_delete codespace_delete codespace_ssh codespace_cp codespace_create "
+            "pr_--delete-branch pr_close_-d "
             "release_delete-asset deploy-key ruleset_delete label_delete project_delete org repo_sync_--force "
-            "issue_transfer issue_lock pr_close workflow_enable attestation gpg-key_delete ssh-key_delete repo_create "
-            "repo_fork repo_unarchive gist_delete gist_edit",
+            "issue_transfer issue_lock workflow_enable attestation gpg-key_delete ssh-key_delete repo_create "
+            "repo_unarchive gist_delete gist_edit",
             CLOUD,
         ),
         *_rows("auth_token auth_status_-t auth_status_--show-token auth_login auth_refresh auth_setup-git", SECRETS),
@@ -304,6 +312,12 @@ WITH_WORDS: dict[str, tuple[tuple[str, str, str], ...]] = {
     ),
     "pipx": _rows("upgrade-all reinstall-all upgrade", BRINGS),
     "snap": _rows(f"refresh revert alias {_REMOVE}", PACKAGES),
+    "vercel": _rows("env_add env_rm env_remove env_pull env_update", CLOUD),
+    "argocd": _rows(
+        "app_delete app_sync app_rollback app_set app_unset app_patch app_create app_terminate-op proj_delete "
+        "cluster_rm cluster_add repo_rm repo_add account",
+        CLOUD,
+    ),
     "hub": _rows("release_create release_delete delete create fork", PUBLISH),
     **dict.fromkeys(("ansible-galaxy", "ansible-pull"), _rows("install -U", BRINGS)),
     "corepack": _rows("prepare use install up", BRINGS),
@@ -317,7 +331,7 @@ WITH_WORDS: dict[str, tuple[tuple[str, str, str], ...]] = {
         PACKAGES,
     ),
     "composer": _rows("config_repositories config_-g config_--global", SOURCES),
-    "gem": _rows("push yank owner", PUBLISH)
+    "gem": _rows("push yank owner_-a owner_--add owner_-r owner_--remove", PUBLISH)
     + _rows("update_--system uninstall", PACKAGES)
     + _rows("sources_--add sources_-a sources_--remove", SOURCES),
     "bundle": _rows("config_set config_--global", SETTINGS),

@@ -85,7 +85,7 @@ _ALWAYS: dict[str, tuple[str, str]] = {
     ),
     **dict.fromkeys("pbpaste wl-paste".split(), RECORDS),
     "wall": ("system", "it writes to the terminals of all users"),
-    **dict.fromkeys("at batch systemd-run launchctl".split(), LATER),
+    **dict.fromkeys("at batch systemd-run".split(), LATER),
     **dict.fromkeys("trash trash-put trash-empty rmtrash".split(), TRASH),
     **dict.fromkeys("mosh ansible ansible-playbook telnet rsh rlogin ssh-copy-id".split(), REMOTE),
     **dict.fromkeys("xterm gnome-terminal konsole kitty alacritty xfce4-terminal wezterm osascript".split(), TERMINAL),
@@ -103,6 +103,7 @@ _ALWAYS: dict[str, tuple[str, str]] = {
 }
 
 _UNLESS: dict[str, tuple[str, str, str]] = {
+    "launchctl": ("list print blame version help", *LATER),
     "mount": ("-l --show-labels", *KERNEL),
     "nvme": ("list list-subsys id-ctrl id-ns smart-log version help", *VOLUMES),
     "fastboot": ("devices getvar help --version", *VOLUMES),
@@ -151,7 +152,6 @@ _UNLESS: dict[str, tuple[str, str, str]] = {
     "powercfg": ("/list /query -l -list /?", *POWER),
     "opkg": ("list list-installed info search", *SYSTEM_PACKAGES),
     "helmfile": ("diff template lint list status fetch deps build version", *CLOUD),
-    "argocd": ("version context login help", *CLOUD),
     "nodetool": ("status info ring tpstats compactionstats describecluster cfstats tablestats netstats", *DATABASE),
     "kafka-delete-records.sh": ("--help", *DATABASE),
     "git-annex": ("status info list whereis version", *UNDONE),
@@ -160,7 +160,7 @@ _UNLESS: dict[str, tuple[str, str, str]] = {
     "abduco": ("-l", *TERMINAL),
     "byobu": ("ls", *TERMINAL),
     "crontab": ("-l", *JOBS),
-    "vercel": ("ls list inspect logs dev build whoami pull link --version --help", *CLOUD),
+    "vercel": ("env ls list inspect logs dev build whoami pull link --version --help", *CLOUD),
     "dpkg": ("-l -L -s -S -p --list --status --search --listfiles --print-architecture --version", *SYSTEM_PACKAGES),
     "rpm": ("-q -qa -ql -qi -qf -V --version --query", *SYSTEM_PACKAGES),
     "installer": ("-pkginfo -dominfo", *SYSTEM_PACKAGES),
@@ -179,12 +179,17 @@ _UNLESS: dict[str, tuple[str, str, str]] = {
 }
 """The harmless first arguments, and the finding for all others."""
 
+_ABOUT_OUTPUT = frozenset("--user --system --no-pager -q --quiet".split())
+_ONLY_LOOKS = frozenset("--help --dry-run --dryrun --dry-run=client --dry-run=server --dry-run=true".split())
+"""Options with which programs describe what they would do."""
+
 _LISTS = frozenset({"mount", "route", "dpkg", "fastboot", "pm2", "helmfile", "powercfg"})
 """Programs that only list something, or print their usage, without arguments."""
 
 
 _AWS_READS = re.compile(
-    r"|help|(s3|configure|sso|sts|logs|ecr) .*|[\w-]+ (describe|list|get|head|wait|batch-get|lookup|search).*"
+    r"|help|(s3|configure|sso|sts|logs|ecr) .*|[\w-]+ (describe|list|get|head|wait|batch-get|lookup|search|scan"
+    r"|query).*"
 )
 _AWS_OPTIONS = frozenset("--profile --region --output --endpoint-url --query --ca-bundle --color".split())
 _VERBS = frozenset(
@@ -215,7 +220,8 @@ _NO_SUBCOMMAND = re.compile(r"[./ ]|^\W")
 _PLACES_OF_VERBS = 3
 _DESTROYING = ("--delete", "--purge", "--destroy", "--drop", "--wipe", "--erase", "--force-reset", "--accept-data-loss")
 _NO_VERBS = READERS | frozenset(
-    "ack ag ant apropos awk bazel cargo cmake coverage docker dotnet fd fdfind find git go gradle help history info "
+    "ack ag ant apropos awk bazel cargo cd chmod chown cmake code coverage cp ctest docker dotnet emacs fd fdfind find "
+    "git go gradle help history info ln mkdir mv nano nvim open rm rmdir tar tee touch unzip vi vim zip "
     "jest just kubectl make man "
     "mocha mvn node oc npm npx pip pip3 pnpm podman pytest python python3 rake rg rsync ruby rustc sed select "
     "sort tldr tox tr uv vitest whatis xargs yarn".split()
@@ -226,11 +232,16 @@ _NO_VERBS = READERS | frozenset(
 def by_name(call: Call) -> Iterator[Judgement]:
     """Yield findings about a program with these words among its arguments."""
     name, arguments = call.name, call.arguments
+    if _ONLY_LOOKS & set(call.texts):
+        return
     if name in _ALWAYS and call.texts not in (["--version"], ["--help"]):
         yield "ask", *_ALWAYS[name]
     if name in _UNLESS:
         harmless, rule, why = _UNLESS[name]
-        if (not arguments and name not in _LISTS) or (arguments and arguments[0].text not in harmless.split()):
+        first = next((word.text for word in arguments if word.text not in _ABOUT_OUTPUT), None)
+        if first is None and name in _LISTS:
+            pass
+        elif first is None or first not in harmless.split():
             yield "ask", rule, why
     for needed, rule, why in WITH_WORDS.get(name, ()):
         if has_words(arguments, needed):
@@ -248,7 +259,7 @@ def _by_form(call: Call) -> Iterator[Judgement]:
         yield "ask", "system", "it changes the computer, or deletes something"
     if "config" in call.texts[:2]:
         yield from _of_packages(call)
-    if name in ("gh", "glab") and has_words(call.arguments[:1], "api") and _WRITING.search(" ".join(call.texts)):
+    if name in ("gh", "glab") and has_words(call.arguments[:1], "api") and _writes(" ".join(call.texts)):
         yield "ask", *CLOUD
     if name == "aws" and not _AWS_READS.fullmatch(_aws_action(call)):
         yield "ask", *CLOUD
@@ -262,6 +273,11 @@ def _by_verb(call: Call) -> Iterator[Judgement]:
         verb = next((verb for word in call.operands[:_PLACES_OF_VERBS] if (verb := _verb(word.text, verbs))), None)
         if verb is not None or call.has_long(*_DESTROYING):
             yield "ask", "infrastructure", f"it may {verb or 'delete'} what cannot be brought back"
+
+
+def _writes(text: str) -> bool:
+    """Whether ``gh api`` with these arguments changes something."""
+    return _WRITING.search(text) is not None and re.search(r"(-X ?|--method[ =])GET\b", text) is None
 
 
 def _of_packages(call: Call) -> Iterator[Judgement]:
