@@ -52,7 +52,10 @@ def session_steps(found: Iterable[Stored], host: Any, home: Path) -> Iterator[St
             yield _stored_already(transcript.session_id, title, label)
             continue
         known[transcript.session_id] = title
-        notes = ["images, files and checkpoints of other branches stay there"] if transcript.skipped else []
+        count = transcript.skipped
+        notes = (
+            [f"without {count} {'result' if count == 1 else 'results'} of calls that are not in it"] if count else []
+        )
         yield Step(
             kind="session",
             name=title,
