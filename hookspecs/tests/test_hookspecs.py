@@ -91,6 +91,6 @@ def test_only_guards_refuse_when_they_fail():
 def test_registration_hooks_are_plain_functions():
     registrations = set(ALL) - set(EVENTS)
 
-    assert len(registrations) == 19
+    assert len(registrations) == 20
     assert not any(inspect.iscoroutinefunction(ALL[name]) for name in registrations)
     assert "registration" not in EVENT_STAGES

@@ -476,6 +476,7 @@ def test_many_writers_leave_a_whole_file(site, index):
     assert index() == found.path
 
 
+@pytest.mark.slow
 def test_many_processes_may_start_at_once(site):
     site.install("one", LISTENS)
     script = f"""
