@@ -80,7 +80,7 @@ def test_an_error_is_broken_between_words(talk):
 
     terminal.type("/thinking immensely-hard-but-not-for-long\r")
 
-    assert " of\nthis model." in terminal.sees("It has")
+    assert " of\nthis model." in terminal.sees("Use one of")
 
 
 # Tools
