@@ -279,11 +279,13 @@ NO_READERS = {
     *("acp", "attach", "attach lines", "batch", "eval", "serve", "web"),  # open a session as a front end does
     *("agents", "auth", "completion", "config", "doctor", "help", "hooks", "import", "info", "install", "list"),
     "mcp",
-    *("models", "plugin", "plugins", "prompt", "remove", "resources", "sandbox", "search", "sync", "trust"),
+    *("models", "permissions", "plugin", "plugins", "prompt", "remove", "resources", "sandbox", "search", "sync"),
+    "trust",
     *("uninstall", "update"),
     "replay",  # the reader of this name
     "sessions convert",  # the opener stores
-    *("/compact", "/diagnostics", "/llama"),
+    *("/compact", "/diagnostics", "/llama", "/permissions"),
+    "/share",  # stores a page, which the reader exports makes
 }
 
 
