@@ -34,23 +34,23 @@ In a clone of the repository:
 cd "$REPOSITORY"
 -->
 ```sh
-pi -e examples/hello/src/pi_hello                    # try one without installing it
-uv pip install --python .venv ./examples/hello       # install it in the environment of the clone,
-uv run --no-sync pi                                  # where --no-sync keeps what you installed by hand
-uv run --group dev pytest examples/hello -q -n0      # its tests
+pi -e examples/hello/src/pi_hello                # without installing it
+uv pip install --python .venv ./examples/hello   # into the clone's environment
+uv run --no-sync pi                              # --no-sync keeps it there
+uv run --group dev pytest examples/hello -q -n0  # its tests
 ```
 
 In an installed pi, without a clone:
 
 <!-- skip: next "needs a package index" -->
 ```sh
-pi search example                   # the list
-pi install example:keep-trees       # copy it to ~/.pi/agent/examples, and install the copy
-pi remove example:keep-trees        # remove it from pi; your copy stays
+pi search example               # the list
+pi install example:keep-trees   # copy one, and install the copy
+pi remove example:keep-trees    # the copy stays
 ```
 
-The copy is yours: change it, then `/reload` or start pi again. pi never overwrites it; delete the folder to get the
-original again. It is built with `hatchling`, which comes from your package index.
+The copy is in `~/.pi/agent/examples`, and yours: change it, then `/reload` or start pi again. pi never overwrites it;
+delete the folder to get the original again. It is built with `hatchling`, which comes from your package index.
 
 [ci](ci) has files for CI services, which use [review](review); [cluster](cluster) has files for
 [clusters](../docs/cluster.md).

@@ -54,12 +54,12 @@ API = {
 """The packages that others import, each with one line."""
 
 HOOKS = {
+    "The plugin itself": "activate ctx register_settings register_services",
     "Models and keys": "register_providers register_models register_credentials register_logins",
     "Tools and commands": "register_tools register_commands register_shortcuts register_subcommands register_flags",
     "Front ends": "register_modes register_renderers register_themes ui_prompt_start ui_prompt_end complete_mention",
-    "Files and services": """
-        activate register_services register_settings register_session_stores register_exporters
-        register_resource_kinds register_project_files resources_discover
+    "Files": """
+        register_session_stores register_exporters register_resource_kinds register_project_files resources_discover
     """,
     "Sessions": {
         "Beginning and end": "project_trust session_start session_shutdown session_switch mcp_servers_change",
@@ -69,24 +69,28 @@ HOOKS = {
         "After a change": "session_compact session_compact_failed session_fork session_tree",
         "Child sessions": "child_session_start child_session_update child_session_end",
     },
-    "Prompts": {
+    "A prompt, its requests and tool calls": {
         "From text to prompt": "input expand_prompt commands_discover system_prompt before_agent_start",
         "The run": """
             agent_start turn_start turn_end agent_end agent_before_settle agent_settled model_select
             thinking_level_select
         """,
         "Messages": "message_start message_update message_end",
-    },
-    "Requests and tool calls": {
         "Requests": "context before_model_request before_provider_request after_provider_response model_usage",
         "Tool calls": """
             tool_call tool_execution_start tool_execution_update tool_result tool_execution_end register_permissions
         """,
         "Programs": "user_bash child_environment",
     },
-    "What hooks receive": "ctx",
 }
 """The pages of hooks, by what a reader wants; each in one section."""
+
+REFERENCE = {
+    "Formats": "messages session-files events",
+    "Behaviour": "loop tools rpc",
+    "Compatibility": "compatibility contract-1.1",
+}
+"""The pages of the reference; each in one section."""
 
 _LINK = re.compile(r"(?P<text>!?\[(?:[^\[\]]|\[[^\[\]]*\])*\])\((?P<target>(?!https?:|mailto:|#)[^)\s]+)\)")
 _ENTRY = re.compile(r"- \[(?P<title>[^\]]*)\]\((?P<target>[^)#\s]+)\): (?P<text>.*)")
@@ -209,23 +213,21 @@ def _entry(title: str, target: str, indent: int) -> Iterator[str]:
     if page.name != "README.md" or not page.is_relative_to(INDEX.parent):
         yield f"{blank}- {title}: {page.relative_to(ROOT)}\n"
         return
-    yield f"{blank}- {title}:\n{blank}  - {page.relative_to(ROOT)}\n"
-    if page.parent.name == "hooks":
-        yield from _grouped(HOOKS, indent + 2)
-        return
-    for each in sorted(page.parent.glob("*.md")):
-        if each != page:
-            yield f"{blank}  - {each.relative_to(ROOT)}\n"
+    yield f"{blank}- {title}:\n{blank}  - Overview: {page.relative_to(ROOT)}\n"
+    groups: dict[str, dict[str, Any]] = {"hooks": HOOKS, "reference": REFERENCE}
+    yield from _grouped(groups[page.parent.name], page.parent, indent + 2)
 
 
-def _grouped(groups: dict[str, Any], indent: int) -> Iterator[str]:
-    """Yield sections of pages of hooks."""
+def _grouped(groups: dict[str, Any], folder: Path, indent: int) -> Iterator[str]:
+    """Yield sections of the pages of a folder."""
     for title, names in groups.items():
         yield f"{' ' * indent}- {title}:\n"
         if isinstance(names, dict):
-            yield from _grouped(names, indent + 2)
+            yield from _grouped(names, folder, indent + 2)
         else:
-            yield from (f"{' ' * (indent + 2)}- {name}: docs/hooks/{name}.md\n" for name in names.split())
+            for name in names.split():
+                shown = f"{name}: " if folder.name == "hooks" else ""
+                yield f"{' ' * (indent + 2)}- {shown}{(folder / name).relative_to(ROOT)}.md\n"
 
 
 def reachable() -> set[Path]:

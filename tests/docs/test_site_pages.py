@@ -27,8 +27,8 @@ def navigation(pages: Path) -> list[object]:
 
 
 def levels(entries: list[object], path: str = "") -> dict[str, list[object]]:
-    """Return the entries of every level of the navigation; the page of a section itself is none."""
-    found = {path: [each for each in entries if not isinstance(each, str) or not each.endswith("README.md")]}
+    """Return the entries of every level of the navigation."""
+    found = {path: entries}
     for entry in entries:
         for title, inside in entry.items() if isinstance(entry, dict) else ():
             if isinstance(inside, list):
