@@ -3,7 +3,7 @@
 Runs scripted tasks with ``pi batch``, of whose requests every tenth ends its process, and kills the driver at even
 distances. Then every id has one result, whose totals are those of its sessions; the tokens of the sessions are those
 of the ledger, except in sessions that a kill ended between the two; no process, folder or worktree of a task is left;
-and the driver took less than 60 MB. Ends with 1 where that is not so. The engine ``ray``
+and the driver took less than 60 MB, or with Ray 250 MB. Ends with 1 where that is not so. The engine ``ray``
 starts a cluster of two nodes on this machine. Linux only.
 """
 
@@ -30,8 +30,8 @@ from pi_batch.record import session_totals
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-MOST_MEMORY = 60_000
-"""Kilobytes of the driver."""
+MOST_MEMORY = {"local": 60_000, "ray": 250_000}
+"""Kilobytes of the driver, by engine; Ray itself takes most of its own."""
 
 PATIENCE = 60.0
 """Seconds in which the processes of a killed driver end."""
@@ -166,7 +166,6 @@ class Scale:
         assert not left, f"folders are left: {left}"
         git = ["git", "-C", str(self._folder / "repo"), "worktree", "list"]
         assert subprocess.run(git, capture_output=True, check=True).stdout.count(b"\n") == 1, "worktrees are left"
-        assert self.memory < MOST_MEMORY, f"the driver took {self.memory} kB"
         attempts = sum(each["attempts"] for each in records)
         return [
             ("tasks", f"{len(records)}"),
@@ -253,7 +252,9 @@ def main() -> None:
     kills = [(f"{at} results", f"{running}", f"{late:.2f} s") for at, running, late in scale.kills]
     show_table("Kills of the driver", ("at", "processes", "until none is left"), kills)
     show_table(f"Scale, engine {given.engine}", ("what", "figure"), rows)
-    print(f"memory of the driver: {verdict(scale.memory, MOST_MEMORY)}")
+    print(f"memory of the driver: {verdict(scale.memory, MOST_MEMORY[given.engine])}")
+    if scale.memory > MOST_MEMORY[given.engine]:
+        sys.exit(1)
 
 
 if __name__ == "__main__":
