@@ -111,12 +111,12 @@ def test_the_stop_button_ends_an_answer_and_a_question_is_answered(kernel, home)
     build.mkdir()
 
     _, stopped = kernel.run("%%pi\nrun `sleep 60`", stop_at="sleep 60")
-    _, refused = kernel.run("%%pi\nrun `rm -rf build`", "n")
+    _, refused = kernel.run("%%pi\nrun `rm -rf build`", "")
     was_there = build.exists()
-    asked, agreed = kernel.run("%%pi --new\nrun `rm -rf build`", "y")
+    asked, agreed = kernel.run("%%pi --new\nrun `rm -rf build`", "1")
 
     assert (stopped["status"], stopped["ename"]) == ("error", "Stopped")
     assert (refused["status"], agreed["status"]) == ("ok", "ok"), (refused, agreed)
-    assert "Let bash do this?" in asked
+    assert "\n1. Allow" in asked, asked
     assert was_there
     assert not build.exists()
