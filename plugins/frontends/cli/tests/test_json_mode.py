@@ -94,6 +94,26 @@ def test_what_plugins_print_is_on_stderr(fake):
     assert "hello there" in done.stderr
 
 
+DELEGATING = """
+from pi_hookspecs import hookimpl
+
+@hookimpl
+async def agent_start(ctx):
+    async with ctx.create_session(tools=[], persist=True, label="scout") as child:
+        await child.prompt("look around")
+"""
+
+
+def test_the_sessions_of_agents_begin_and_end_with_events(fake):
+    fake.install("delegating", DELEGATING)
+
+    events = lines(fake.run("--mode", "json", "--model", "fake/echo", "hello"))
+
+    found = [(each["type"], each["child"]["label"], each["child"]["status"]) for each in events if "child" in each]
+    assert found[0] == ("child_session_start", "scout", "running")
+    assert found[-1] == ("child_session_end", "scout", "done")
+
+
 def test_an_empty_prompt_is_an_error(fake):
     done = fake.run("--mode", "json", "--model", "fake/echo")
 
