@@ -285,8 +285,6 @@ NO_READERS = {
     "replay",  # the reader of this name
     "sessions convert",  # the opener stores
     *("/compact", "/diagnostics", "/llama", "/permissions"),
-    "/permissions",
-    "permissions",
     "/share",  # stores a page, which the reader exports makes
 }
 
