@@ -338,6 +338,12 @@ def probe_imports(distribution: str) -> int:
     return 0
 
 
+def _is_module(file: Path, package: Path) -> bool:
+    """Whether a file of a package can be imported; what is in a folder of data, such as an example, is for others."""
+    between = [folder for folder in file.parents if folder.is_relative_to(package)]
+    return all((folder / "__init__.py").is_file() for folder in between)
+
+
 def probe_declared(distribution: str) -> int:
     """Compare what an installed distribution's code imports, lazily or not, with what its metadata declares.
 
@@ -353,6 +359,8 @@ def probe_declared(distribution: str) -> int:
         if not (folder / "py.typed").is_file():
             problems.append(f"{name} has no py.typed")
         for file in sorted(folder.rglob("*.py")):
+            if not _is_module(file, folder):
+                continue
             for target, line in imports_in(file):
                 if (
                     target in sys.stdlib_module_names

@@ -60,7 +60,7 @@ REFUSALS = {
         "not served in us-east-1: set AWS_REGION=eu-central-1",
     ),
     "not found": (error(404, "Could not resolve the foundation model"), {}, "AWS_REGION"),
-    "throttled": (error(429, "Too many requests, please wait before trying again."), {}, "--model"),
+    "throttled": (error(429, "Too many requests, please wait before trying again."), {}, "choose another model"),
     "not ready": (error(429, "The model is not ready for inference", kind="ModelNotReadyException"), {}, "Wait"),
     "trouble": (error(503, "Bedrock is unable to process your request."), {}, "The provider has trouble"),
     "smithy kind": (

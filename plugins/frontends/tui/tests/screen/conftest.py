@@ -189,6 +189,8 @@ async def screen_of(port: Any, size: tuple[int, int], environ: Mapping[str, str]
             yield user
         finally:
             user.leave()
+            for dialog in [*app.dialogs]:
+                dialog.finish(None)  # the command that opened it waits for it
             await app.talk.end()
             unsubscribe()
 
