@@ -122,6 +122,7 @@ async def test_a_prompt_with_tools_connects_to_its_model_alone(observed) -> None
         assert len(server.requests) == 4
 
 
+@pytest.mark.slow
 def test_every_part_that_uses_the_network_is_on_the_page() -> None:
     connecting = {
         folder.name

@@ -106,11 +106,13 @@ async def write_with_plugins(home):
         await opened.session.set_session_name("Milk")
 
 
+@pytest.mark.slow
 def test_plugins_pass_over_data_that_is_not_theirs(tmp_path_factory, repository):
     for drawn in odd_entries():
         read_by_all(tmp_path_factory, repository, drawn, openers=[subcommands])
 
 
+@pytest.mark.slow
 def test_all_tools_are_shown_with_any_arguments_and_details(tmp_path_factory, repository):
     for drawn in odd_calls():
         read_by_all(tmp_path_factory, repository, drawn, SHOWING, openers=[])

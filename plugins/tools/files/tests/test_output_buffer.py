@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pi_tools.commands.output import Output
@@ -16,7 +16,6 @@ KINDS = st.sampled_from(
 )
 
 
-@settings(max_examples=60)
 @given(st.lists(KINDS, max_size=12), st.integers(1, 100_000))
 def test_the_tail_is_the_tail_of_the_whole(parts, step):
     data = b"".join(parts)
