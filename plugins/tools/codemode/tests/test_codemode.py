@@ -6,6 +6,7 @@ import pytest
 
 import pi_codemode
 import pi_tools
+from pi_codemode.script_process import can_confine
 from pi_hookspecs import ImageContent, Tool, ToolResult, hookimpl
 from pi_testing import text, tool_call
 
@@ -76,10 +77,15 @@ async def test_a_mistake_is_a_traceback_of_the_script_alone(ran):
     result = await ran("def f():\n    return 1 / 0\n\nf()\n")
 
     assert result.is_error
-    assert result.text == (
-        'Traceback (most recent call last):\n  File "<script>", line 4, in <module>\n    f()\n'
-        '  File "<script>", line 2, in f\n    return 1 / 0\n           ~~^~~\nZeroDivisionError: division by zero'
-    )
+    rows = [row.strip() for row in result.text.splitlines() if not {*row.strip()} <= {*"~^"}]
+    assert rows == [
+        "Traceback (most recent call last):",
+        'File "<script>", line 4, in <module>',
+        "f()",
+        'File "<script>", line 2, in f',
+        "return 1 / 0",
+        "ZeroDivisionError: division by zero",
+    ]
 
 
 async def test_invalid_python_is_explained(ran):
@@ -110,6 +116,7 @@ async def test_a_failed_call_that_is_not_caught_fails_the_script_with_the_tools_
         "import attrs",
     ],
 )
+@pytest.mark.skipif(not can_confine(), reason="this kernel cannot confine programs")
 async def test_a_script_reaches_nothing_but_tools(ran, pi_session, code):
     (pi_session.cwd / "a.txt").write_text("hello")
 
