@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+import sysconfig
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,6 +28,8 @@ MAX_LINE = 64 << 20
 
 _CHUNK = 1 << 18
 _LAST_WORDS = 2000
+_PACKAGES = {"site-packages", "dist-packages"}
+"""Folders of installed packages, whose libraries scripts do not need."""
 _KEPT = ("HOME", "LANG", "LC_ALL", "PATH", "TMPDIR", "TZ")
 """Variables that a script sees. It calls tools for everything else, so it needs no keys."""
 
@@ -42,9 +45,17 @@ def _command() -> tuple[str, ...]:
     python = (str(Path(sys.executable).resolve()), "-I", "-S", "-X", "utf8", str(script))
     if not can_confine():
         return python
-    needed = {sys.base_prefix, sys.base_exec_prefix, str(script.parent)}
-    system = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/etc/ld.so.cache", "/etc/localtime", "/usr/share/zoneinfo")
-    return confined(python, read=(*sorted(needed), *system, "/dev/urandom"), write=("/dev/null",), sockets="none")
+    needed = {str(script.parent), python[0], sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")}
+    system = ("/etc/ld.so.cache", "/etc/localtime", "/usr/share/zoneinfo", "/dev/urandom")
+    read = (*sorted(needed | _library_folders()), *system)
+    return confined(python, read=read, write=("/dev/null",), sockets="none")
+
+
+def _library_folders() -> set[str]:
+    """Return the folders of the shared libraries of this Python, where those of its standard library are, too."""
+    maps = Path("/proc/self/maps").read_text(encoding="utf-8", errors="surrogateescape")
+    files = {Path(line.split(maxsplit=5)[5]) for line in maps.splitlines() if ".so" in line}
+    return {str(each.parent) for each in files if each.is_absolute() and not _PACKAGES & {*each.parts}}
 
 
 async def start_process(ctx: PiContext) -> ScriptProcess:
