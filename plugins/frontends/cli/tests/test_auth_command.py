@@ -131,7 +131,7 @@ def test_without_a_command_the_usable_providers_are_listed(auth):
         (["login", "open"], "k", "open needs no key"),
         (["login", "shoop"], "", "Unknown provider: shoop. Did you mean shop"),
         (["login", "a", "b"], "", "takes one provider, not 2"),
-        (["logout"], "", "Name the provider"),
+        (["logout"], "", "There are no stored credentials."),
         (["logout", "shop"], "", "Nothing is stored for 'shop'. There are no stored credentials."),
         (["logout", "--no-browser"], "", "--no-browser goes with pi auth login"),
         (["chek"], "", "Did you mean check?"),
