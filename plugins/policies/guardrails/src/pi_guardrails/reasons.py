@@ -22,6 +22,7 @@ __all__ = [
     "REMOTE",
     "RIGHTS",
     "RULES",
+    "SCANS",
     "SECRETS",
     "SERVICES",
     "SETTINGS",
@@ -60,6 +61,7 @@ BRINGS = ("packages", "it brings in code that has not been reviewed")
 SOURCES = ("packages", "it changes where packages come from")
 RIGHTS = ("privileges", "it gives the rights of another user")
 ENDS = ("processes", "it ends processes by name, perhaps others than intended")
+SCANS = ("system", "it searches other computers for what is open, or tries passwords there")
 RECORDS = ("secrets", "it records what other programs or people do")
 OFFERS = ("exfiltration", "it lets others reach this computer, or sends files to them")
 CODE = ("inline-code", "it runs code that is not read here")

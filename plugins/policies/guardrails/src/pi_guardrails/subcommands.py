@@ -432,7 +432,9 @@ WITH_WORDS: dict[str, tuple[tuple[str, str, str], ...]] = {
     "tc": _rows("add del change replace", NETWORK),
     "apparmor_parser": _rows("-R -r --remove --replace", KERNEL),
     "mise": _rows("trust", ("dynamic-command", "it lets the folder's settings run from now on")),
-    "dotnet": _rows("nuget_push nuget_delete", PUBLISH) + _rows("nuget_add_source nuget_update_source", SOURCES),
+    "dotnet": _rows("nuget_push nuget_delete", PUBLISH)
+    + _rows("nuget_add_source nuget_update_source", SOURCES)
+    + _rows("ef_database_drop", DATABASE),
     "conda": _rows("remove uninstall env_remove config_--add config_--set config_--prepend config_--append", PACKAGES),
     "sysctl": _rows("-w -p --write --load --system", KERNEL),
     "timedatectl": _rows("set-time set-timezone set-ntp", KERNEL),

@@ -24,6 +24,7 @@ from pi_guardrails.reasons import (
     REMOTE,
     RIGHTS,
     RULES,
+    SCANS,
     SECRETS,
     SERVICES,
     SETTINGS,
@@ -79,6 +80,7 @@ _ALWAYS: dict[str, tuple[str, str]] = {
     **dict.fromkeys("icacls takeown cipher mshta rundll32 regsvr32 msiexec bitsadmin certutil wmic".split(), KERNEL),
     **dict.fromkeys("kubectx kubens".split(), SETTINGS),
     **dict.fromkeys("tcpdump tshark dumpcap scrot xwd screencapture gcore arecord rec".split(), RECORDS),
+    **dict.fromkeys("nmap masscan zmap hydra medusa ncrack".split(), SCANS),
     **dict.fromkeys("openvpn openconnect wg-quick pppd".split(), NETWORK),
     **dict.fromkeys(
         "update-rc.d initctl insserv invoke-rc.d a2dissite a2ensite a2enmod a2dismod s6-svc".split(), SERVICES
