@@ -114,7 +114,7 @@ class Run(ReprMixin):
     ) -> ToolResult:
         """Return the tool's result: what was printed, and then the last words."""
         text, details = self.output.finish(last)
-        details["calls"] = [each.to_plain() for each in self.calls]
+        details |= self._details()
         if value is not None:
             details["value"] = value
         said = text or ("" if images else "(no output)")
@@ -183,8 +183,11 @@ class Run(ReprMixin):
 
     def _report_now(self) -> None:
         self._reporting = None
-        text, details = self.output.tail(), {"calls": [each.to_plain() for each in self.calls]}
-        self.ctx.update(ToolResult(content=(TextContent(text),) if text else (), details=details))
+        text = self.output.tail()
+        self.ctx.update(ToolResult(content=(TextContent(text),) if text else (), details=self._details()))
+
+    def _details(self) -> dict[str, Any]:
+        return {"calls": [each.to_plain() for each in self.calls]}
 
 
 def _unseen(_partial: ToolResult) -> None:

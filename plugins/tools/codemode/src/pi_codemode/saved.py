@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
 
-from pi_core import parse_frontmatter
-from pi_hookspecs import AssistantMessage, MessageEntry, Tool, ToolCall, ToolResultMessage, UserError
+from pi_hookspecs import UserError
 from pi_hookspecs.values import Value
 
 if TYPE_CHECKING:
+    import ast
     from collections.abc import Callable, Sequence
 
     from pi_codemode.warm import WarmProcess
-    from pi_hookspecs import AbortSignal, PiAPI, PiContext, SessionEntry, ToolContext, ToolResult
+    from pi_hookspecs import AbortSignal, PiAPI, PiContext, SessionEntry, Tool, ToolContext, ToolResult
 
 __all__ = ["Draft", "SavedTools", "draft_of", "last_script"]
 
@@ -57,6 +56,8 @@ def draft_of(code: str) -> Draft:
     Raises:
         UserError: It is not valid Python.
     """
+    import ast
+
     try:
         tree = ast.parse(code)
     except SyntaxError as error:
@@ -78,6 +79,8 @@ def draft_of(code: str) -> Draft:
 
 
 def _constant(statement: ast.stmt) -> tuple[str, Any] | None:
+    import ast
+
     if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
         return None
     target = statement.targets[0]
@@ -92,6 +95,8 @@ def _constant(statement: ast.stmt) -> tuple[str, Any] | None:
 
 def last_script(entries: Sequence[SessionEntry]) -> str | None:
     """Return the last script of a conversation that did not fail; None if there is none."""
+    from pi_hookspecs import AssistantMessage, MessageEntry, ToolCall, ToolResultMessage
+
     messages = [each.message for each in entries if isinstance(each, MessageEntry)]
     failed = {each.tool_call_id for each in messages if isinstance(each, ToolResultMessage) and each.is_error}
     for message in reversed(messages):
@@ -183,6 +188,8 @@ class SavedTools:
         Raises:
             UserError: Something in it is not valid.
         """
+        from pi_core import parse_frontmatter
+
         written = parse_frontmatter((folder / _SKILL).read_text(encoding="utf-8"))
         if written.problem is not None:
             raise UserError(f"the frontmatter of {_SKILL} is not valid: {written.problem}")
@@ -200,6 +207,7 @@ class SavedTools:
 
     def _tool(self, name: str, description: str, parameters: dict[str, Any], code: str) -> Tool:
         from pi_codemode.tool import run_script
+        from pi_hookspecs import Tool
 
         properties = parameters.get("properties")
         defaults = {key: about.get("default") for key, about in (properties or {}).items() if isinstance(about, dict)}
@@ -235,9 +243,11 @@ def _skill_text(name: str, description: str, draft: Draft) -> str:
 
 
 def _write(folder: Path, skill: str, script: str) -> None:
+    from pi_core import replace_file
+
     try:
         folder.mkdir(parents=True)
-        (folder / _SCRIPT).write_text(script, encoding="utf-8")
-        (folder / _SKILL).write_text(skill, encoding="utf-8")
+        replace_file(folder / _SCRIPT, script.encode())
+        replace_file(folder / _SKILL, skill.encode())
     except OSError as error:
         raise UserError(f"The tool could not be saved in {folder}: {error.strerror or error}.") from error

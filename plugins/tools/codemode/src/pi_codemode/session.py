@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pi_codemode.functions import functions_of
 from pi_codemode.saved import SavedTools
 from pi_codemode.tool import NAME, codemode_tool
 from pi_codemode.warm import WarmProcess
@@ -57,10 +56,11 @@ class CodeMode:
 
     def system_prompt(self, event: SystemPromptEvent) -> SystemPromptResult | None:
         """List the tools that only scripts can call: nothing else tells the model that they exist."""
-        from pi_hookspecs import PromptSection, SystemPromptResult
-
         if NAME not in event.tools:
             return None
+        from pi_codemode.functions import functions_of
+        from pi_hookspecs import PromptSection, SystemPromptResult
+
         functions = functions_of(self._pi.get_all_tools()).values()
         lines = [f"- {each.line}" for each in functions if not each.tool.active]
         if not lines:

@@ -5,9 +5,6 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from pi_codemode.functions import functions_of
-from pi_codemode.output import Output
-from pi_codemode.running import Run
 from pi_codemode.view import VIEW
 from pi_hookspecs import PiError, Tool, ToolAnnotations, ToolResult
 
@@ -58,7 +55,9 @@ def codemode_tool(tools: Callable[[], Sequence[ToolInfo]], warm: WarmProcess, *,
     ) -> ToolResult:
         return await run_script(params["code"], ctx, tools(), warm, seconds=params.get("timeout") or _LONGEST)
 
-    from pi_codemode.script_process import can_confine
+    from pi_process_kit import confinement_abi
+
+    is_open = not confinement_abi()
 
     return Tool(
         name=NAME,
@@ -69,7 +68,7 @@ def codemode_tool(tools: Callable[[], Sequence[ToolInfo]], warm: WarmProcess, *,
         prompt_snippet="Run a Python script that calls the other tools",
         exposure="direct" if is_enabled else "deferred",
         # Confined by the kernel, a script reaches the outside through tools alone, each of which is judged by itself.
-        annotations=ToolAnnotations(destructive=not can_confine(), open_world=not can_confine()),
+        annotations=ToolAnnotations(destructive=is_open, open_world=is_open),
         renderer=VIEW,
     )
 
@@ -93,7 +92,10 @@ async def run_script(
         seconds: After which the script is ended.
         values: Further names that it can read.
     """
+    from pi_codemode.functions import functions_of
+    from pi_codemode.output import Output
     from pi_codemode.preview import refusal
+    from pi_codemode.running import Run
 
     functions = functions_of(tools)
     if (reason := await refusal(code, functions, ctx)) is not None:
