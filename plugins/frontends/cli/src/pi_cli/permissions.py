@@ -14,7 +14,8 @@ import click
 
 from pi_cli.click_line import common_options, parse_strictly
 from pi_cli.report import print_json, print_lines, say, warn
-from pi_cli.words import from_home, shorten, width_of
+from pi_cli.words import shorten, width_of
+from pi_core.base.paths import below_home
 from pi_core.base.terminal_text import one_line
 from pi_core.settings.trust import TrustStore
 from pi_hookspecs import Permission, UserError
@@ -153,7 +154,7 @@ def run_permissions(arguments: Sequence[str], host: PluginHost) -> int:
 
 def _rows(found: Sequence[Permission]) -> list[str]:
     """Return the rows of a table, all different."""
-    columns = [(_headline(each, _WIDEST), each.store, _end_of(from_home(each.place), _WIDEST)) for each in found]
+    columns = [(_headline(each, _WIDEST), each.store, _end_of(below_home(each.place), _WIDEST)) for each in found]
     widest, store = (max(width_of(row[at]) for row in columns) for at in (0, 1))
     rows: list[str] = []
     for first, second, third in columns:
@@ -163,7 +164,7 @@ def _rows(found: Sequence[Permission]) -> list[str]:
 
 
 def _headline(permission: Permission, width: int | None = None) -> str:
-    what = one_line(from_home(permission.what))
+    what = one_line(below_home(permission.what))
     if width is not None:
         what = _end_of(what, width) if what[:1] in ("/", "~") else shorten(what, width)
     return f"{'allowed' if permission.allowed else 'refused'}  {what}"

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import re
 
 from pi_core.base.terminal_text import clean_text, one_line
 
-__all__ = ["COLORS", "from_home", "one_line", "plain_row", "sentences", "shorten", "width_of"]
+__all__ = ["COLORS", "one_line", "plain_row", "sentences", "shorten", "width_of"]
 
 COLORS = r"\x1b\[[0-9;:]*m"
 """Escape sequences for colours and attributes (SGR)."""
@@ -21,12 +20,6 @@ def plain_row(row: object) -> str:
 def sentences(text: str) -> list[str]:
     """Split a text into its sentences."""
     return re.split(r"(?<=\.) (?=[A-Z])", text)
-
-
-def from_home(path: str) -> str:
-    """Return a path with ``~`` in place of the user's home folder; any other text unchanged."""
-    home = os.path.expanduser("~").rstrip(os.sep)  # noqa: PTH111 - Path.home fails where there is none
-    return f"~{path[len(home) :]}" if path == home or path.startswith(home + os.sep) else path
 
 
 def width_of(text: str) -> int:

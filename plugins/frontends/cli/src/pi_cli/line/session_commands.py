@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from pi_cli.line.tail import show_tail
 from pi_cli.line.tree import FILTERS, Row, tree_rows
-from pi_cli.words import from_home, one_line, shorten
+from pi_cli.words import one_line, shorten
+from pi_core.base.paths import below_home
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -147,7 +148,7 @@ async def show(conversation: Conversation, _argument: str) -> None:
     stats = conversation.session.get_session_stats()
     write = conversation.write_line
     calls = f"{stats.tool_calls:,} tool call{'' if stats.tool_calls == 1 else 's'}"
-    write(f"File      {from_home(str(stats.session_file)) if stats.session_file else 'in memory'}")
+    write(f"File      {below_home(str(stats.session_file)) if stats.session_file else 'in memory'}")
     write(f"ID        {stats.session_id}")
     write(f"Messages  {stats.user_messages:,} of yours, {stats.assistant_messages:,} of the model, {calls}")
     write(f"Tokens    {stats.tokens.total:,}: {stats.tokens.input:,} input, {stats.tokens.output:,} output")

@@ -7,7 +7,8 @@ import os
 import time
 from typing import TYPE_CHECKING
 
-from pi_cli.words import from_home, one_line, shorten, width_of
+from pi_cli.words import one_line, shorten, width_of
+from pi_core.base.paths import below_home
 from pi_terminal_kit.branches import branch_of
 
 if TYPE_CHECKING:
@@ -101,7 +102,7 @@ def status_row(parts: list[str], width: int) -> str:
 
 def _place(folder: Path) -> str:
     """Return ``~/tide (main)``."""
-    path = from_home(os.fspath(folder))
+    path = below_home(os.fspath(folder))
     branch = branch_of(folder)
     return f"{path} ({branch})" if branch else path
 
