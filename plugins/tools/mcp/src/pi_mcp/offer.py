@@ -75,17 +75,22 @@ class Exposures:
         self._room = window * SHARE
         self._tools = MOST_TOOLS
         self._decided: dict[str, str] = {}
+        self._has_code_mode = False
 
     def decide(self, listings: Mapping[str, tuple[Server, list[dict[str, Any]]]]) -> None:
         """Decide for all undecided servers: the smallest ones are direct, as long as there is room."""
         new = {name: found for name, found in listings.items() if name not in self._decided}
+        code_mode = self._code_mode()  # asked once: each tool that is registered makes the list of tools anew
+        self._has_code_mode = code_mode is not None
+        # Where the user has enabled code mode, a script replaces search, loading and calls.
+        where_large_ones_go = "code" if code_mode is not None and code_mode.active else "deferred"
         for name, (server, tools) in sorted(new.items(), key=lambda each: (size_of(each[1][1]), each[0])):
             if server.exposure != "auto":
                 self._decided[name] = self._possible(server.exposure)
                 continue
             size = size_of(tools)
             fits = size <= self._room and len(tools) <= self._tools
-            self._decided[name] = "direct" if fits else self._where_large_ones_go()
+            self._decided[name] = "direct" if fits else where_large_ones_go
             if fits:
                 self._room -= size
                 self._tools -= len(tools)
@@ -100,12 +105,7 @@ class Exposures:
         return self._decided[server.name]
 
     def _possible(self, exposure: str) -> str:
-        return "deferred" if exposure == "code" and self._code_mode() is None else exposure
-
-    def _where_large_ones_go(self) -> str:
-        """Return ``code`` where the user has enabled code mode: a script then replaces search, loading and calls."""
-        found = self._code_mode()
-        return "code" if found is not None and found.active else "deferred"
+        return "deferred" if exposure == "code" and not self._has_code_mode else exposure
 
 
 _WINDOW = 128_000
