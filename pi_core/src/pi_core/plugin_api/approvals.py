@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from pi_core.plugin_api.dialogs import DialogRequest
 
 if TYPE_CHECKING:
-    from pi_hookspecs import AbortSignal, Approval, UserInterface
+    from pi_hookspecs import AbortSignal, Approval, ApprovalChoice, UserInterface
 
 __all__ = ["answer_of", "approval_from_wire", "approval_request", "approval_to_wire", "ask_approval", "label_of"]
 
@@ -43,34 +43,29 @@ def approval_request(approval: Approval, signal: AbortSignal | None, seconds: fl
     if _is_yes_or_no(approval):
         return DialogRequest(kind="confirm", text="\n\n".join([*parts, *_meanings(approval)]), **how)
     how["title"] = "\n\n".join([approval.title, *parts])
-    return DialogRequest(
-        kind="select", options=tuple(label_of(approval, each.answer) for each in approval.choices), **how
-    )
+    return DialogRequest(kind="select", options=tuple(map(_label, approval.choices)), **how)
 
 
 def answer_of(approval: Approval, chosen: Any) -> str | None:
     """Return the answer for what the user chose in the dialog: a label, or whether it was confirmed."""
     if isinstance(chosen, bool):
-        chosen = (
-            next((label_of(approval, each.answer) for each in approval.choices if each.allows), None) if chosen else ""
-        )
+        chosen = next((_label(each) for each in approval.choices if each.allows), None) if chosen else ""
     for each in approval.choices:
-        if label_of(approval, each.answer) == chosen:
+        if _label(each) == chosen:
             return each.answer if each.allows or each.lasting else None
     return None
 
 
 def label_of(approval: Approval, answer: str) -> str:
     """Return the label of an answer, with its meaning, as an option of a selection."""
-    choice = next(each for each in approval.choices if each.answer == answer)
-    return f"{choice.label}: {choice.means}" if choice.means else choice.label
+    return _label(next(each for each in approval.choices if each.answer == answer))
 
 
 def approval_to_wire(approval: Approval) -> dict[str, Any]:
     """Return an approval as JSON, for clients that draw it themselves; ``label`` is what they reply with."""
     choices = [
         {
-            "label": label_of(approval, each.answer),
+            "label": _label(each),
             "answer": each.answer,
             "title": each.label,
             "means": each.means,
@@ -104,6 +99,10 @@ def approval_from_wire(data: Any) -> Approval | None:
         )
     except (KeyError, TypeError, ValueError, AttributeError):
         return None
+
+
+def _label(choice: ApprovalChoice) -> str:
+    return f"{choice.label}: {choice.means}" if choice.means else choice.label
 
 
 def _is_yes_or_no(approval: Approval) -> bool:
