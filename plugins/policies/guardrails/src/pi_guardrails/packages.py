@@ -109,9 +109,7 @@ def _is_in_project(call: Call) -> bool:
     if call.name == "uvx" or not (word.known and re.fullmatch(r"[\w-][\w.-]*", word.text)):
         return False
     folder = Path(call.places.cwd)
-    root = Path(call.places.root)
-    above = [folder, *folder.parents] if folder.is_relative_to(root) else [folder]
-    within = [each for each in above if each.is_relative_to(root)]
+    within = [each for each in (folder, *folder.parents) if each.is_relative_to(call.places.root)]
     return any((each / "node_modules" / ".bin" / word.text).exists() for each in within)
 
 
