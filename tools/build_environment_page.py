@@ -42,6 +42,9 @@ OURS = {
     "PI_SHARE_VIEWER_URL": "A page that shows gists of `/share`: their links are this address, `#` and the gist's id",
     "PI_CLEAR_ON_SHRINK": "`1` or `0`, like the setting `terminal.clearOnShrink`",
     "PI_HARDWARE_CURSOR": "`1` or `0`, like the setting `showHardwareCursor`",
+    "PI_HYPERLINKS": "`1`, `0` or `auto`, like the setting `terminal.hyperlinks`",
+    "PI_IMAGE_PROTOCOL": "`kitty`, `iterm2`, `none` or `auto`, like the setting `terminal.images`",
+    "PI_TRUE_COLOR": "`1`, `0` or `auto`, like the setting `terminal.trueColor`",
     "PI_OAUTH_URL_<PROVIDER>": "A gateway for sign-in; it replaces scheme and host of the provider's login"
     " pages; the provider is in capitals, with `_` for `-`: `PI_OAUTH_URL_GITHUB_COPILOT`",
     "PI_OAUTH_PORT_<PROVIDER>": "The port of the callback of a login",

@@ -43,6 +43,26 @@ class TestEnvironment:
         assert settings.get("terminal.clearOnShrink") is value
         assert settings.problems == []
 
+    @pytest.mark.parametrize(
+        ("variable", "text", "name", "value"),
+        [
+            ("PI_HYPERLINKS", "auto", "hyperlinks", "auto"),
+            ("PI_HYPERLINKS", "0", "hyperlinks", False),
+            ("PI_TRUE_COLOR", "1", "trueColor", True),
+            ("PI_IMAGE_PROTOCOL", "iterm2", "images", "iterm2"),
+            ("PI_IMAGE_PROTOCOL", "0", "images", "none"),
+        ],
+    )
+    def test_capabilities_of_the_terminal_can_be_forced(self, load, variable, text, name, value):
+        settings = load({"terminal": {name: "of the file"}}, environ={variable: text})
+
+        assert settings.get(f"terminal.{name}") == value
+
+    def test_a_protocol_that_is_not_known_is_reported(self, load):
+        (problem,) = load(environ={"PI_IMAGE_PROTOCOL": "sixel"}).problems
+
+        assert problem == "PI_IMAGE_PROTOCOL must be none, 0, kitty, iterm2 or auto, not 'sixel'; it is ignored."
+
     def test_anything_else_is_reported(self, load):
         settings = load(environ={"PI_CLEAR_ON_SHRINK": "yes"})
 

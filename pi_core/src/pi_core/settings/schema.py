@@ -111,6 +111,12 @@ class TerminalSettings:
     """Display options of front ends."""
 
     show_images: bool = _setting(True, "Show images if the terminal supports them")
+    images: Literal["auto", "kitty", "iterm2", "none", False] = _setting(
+        "auto", "Protocol of images; `none` or false draws them with half blocks; `auto` detects it"
+    )
+    image_width_cells: int = _setting(80, "Largest width of an image, in cells", at_least=1)
+    hyperlinks: Literal["auto", True, False] = _setting("auto", "Make links clickable (OSC 8); `auto` detects it")
+    true_color: Literal["auto", True, False] = _setting("auto", "Use all colours, not only 256; `auto` detects it")
     clear_on_shrink: bool = _setting(False, "Clear lines that are left over when the content shrinks")
     show_terminal_progress: bool = _setting(
         False, "Show progress in the terminal's tab (OSC 9;4) while pi is working, in the full screen"
@@ -389,6 +395,9 @@ class SettingsSchema(PackageSettings):
     )
     fullscreen_mouse: bool = _setting(True, "Handle the mouse in the full screen; if false, the terminal handles it")
     fullscreen_copy_on_select: bool = _setting(True, "Copy text in the full screen when the mouse selects it")
+    fullscreen_scrollbar: Literal["auto", "always", "hidden"] = _setting(
+        "auto", "Scrollbar of the full screen: while scrolled up, always, or never"
+    )
     output_pad: int = _setting(1, "Empty columns on both sides of answers", at_least=0)
     hide_thinking_block: bool = _setting(False, "Hide the model's thinking")
     show_hardware_cursor: bool = _setting(False, "Show the terminal's own cursor, which input methods need")

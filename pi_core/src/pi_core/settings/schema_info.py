@@ -169,7 +169,7 @@ _TYPE_TEXTS = {
 def _type_text(node: dict[str, Any]) -> str:
     """Return the type of a value as text: ``a number of at least 0``."""
     if "enum" in node:
-        *others, last = node["enum"]
+        *others, last = [str(each).lower() if isinstance(each, bool) else each for each in node["enum"]]
         return f"{', '.join(others)} or {last}" if others else f"{last}"
     if "anyOf" in node:
         return " or ".join(_type_text(each) for each in node["anyOf"])

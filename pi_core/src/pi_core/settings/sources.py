@@ -43,8 +43,22 @@ ENVIRONMENT: dict[str, tuple[str, ...]] = {
     "PI_CODING_AGENT_SESSION_DIR": ("sessionDir",),
     "PI_CLEAR_ON_SHRINK": ("terminal", "clearOnShrink"),
     "PI_HARDWARE_CURSOR": ("showHardwareCursor",),
+    "PI_HYPERLINKS": ("terminal", "hyperlinks"),
+    "PI_IMAGE_PROTOCOL": ("terminal", "images"),
+    "PI_TRUE_COLOR": ("terminal", "trueColor"),
 }
-"""Environment variables that set a setting; all but the first are switches, 1 or 0."""
+"""Environment variables that set a setting."""
+
+_SWITCH = {"1": True, "0": False}
+_DETECTED_SWITCH = {**_SWITCH, "auto": "auto"}
+_VALUES: dict[str, dict[str, Any]] = {
+    "PI_CLEAR_ON_SHRINK": _SWITCH,
+    "PI_HARDWARE_CURSOR": _SWITCH,
+    "PI_HYPERLINKS": _DETECTED_SWITCH,
+    "PI_IMAGE_PROTOCOL": {**dict.fromkeys(("none", "0"), "none"), "kitty": "kitty", "iterm2": "iterm2", "auto": "auto"},
+    "PI_TRUE_COLOR": _DETECTED_SWITCH,
+}
+"""The texts of variables that do not contain any text, with the values that they stand for."""
 
 Scope: TypeAlias = Literal["global", "project"]
 
@@ -268,9 +282,11 @@ def _environment(environ: Mapping[str, str], report: Callable[[str], None]) -> I
         text = environ.get(name)
         if not text:
             continue
-        if name == "PI_CODING_AGENT_SESSION_DIR":
+        values = _VALUES.get(name)
+        if values is None:
             yield Layer(name, nested(steps, text))
-        elif text in ("1", "0"):
-            yield Layer(name, nested(steps, text == "1"))
+        elif text in values:
+            yield Layer(name, nested(steps, values[text]))
         else:
-            report(f"{name} must be 1 or 0, not {text!r}; it is ignored.")
+            *others, last = values
+            report(f"{name} must be {', '.join(others)} or {last}, not {text!r}; it is ignored.")

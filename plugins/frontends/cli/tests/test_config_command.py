@@ -91,7 +91,11 @@ class TestGet:
         [
             ("theme", "dark\n"),
             ("acme", '{"a.b": [1]}\n'),
-            ("terminal", '{"showImages": true, "clearOnShrink": false, "showTerminalProgress": false}\n'),
+            (
+                "terminal",
+                '{"showImages": true, "images": "auto", "imageWidthCells": 80, "hyperlinks": "auto", "trueColor": "auto",'
+                ' "clearOnShrink": false, "showTerminalProgress": false}\n',
+            ),
             ("images", '{"autoResize": false, "blockImages": false}\n'),
             ("retry.maxRetries", "5\n"),
             ("retry.enabled", "true\n"),

@@ -41,7 +41,8 @@ def _graphics(app: ScreenApp, terminal: Terminal) -> Graphics | None:
 
     if app.painter.graphics is not None:
         return Graphics("kitty", terminal.write)
-    return Graphics("iterm", terminal.write) if protocol_of(terminal.environ) == "iterm" else None
+    protocol = protocol_of(terminal.environ, app.port.settings.get("terminal.images", "auto"))
+    return Graphics("iterm", terminal.write) if protocol == "iterm" else None
 
 
 def transcript_rows(app: ScreenApp, width: int, graphics: Graphics | None = None) -> list[Line]:

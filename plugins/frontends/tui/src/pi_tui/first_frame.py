@@ -26,7 +26,7 @@ __all__ = ["drawn", "early_drawing", "first_frame", "palette_of", "version"]
 
 def first_frame(facts: StartFacts, width: int, height: int) -> str:
     """Return the output that draws the frame: the header, an empty editor, the folder and the branch."""
-    palette = palette_of(facts.theme, facts.environ)
+    palette = palette_of(facts.theme, facts.environ, facts.settings.get("terminal.trueColor", "auto"))
     quiet = facts.settings.get_bool("quietStartup", default=False)
     head = [] if quiet else header_rows(version(), FIRST_HINTS, width)
     rule = Line.of(Run("─" * width, "thinkingOff"))
@@ -40,7 +40,7 @@ def first_frame(facts: StartFacts, width: int, height: int) -> str:
 
 def early_drawing(facts: StartFacts, width: int, height: int) -> Callable[[str], str]:
     """Return a function that draws a text in the editor of the first frame, with the cursor behind it."""
-    palette = palette_of(facts.theme, facts.environ)
+    palette = palette_of(facts.theme, facts.environ, facts.settings.get("terminal.trueColor", "auto"))
 
     def draw(text: str) -> str:
         (row,) = drawn([Line.of(Run(text), Run(" ", reverse=True), Run(" "))], palette)
@@ -49,11 +49,11 @@ def early_drawing(facts: StartFacts, width: int, height: int) -> Callable[[str],
     return draw
 
 
-def palette_of(setting: str | None, environ: Mapping[str, str]) -> Palette:
+def palette_of(setting: str | None, environ: Mapping[str, str], true_color: object = "auto") -> Palette:
     """Return the colours of the built-in theme that a setting names, fitted to the terminal in the environment."""
     name = theme_name(setting, appearance_of_environment(environ))
     theme = builtin_theme(name if name in BUILTIN_NAMES else "dark")
-    return Palette(theme.colors, color_depth(environ), name)
+    return Palette(theme.colors, color_depth(environ, true_color), name)
 
 
 def drawn(rows: Iterable[Line], palette: Palette, graphics: Graphics | None = None) -> list[str]:

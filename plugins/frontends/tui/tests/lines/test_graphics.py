@@ -17,7 +17,7 @@ from pi_tui.frames_read import pieces
 from pi_tui.lines.graphics import PLACEHOLDER, Graphics, protocol_of
 from pi_tui.lines.layout import lay_out
 from pi_tui.lines.look import Look
-from pi_tui.screen.strips import Painter
+from pi_tui.screen.strips import Painter, has_links
 from pi_tui.view.blocks import Image, User
 
 PIL = pytest.importorskip("PIL.Image")
@@ -154,3 +154,37 @@ def test_a_row_of_an_image_is_known_as_displayed():
 )
 def test_the_environment_says_how_images_are_sent(environ, protocol):
     assert protocol_of(environ) == protocol
+
+
+@for_each(
+    ("setting", "protocol"),
+    [("auto", "kitty"), ("iterm2", "iterm"), ("kitty", "kitty"), ("none", ""), (False, "")],
+)
+def test_the_setting_says_how_images_are_sent(setting, protocol):
+    assert protocol_of({"TERM": "xterm-kitty"}, setting) == protocol
+
+
+@for_each(("cells", "columns"), [(80, 10), (4, 4)])
+def test_an_image_is_no_wider_than_the_setting_allows(cells, columns):
+    graphics, written = kitty()
+
+    rows_of(image((95, 41)), Look(width=60, pictures=True, graphics=graphics, image_width=cells))
+
+    assert f",c={columns},r=" in written[0]
+
+
+@for_each(
+    ("environ", "setting", "sent"),
+    [
+        ({"TERM": "xterm"}, "auto", True),
+        ({"TERM": "linux"}, "auto", False),
+        ({"TERM": "linux"}, True, True),
+        ({"TERM": "xterm"}, False, False),
+    ],
+)
+def test_links_are_sent_where_they_can_be_clicked(environ, setting, sent):
+    line = Line.of(Run("a page", link="https://example.com"))
+
+    strip = Painter(PALETTE, links=has_links(environ, setting)).strip(line, 10)
+
+    assert [segment.style.link for segment in strip if "page" in segment.text] == ["https://example.com" if sent else None]

@@ -146,6 +146,24 @@ async def test_ctrl_f_searches_while_nothing_is_typed(desk) -> None:
         assert user.typed == "thide"
 
 
+@pytest.mark.parametrize(("wanted", "at_end", "scrolled_up"), [("always", 1, 1), ("hidden", 0, 0), ("auto", 0, 1)])
+async def test_the_scrollbar_is_displayed_when_the_setting_says(
+    desk, script: ScriptedProvider, pi_session, wanted: str, at_end: int, scrolled_up: int
+) -> None:
+    pi_session.settings.set("fullscreenScrollbar", wanted)
+    script.turn(text("\n\n".join(map(str, range(60)))))
+
+    async with desk((60, 20)) as user:
+        await user.type("Count", "enter")
+        await user.sees("59")
+        assert any("█" in row for row in user.rows) == bool(at_end)
+        await user.press("pageup")
+        await user.when(lambda: "59" not in user.text)
+
+        assert any("█" in row for row in user.rows) == bool(scrolled_up)
+        assert "Jump to latest message" in user.text
+
+
 async def test_a_pasted_image_is_sent_with_the_text_that_names_it(desk, script, monkeypatch, pi_session) -> None:
     async def image(_self):
         return ClipboardImage(b"\x89PNG\r\n\x1a\n", "image/png")

@@ -147,6 +147,21 @@ def test_the_depth_is_that_of_the_terminal(environ, depth):
     assert color_depth(environ) == depth
 
 
+@for_each(
+    ("environ", "setting", "depth"),
+    [
+        ({"TERM": "xterm"}, True, "truecolor"),
+        ({"TERM": "xterm-256color", "COLORTERM": "truecolor"}, False, "256"),
+        ({"TERM": "xterm-kitty"}, False, "256"),
+        ({"TERM": "xterm"}, False, "16"),
+        ({"TERM": "xterm", "NO_COLOR": "1"}, True, "none"),
+        ({"TERM": "xterm-kitty"}, "auto", "truecolor"),
+    ],
+)
+def test_the_setting_decides_whether_all_colours_are_used_unless_there_are_none(environ, setting, depth):
+    assert color_depth(environ, setting) == depth
+
+
 # Roles
 
 

@@ -134,8 +134,17 @@ class Graphics:
         return int(named[1]), int(named[2]), known
 
 
-def protocol_of(environ: Mapping[str, str]) -> Protocol:
-    """Return how to send images, by the environment; empty in a multiplexer, which would drop or misplace them."""
+def protocol_of(environ: Mapping[str, str], setting: object = "auto") -> Protocol:
+    """Return how to send images, by the environment; empty in a multiplexer, which would drop or misplace them.
+
+    Args:
+        environ: The environment.
+        setting: The setting ``terminal.images``, which decides unless it is ``auto``.
+    """
+    if setting in ("kitty", "iterm2"):
+        return "kitty" if setting == "kitty" else "iterm"
+    if setting is False or setting == "none":
+        return ""
     term, program = environ.get("TERM", ""), environ.get("TERM_PROGRAM", "")
     if environ.get("TMUX") or environ.get("STY") or term.startswith(("screen", "tmux")):
         return ""

@@ -54,15 +54,16 @@ def _has_decoder() -> bool:
 def image_rows(images: Sequence[Image], look: Look, width: int) -> list[Line]:
     """Return for each image a row with its type and its size, then the rows of its picture if it is to be drawn."""
     rows: list[Line] = []
+    picture_width = max(min(width, _WIDEST, look.image_width), 1)
     for each in images:
-        drawn = look.graphics.rows(each.data, width) if look.pictures and look.graphics is not None else None
+        drawn = look.graphics.rows(each.data, picture_width) if look.pictures and look.graphics is not None else None
         hint = look.hints.get("expand") if look.pictures and drawn is None and not look.expanded else None
         name = f"{each.mime_type.removeprefix('image/')}, {_measure(each.data)}{f', {hint} to display' if hint else ''}"
         rows += wrap_text(f"[image: {name}]", width, Run("", "muted"))
         if drawn is not None:
             rows += drawn
         elif look.pictures and look.expanded:
-            rows += _picture(each.data, min(width, _WIDEST))
+            rows += _picture(each.data, picture_width)
     return rows
 
 

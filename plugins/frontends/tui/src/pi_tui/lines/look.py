@@ -33,6 +33,7 @@ class Look:
         spinner: The current spinner character.
         drawings: The renderers of plugins; None draws their messages and tools like all others.
         pictures: Whether images are drawn.
+        image_width: Largest width of an image in cells.
         graphics: Draws images at all times; if None, half blocks draw them in expanded blocks.
         thinking_label: Text in place of hidden reasoning; None for ``Thinking...``.
         hints: The keys that are bound, by action, such as ``{"expand": "ctrl+o"}``.
@@ -49,6 +50,7 @@ class Look:
     now: float = 0.0
     spinner: str = "⠋"
     pictures: bool = False
+    image_width: int = 80
     graphics: Graphics | None = field(default=None, eq=False)
     thinking_label: str | None = None
     drawings: Drawings | None = field(default=None, eq=False)

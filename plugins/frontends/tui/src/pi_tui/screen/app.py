@@ -39,7 +39,7 @@ from pi_tui.screen.life import Life
 from pi_tui.screen.long_lived import LongLived
 from pi_tui.screen.painted import Painted
 from pi_tui.screen.spinner import Spinner, is_working
-from pi_tui.screen.strips import Painter
+from pi_tui.screen.strips import Painter, has_links
 from pi_tui.screen.tab import Tab
 from pi_tui.screen.themes import Themes
 from pi_tui.screen.transcript import Transcript
@@ -117,10 +117,20 @@ class ScreenApp(Controls, Life, App[int]):
         self.bindings = bindings
         self.state = State(explain=explain)
         self.themes = Themes(
-            port.lists, theme or port.settings.get_str("theme", None), environ, self._take_palette, self.set_interval
+            port.lists,
+            theme or port.settings.get_str("theme", None),
+            environ,
+            self._take_palette,
+            self.set_interval,
+            port.settings.get("terminal.trueColor", "auto"),
         )
-        sends = protocol_of(environ) == "kitty" and self.themes.depth == "truecolor"
-        self.painter = Painter(self.themes.palette, Graphics("kitty", self.write_terminal) if sends else None)
+        protocol = protocol_of(environ, port.settings.get("terminal.images", "auto"))
+        sends = protocol == "kitty" and self.themes.depth == "truecolor"
+        self.painter = Painter(
+            self.themes.palette,
+            Graphics("kitty", self.write_terminal) if sends else None,
+            links=has_links(environ, port.settings.get("terminal.hyperlinks", "auto")),
+        )
         self._home = home
         self.spinner = Spinner(self.set_interval, self._on_tick)
         self.thinking_label: str | None = None
@@ -137,6 +147,7 @@ class ScreenApp(Controls, Life, App[int]):
             self.look,
             lambda: self.hint("tui.altScreen.bottom"),
             self.clipboards.copy_on_select,
+            lambda: self.port.settings.get_str("fullscreenScrollbar", "auto"),
         )
         self.board, self.overlays = Board(self), Overlays(self)
         self.above = Clickable(self.painter, name="above", mouse=partial(self.board.mouse, "aboveEditor"))
@@ -225,6 +236,7 @@ class ScreenApp(Controls, Life, App[int]):
             pictures=can_draw(settings, self.themes.depth),
             thinking_label=self.thinking_label,
             drawings=self.port.drawings,
+            image_width=int(settings.get_number("terminal.imageWidthCells", 80, minimum=1)),
             graphics=self.painter.graphics,
             hints={name: self.hint(action) for name, action in LOOK_HINTS.items()},
         )

@@ -45,7 +45,7 @@ class Pointing:
         if event.button != _LEFT:
             return
         self._has_moved = False
-        if not pane.anchored.follows and event.x == pane.size.width - 1:
+        if pane.has_scrollbar and event.x == pane.size.width - 1:
             self._is_scrolling = True
             pane.scroll_to_share(event.y)
         elif (place := pane.place_at(event.y)) is not None:

@@ -1,4 +1,4 @@
-"""The scrollbar at the right edge and the row that jumps to the end, displayed while the user has scrolled up."""
+"""The scrollbar at the right edge, and the row that jumps to the end while the user has scrolled up."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from textual.strip import Strip
 from pi_tui.view.clean import clean_line
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from textual.geometry import Region
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pi_tui.theme.colors import Color
     from pi_tui.theme.palette import Palette, Style
 
-__all__ = ["Painter"]
+__all__ = ["Painter", "has_links"]
 
 
 class Painter:
@@ -30,11 +30,13 @@ class Painter:
     Args:
         palette: The colours.
         graphics: Draws images; None if the terminal cannot draw them.
+        links: Whether links can be clicked.
     """
 
-    def __init__(self, palette: Palette, graphics: Graphics | None = None) -> None:
+    def __init__(self, palette: Palette, graphics: Graphics | None = None, *, links: bool = True) -> None:
         self.palette = palette
         self.graphics = graphics
+        self._links = links
         self._styles: dict[tuple[Style, str | None], RichStyle] = {}
 
     def strip(self, line: Line, width: int) -> Strip:
@@ -60,7 +62,7 @@ class Painter:
         return found
 
     def _style(self, run: Run, fill: str | None) -> RichStyle:
-        link = run.link if run.link and run.link.isprintable() else None
+        link = run.link if self._links and run.link and run.link.isprintable() else None
         key = self.palette.style(run, fill), link
         found = self._styles.get(key)
         if found is None:
@@ -76,6 +78,14 @@ class Painter:
 
 _MOST_STYLES = 2000
 """Most styles that are cached: each link has a separate style."""
+
+
+def has_links(environ: Mapping[str, str], setting: object = "auto") -> bool:
+    """Whether links (OSC 8) are sent: by the setting ``terminal.hyperlinks``, else to all terminals but the console's.
+
+    Terminals ignore the sequence if they do not know it; the Linux console prints it.
+    """
+    return setting if isinstance(setting, bool) else environ.get("TERM", "") not in ("linux", "dumb")
 
 
 def _printable(text: str) -> str:

@@ -40,6 +40,7 @@ class Themes:
         environ: The environment, from which the capabilities of the terminal are read.
         display: Called with the colours when they change.
         every: Calls a function repeatedly, at an interval in seconds, until the timer is stopped.
+        true_color: The setting ``terminal.trueColor``.
 
     Attributes:
         current: The displayed theme; while its file is broken, the last usable one.
@@ -53,8 +54,9 @@ class Themes:
         environ: Mapping[str, str],
         display: Callable[[Palette], object],
         every: Callable[[float, Callable[[], Awaitable[None]]], Timer],
+        true_color: object = "auto",
     ) -> None:
-        self.depth = color_depth(environ)
+        self.depth = color_depth(environ, true_color)
         self._source = source
         self._display = display
         self._every = every

@@ -42,6 +42,7 @@ class Transcript(Widget):
         look: Returns the current appearance of blocks for a width.
         hint: Returns the name of the key that jumps to the end.
         selected: Called after the user has selected something with the mouse.
+        scrollbar: Returns the setting ``fullscreenScrollbar``.
 
     Attributes:
         anchored: The visible rows.
@@ -57,6 +58,7 @@ class Transcript(Widget):
         look: Callable[[int], Look],
         hint: Callable[[], str],
         selected: Callable[[], object],
+        scrollbar: Callable[[], str] = lambda: "auto",
     ) -> None:
         super().__init__(id="transcript")
         self.painter = painter
@@ -67,6 +69,7 @@ class Transcript(Widget):
         self._state = state
         self._look_of = look
         self._hint_of = hint
+        self._scrollbar = scrollbar
         self._drawn: tuple[Size, list[Line]] = Size(0, 0), []
 
     @property
@@ -79,6 +82,12 @@ class Transcript(Widget):
     def painted(self) -> list[Line]:
         """The visible rows as last drawn."""
         return self._drawn[1]
+
+    @property
+    def has_scrollbar(self) -> bool:
+        """Whether the last column is a scrollbar now."""
+        wanted = self._scrollbar()
+        return wanted == "always" or (wanted != "hidden" and not self.anchored.follows)
 
     def update_rows(self) -> None:
         """Redraw the cells that have changed."""
@@ -131,10 +140,12 @@ class Transcript(Widget):
     def _visible(self) -> list[Line]:
         height, look = self.room
         rows = self._marked(self.anchored.visible(height, look), height, look)
+        if self.has_scrollbar:
+            rows += [Line()] * (height - len(rows))
+            rows = with_scrollbar(rows, look.width, *self.anchored.share(height, look))
         if self.anchored.follows:
             return rows
         rows += [Line()] * (height - len(rows))
-        rows = with_scrollbar(rows, look.width, *self.anchored.share(height, look))
         return with_jump(rows, look.width, self._hint_of())
 
     def _marked(self, rows: list[Line], height: int, look: Look) -> list[Line]:

@@ -51,7 +51,7 @@ class SettingRow(NamedTuple):
     kind: Literal["boolean", "choice", "number", "text", "list"]
     value: Any = None
     description: str = ""
-    choices: tuple[str, ...] = ()
+    choices: tuple[str | bool, ...] = ()
     place: str = ""
     least: float | None = None
     is_whole: bool = False
@@ -61,9 +61,7 @@ class SettingRow(NamedTuple):
     @property
     def text(self) -> str:
         """The value in its displayed form."""
-        if isinstance(self.value, bool):
-            return "on" if self.value else "off"
-        return "" if self.value is None else str(self.value)
+        return _text(self.value)
 
     @property
     def label(self) -> str:
@@ -170,7 +168,7 @@ class SettingSelector(Selector[SettingRow]):
         rows = [Line.of(Run(f"  {self.choices.position}", "muted"))]
         selected = self.choices.selected
         if selected is not None:
-            values = f" ({', '.join(selected.choices)})" if selected.choices else ""
+            values = f" ({', '.join(map(_text, selected.choices))})" if selected.choices else ""
             text = clean_line(f"{selected.description}{values}.")
             rows += wrap_text(text, width, Run("", "muted"))[:_MOST_TEXT]
             where = f"Set in {selected.place}" if selected.place else "The default"
@@ -240,6 +238,12 @@ class SettingSelector(Selector[SettingRow]):
                 return None
         self._value = None
         return SettingChanged(row.name, value)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return "" if value is None else str(value)
 
 
 def _number(text: str, row: SettingRow) -> float | None:

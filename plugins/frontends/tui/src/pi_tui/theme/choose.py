@@ -67,13 +67,27 @@ def appearance_of_environment(environ: Mapping[str, str]) -> Appearance | None:
     return "light" if int(background) in (7, *range(9, 16)) else "dark"
 
 
-def color_depth(environ: Mapping[str, str]) -> Depth:
-    """Return how many colours a terminal has, according to its environment."""
+def color_depth(environ: Mapping[str, str], true_color: object = "auto") -> Depth:
+    """Return how many colours a terminal has, according to its environment.
+
+    Args:
+        environ: The environment.
+        true_color: The setting ``terminal.trueColor``: true or false decides between all colours and fewer.
+    """
     term = environ.get("TERM", "")
     if environ.get("NO_COLOR") or term == "dumb":
         return "none"
-    if environ.get("COLORTERM", "").lower() in ("truecolor", "24bit") or "direct" in term:
+    if true_color is True:
         return "truecolor"
-    if environ.get("TERM_PROGRAM") in _TRUE_COLOR_PROGRAMS or "WT_SESSION" in environ or "kitty" in term:
+    if true_color is False:
+        return "256" if "256" in term or _has_true_color(environ) else "16"
+    if _has_true_color(environ):
         return "truecolor"
     return "256" if "256" in term else "16"
+
+
+def _has_true_color(environ: Mapping[str, str]) -> bool:
+    term = environ.get("TERM", "")
+    if environ.get("COLORTERM", "").lower() in ("truecolor", "24bit") or "direct" in term:
+        return True
+    return environ.get("TERM_PROGRAM") in _TRUE_COLOR_PROGRAMS or "WT_SESSION" in environ or "kitty" in term
