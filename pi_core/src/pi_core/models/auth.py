@@ -138,8 +138,12 @@ class ModelAuth:
 
     # For a request
 
-    async def key(self, info: ProviderInfo) -> str | None:
+    async def key(self, info: ProviderInfo, *, min_validity_ms: float = 0) -> str | None:
         """Return a provider's key; None if it has no key and needs none.
+
+        Args:
+            info: The provider.
+            min_validity_ms: Milliseconds that the token of a login has to be valid; it is refreshed if they are fewer.
 
         Raises:
             MissingKey: The provider needs a key and has none.
@@ -151,6 +155,7 @@ class ModelAuth:
             fallback=partial(self._resolved_key, info.id),
             sources=partial(self._credential_sources, info.id, "*"),
             login=self._login,
+            min_validity_ms=min_validity_ms,
         )
         if key is None and not info.keyless:
             raise self._missing_key_error(info)

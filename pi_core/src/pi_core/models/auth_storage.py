@@ -167,6 +167,7 @@ class AuthStorage:
         fallback: Callable[[], Awaitable[str | None]] | None = None,
         sources: Callable[[], Iterable[CredentialSource]] = tuple,
         login: Callable[[str], Login | None] | None = None,
+        min_validity_ms: float = 0,
     ) -> str | None:
         """Return the key or token to send, from the first place that has one.
 
@@ -176,6 +177,7 @@ class AuthStorage:
             fallback: Called after the environment; returns the key of models.json.
             sources: Called last; returns the credential sources of plugins.
             login: Used instead of the ``login`` of the storage.
+            min_validity_ms: Milliseconds that the token of a login has to be valid; it is refreshed if they are fewer.
 
         Raises:
             UserError: A ``!command`` failed, or a token could not be refreshed.
@@ -183,7 +185,10 @@ class AuthStorage:
         if (key := self._runtime.get(provider)) is not None:
             return key
         entry = self._read().get(provider)
-        if entry is not None and (stored := await self._stored_key(provider, entry, login)) is not None:
+        if (
+            entry is not None
+            and (stored := await self._stored_key(provider, entry, login, min_validity_ms)) is not None
+        ):
             return stored
         for variable in variables:
             if from_environment := self._environ.get(variable):
@@ -196,7 +201,11 @@ class AuthStorage:
         return None
 
     async def _stored_key(
-        self, provider: str, entry: dict[str, Any], find_login: Callable[[str], Login | None] | None
+        self,
+        provider: str,
+        entry: dict[str, Any],
+        find_login: Callable[[str], Login | None] | None,
+        min_validity_ms: float,
     ) -> str | None:
         if entry.get("type") == "api_key":
             key, values = entry.get("key"), self._values
@@ -208,12 +217,15 @@ class AuthStorage:
         if entry.get("type") != "oauth":
             return None
         login = (find_login or self._login)(provider)
-        fresh = _with_current_names(entry) if not _expired(entry) else await self._refreshed(provider, login)
+        if _expired(entry, min_validity_ms):
+            fresh = await self._refreshed(provider, login, min_validity_ms)
+        else:
+            fresh = _with_current_names(entry)
         if not isinstance(fresh["access"], str) or not fresh["access"]:
             return None  # an edited file without a token counts as no login: the key may be configured elsewhere
         return login.api_key(fresh) if login is not None else fresh["access"]
 
-    async def _refreshed(self, provider: str, login: Login | None) -> dict[str, Any]:
+    async def _refreshed(self, provider: str, login: Login | None, min_validity_ms: float) -> dict[str, Any]:
         """Return a login, refreshed under the lock unless another process has already refreshed it."""
         if login is None:
             message = (
@@ -224,7 +236,7 @@ class AuthStorage:
         async with self._locked():
             stored = self._read(again=True)
             entry = stored.get(provider)
-            if entry is not None and _expired(entry):
+            if entry is not None and _expired(entry, min_validity_ms):
                 current = _with_current_names(entry)  # do not write the old token again under its old field name
                 try:
                     entry = {**current, **await login.refresh(dict(current))}
@@ -348,6 +360,6 @@ def _with_current_names(entry: Mapping[str, Any]) -> dict[str, Any]:
     return current
 
 
-def _expired(entry: Mapping[str, Any]) -> bool:
+def _expired(entry: Mapping[str, Any], min_validity_ms: float = 0) -> bool:
     expires = entry.get("expires")
-    return isinstance(expires, int | float) and expires <= now_ms()
+    return isinstance(expires, int | float) and expires <= now_ms() + min_validity_ms

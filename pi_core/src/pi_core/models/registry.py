@@ -307,15 +307,19 @@ class ModelRegistry:
         self._keys.check(info)
         self._keys.base_url(model, info)
 
-    async def get_api_key(self, provider_id: str) -> str | None:
+    async def get_api_key(self, provider_id: str, *, min_validity_ms: float = 0) -> str | None:
         """Return a provider's key; None for a provider that needs none.
+
+        Args:
+            provider_id: The provider.
+            min_validity_ms: Milliseconds that the token of a login has to be valid; it is refreshed if they are fewer.
 
         Raises:
             MissingKey: The provider needs a key and has none; the message names what to set.
             UserError: A ``!command`` failed, or a login could not be refreshed.
             UnknownName: No plugin and no configuration defines the provider.
         """
-        return await self._keys.key(self.provider(provider_id))
+        return await self._keys.key(self.provider(provider_id), min_validity_ms=min_validity_ms)
 
     async def get_api_key_and_headers(self, model: Model) -> RequestAuth:
         """Return key, configured headers and base URL of a request to a model; errors as in ``get_api_key``."""

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import time
 
 import pytest
 
 pytestmark = pytest.mark.slow  # each starts programs that take seconds
 
 PLUGIN = '''
+import time
+
 from pi_hookspecs import Model, ProviderInfo, RequestFailed, hookimpl
 
 
@@ -25,6 +28,8 @@ class Login:
         return {"access": "club-token", "refresh": "r", "expires": 4102444800000, "seat": await ui.input("Seat")}
 
     async def refresh(self, credential):
+        if credential["refresh"] == "renewable":
+            return {"access": "renewed", "expires": (time.time() + 3600) * 1000}
         raise RequestFailed("Connection error. Nothing answers at club.test:443")
 
     def api_key(self, credential):
@@ -139,7 +144,7 @@ def test_without_a_command_the_usable_providers_are_listed(auth):
         (["print-api-key", "club"], "", "Sign in: pi auth login club"),
         (["print-api-key", "open"], "", "open has no key: it needs none"),
         (["print-bearer-token", "club"], "", "There is no login for club"),
-        (["login", "--browser"], "", "Did you mean --no-browser?"),
+        (["login", "--browser"], "", "Did you mean --no-browser or --provider?"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else None,
 )
@@ -299,3 +304,35 @@ def test_a_key_is_printed_and_nothing_else(auth):
     assert (token.returncode, token.stdout) == (0, "a\n")
     assert (wrong.returncode, wrong.stdout) == (1, "")
     assert "See pi auth print-bearer-token club" in one_error(wrong)
+
+
+def test_a_token_that_expires_too_soon_is_renewed_before_it_is_printed(auth):
+    soon = (time.time() + 600) * 1000
+    auth.store(club={"type": "oauth", "access": "a", "refresh": "renewable", "expires": soon})
+    still_good = auth("print-bearer-token", "club", "--min-expiry", "5m")
+    renewed = auth("print-bearer-token", "--provider", "club", "--min-expiry", "30m")
+    too_long = auth("print-bearer-token", "club", "--min-expiry", "2h")
+    wrong = auth("print-bearer-token", "club", "--min-expiry", "soon")
+    elsewhere = auth("check", "club", "--min-expiry", "5m")
+
+    assert (still_good.returncode, still_good.stdout) == (0, "a\n")
+    assert (renewed.returncode, renewed.stdout) == (0, "renewed\n")
+    assert (too_long.returncode, too_long.stdout) == (1, "")
+    assert "is good for 60 min only" in one_error(too_long)
+    assert "such as 30m, not 'soon'" in one_error(wrong)
+    assert "--min-expiry goes with pi auth print-bearer-token" in one_error(elsewhere)
+
+
+def test_states_are_printed_as_json_with_the_same_exit_codes(auth):
+    nothing = auth("check", "--json")
+    auth.store(shop={"type": "api_key", "key": "k"}, club={"type": "oauth"})
+    ready, both = auth("check", "shop", "--json"), auth("check", "--json")
+
+    assert (nothing.returncode, json.loads(nothing.stdout)) == (1, [])
+    shop = {"provider": "shop", "state": "ready", "detail": "(API key in auth.json)"}
+    assert (ready.returncode, json.loads(ready.stdout)) == (0, [shop])
+    assert both.returncode == 2
+    assert [(row["provider"], row["state"]) for row in json.loads(both.stdout)] == [
+        ("club", "invalid"),
+        ("shop", "ready"),
+    ]

@@ -93,8 +93,10 @@ class TestGet:
             ("acme", '{"a.b": [1]}\n'),
             (
                 "terminal",
-                '{"showImages": true, "images": "auto", "imageWidthCells": 80, "hyperlinks": "auto", "trueColor": "auto",'
-                ' "clearOnShrink": false, "showTerminalProgress": false}\n',
+                (
+                    '{"showImages": true, "images": "auto", "imageWidthCells": 80, "hyperlinks": "auto",'
+                    ' "trueColor": "auto", "clearOnShrink": false, "showTerminalProgress": false}\n'
+                ),
             ),
             ("images", '{"autoResize": false, "blockImages": false}\n'),
             ("retry.maxRetries", "5\n"),

@@ -30,7 +30,7 @@ import pi_tui
 from pi_tui.mode import FullScreen
 from pi_tui.first_frame import first_frame
 
-settings = SimpleNamespace(get_bool=lambda name, default: default)
+settings = SimpleNamespace(get=lambda name, default: default, get_bool=lambda name, default: default)
 facts = StartFacts(cwd=Path.cwd(), agent_dir=Path.cwd(), settings=settings, environ={{"TERM": "xterm-256color"}})
 FullScreen().mode()
 frame = first_frame(facts, 100, 40)
@@ -41,6 +41,9 @@ print([name for name in {HEAVY} if name in sys.modules], "\\u2500" * 100 in fram
 class Settings:
     def __init__(self, **values):
         self._values = values
+
+    def get(self, key, default):
+        return self._values.get(key, default)
 
     def get_bool(self, key, default):
         return self._values.get(key, default)

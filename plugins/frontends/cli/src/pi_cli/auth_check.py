@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from attrs import frozen
 
-from pi_cli.report import print_lines
+from pi_cli.report import print_json, print_lines
 from pi_cli.words import one_line
 from pi_hookspecs import MissingKey, PiError, RequestFailed, UnknownName, UserError, now_ms
 
@@ -33,7 +33,7 @@ class _State:
     words: str
 
 
-async def check(registry: ModelRegistry, provider: str | None) -> int:
+async def check(registry: ModelRegistry, provider: str | None, *, as_json: bool = False) -> int:
     """Print the state of a provider, or of all that are configured; return the exit code.
 
     For all together it is "invalid" if any credential is, else "ready" if any is.
@@ -50,7 +50,14 @@ async def check(registry: ModelRegistry, provider: str | None) -> int:
     else:
         keyed = (each for each in registry.get_providers() if not registry.provider(each).keyless)
         names = sorted({*stored, *(each for each in keyed if registry.is_configured(each))})
-    states = [await _print_state(registry, name) for name in names]
+    if as_json:
+        states = [await _state(registry, name) for name in names]
+        rows = zip(names, states, strict=True)
+        print_json([{"provider": name, "state": state.name, "detail": one_line(state.words)} for name, state in rows])
+    else:
+        states = [await _print_state(registry, name) for name in names]
+    if not states and as_json:
+        return _EXIT_CODES["not ready"]
     if not states:
         sys.stdout.write("not ready: no provider has a key or a login. Sign in with pi auth login, or set a key.\n")
         return _EXIT_CODES["not ready"]
@@ -58,12 +65,18 @@ async def check(registry: ModelRegistry, provider: str | None) -> int:
     return _EXIT_CODES["invalid"] if _EXIT_CODES["invalid"] in codes else min(codes)
 
 
-async def print_key(registry: ModelRegistry, provider: str, *, bearer: bool) -> int:
+async def print_key(registry: ModelRegistry, provider: str, *, bearer: bool, min_expiry_ms: int = 0) -> int:
     """Print the key of a provider, or the token of its login; return the exit code.
+
+    Args:
+        registry: The providers.
+        provider: The provider.
+        bearer: Whether to print the token of a login.
+        min_expiry_ms: Milliseconds that the token has to be valid; it is renewed if they are fewer.
 
     Raises:
         UnknownName: The provider is not known.
-        UserError: There is no such credential, or it is of the other kind.
+        UserError: There is no such credential, it is of the other kind, or a new token is not valid long enough.
     """
     info = registry.provider(provider)
     signed_in = registry.auth.login_in_use(info.id) is not None
@@ -74,9 +87,16 @@ async def print_key(registry: ModelRegistry, provider: str, *, bearer: bool) -> 
         )
     if signed_in and not bearer:
         raise UserError(f"{info.id} is used with a login, not with a key. See pi auth print-bearer-token {info.id}.")
-    key = await registry.get_api_key(info.id)
+    key = await registry.get_api_key(info.id, min_validity_ms=min_expiry_ms)
     if key and bearer and (login := registry.auth.login_in_use(info.id)) is not None:
         key = str(login["access"])  # the request's key may contain more: Google's also has the project
+        expires = login.get("expires")
+        if isinstance(expires, int | float) and expires < now_ms() + min_expiry_ms:
+            minutes = max((expires - now_ms()) / 60_000, 0)
+            raise UserError(
+                f"The new token of {info.id} is good for {minutes:.0f} min only, which is less than --min-expiry asks"
+                " for; its server decides how long. Ask for less."
+            )
     if not key:
         raise UserError(f"{info.id} has no key: {'it needs none' if info.keyless else 'what is stored is empty'}.")
     print_lines(key)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,12 @@ __all__ = ["run_auth"]
 
 _ACTIONS = ("login", "logout", "check", "print-api-key", "print-bearer-token")
 
+_OPTIONS = {"no_browser": "login", "key": "login", "json": "check", "min_expiry": "print-bearer-token"}
+"""The command that each option belongs to."""
+
+_DURATION = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000}
+"""Milliseconds of the units of durations."""
+
 _INVALID = 2
 """Exit code of ``check`` when the state cannot be determined, as for a credential that cannot be used."""
 
@@ -30,9 +37,9 @@ _USAGE = """\
 Usage: pi auth
        pi auth login [PROVIDER] [--no-browser] [--key]
        pi auth logout [PROVIDER]
-       pi auth check [PROVIDER]
+       pi auth check [PROVIDER] [--json]
        pi auth print-api-key PROVIDER
-       pi auth print-bearer-token PROVIDER
+       pi auth print-bearer-token PROVIDER [--min-expiry DURATION]
 
 Without a command, list the providers that can be used, as check does, and exit
 with 0.
@@ -51,6 +58,11 @@ print-api-key, print-bearer-token
 
   --no-browser  Print the address of the page; do not open a browser
   --key         Store an API key even if the provider has a sign-in
+  --json        Print a JSON array of objects with provider, state and detail
+  --min-expiry DURATION
+                Renew a token that is good for less than this: 90s, 30m, 2h
+  --provider PROVIDER
+                The same as PROVIDER
   -h, --help    Print this help and exit
 
 Logins and keys are stored in auth.json in the agent directory; keys in the
@@ -102,6 +114,9 @@ def _command() -> click.Command:
         params=[
             click.Option(["--no-browser"], is_flag=True),
             click.Option(["--key"], is_flag=True),
+            click.Option(["--json"], is_flag=True),
+            click.Option(["--min-expiry"], metavar="DURATION"),
+            click.Option(["--provider"], metavar="PROVIDER"),
             *common_options(),
             click.Argument(["words"], nargs=-1),
         ],
@@ -112,16 +127,32 @@ def _command() -> click.Command:
 def _meant(params: dict[str, Any]) -> tuple[str, str | None]:
     """Return the command and the provider that the arguments name."""
     action, *names = params["words"]
+    if params["provider"] is not None:
+        names.append(params["provider"])
     if action not in _ACTIONS:
         raise UnknownName("command of pi auth", action, _ACTIONS, "pi auth --help lists them")
     if len(names) > 1:
         raise UserError(f"pi auth {action} takes one provider, not {len(names)}: {' '.join(names)}")
     if action.startswith("print") and not names:
         raise UserError(f"pi auth {action} needs a provider, as in pi auth {action} anthropic")
-    for option in ("no_browser", "key"):
-        if params[option] and action != "login":
-            raise UserError(f"--{option.replace('_', '-')} goes with pi auth login, not with {action}")
+    for option, wanted in _OPTIONS.items():
+        if params[option] and action != wanted:
+            raise UserError(f"--{option.replace('_', '-')} goes with pi auth {wanted}, not with {action}")
     return action, names[0] if names else None
+
+
+def _milliseconds(duration: str | None) -> int:
+    """Return the milliseconds of a duration such as ``30m``; 0 for None.
+
+    Raises:
+        UserError: It is not a duration.
+    """
+    if duration is None:
+        return 0
+    found = re.fullmatch(r"(\d{1,9})(ms|s|m|h)", duration.strip())
+    if found is None:
+        raise UserError(f"--min-expiry takes a number with ms, s, m or h, such as 30m, not {duration!r}")
+    return int(found[1]) * _DURATION[found[2]]
 
 
 def _is_known(registry: ModelRegistry, provider: str) -> bool:
@@ -145,8 +176,9 @@ async def _run(action: str, registry: ModelRegistry, provider: str | None, param
         from pi_cli.auth_check import check, print_key
 
         if action == "check":
-            return await check(registry, provider)
-        return await print_key(registry, provider or "", bearer=action == "print-bearer-token")
+            return await check(registry, provider, as_json=params["json"])
+        bearer, shortest = action == "print-bearer-token", _milliseconds(params["min_expiry"])
+        return await print_key(registry, provider or "", bearer=bearer, min_expiry_ms=shortest)
     finally:
         for problem in (*registry.host.settings.problems, *registry.host.problems, *registry.warnings):
             if problem != registry.auth.problem or action.startswith("print"):  # for the other commands it is the error

@@ -187,4 +187,5 @@ def test_links_are_sent_where_they_can_be_clicked(environ, setting, sent):
 
     strip = Painter(PALETTE, links=has_links(environ, setting)).strip(line, 10)
 
-    assert [segment.style.link for segment in strip if "page" in segment.text] == ["https://example.com" if sent else None]
+    (link,) = [segment.style.link for segment in strip if "page" in segment.text]
+    assert link == ("https://example.com" if sent else None)

@@ -122,7 +122,7 @@ class ScreenApp(Controls, Life, App[int]):
             environ,
             self._take_palette,
             self.set_interval,
-            port.settings.get("terminal.trueColor", "auto"),
+            true_color=port.settings.get("terminal.trueColor", "auto"),
         )
         protocol = protocol_of(environ, port.settings.get("terminal.images", "auto"))
         sends = protocol == "kitty" and self.themes.depth == "truecolor"
@@ -147,7 +147,7 @@ class ScreenApp(Controls, Life, App[int]):
             self.look,
             lambda: self.hint("tui.altScreen.bottom"),
             self.clipboards.copy_on_select,
-            lambda: self.port.settings.get_str("fullscreenScrollbar", "auto"),
+            scrollbar=lambda: self.port.settings.get_str("fullscreenScrollbar", "auto"),
         )
         self.board, self.overlays = Board(self), Overlays(self)
         self.above = Clickable(self.painter, name="above", mouse=partial(self.board.mouse, "aboveEditor"))

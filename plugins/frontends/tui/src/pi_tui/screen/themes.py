@@ -54,6 +54,7 @@ class Themes:
         environ: Mapping[str, str],
         display: Callable[[Palette], object],
         every: Callable[[float, Callable[[], Awaitable[None]]], Timer],
+        *,
         true_color: object = "auto",
     ) -> None:
         self.depth = color_depth(environ, true_color)

@@ -58,6 +58,7 @@ class Transcript(Widget):
         look: Callable[[int], Look],
         hint: Callable[[], str],
         selected: Callable[[], object],
+        *,
         scrollbar: Callable[[], str] = lambda: "auto",
     ) -> None:
         super().__init__(id="transcript")
