@@ -18,9 +18,9 @@ from pi_guardrails.network import says_nothing
 from pi_guardrails.options import can_start_programs, starts_program
 from pi_guardrails.programs import judge_program
 from pi_guardrails.script import Command, read_script
-from pi_guardrails.shells import INTERPRETERS, SHELLS, after_shell_options, interpreter, started
+from pi_guardrails.shells import INTERPRETERS, SHELLS, after_shell_options, interpreter, only_parses, started
 from pi_guardrails.trail import DOWNLOADERS, Trail, printed
-from pi_guardrails.variables import ASSIGNMENT, combined, effect_of, filled_by_builtins
+from pi_guardrails.variables import ASSIGNMENT, combined, effect_of, filled_by_builtins, listed_paths
 from pi_guardrails.words import UNKNOWN, Word, has_index_that_runs, is_stdin, joined
 from pi_guardrails.wrappers import commands_of_fd, commands_of_find, inner_commands, texts_of, wrapper_of
 
@@ -82,6 +82,7 @@ class Judge:
         self._add = self.ground.add
         self._variables = {"IFS": " \t\n", "HOME": places.home}
         self._values: dict[str, list[str]] = {}
+        self._lists: dict[str, list[str]] = {}
         self._trail = Trail()
 
     def script(self, text: str, depth: int, shell: Command | None = None) -> None:
@@ -110,6 +111,8 @@ class Judge:
         for name, value in script.assignments:
             self._values.setdefault(name, []).append(value.source)
             self._variable(name, value, depth)
+        for name, origin in script.origins:
+            self._lists.setdefault(name, []).append(origin)
         for name, origin in (*script.origins, *filled_by_builtins(script.commands)):
             self._values.setdefault(name, []).append(origin)
             self._variable(name, Word(UNKNOWN, origin), depth)
@@ -142,7 +145,7 @@ class Judge:
             self._text(first.source[1:-1], depth, text, command)
             return
         if not first.known or first.globs or not name or " " in name:
-            self._add("ask", "dynamic-command", f"which program {first.source!r} is, is known only when it runs", text)
+            self._unclear_program(command, depth, text)
             return
         self._add("allow", "known", "nothing speaks against it", text)
         self._program_itself(first.text, command, text)
@@ -159,6 +162,15 @@ class Judge:
             self._trail.follow(call, text)
         self._options(name, arguments, text)
         self._code(name, command, depth, text)
+
+    def _unclear_program(self, command: Command, depth: int, text: str) -> None:
+        """Judge a program whose name is not written out: each file of a loop over the project's own, or a question."""
+        first, *arguments = command.words
+        paths = [] if first.known else self._project_paths(first)
+        for path in paths:
+            self.command(evolve(command, words=(Word(path), *arguments)), depth)
+        if not paths:
+            self._add("ask", "dynamic-command", f"which program {first.source!r} is, is known only when it runs", text)
 
     def _program_itself(self, path: str, command: Command, text: str) -> None:
         """Judge what a program's path says: a file that the same line may write, or a script of a service."""
@@ -315,8 +327,13 @@ class Judge:
 
     def _shell(self, name: str, command: Command, depth: int, text: str) -> None:
         """Judge what a shell runs: the text after ``-c``, a file, or else its standard input."""
+        if only_parses(name, command.words[1:]):
+            return
         rest, takes_text = after_shell_options(name, list(command.words[1:]))
-        if takes_text or (rest and not rest[0].known and not self._is_stdin(rest[0])):
+        if not takes_text and rest and not rest[0].known and (paths := self._looped(rest[0])):
+            for path in paths:
+                self._runs_file(Word(path), text, "shell")
+        elif takes_text or (rest and not rest[0].known and not self._is_stdin(rest[0])):
             self._text(rest[0].text if rest else UNKNOWN, depth, text, command)
         elif not rest or self._is_stdin(rest[0]):
             self._reads_script(name, command, depth, text)
@@ -391,6 +408,17 @@ class Judge:
     def _runs_file(self, file: Word, text: str, reader: Reader | None) -> None:
         for base in self.ground.bases:
             self._trail.run(base, file, text, reader)
+
+    def _looped(self, word: Word) -> list[str]:
+        """Return the paths that a word becomes in a loop over paths; empty if only the run shows what it becomes."""
+        certain = {name: lists for name, lists in self._lists.items() if self._values.get(name) == lists}
+        return [path for path in listed_paths(word.source, certain) if not is_stdin(Word(path))]
+
+    def _project_paths(self, word: Word) -> list[str]:
+        """Return the paths that the name of a program becomes in a loop over files of the project; else empty."""
+        paths = self._looped(word)
+        is_here = all("/" in path and not base.is_outside(path) for path in paths for base in self.ground.bases)
+        return paths if is_here else []
 
     def _is_stdin(self, word: Word) -> bool:
         absolute = (Word(base.meanings(word.text)[0]) for base in self.ground.bases if ".." in word.text)

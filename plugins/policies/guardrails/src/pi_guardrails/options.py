@@ -95,6 +95,16 @@ _BARE_LETTERS = frozenset({"tar", "gtar", "bsdtar"})
 """Programs whose first argument is option letters, even without a dash."""
 
 
+_DEBUGS = {"gdb": ("-ex", "--eval-command"), "lldb": ("-o", "--one-line")}
+_DEBUG_STEP = re.compile(
+    r"(r|run|start|c|cont|continue|n|next|s|step|finish|where|up|down|q|quit|kill|bt|backtrace)( full| all)?( \d+)?"
+    r"|thread( apply)? (all )?(bt|backtrace)( full| all)?|(info|frame|list|l|b|t?break|breakpoint set)( [\w.:,-]+)*"
+    r"|set (pagination|confirm|width|height|print [\w-]+|breakpoint pending) \w+|(register|memory) read [\w $-]*"
+    r"|(p|print|x|display)(/\w+)? [\w$.>*&\[\]-]+"
+)
+"""Commands of debuggers that look at a program, without a call of one of its functions."""
+
+
 def starts_program(name: str, arguments: Sequence[Word]) -> str | None:
     """Return the argument with which a program starts another one; None if there is none.
 
@@ -103,7 +113,10 @@ def starts_program(name: str, arguments: Sequence[Word]) -> str | None:
         arguments: What follows the name.
     """
     options = _STARTS_PROGRAMS.get(name, "").split()
-    for word in arguments:
+    for place, word in enumerate(arguments):
+        value = arguments[place + 1].text if place + 1 < len(arguments) else ""
+        if word.text in _DEBUGS.get(name, ()) and _DEBUG_STEP.fullmatch(value):
+            continue
         text = f"-{word.text}" if word is arguments[0] and name in _BARE_LETTERS and word.text[:1] != "-" else word.text
         if any(is_option(option, text) for option in options) and not _HARMLESS.fullmatch(text):
             return word.source or word.text

@@ -12,18 +12,23 @@ from pi_guardrails.words import Word, is_stdin
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["INTERPRETERS", "SHELLS", "Start", "after_shell_options", "interpreter", "started"]
+__all__ = ["INTERPRETERS", "SHELLS", "Start", "after_shell_options", "interpreter", "only_parses", "started"]
 
 SHELLS = frozenset("sh bash dash zsh ksh mksh ash fish rbash yash".split())
 INTERPRETERS = {
     **dict.fromkeys(("python", "pypy", "ipython"), "c"),
     **dict.fromkeys(("node", "bun", "tsx", "ts-node"), "ep"),
-    **dict.fromkeys("ruby osascript rscript r julia elixir iex lua luajit groovy scala kotlin swift".split(), "e"),
+    **dict.fromkeys("ruby osascript rscript r elixir iex lua luajit groovy groovysh scala scala-cli".split(), "e"),
     **dict.fromkeys("csh tcsh nu elvish xonsh pwsh powershell guile".split(), "c"),
     **dict.fromkeys("deno octave sbcl erl tclsh wish mongo mongosh crystal make gmake m4 ed irb pry".split(), ""),
     **dict.fromkeys("bpython ptpython micropython jython".split(), "c"),
     **dict.fromkeys("bb clojure clj janet nim scheme gosh newlisp ocaml utop jshell runghc gforth ghc".split(), "e"),
-    **dict.fromkeys(("ghci", "gnuplot", "racket", "raku", "dc"), "e"),
+    **dict.fromkeys("ghci gnuplot racket raku dc swift kotlin mix lein".split(), "e"),
+    **dict.fromkeys("rebar3 maxima zx vite-node".split(), ""),
+    **dict.fromkeys(("jbang", "amm"), "c"),
+    "julia": "eE",
+    "matlab": "r",
+    "swipl": "gt",
     "clisp": "x",
     **dict.fromkeys(("expect", "sage", "wolframscript", "gap"), "c"),
     **dict.fromkeys(("rust-script", "mysqlsh"), "e"),
@@ -33,7 +38,15 @@ INTERPRETERS = {
 }
 """Letters of the options that take inline code; the words in ``_INLINE`` work with all interpreters."""
 
-_INLINE = re.compile(r"(--eval|--print|--execute)(=.*)?|-Command|-EncodedCommand|-eval|eval|/[cCkK]", re.DOTALL)
+_INLINE = re.compile(
+    r"(--eval|--print|--execute|--code|--batch-string)([=:].*)?|-Command|-EncodedCommand|-eval|-code|-batch|eval|/[cCkK]",
+    re.DOTALL,
+)
+_JOINS = frozenset(
+    "python pypy ipython bpython ptpython micropython jython node bun tsx ts-node perl ruby php julia csh tcsh".split()
+)
+"""Interpreters whose options of one letter can follow each other after one dash; those of others may be words."""
+
 _VERSIONED = re.compile(r"(python|pypy|perl|ruby|lua|php|node|ipython)[\d.]+")
 _MODULE = re.compile(r"-[bBdEhiIOqsSuvxP]*m(.*)", re.DOTALL)
 _VALUES = {
@@ -112,6 +125,16 @@ def _up_to_file(name: str, rest: list[Word]) -> Start:
     return Start(reads=True)
 
 
+def only_parses(name: str, arguments: Sequence[Word]) -> bool:
+    """Whether a shell checks the syntax of a script without running it: ``bash -n run.sh``."""
+    flags = []
+    for word in arguments:
+        if not re.fullmatch(r"-[a-zA-Z]+", word.text) or "o" in word.text.lower():
+            break
+        flags.append(word.text)
+    return name in SHELLS and "n" in "".join(flags) and "i" not in "".join(flags)
+
+
 def after_shell_options(name: str, rest: list[Word]) -> tuple[list[Word], bool]:
     """Return the arguments after a shell's options, and whether they begin with a script; ``su`` takes a user first."""
     takes_text = False
@@ -140,7 +163,11 @@ def _is_inline(name: str, word: Word) -> bool:
     letters = INTERPRETERS[name]
     if _INLINE.fullmatch(word.text):
         return True
-    return bool(letters) and re.match(rf"-[a-zA-Z0-9]*[{letters}]", word.text) is not None
+    if not letters:
+        return False
+    if name in _JOINS:
+        return re.match(rf"-[a-zA-Z0-9]*[{letters}]", word.text) is not None
+    return re.fullmatch(rf"-[inpq]{{0,3}}[{letters}]([\w:.-]*[^\w:.-].*)?", word.text, re.DOTALL) is not None
 
 
 def _with_file_option(options: Sequence[str], arguments: Sequence[Word]) -> Start:

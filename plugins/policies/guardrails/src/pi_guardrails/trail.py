@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from attrs import define, field
+from attrs import define, evolve, field
 
 from pi_guardrails.call import has_words
 from pi_guardrails.files import extracts_into, written_files
@@ -90,6 +91,7 @@ _COMPILERS = frozenset(
 _RUN_SOURCES = frozenset("go java tcc zig nim v crystal".split())
 """Compilers that also run what they compile."""
 
+_WILD = re.compile(r"[*?\[]")
 _COPIERS = frozenset("cp mv install ln gunzip unxz unzstd".split())
 _PRINTERS = frozenset({"echo", "printf"})
 
@@ -99,7 +101,7 @@ class Run:
     """A file that is run.
 
     Attributes:
-        path: Absolute.
+        path: Absolute; a pattern of paths if the shell makes names from it.
         command: The simple command that runs it, as matched by the user's rules.
         reader: The interpreter; None where the file itself names it.
     """
@@ -238,13 +240,15 @@ class Trail:
         """Yield the runs of files that the line writes, with their contents; None if unknown."""
         seen: set[str] = set()
         for run in self.runs:  # which grows, as a script may run the next one
-            if run.path in self.written and run.path not in seen and not self._is_fetched(run.path):
-                seen.add(run.path)
-                text = self.written[run.path]
-                if run.reader is None:
+            for path in [each for each in self.written if _is_of(each, run.path)]:
+                if path in seen or self._is_fetched(path):
+                    continue
+                seen.add(path)
+                text, reader = self.written[path], run.reader
+                if reader is None:
                     is_shell = text is None or not text.startswith("#!") or _SHEBANG.match(text) is not None
-                    run.reader = "shell" if is_shell else "interpreter"
-                yield run, text
+                    reader = "shell" if is_shell else "interpreter"
+                yield evolve(run, path=path, reader=reader), text
 
     def _defines(self, path: str, folder: str) -> bool:
         """Whether a file that the line writes defines what a builder runs in a folder."""
@@ -255,7 +259,7 @@ class Trail:
         )
 
     def _is_fetched(self, path: str) -> bool:
-        return any(path == each or path.startswith(each.rstrip("/") + "/") for each in self.fetched)
+        return any(_is_of(each, path) or path.startswith(each.rstrip("/") + "/") for each in self.fetched)
 
     def _carry(self, paths: list[str], name: str) -> None:
         """A copy of a downloaded file counts as downloaded; an unpacked file loses its suffix."""
@@ -304,6 +308,14 @@ def _formatted(pattern: str, values: list[str]) -> str | None:
         taken += [""] * (len(parts) - 1 - len(taken))
         turns.append("".join(part + value for part, value in zip(parts, [*taken, ""], strict=True)))
     return "".join(turns)
+
+
+def _is_of(path: str, pattern: str) -> bool:
+    """Whether a path is one that a pattern of the shell names, or lies on the way to one."""
+    if path == pattern or not _WILD.search(pattern):
+        return path == pattern
+    depth = path.count("/") + 1
+    return fnmatchcase(path, "/".join(pattern.split("/")[:depth]))
 
 
 def _absolute(places: Places, path: str) -> str:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pi_guardrails.script import Command
     from pi_guardrails.words import Word
 
-__all__ = ["ASSIGNMENT", "combined", "effect_of", "filled_by_builtins", "plain_values", "settled_value"]
+__all__ = ["ASSIGNMENT", "combined", "effect_of", "filled_by_builtins", "listed_paths", "plain_values", "settled_value"]
 
 TEMPORARY = "/tmp/tmp.XXXXXXXXXX"  # noqa: S108 - a name that is compared, never opened
 
@@ -36,6 +36,10 @@ _PLAIN = re.compile(r"[\w./:@%+,=-]{1,1000}", re.ASCII)
 """Text that the shell does not change, quoted or not; short, because it may be inserted in many places."""
 
 _MOST_GUESSES = 4
+
+_WITH_VARIABLE = re.compile(r"(?P<before>[\w./-]*)\$(\{)?(?P<name>[A-Za-z_]\w*)(?(2)\})(?P<after>[\w./-]*)", re.ASCII)
+_COUNTS = re.compile(r"\{\w+\.\.\w+\}|\$\(seq [\d ]+\)")
+_PATTERN = re.compile(r"[\w./*?][\w./*?@+,%:-]*", re.ASCII)
 
 _MKTEMP = re.compile(
     r"\$\(\s*mktemp(\s+(-[dqut]+|--directory|--quiet|--suffix=[\w.-]+|[\w.-]+|/tmp/[\w-][\w.-]*|2>/dev/null))*\s*\)",
@@ -73,6 +77,22 @@ def plain_values(values: Iterable[Node], variables: Mapping[str, str]) -> Iterat
         found = fields(value, variables)
         if len(found) == 1 and _PLAIN.fullmatch(found[0].text) is not None:
             yield found[0].text
+
+
+def listed_paths(written: str, lists: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return the paths and patterns of paths that a word with the variable of a loop becomes; empty if uncertain.
+
+    Args:
+        written: The word: ``"tests/$name"``.
+        lists: What loops go through, by the names of their variables: ``*.sh``.
+    """
+    found = _WITH_VARIABLE.fullmatch(written.replace('"', ""))
+    values = (
+        [value for text in lists.get(found["name"], ()) for value in _COUNTS.sub("*", text).split()] if found else []
+    )
+    if found is None or not all(map(_PATTERN.fullmatch, values)):
+        return []
+    return [found["before"] + value + found["after"] for value in values]
 
 
 def combined(guesses: Mapping[str, Sequence[str]]) -> list[dict[str, str]]:
