@@ -8,9 +8,10 @@ import io
 import pytest
 
 from pi_cli.attached import EventText
-from pi_cli.line.attached import _Talk
+from pi_cli.line.attached import _Talk, attach_lines
 from pi_cli.screen import Screen
 from pi_client import Event, UiRequest
+from pi_hookspecs import WrongUse
 from pi_testing import for_each
 
 SELECT = UiRequest("select", {"method": "select", "title": "Which?", "options": ["one", "two"]})
@@ -153,3 +154,16 @@ def test_messages_that_others_have_queued_are_shown_once() -> None:
         rows.take(Event({"type": "queue_update", "steering": queued, "followUp": []}))
 
     assert shown.getvalue() == "Queued: and tomorrow?\n"
+
+
+@for_each(
+    ("arguments", "why"),
+    [
+        (["--ssh"], "--ssh takes the name of a computer"),
+        (["one", "two"], "takes one session, and 'two' is a second one"),
+        (["--ssh", "box", "one", "two"], "takes one session, and 'two' is a second one"),
+    ],
+)
+def test_arguments_that_make_no_sense_are_refused(arguments, why, pi_host) -> None:
+    with pytest.raises(WrongUse, match=why):
+        attach_lines(arguments, pi_host)

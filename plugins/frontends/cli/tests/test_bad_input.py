@@ -22,6 +22,7 @@ pytestmark = pytest.mark.slow  # each starts programs that take seconds
         (["--model", " ", "-p", "hi"], "Option '--model' requires a value, and ' ' is none"),
         (["--verbose=1"], "Option '--verbose' does not take a value."),
         (["--tools", "read", "--no-tools", "hi"], "--tools and --no-tools exclude each other"),
+        (["--ssh", "box", "-p", "hi"], "--ssh goes with --attach: pi -p --attach --ssh HOST PROMPT."),
         (["--disable", "toolz", "-p", "hi"], "Unknown plugin: toolz. Did you mean tools?"),
         (["--disable", "toolz", "plugins"], "Unknown plugin: toolz. Did you mean tools?"),
         (["plugins", "--disable", "toolz"], "Unknown plugin: toolz. Did you mean tools?"),

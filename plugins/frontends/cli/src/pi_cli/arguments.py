@@ -162,6 +162,7 @@ def _options(params: dict[str, Any], after: Sequence[str], flags: dict[str, bool
         models=_items(params["models"] or ""),
         no_session=params["no_session"],
         attach=params["attach"],
+        ssh=params["ssh"],
         continue_=params["continue_"],
         resume=params["resume"],
         session=params["session"],
@@ -221,10 +222,24 @@ def _checked(params: dict[str, Any], options: Options) -> Options:
         if params[one] and given:
             message = f"{_option(one)} and {_option(given[0])} exclude each other. Give one of them"
             raise UserError(message)
-    for name in ("model", "provider", "api_key", "session", "session_dir", "session_id", "fork", "name", "export"):
+    for name in (
+        "model",
+        "provider",
+        "api_key",
+        "session",
+        "session_dir",
+        "session_id",
+        "fork",
+        "name",
+        "export",
+        "ssh",
+    ):
         if params[name] is not None and not params[name].strip():
             message = f"Option '{_option(name)}' requires a value, and {params[name]!r} is none"
             raise UserError(message)
+    if options.ssh is not None and not options.attach:
+        message = "--ssh goes with --attach: pi -p --attach --ssh HOST PROMPT. For a conversation: pi attach --ssh HOST"
+        raise UserError(message)
     if options.all_models and options.list_models is None:
         message = "--all goes with --list-models"
         raise UserError(message)

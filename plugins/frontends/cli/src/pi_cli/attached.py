@@ -1,10 +1,15 @@
-"""``pi -p --attach``: sends a prompt to a session served by ``pi serve``, and prints the session's events as text."""
+"""``pi -p --attach``: sends a prompt to a session served by ``pi serve``, and prints the session's events as text.
+
+With ``--ssh`` another computer serves it.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import re
 import sys
+from contextlib import contextmanager
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from pi_cli.event_rows import EventRows
@@ -14,7 +19,7 @@ from pi_core.wire.events import event_from_wire
 from pi_hookspecs import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Sequence
+    from collections.abc import Awaitable, Iterator, Sequence
     from pathlib import Path
 
     from pi_cli.options import Options, Prompt
@@ -22,7 +27,7 @@ if TYPE_CHECKING:
     from pi_core.host import PluginHost
     from pi_hookspecs import AssistantMessage, SettingsView
 
-__all__ = ["EventText", "ask_served", "find", "reporting_client_errors"]
+__all__ = ["EventText", "Servers", "ask_served", "reporting_client_errors"]
 
 
 _MAX_SHOWN = 20
@@ -31,18 +36,60 @@ _MAX_SHOWN = 20
 _ID = re.compile(r"(?=.*[0-9])[0-9a-f-]{6,36}")
 
 
-def find(name: str | None, settings: SettingsView, cwd: Path) -> ServedSession:
-    """Return the served session of a name, or of the folder.
+class Servers:
+    """The served sessions that a command line can name: those of this computer, or of one that ``ssh`` reaches.
 
-    Raises:
-        UserError: There is none, or more than one.
+    Args:
+        settings: The settings, which have the agent directory.
+        cwd: The folder whose session is meant when none is named; of no meaning on another computer.
+        ssh: What ``ssh`` calls the other computer; None for this one.
     """
-    from pi_client import PiClientError, find_served
 
-    try:
-        return find_served(settings.agent_dir, name, cwd)
-    except PiClientError as error:
-        raise UserError(str(error)) from error
+    def __init__(self, settings: SettingsView, cwd: Path, ssh: str | None = None) -> None:
+        self._settings = settings
+        self._cwd = cwd
+        self._ssh = ssh
+
+    @cached_property
+    def _there(self) -> list[ServedSession]:
+        from pi_client.ssh import served_on
+
+        return served_on(str(self._ssh))
+
+    def find(self, name: str | None) -> ServedSession:
+        """Return the served session of a name; without one, that of the folder, or the only one of the other computer.
+
+        Raises:
+            UserError: There is none, there are several, or the other computer cannot be reached.
+        """
+        from pi_client import PiClientError, find_served
+        from pi_client.served import choose_served
+
+        try:
+            if self._ssh is None:
+                return find_served(self._settings.agent_dir, name, self._cwd)
+            return choose_served(self._there, name, f"on {self._ssh!r}")
+        except PiClientError as error:
+            raise UserError(str(error)) from error
+
+    @contextmanager
+    def socket_of(self, served: ServedSession) -> Iterator[str]:
+        """Yield the path of a session's socket on this computer; a forwarded one ends with the context.
+
+        Raises:
+            UserError: The other computer cannot be reached.
+        """
+        if self._ssh is None:
+            yield served.socket
+            return
+        from pi_client import PiClientError
+        from pi_client.ssh import forwarded
+
+        try:
+            with forwarded(self._ssh, served) as here:
+                yield here.socket
+        except PiClientError as error:
+            raise UserError(str(error)) from error
 
 
 # One prompt
@@ -57,16 +104,18 @@ def ask_served(options: Options, host: PluginHost, cwd: Path) -> int:
     from pi_cli.prompt_input import read_prompts, read_stdin
 
     messages = [*options.messages]
-    named = _names_session(messages, host.settings, cwd)
-    served = find(messages.pop(0) if named else None, host.settings, cwd)
+    servers = Servers(host.settings, cwd, options.ssh)
+    named = _names_session(messages, servers)
+    served = servers.find(messages.pop(0) if named else None)
     prompts = read_prompts(messages, options.files, read_stdin(sys.stdin), cwd)
     if not prompts:
         raise UserError('No prompt was given. Give one, as in pi -p --attach "What is in this folder?"')
     screen = Screen(sys.stdout, sys.stderr, color=options.color)
-    return asyncio.run(reporting_client_errors(_ask(served.socket, prompts, screen)))
+    with servers.socket_of(served) as socket:
+        return asyncio.run(reporting_client_errors(_ask(socket, prompts, screen)))
 
 
-def _names_session(messages: Sequence[str], settings: SettingsView, cwd: Path) -> bool:
+def _names_session(messages: Sequence[str], servers: Servers) -> bool:
     """Whether the first of several messages, or the only one besides a prompt from stdin, names a session.
 
     Raises:
@@ -75,7 +124,7 @@ def _names_session(messages: Sequence[str], settings: SettingsView, cwd: Path) -
     if not messages or (len(messages) == 1 and (sys.stdin is None or sys.stdin.isatty())):
         return False
     try:
-        find(messages[0], settings, cwd)
+        servers.find(messages[0])
     except UserError:
         if _ID.fullmatch(messages[0]):
             raise

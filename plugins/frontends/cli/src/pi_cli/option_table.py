@@ -60,6 +60,7 @@ def option_groups() -> dict[str, list[Option]]:
         ],
         "Session": [
             _switch("--attach", help="With -p: ask the session that pi serve serves"),
+            _value("--ssh", metavar="HOST", help="With --attach: the session that HOST serves"),
             _switch("-c", "--continue", "continue_", help="Continue the last session of this folder"),
             _switch("-r", "--resume", help="Choose a session of this folder to resume"),
             _value("--session", metavar="PATH|ID", help="Resume this session: a file, or the start of an id"),

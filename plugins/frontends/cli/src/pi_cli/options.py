@@ -60,6 +60,7 @@ class Options(Value):
         tools: Names from ``--tools``, none with ``--no-tools``; None for the default ones.
         no_session: Keep the conversation in memory only.
         attach: Send the prompts to a served session.
+        ssh: The computer that serves it, as ``ssh`` calls it; None for this one.
         continue_: Continue the last session of the working directory.
         resume: Continue a session of the working directory that the user chooses.
         session: Path, or the beginning of the id, of a session to continue.
@@ -102,6 +103,7 @@ class Options(Value):
     exclude_tools: tuple[str, ...] = ()
     no_session: bool = False
     attach: bool = False
+    ssh: str | None = None
     continue_: bool = False
     resume: bool = False
     session: str | None = None

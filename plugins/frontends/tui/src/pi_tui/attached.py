@@ -68,7 +68,7 @@ def attach(arguments: list[str], host: PluginHost) -> int:
         return 0
     lines = host.find("register_subcommands", "attach lines")
     in_lines = arguments[:1] == ["lines"] or host.settings.get_str("tuiMode", None) == "regular"
-    if lines is not None and in_lines and not _is_command(arguments):
+    if lines is not None and in_lines and (arguments[:1] in (["lines"], ["--ssh"]) or len(arguments) <= 1):
         return int(lines.thing.run(arguments[1:] if arguments[:1] == ["lines"] else arguments, host))
     if arguments[:1] == ["--ssh"]:
         return _attach_over_ssh(arguments[1:], host.settings)
@@ -100,10 +100,6 @@ def _attach_over_ssh(arguments: list[str], settings: SettingsView) -> int:
             return asyncio.run(_attach(Served(served), settings))
     except PiClientError as error:
         raise UserError(f"{error}. See pi attach --help") from error
-
-
-def _is_command(arguments: list[str]) -> bool:
-    return len(arguments) > 1 and arguments[0] != "lines"
 
 
 def _other(arguments: list[str], settings: SettingsView) -> Other:

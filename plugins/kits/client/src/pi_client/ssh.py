@@ -17,7 +17,7 @@ from pi_client.served import ServedSession, choose_served
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["served_over_ssh"]
+__all__ = ["forwarded", "served_on", "served_over_ssh"]
 
 _LIST = r"""for each in "${PI_CODING_AGENT_DIR:-$HOME/.pi/agent}"/run/*.json; do
 pid=$(sed -n 's/.*"pid": \([0-9]*\).*/\1/p' "$each" 2>/dev/null)
@@ -41,24 +41,25 @@ def served_over_ssh(host: str, name: str | None) -> Iterator[ServedSession]:
         PiClientError: There is no such session, or more than one.
         ConnectionLost: ssh is not installed, or failed; it has printed why.
     """
+    with forwarded(host, choose_served(served_on(host), name, f"on {host!r}")) as served:
+        yield served
+
+
+def served_on(host: str) -> list[ServedSession]:
+    """Return what is served on another computer; the sockets are paths there.
+
+    Args:
+        host: What ``ssh`` calls the computer.
+
+    Raises:
+        PiClientError: That is not the name of a computer.
+        ConnectionLost: ssh is not installed, or failed; it has printed why.
+    """
     if not host or host.startswith("-"):
         raise PiClientError(f"{host!r} is not the name of a computer")
-    served = choose_served(_list(host), name, f"on {host!r}")
-    with TemporaryDirectory(prefix="pi-ssh-") as folder:
-        socket = Path(folder, "socket")
-        command = ["ssh", "-N", "-o", "ExitOnForwardFailure=yes", "-L", f"{socket}:{served.socket}", "--", host]
-        with subprocess.Popen(command, stdin=subprocess.DEVNULL) as forwarding:  # noqa: S603 - the user's own ssh
-            try:
-                _wait(socket, forwarding, host)
-                yield ServedSession(served.session, served.cwd, str(socket))
-            finally:
-                forwarding.terminate()
-
-
-def _list(host: str) -> list[ServedSession]:
     command = ["ssh", "--", host, f"sh -c {shlex.quote(_LIST)}"]
     try:
-        done = subprocess.run(  # noqa: S603 - as above
+        done = subprocess.run(  # noqa: S603 - the user's own ssh
             command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, timeout=_SECONDS, check=False
         )
     except FileNotFoundError as error:
@@ -73,6 +74,28 @@ def _list(host: str) -> list[ServedSession]:
             facts = json.loads(line)
             found.append(ServedSession(facts["session"], facts["cwd"], facts["socket"]))
     return found
+
+
+@contextmanager
+def forwarded(host: str, served: ServedSession) -> Iterator[ServedSession]:
+    """Yield a session of another computer with a socket on this one; ssh ends with the context.
+
+    Args:
+        host: What ``ssh`` calls the computer.
+        served: One of the sessions that ``served_on`` returned for it.
+
+    Raises:
+        ConnectionLost: ssh failed; it has printed why.
+    """
+    with TemporaryDirectory(prefix="pi-ssh-") as folder:
+        socket = Path(folder, "socket")
+        command = ["ssh", "-N", "-o", "ExitOnForwardFailure=yes", "-L", f"{socket}:{served.socket}", "--", host]
+        with subprocess.Popen(command, stdin=subprocess.DEVNULL) as forwarding:  # noqa: S603 - as above
+            try:
+                _wait(socket, forwarding, host)
+                yield ServedSession(served.session, served.cwd, str(socket))
+            finally:
+                forwarding.terminate()
 
 
 def _wait(socket: Path, forwarding: subprocess.Popen[bytes], host: str) -> None:

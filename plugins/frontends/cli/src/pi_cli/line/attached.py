@@ -8,9 +8,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pi_cli.attached import EventText, find, reporting_client_errors
+from pi_cli.attached import EventText, Servers, reporting_client_errors
 from pi_cli.screen import Screen
-from pi_hookspecs import UserError
+from pi_hookspecs import WrongUse
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
@@ -24,10 +24,14 @@ __all__ = ["attach_lines"]
 
 _HELP = """\
 Usage: pi attach lines [SESSION]
+       pi attach lines --ssh HOST [SESSION]
 
 Talk in a session that pi serve serves, line by line: for terminals that cannot
 show the full screen. SESSION is the beginning of its id, or the path of its
 socket; without it, the session served in this folder.
+
+  --ssh HOST   A session that pi serve serves on another computer, over your
+               ssh; SESSION names it if there are several
 
 What you type while pi works is sent at once. Ctrl-C stops the answer; when pi
 is not working, Ctrl-C and Ctrl-D leave. The session continues without you.
@@ -38,15 +42,25 @@ def attach_lines(arguments: Sequence[str], host: PluginHost) -> int:
     """Run a conversation in a served session until the user leaves; return the exit code.
 
     Raises:
-        UserError: Nothing is served, or the server has ended.
+        UserError: The arguments are wrong, nothing is served, or the server has ended.
     """
     if arguments[:1] in (["-h"], ["--help"]):
         sys.stdout.write(_HELP)
         return 0
-    if len(arguments) > 1:
-        raise UserError(f"pi attach lines takes one session, and {arguments[1]!r} is a second one")
-    served = find(next(iter(arguments), None), host.settings, Path.cwd())
-    return asyncio.run(reporting_client_errors(_talk(served.socket)))
+    rest = [*arguments]
+    ssh = None
+    if rest[:1] == ["--ssh"]:
+        if len(rest) == 1:
+            raise WrongUse("--ssh takes the name of a computer: pi attach lines --ssh HOST [SESSION]. See --help")
+        ssh = rest[1]
+        del rest[:2]
+    if len(rest) > 1:
+        raise WrongUse(
+            f"pi attach lines takes one session, and {rest[1]!r} is a second one. See pi attach lines --help"
+        )
+    servers = Servers(host.settings, Path.cwd(), ssh)
+    with servers.socket_of(servers.find(next(iter(rest), None))) as socket:
+        return asyncio.run(reporting_client_errors(_talk(socket)))
 
 
 async def _talk(socket: str) -> int:
