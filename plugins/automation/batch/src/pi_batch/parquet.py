@@ -72,7 +72,9 @@ def _pyarrow() -> tuple[Any, Any]:
     try:
         return import_module("pyarrow"), import_module("pyarrow.parquet")
     except ImportError as error:
-        raise UserError("Parquet needs pyarrow, which is not installed: pip install 'pluggypi[parquet]'.") from error
+        from pi_core.host.extras import install_command
+
+        raise UserError(f"Parquet needs pyarrow, which is not installed: {install_command('parquet')}") from error
 
 
 def _plain(name: str, value: Any) -> Any:

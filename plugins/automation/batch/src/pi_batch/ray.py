@@ -119,7 +119,9 @@ def _connect() -> Any:
     try:
         ray = import_module("ray")
     except ImportError as error:
-        raise UserError("--engine ray needs Ray, which is not installed: pip install 'pluggypi[ray]'.") from error
+        from pi_core.host.extras import install_command
+
+        raise UserError(f"--engine ray needs Ray, which is not installed: {install_command('ray')}") from error
     address = os.environ.get("RAY_ADDRESS", "")
     try:
         _reach(address)

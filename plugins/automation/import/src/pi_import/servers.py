@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 __all__ = ["server_steps"]
 
-_MISSING = "it needs the extra mcp: pip install 'pluggypi[mcp]', then pi import again"
-
 
 def server_steps(agent: str, places: list[Place], host: Any) -> Iterator[Step]:
     """Yield the steps for the MCP servers of an agent.
@@ -87,4 +85,7 @@ def _without_plugin(agent: str, place: Place) -> Iterator[Step]:
     values = place.object_of(file)
     names = [name for key in _KEYS if isinstance(values.get(key), dict) for name in values[key]]
     if names:
-        yield left_out("mcp", ", ".join(map(str, names)), place.label(file), _MISSING, scope=place.scope)
+        from pi_core.host.extras import install_command
+
+        why = f"it needs the extra mcp: {install_command('mcp')}, then pi import again"
+        yield left_out("mcp", ", ".join(map(str, names)), place.label(file), why, scope=place.scope)

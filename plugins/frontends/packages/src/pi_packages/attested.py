@@ -65,9 +65,11 @@ def check_attested(table: Mapping[str, Any], find_index: Callable[[], str | None
     try:
         from pypi_attestations import AttestationError, Distribution, Provenance
     except ImportError as error:
+        from pi_core.host.extras import install_command
+
         raise UserError(
             "packages.verify is 'attested', and the verifier is not installed. Install pi with its extra:"
-            " pip install 'pluggypi[verify]', or remove the setting"
+            f" {install_command('verify')}, or remove the setting"
         ) from error
     name = f"{table['name']} {table.get('version', '')}".rstrip()
     found: set[str] = set()

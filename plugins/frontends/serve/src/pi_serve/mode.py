@@ -122,7 +122,9 @@ def _show_code(address: str) -> None:
     try:
         import segno
     except ImportError:
-        _say("For a QR code of the address: pip install 'pluggypi-serve[qr]'")
+        from pi_core.host.extras import install_command
+
+        _say(f"For a QR code of the address: {install_command('qr')}")
     else:
         segno.make(address, error="l").terminal(out=sys.stderr, compact=True)
 

@@ -39,7 +39,7 @@ _UNUSED = {
     "agents": "write agents as files in agents (pi help agents)",
     "history": "pi keeps sessions and prompts by its own settings",
     "shell_environment_policy": "plugins change the environment of commands (child_environment)",
-    "web_search": "the extra web adds fetch: pip install 'pluggypi[web]'",
+    "web_search": "the extra web adds fetch (pi help install)",
     "project_doc_fallback_filenames": "pi reads AGENTS.md and CLAUDE.md",
 }
 

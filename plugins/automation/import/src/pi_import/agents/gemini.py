@@ -27,7 +27,7 @@ MCP = "gemini"
 _UNUSED = {
     "general": "keys, editor and updates are set in pi's own way (pi help settings)",
     "ui": "themes and the screen are set in pi's own way (pi help themes)",
-    "telemetry": "the extra otel sends spans: pip install 'pluggypi[otel]'",
+    "telemetry": "the extra otel sends spans (pi help install)",
     "experimental": "it has no counterpart",
     "advanced": "it has no counterpart",
     "ide": "pi acp runs pi inside editors",

@@ -37,7 +37,7 @@ _APIS = {
 _UNUSED = {
     "plugin": "plugins of opencode are JavaScript; pi plugin new begins one in Python",
     "formatter": "a hook of PostToolUse can run a formatter",
-    "lsp": "the extra diagnostics asks language servers: pip install 'pluggypi[diagnostics]'",
+    "lsp": "the extra diagnostics asks language servers (pi help install)",
     "theme": "themes have another form (pi help themes)",
     "keybinds": "keys are in keybindings.json (pi help keybindings)",
     "share": "pi shares nothing; /export writes a page",
