@@ -25,8 +25,11 @@ if TYPE_CHECKING:
 
 __all__ = ["AutocompleteProvider", "FullUserInterface", "TerminalInputHandler"]
 
-TerminalInputHandler: TypeAlias = "Callable[[str], bool | str | None]"
-"""Gets what was typed, before the front end reads it; returns True to discard it, or what is to be read instead."""
+TerminalInputHandler: TypeAlias = "Callable[[str], bool | str | Awaitable[bool | str | None] | None]"
+"""Gets what was typed, before the front end reads it; returns True to discard it, or what is to be read instead.
+
+Since 1.1 it may be ``async``; what is typed after a second without an answer is read unchanged.
+"""
 
 AutocompleteProvider: TypeAlias = (
     "Callable[[str, int], Sequence[str] | Sequence[Completion] | Awaitable[Sequence[str] | Sequence[Completion]]]"
@@ -193,6 +196,10 @@ class FullUserInterface(UserInterface, Protocol):
 
     def set_hidden_thinking_label(self, label: str | None = None) -> None:
         """Set the text in place of thinking that is hidden; None sets the front end's own."""
+        ...
+
+    def redraw(self) -> None:
+        """Draw the conversation again, because what a renderer returns has changed. Since: 1.1."""
         ...
 
     @property

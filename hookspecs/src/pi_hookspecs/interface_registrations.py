@@ -70,6 +70,6 @@ class Renderer(Protocol):
     name: str
     """The ``custom_type`` that it renders."""
 
-    def render(self, value: Any, *, width: int, expanded: bool) -> Sequence[str | Line]:
-        """Return the rows, each at most ``width`` cells wide."""
+    def render(self, value: Any, *, width: int, expanded: bool) -> Sequence[str | Line] | None:
+        """Return the rows, each at most ``width`` cells wide; None leaves this one to the front end, since 1.1."""
         ...

@@ -21,16 +21,19 @@ if TYPE_CHECKING:
     class _RenderCall(Protocol):
         def __call__(
             self, args: Mapping[str, Any], /, *, width: int, expanded: bool, partial: bool
-        ) -> Sequence[str | Line]: ...
+        ) -> Sequence[str | Line] | None: ...
 
     class _RenderResult(Protocol):
         def __call__(
             self, result: ToolResult, /, *, width: int, expanded: bool, partial: bool
-        ) -> Sequence[str | Line]: ...
+        ) -> Sequence[str | Line] | None: ...
 
 
 RenderToolCall: TypeAlias = "_RenderCall"
-"""``render_call(args, *, width, expanded, partial)`` returns the rows of a call.
+"""``render_call(args, *, width, expanded, partial)`` returns the rows of a call, or None to leave it to the front end.
+
+It may also take ``call_id``, the id of the call, or None. A renderer whose rows change later calls
+``ctx.ui.redraw()``. Since: 1.1 for these three.
 
 Args:
     args: The arguments; while ``partial`` those that the model has sent so far, of which any may be missing.
@@ -40,7 +43,7 @@ Args:
 """
 
 RenderToolResult: TypeAlias = "_RenderResult"
-"""``render_result(result, *, width, expanded, partial)`` returns the rows of a result.
+"""``render_result(result, *, width, expanded, partial)`` returns the rows of a result, as ``RenderToolCall`` does.
 
 Args:
     result: The ``ToolResult``, with its ``details``.

@@ -219,3 +219,16 @@ def test_a_transform_that_fails_changes_nothing(session_of, recorder, broken):
 
 def test_without_a_transform_the_text_is_as_it_was(session_of):
     assert session_of().renderings.markdown("x") == "x"
+
+
+def test_a_renderer_may_leave_a_call_to_the_front_end_and_take_its_id(session_of):
+    def render_call(args, *, width, expanded, partial, call_id):
+        return None if call_id is None else [call_id]
+
+    renderer = ToolRenderer("look", render_call=render_call, render_result=lambda *_, **__: None)
+    session = session_of(Renders(renderer))
+
+    assert session.renderings.tool_call("look", {}, width=9) is None
+    assert session.renderings.tool_call("look", {}, width=9, call_id="c1") == ("c1",)
+    assert session.renderings.tool_result("look", ToolResult.text("."), width=9, call_id="c1") is None
+    assert session.runtime.host.problems == []

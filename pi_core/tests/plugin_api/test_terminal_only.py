@@ -8,7 +8,7 @@ from pi_hookspecs import UserError
 
 SHOWS = """
     set_editor_component set_footer set_header set_hidden_thinking_label set_tools_expanded set_working_indicator
-    set_working_message set_working_visible paste_to_editor
+    set_working_message set_working_visible paste_to_editor redraw
 """
 
 

@@ -61,17 +61,26 @@ class Renderings:
         render: Callable[..., Any] = found.thing.render
         options: dict[str, Any] = {"width": width, "expanded": expanded}
 
-        def draw() -> tuple[str | Line, ...]:
-            if _takes_theme(render):
+        def draw() -> tuple[str | Line, ...] | None:
+            if _takes(render, "theme"):
                 options["theme"] = theme
             rows = render(value, **options)
+            if rows is None:
+                return None
             return tuple(each if isinstance(each, Line) else str(each) for each in rows)
 
         slot = self._guard.named(found.plugin, f"the renderer of {value.custom_type!r}", found.thing)
         return slot.run(draw, render)[1]
 
     def tool_call(
-        self, name: str, arguments: Mapping[str, Any], *, width: int, expanded: bool = False, partial: bool = False
+        self,
+        name: str,
+        arguments: Mapping[str, Any],
+        *,
+        width: int,
+        expanded: bool = False,
+        partial: bool = False,
+        call_id: str | None = None,
     ) -> tuple[str | Line, ...] | None:
         """Return the rows that a plugin renders for a tool call.
 
@@ -81,14 +90,24 @@ class Renderings:
             width: Cells in a row.
             expanded: Whether the user wants to see everything.
             partial: Whether the model is still writing the call.
+            call_id: The id of the call, for renderers that take it.
 
         Returns:
-            None if no plugin renders calls of this tool, or if the renderer failed, which is reported.
+            None if no plugin renders calls of this tool, if its renderer leaves this one to the front end, or if it
+            failed, which is reported.
         """
-        return self._tool(name, "render_call", arguments, width=width, expanded=expanded, partial=partial)
+        options = {"width": width, "expanded": expanded, "partial": partial}
+        return self._tool(name, "render_call", arguments, call_id, options)
 
     def tool_result(
-        self, name: str, result: ToolResult, *, width: int, expanded: bool = False, partial: bool = False
+        self,
+        name: str,
+        result: ToolResult,
+        *,
+        width: int,
+        expanded: bool = False,
+        partial: bool = False,
+        call_id: str | None = None,
     ) -> tuple[str | Line, ...] | None:
         """Return the rows that a plugin renders for a tool result, like ``tool_call``.
 
@@ -98,8 +117,10 @@ class Renderings:
             width: Cells in a row.
             expanded: Whether the user wants to see everything.
             partial: Whether the tool is still running.
+            call_id: The id of the call, for renderers that take it.
         """
-        return self._tool(name, "render_result", result, width=width, expanded=expanded, partial=partial)
+        options = {"width": width, "expanded": expanded, "partial": partial}
+        return self._tool(name, "render_result", result, call_id, options)
 
     def markdown(self, text: str) -> str:
         """Return a text after applying all plugins' ``MarkdownTransform`` objects; failing ones are skipped."""
@@ -109,14 +130,23 @@ class Renderings:
             text = self._transformed(each, text)
         return text
 
-    def _tool(self, name: str, method: str, value: object, **options: Any) -> tuple[str | Line, ...] | None:
+    def _tool(
+        self, name: str, method: str, value: object, call_id: str | None, options: dict[str, Any]
+    ) -> tuple[str | Line, ...] | None:
         found = self._tool_renderer(name)
         render = getattr(found[1], method) if found is not None else None
         if found is None or render is None:
             return None
         plugin, renderer = found
         slot = self._guard.named(plugin, f"{method} of the tool {name!r}", renderer)
-        return slot.run(lambda: tuple(rows_of(render(value, **options))), render)[1]
+
+        def draw() -> tuple[str | Line, ...] | None:
+            if _takes(render, "call_id"):
+                options["call_id"] = call_id
+            rows: Any = render(value, **options)
+            return None if rows is None else tuple(rows_of(rows))
+
+        return slot.run(draw, render)[1]
 
     def _tool_renderer(self, name: str) -> tuple[str, ToolRenderer] | None:
         """Return a tool's renderer and its plugin: the registered one, or the tool's own if its plugin is later."""
@@ -144,10 +174,10 @@ class Renderings:
         return answer if answer is not None else text
 
 
-def _takes_theme(render: Callable[..., Any]) -> bool:
+def _takes(render: Callable[..., Any], name: str) -> bool:
     from inspect import signature
 
     try:
-        return "theme" in signature(render).parameters
+        return name in signature(render).parameters
     except ValueError:  # its signature cannot be read
         return False

@@ -58,6 +58,7 @@ _NOOP_MEMBERS = {
     **dict.fromkeys(
         (
             "paste_to_editor",
+            "redraw",
             "set_hidden_thinking_label",
             "set_tools_expanded",
             "set_working_indicator",

@@ -34,11 +34,11 @@ class Plugins:
     def custom_lines(self, value, *, width, expanded):
         return self.custom
 
-    def tool_call(self, name, arguments, *, width, expanded, partial):
+    def tool_call(self, name, arguments, *, width, expanded, partial, call_id):
         self.asked.append((name, arguments, width, expanded, partial))
         return self.call
 
-    def tool_result(self, name, result, *, width, expanded, partial):
+    def tool_result(self, name, result, *, width, expanded, partial, call_id):
         self.asked.append((name, result, width, expanded, partial))
         return self.result
 

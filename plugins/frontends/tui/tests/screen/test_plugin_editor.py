@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pi_hookspecs import Shortcut, hookimpl
+from pi_hookspecs import CustomMessage, Shortcut, hookimpl
 from pi_testing import text, thinking
 from pi_tui.screen.typed_filters import TypedFilters
 
 if TYPE_CHECKING:
-    from pi_hookspecs import ScreenHandle
+    from pi_hookspecs import PiAPI, PiContext, ScreenHandle
 
 
 class Shouting:
@@ -164,6 +165,32 @@ async def test_the_label_of_hidden_thinking_is_a_plugins(desk, draws, script, pi
         await user.sees("Pondering", "said")
 
 
+class Counter:
+    """A plugin whose message shows a number that grows with each ``/count``."""
+
+    @hookimpl
+    def activate(self, pi: PiAPI) -> None:
+        number = 0
+        pi.register_message_renderer("counter", lambda _message, **_look: [f"counted {number}"])
+
+        @pi.register_command("count")
+        async def count(_arguments: str, ctx: PiContext) -> None:
+            nonlocal number
+            number += 1
+            if number == 1:
+                await pi.send_message(CustomMessage(custom_type="counter", content="?"))
+            ctx.ui.redraw()
+
+
+@pytest.mark.pi(plugins=[Counter()])
+async def test_what_a_renderer_returns_is_drawn_again_when_its_plugin_asks(desk) -> None:
+    async with desk() as user:
+        await user.type("/count", "enter")
+        await user.sees("counted 1")
+        await user.type("/count", "enter")
+        await user.sees("counted 2")
+
+
 async def test_the_indicator_is_a_plugins(desk, draws, pi_session) -> None:
     async with desk() as user:
         app = user.app
@@ -189,7 +216,19 @@ async def test_input_is_passed_through_the_handlers_of_plugins() -> None:
     removed = filters.add(lambda text: text.replace("a", "b"))
     filters.add(lambda text: True if "x" in text else None)
 
-    before = [filters.filtered("a"), filters.filtered("xa")]
+    before = [await filters.filtered("a"), await filters.filtered("xa")]
     removed()
 
-    assert (before, filters.filtered("a")) == (["b", ""], "a")
+    assert (before, await filters.filtered("a")) == (["b", ""], "a")
+
+
+async def test_a_handler_of_input_may_ask_elsewhere() -> None:
+    filters = TypedFilters()
+
+    async def ask(text: str) -> bool | str:
+        await asyncio.sleep(0)
+        return text == "x" or text.upper()
+
+    filters.add(ask)
+
+    assert [await filters.filtered("a"), await filters.filtered("x")] == ["A", ""]

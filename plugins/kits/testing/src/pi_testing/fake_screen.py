@@ -125,6 +125,7 @@ class FakeFullUI(FakeUI):
         working_visible: The argument of ``set_working_visible``.
         working_frames: The frames passed to ``set_working_indicator``.
         hidden_thinking_label: The text passed to ``set_hidden_thinking_label``.
+        redraws: How often ``redraw`` was called.
         themes: The available themes by name.
         theme: The current theme.
         input_handlers: The handlers registered with ``on_terminal_input``.
@@ -142,6 +143,7 @@ class FakeFullUI(FakeUI):
         self.working_visible = True
         self.working_frames: tuple[str, ...] | None = None
         self.hidden_thinking_label: str | None = None
+        self.redraws = 0
         self.themes: dict[str, Theme] = {}
         self.theme: Theme | None = None
         self.input_handlers: list[TerminalInputHandler] = []
@@ -270,6 +272,10 @@ class FakeFullUI(FakeUI):
     def set_hidden_thinking_label(self, label: str | None = None) -> None:
         """Record the text."""
         self.hidden_thinking_label = label
+
+    def redraw(self) -> None:
+        """Count the call."""
+        self.redraws += 1
 
     def get_all_themes(self) -> tuple[Theme, ...]:
         """Return ``themes``."""

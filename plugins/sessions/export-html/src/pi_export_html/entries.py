@@ -145,6 +145,8 @@ class Transcript:
             return None
         try:
             lines = renderer.render(value, width=_WIDTH, expanded=True)
+            if lines is None:
+                return None
             return tag("pre", terminal_text("\n".join(map(str, lines))), class_="output")
         except Exception:  # noqa: BLE001 - a plugin's renderer: fall back to the content
             return None

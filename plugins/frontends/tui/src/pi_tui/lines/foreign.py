@@ -25,13 +25,27 @@ class Drawings(Protocol):
         ...
 
     def tool_call(
-        self, name: str, arguments: Mapping[str, Any], *, width: int, expanded: bool, partial: bool
+        self,
+        name: str,
+        arguments: Mapping[str, Any],
+        *,
+        width: int,
+        expanded: bool,
+        partial: bool,
+        call_id: str | None = None,
     ) -> Sequence[str | Line] | None:
         """Return the rows of a tool's call."""
         ...
 
     def tool_result(
-        self, name: str, result: ToolResult, *, width: int, expanded: bool, partial: bool
+        self,
+        name: str,
+        result: ToolResult,
+        *,
+        width: int,
+        expanded: bool,
+        partial: bool,
+        call_id: str | None = None,
     ) -> Sequence[str | Line] | None:
         """Return the rows of a tool's result."""
         ...

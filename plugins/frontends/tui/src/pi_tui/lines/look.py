@@ -32,6 +32,7 @@ class Look:
         now: The time in seconds, by the clock of the view's state, for elapsed times.
         spinner: The current spinner character.
         drawings: The renderers of plugins; None draws their messages and tools like all others.
+        redrawn: How often plugins have asked for a redraw, since what their renderers return changed.
         pictures: Whether images are drawn.
         image_width: Largest width of an image in cells.
         graphics: Draws images at all times; if None, half blocks draw them in expanded blocks.
@@ -54,6 +55,7 @@ class Look:
     graphics: Graphics | None = field(default=None, eq=False)
     thinking_label: str | None = None
     drawings: Drawings | None = field(default=None, eq=False)
+    redrawn: int = 0
     hints: Mapping[str, str] = {"expand": "ctrl+o", "cancel": "escape"}
 
     def path(self, path: str) -> str:

@@ -46,7 +46,9 @@ def _drawn_call(block: Tool, arguments: dict[str, Any], look: Look, width: int) 
     if look.drawings is None:
         return None
     partial = block.arguments is None
-    rows = look.drawings.tool_call(block.name, arguments, width=width, expanded=look.expanded, partial=partial)
+    rows = look.drawings.tool_call(
+        block.name, arguments, width=width, expanded=look.expanded, partial=partial, call_id=block.call_id
+    )
     return None if rows is None else foreign_rows(rows, width)
 
 
@@ -59,7 +61,9 @@ def _drawn_result(block: Tool, look: Look, width: int) -> list[Line] | None:
         is_error=block.status == "error",
     )
     partial = block.status not in _ENDED
-    rows = look.drawings.tool_result(block.name, result, width=width, expanded=look.expanded, partial=partial)
+    rows = look.drawings.tool_result(
+        block.name, result, width=width, expanded=look.expanded, partial=partial, call_id=block.call_id
+    )
     return None if rows is None else foreign_rows(rows, width)
 
 

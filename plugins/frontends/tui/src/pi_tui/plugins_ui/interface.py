@@ -226,6 +226,11 @@ class Interface(DialogUI):
         self._app.thinking_label = None if label is None else clean_line(label)
         self._app.draw_all()
 
+    def redraw(self) -> None:
+        """Draw the conversation again, with what renderers return now."""
+        self._app.redrawn += 1
+        self._app.transcript.draw_again()
+
     # The editor
 
     def set_editor_text(self, text: str) -> None:

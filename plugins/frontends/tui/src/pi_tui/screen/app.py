@@ -134,6 +134,7 @@ class ScreenApp(Controls, Life, App[int]):
         self._home = home
         self.spinner = Spinner(self.set_interval, self._on_tick)
         self.thinking_label: str | None = None
+        self.redrawn = 0
         self.typed_filters = TypedFilters()
         self._long_lived = LongLived()
         self.tab = Tab(self.write_terminal, port.settings, terminal)
@@ -236,6 +237,7 @@ class ScreenApp(Controls, Life, App[int]):
             pictures=can_draw(settings, self.themes.depth),
             thinking_label=self.thinking_label,
             drawings=self.port.drawings,
+            redrawn=self.redrawn,
             image_width=int(settings.get_number("terminal.imageWidthCells", 80, minimum=1)),
             graphics=self.painter.graphics,
             hints={name: self.hint(action) for name, action in LOOK_HINTS.items()},

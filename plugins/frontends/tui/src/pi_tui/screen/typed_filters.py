@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import codecs
 import concurrent.futures
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,10 +37,12 @@ class TypedFilters:
 
         return remove
 
-    def filtered(self, text: str) -> str:
+    async def filtered(self, text: str) -> str:
         """Return a text after all handlers; empty if one of them discards it."""
         for handler in [*self._handlers]:
-            answer = handler(text)
+            answer: Any = handler(text)
+            if hasattr(answer, "__await__"):
+                answer = await answer
             if answer is True:
                 return ""
             text = answer if isinstance(answer, str) else text
@@ -51,12 +53,9 @@ class TypedFilters:
         if not self._handlers or self._loop is None or self._loop.is_closed():
             return data
         text = self._decoder.decode(data)
-        waiting = asyncio.run_coroutine_threadsafe(self._filtered_later(text), self._loop)
+        waiting = asyncio.run_coroutine_threadsafe(self.filtered(text), self._loop)
         try:
             return waiting.result(_SECONDS).encode()
         except concurrent.futures.TimeoutError:
             waiting.cancel()
             return text.encode()
-
-    async def _filtered_later(self, text: str) -> str:
-        return self.filtered(text)
