@@ -79,7 +79,7 @@ GROUPS = {
         plan-mode preset qna reload-runtime review send-user-message session-name shutdown-command summarize
     """,
     "Long conversations": "custom-compaction first-and-last trigger-compact",
-    "Models and providers": "custom-provider-anthropic custom-provider-gitlab-duo jev-router",
+    "Models and providers": "custom-provider-anthropic custom-provider-gitlab-duo jev-router router",
     "Draw and listen at the terminal": """
         checklist custom-footer custom-header github-issue-autocomplete message-renderer modal-editor model-status
         notify overlay-qa-tests rainbow-editor rpc-demo snake status-line tic-tac-toe titlebar-spinner

@@ -76,6 +76,7 @@ if TYPE_CHECKING:  # for type checkers; a test checks that ``_HOMES`` agrees wit
     from pi_hookspecs.traces import *
     from pi_hookspecs.ui import *
     from pi_hookspecs.views import *
+    from pi_hookspecs.virtual_models import *
 
 _HOMES: dict[str, str] = {
     "_markers": "Answers Deadline Deprecated OnFailure Order Rule answers answers_of deprecated hookimpl hookspec",
@@ -105,7 +106,7 @@ _HOMES: dict[str, str] = {
     "events.mcp": "McpServersChangeEvent",
     "events.notices": (
         "AutoRetryEndEvent AutoRetryStartEvent BashExecutionUpdateEvent CompactionEndEvent CompactionStartEvent "
-        "EntryAppendedEvent ExtensionErrorEvent QueueUpdateEvent SessionInfoChangedEvent "
+        "EntryAppendedEvent ExtensionErrorEvent ModelDispatchedEvent QueueUpdateEvent SessionInfoChangedEvent "
         "SummarizationRetryAttemptStartEvent SummarizationRetryFinishedEvent SummarizationRetryScheduledEvent "
         "ThinkingLevelChangedEvent"
     ),
@@ -189,6 +190,7 @@ _HOMES: dict[str, str] = {
     ),
     "traces": "HookOutcome HookTrace",
     "views": "ChangeableSettings ContextUsage SessionTreeNode SessionView SettingsView TreeNavigation",
+    "virtual_models": "Route RouteReason RouteRequest VirtualModel",
     "ui": "NoticeLevel UserInterface WidgetPlacement",
 }
 """Module of this package to the public names that live there."""

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pi_hookspecs.renderers import ToolRenderer
     from pi_hookspecs.tools import ConstrainedSampling, ExecutionMode, Tool, ToolAnnotations, ToolExposure
     from pi_hookspecs.traces import HookTrace
+    from pi_hookspecs.virtual_models import VirtualModel
 
 __all__ = ["PiAPI"]
 
@@ -177,7 +178,7 @@ class PiAPI(Protocol):
     def register_provider(
         self,
         provider_id: str,
-        config: Mapping[str, Any] | ProviderInfo,
+        config: Mapping[str, Any] | ProviderInfo | VirtualModel,
         /,
         *,
         stream: StreamFunction | None = None,
@@ -188,7 +189,7 @@ class PiAPI(Protocol):
         Args:
             provider_id: Its id.
             config: As in models.json; merged over it and over what other plugins registered before. A ``ProviderInfo``
-                replaces both.
+                replaces both, and so does a ``VirtualModel`` of this provider.
             stream: Implements the API that the provider names, as ``Provider.stream`` does.
             login: Signs in to it.
 

@@ -20,6 +20,9 @@ ThinkingLevel: TypeAlias = Literal["off", "minimal", "low", "medium", "high", "x
 THINKING_LEVELS: tuple[ThinkingLevel, ...] = ("off", "minimal", "low", "medium", "high", "xhigh", "max")
 """All levels, weakest first."""
 
+VIRTUAL_API = "virtual"
+"""API id of virtual models, which no provider implements: each of their requests goes to another model."""
+
 
 @frozen(kw_only=True, eq=False, repr=False)
 class PriceTier(Value):
@@ -79,6 +82,11 @@ class Model(Value):
     def reference(self) -> str:
         """``provider/id``, as ``--model`` accepts it."""
         return f"{self.provider}/{self.id}"
+
+    @property
+    def is_virtual(self) -> bool:
+        """Whether its requests go to other models; see ``VirtualModel``."""
+        return self.api == VIRTUAL_API
 
 
 @frozen(kw_only=True, eq=False, repr=False)

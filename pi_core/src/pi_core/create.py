@@ -13,7 +13,13 @@ from pi_core.conversation.hook_bridge import HookBridge
 from pi_core.conversation.plugin_scope import PluginScope
 from pi_core.conversation.prompt_gate import PromptGate
 from pi_core.conversation.resources import report_problems
-from pi_core.conversation.restore import append_initial_settings, restore_interrupted, restored_level, restored_model
+from pi_core.conversation.restore import (
+    append_initial_settings,
+    append_selection,
+    restore_interrupted,
+    restored_level,
+    restored_model,
+)
 from pi_core.conversation.runtime import FrontEnd, Runtime, report_plugin_error
 from pi_core.conversation.system_prompts import SystemPrompts
 from pi_core.conversation.toolbox import READ_ONLY_TOOLS, Toolbox
@@ -168,6 +174,7 @@ def create_agent_session(
     )
     models = model_registry or ModelRegistry(host, settings, environ, auth=auth_storage)
     session_manager = session_manager or SessionManager.create(here, host=host, environ=environ)
+    restored = None
     if model is None:
         restored = restored_model(session_manager, models) if provider is None else None
         model = restored or _chosen_model(models, provider, required=model_required)
@@ -182,6 +189,7 @@ def create_agent_session(
     level = thinking_level or restored_level(session_manager) or _default_level(settings, model)
     level = clamp_thinking_level(model, level) if model is not None else level
     append_initial_settings(session_manager, model, level)
+    append_selection(session_manager, models, model if restored is None else None)
     restore_interrupted(session_manager)
     runtime = build_runtime(
         host=host,

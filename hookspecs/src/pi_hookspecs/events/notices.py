@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from pi_hookspecs.models import ThinkingLevel
     from pi_hookspecs.rare_entries import SessionEntry
     from pi_hookspecs.service_values import Compaction
+    from pi_hookspecs.virtual_models import RouteReason
 
 __all__ = [
     "AutoRetryEndEvent",
@@ -21,6 +22,7 @@ __all__ = [
     "CompactionStartEvent",
     "EntryAppendedEvent",
     "ExtensionErrorEvent",
+    "ModelDispatchedEvent",
     "QueueUpdateEvent",
     "SessionInfoChangedEvent",
     "SummarizationRetryAttemptStartEvent",
@@ -61,6 +63,24 @@ class ThinkingLevelChangedEvent(ReprMixin):
 
     type: ClassVar[Literal["thinking_level_changed"]] = "thinking_level_changed"
     level: ThinkingLevel
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class ModelDispatchedEvent(ReprMixin):
+    """A virtual model (``virtual``, as ``provider/id``) sends the conversation's next request to another model.
+
+    ``changed`` if the last answer came from another model, or from the same with another reasoning effort;
+    ``context_window`` is that of the model that answers.
+    """
+
+    type: ClassVar[Literal["model_dispatched"]] = "model_dispatched"
+    virtual: str
+    provider: str
+    model: str
+    thinking_level: ThinkingLevel
+    reason: RouteReason
+    changed: bool = False
+    context_window: int = 0
 
 
 @frozen(kw_only=True, eq=False, repr=False)

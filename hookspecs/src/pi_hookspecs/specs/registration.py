@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pi_hookspecs.services import Service
     from pi_hookspecs.session_store import SessionStore
     from pi_hookspecs.tools import Tool
+    from pi_hookspecs.virtual_models import VirtualModel
 
 
 @hookspec
@@ -37,8 +38,10 @@ def register_providers() -> Sequence[Provider]:  # type: ignore[empty-body]
 
 
 @hookspec
-def register_models() -> Sequence[ProviderInfo]:  # type: ignore[empty-body]
+def register_models() -> Sequence[ProviderInfo | VirtualModel]:  # type: ignore[empty-body]
     """Add providers and their models, which are data: base URL, key variables, API id, prices.
+
+    A ``VirtualModel`` answers no request itself: its plugin chooses the model that answers each of them.
 
     When: once per load of the plugin.
     Answers: collect; of two with the same provider id, the later one wins.

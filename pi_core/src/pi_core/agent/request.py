@@ -31,8 +31,16 @@ from pi_hookspecs.values import ReprMixin
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 
-    from pi_core.agent.types import AgentContext, LoopConfig
-    from pi_hookspecs import AbortSignal, AgentEvent, AssistantMessageEvent, Model, StreamOptions
+    from pi_core.agent.types import AgentContext, LoopConfig, RouteCallback
+    from pi_hookspecs import (
+        AbortSignal,
+        AgentEvent,
+        AssistantMessageEvent,
+        Message,
+        Model,
+        StreamOptions,
+        ThinkingLevel,
+    )
 
 __all__ = ["ask_model"]
 
@@ -69,6 +77,7 @@ class _Request(ReprMixin):
         final: The answer; None until the stream has ended.
         latest: The provider's latest event, with the partial answer.
         complete_calls: The tool calls that were completely received.
+        level: The reasoning effort that was chosen together with the model; None unless the model was virtual.
     """
 
     context: AgentContext
@@ -80,6 +89,7 @@ class _Request(ReprMixin):
     final: AssistantMessage | None = None
     latest: Any = None
     complete_calls: list[ToolCall] = field(factory=list)
+    level: ThinkingLevel | None = None
 
     async def run(self) -> tuple[AssistantMessage, str]:
         if not self.signal.aborted:
@@ -127,10 +137,13 @@ class _Request(ReprMixin):
         config, messages = self.config, tuple(self.context.messages)
         if config.transform_context is not None:
             messages = tuple(await config.transform_context(messages, self.signal))
+        sent = tuple(config.convert_to_llm(messages))
+        if config.model.is_virtual and config.route_request is not None:
+            config = await self.route(config, config.route_request, sent)
         key = await config.get_api_key(config.model.provider) if config.get_api_key is not None else None
         context = Context(
             system_prompt=self.context.system_prompt,
-            messages=tuple(config.convert_to_llm(messages)),
+            messages=sent,
             tools=self.context.tools,
         )
         request_id = urandom(8).hex()
@@ -141,6 +154,14 @@ class _Request(ReprMixin):
         if config.prepare_request is not None:
             model, options = await config.prepare_request(model, options)
         return model, context, options
+
+    async def route(self, config: LoopConfig, choose: RouteCallback, sent: tuple[Message, ...]) -> LoopConfig:
+        """Use the model and reasoning effort that answer this request to a virtual model."""
+        selected = config.options.reasoning or "off"
+        model, self.level = await choose(config.model, selected, sent, self.context.messages, self.signal)
+        options = evolve(config.options, reasoning=None if self.level == "off" else self.level)
+        self.config = evolve(config, model=model, options=options)
+        return self.config
 
     async def consume(self, stream: AsyncIterator[AssistantMessageEvent], grace: Grace) -> None:
         provider = self.config.model.provider
@@ -191,7 +212,7 @@ class _Request(ReprMixin):
             message = evolve(message, stop_reason="aborted", error_message=ABORTED)
         elif failed and message.stop_reason not in ("error", "aborted"):
             message = evolve(message, stop_reason="error")
-        self.final = message
+        self.final = message if self.level is None else evolve(message, thinking_level=self.level)
 
     def failed_answer(self, why: str) -> AssistantMessage:
         """Return the answer of a request that failed: the content received so far, without incomplete tool calls."""
@@ -210,7 +231,13 @@ class _Request(ReprMixin):
             if isinstance(partial := self.latest.partial, AssistantMessage):
                 return partial
         model = self.config.model
-        return AssistantMessage(api=model.api, provider=model.provider, model=model.id, stop_reason="pending")
+        return AssistantMessage(
+            api=model.api,
+            provider=model.provider,
+            model=model.id,
+            thinking_level=self.level,
+            stop_reason="pending",
+        )
 
 
 async def _close(stream: Any) -> None:

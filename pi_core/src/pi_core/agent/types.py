@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         Message,
         Model,
         StreamFunction,
+        ThinkingLevel,
         Tool,
         ToolCall,
         ToolCallResult,
@@ -32,10 +33,23 @@ if TYPE_CHECKING:
         ToolUpdate,
     )
 
-__all__ = ["AfterToolCall", "AgentContext", "BeforeToolCall", "Emit", "LoopCallbacks", "LoopConfig", "Poll"]
+__all__ = [
+    "AfterToolCall",
+    "AgentContext",
+    "BeforeToolCall",
+    "Emit",
+    "LoopCallbacks",
+    "LoopConfig",
+    "Poll",
+    "RouteCallback",
+]
 
 Emit: TypeAlias = "Callable[[AgentEvent], Awaitable[None]]"
 Poll: TypeAlias = "Callable[[], Awaitable[Sequence[AgentMessage]]]"
+RouteCallback: TypeAlias = (
+    "Callable[[Model, ThinkingLevel, Sequence[Message], Sequence[AgentMessage], AbortSignal],"
+    " Awaitable[tuple[Model, ThinkingLevel]]]"
+)
 
 
 @define(eq=False, repr=False)
@@ -82,6 +96,8 @@ class LoopCallbacks(ReprMixin):
         transform_context: Returns the messages of one request; called before ``convert_to_llm``.
         get_api_key: Returns the API key for a provider's id; called before every request. If it returns None,
             ``options.api_key`` is used.
+        route_request: Called before each request to a virtual model, with the request's and the agent's messages;
+            returns the model that answers it, and its thinking level.
         begin_request: Called with a request's id, model and context before ``prepare_request``; raising refuses it.
         prepare_request: Returns the model and the options of a request; the last callback before every request.
         end_request: Called with the answer of each request that was begun, including failed and aborted requests.
@@ -104,6 +120,7 @@ class LoopCallbacks(ReprMixin):
     convert_to_llm: Callable[[Sequence[AgentMessage]], Sequence[Message]] = default_convert_to_llm
     transform_context: Callable[[Sequence[AgentMessage], AbortSignal], Awaitable[Sequence[AgentMessage]]] | None = None
     get_api_key: Callable[[str], Awaitable[str | None]] | None = None
+    route_request: RouteCallback | None = None
     begin_request: Callable[[str, Model, Context], Awaitable[None]] | None = None
     prepare_request: Callable[[Model, StreamOptions], Awaitable[tuple[Model, StreamOptions]]] | None = None
     end_request: Callable[[AssistantMessage], Awaitable[None]] | None = None

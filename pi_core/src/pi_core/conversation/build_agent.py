@@ -81,6 +81,11 @@ def build_agent(
         options = options if call is None else call.options(options)
         return await prepare_request(models, gate, bridge.requests, model, options)
 
+    async def route(*request: Any) -> tuple[Model, ThinkingLevel]:
+        from pi_core.conversation.routing import Routing  # only needed for virtual models
+
+        return await Routing(settings, models, manager, plugins, bridge.requests.retries).route(*request)
+
     async def before_tool_call(question: BeforeToolCall, signal: AbortSignal) -> ToolCallResult | None:
         settings.refresh()
         refusal = gate.call.meter.refuse_call(question.assistant_message) if gate.call is not None else None
@@ -97,6 +102,7 @@ def build_agent(
         callbacks=LoopCallbacks(
             convert_to_llm=convert_to_llm,
             transform_context=bridge.transform_context,
+            route_request=route,
             begin_request=bridge.requests.begin,
             prepare_request=prepare,
             end_request=bridge.requests.end,

@@ -69,6 +69,7 @@ class Parts:
             retry=self.retry,
             record=self.record,
             tools=self.tools,
+            replace_model=self._replace_model,
             ready=self.lifecycle.ready,
         )
         run_events = RunEvents(runtime, queue=self.queue, retry=self.retry, record=self.record)
@@ -287,3 +288,6 @@ class Parts:
 
     async def _set_model(self, model: Model) -> None:
         await self.models.set_model(model)
+
+    async def _replace_model(self, model: Model) -> None:
+        await self.models.set_model(model, "restore", persist=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from pi_hookspecs import THINKING_LEVELS, PiError, ToolResultMessage
+from pi_hookspecs import THINKING_LEVELS, ModelChoice, PiError, ToolResultMessage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = [
     "append_initial_settings",
     "append_loaded_tools",
+    "append_selection",
     "restore_interrupted",
     "restored_level",
     "restored_model",
@@ -29,21 +30,54 @@ LOADED_TOOLS = "loaded_tools"
 
 
 def restored_model(session: SessionManager, models: ModelRegistry) -> Model | None:
-    """Return the model that answered last in a session; None if there is none, or if it cannot answer now.
+    """Return the model of a session: the selected virtual model, else the model that was selected or answered last.
 
-    If a model cannot be restored, the session gets a notice.
+    If it cannot answer now, the session gets a notice, and the model of the last successful answer is used.
+
+    Returns:
+        None if the session names no model, or if none of them can answer.
     """
     chosen = session.build_session_context().model
     if chosen is None:
         return None
-    name = f"{chosen.provider}/{chosen.model_id}"
+    selected = session.selected_model() or chosen
+    virtual = _virtual(selected, models) if selected != chosen else None
+    model, problem = (virtual, "") if virtual is not None else _usable(chosen, models)
+    if model is not None and model.is_virtual:
+        from pi_core.conversation.routing import with_limits_in_use
+
+        return with_limits_in_use(model, models, session.last_answer())
+    if model is None:
+        problem = f"Could not restore model {chosen.provider}/{chosen.model_id}. {problem}"
+        model = _model_of_last_answer(session, models, chosen)
+        session.notice(problem if model is None else f"{problem} {model.reference}, which answered last, goes on.")
+    elif selected != chosen and models.get_model(selected.provider, selected.model_id) is None:
+        name = f"{selected.provider}/{selected.model_id}"
+        session.notice(f"No plugin knows the model {name} any more. {model.reference}, which answered last, goes on.")
+    return model
+
+
+def _virtual(choice: ModelChoice, models: ModelRegistry) -> Model | None:
+    """Return a virtual model; None for any other."""
+    model = models.get_model(choice.provider, choice.model_id)
+    return model if model is not None and model.is_virtual else None
+
+
+def _usable(choice: ModelChoice, models: ModelRegistry) -> tuple[Model | None, str]:
+    """Return a model that can answer now, else None and why it cannot."""
     try:
-        model = models.exact(chosen.provider, chosen.model_id)
+        model = models.exact(choice.provider, choice.model_id)
         models.check(model)
     except PiError as error:
-        session.notice(f"Could not restore model {name}. {error}")
+        return None, str(error)
+    return model, ""
+
+
+def _model_of_last_answer(session: SessionManager, models: ModelRegistry, failed: ModelChoice) -> Model | None:
+    answer = session.last_answer()
+    if answer is None or (answer.provider, answer.model) == (failed.provider, failed.model_id):
         return None
-    return model
+    return _usable(ModelChoice(provider=answer.provider, model_id=answer.model), models)[0]
 
 
 def restored_level(session: SessionManager) -> ThinkingLevel | None:
@@ -60,6 +94,18 @@ def append_initial_settings(session: SessionManager, model: Model | None, level:
         if model is not None:
             session.append_model_change(model.provider, model.id)
         session.append_thinking_level_change(level)
+
+
+def append_selection(session: SessionManager, models: ModelRegistry, model: Model | None) -> None:
+    """Record that a program continues a session with another model, where its answers would not show that.
+
+    They show the model that answered, which is not the selected one before or after this if either is virtual.
+    """
+    selected = session.selected_model() if model is not None else None
+    if model is None or selected is None or f"{selected.provider}/{selected.model_id}" == model.reference:
+        return
+    if model.is_virtual or _virtual(selected, models) is not None:
+        session.append_model_change(model.provider, model.id)
 
 
 def append_loaded_tools(session: SessionManager, names: Sequence[str]) -> None:

@@ -69,7 +69,16 @@ class RunEvents:
             runtime.manager.sync()
         await runtime.events.emit(event, signal)
         if isinstance(event, MessageEndEvent) and isinstance(event.message, AssistantMessage):
+            self._use_limits(event.message)
             await self._retry.on_answer(event.message)
+
+    def _use_limits(self, answer: AssistantMessage) -> None:
+        """Give a virtual model the limits of the model that answered."""
+        state = self._runtime.agent.state
+        if state.model is not None and state.model.is_virtual and answer.stop_reason not in ("error", "aborted"):
+            from pi_core.conversation.routing import with_limits_in_use
+
+            state.model = with_limits_in_use(state.model, self._runtime.models, answer)
 
     def _before_hooks(self, event: AgentEvent, signal: AbortSignal) -> None:
         if event.type == "message_start" and not isinstance(event.message, AssistantMessage):

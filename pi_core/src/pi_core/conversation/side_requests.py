@@ -121,11 +121,17 @@ class SideRequests:
             reasoning=None if level == "off" else level,
             cache_retention="none",
         )
+        route = None
+        if model.is_virtual:
+            from pi_core.conversation.routing import Routing
+
+            route = Routing(runtime.settings, runtime.models, runtime.manager, runtime.plugins, int).route_directly
         config = LoopConfig(
             model=model,
             stream=partial(stream_answer, runtime.settings, runtime.models),
             options=options,
             convert_to_llm=lambda messages: cast("Sequence[Message]", messages),
+            route_request=route,
             begin_request=hooks.begin,
             end_request=hooks.end,
             prepare_request=partial(prepare_request, runtime.models, runtime.gate, hooks),

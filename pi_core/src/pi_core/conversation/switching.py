@@ -176,6 +176,9 @@ class SessionSwitcher:
         """Restore model and thinking level of a stored conversation, if they are available."""
         runtime = self._runtime
         if reason == "new":
+            state = runtime.agent.state
+            if state.model is not None and state.model.is_virtual:  # no model has answered in this session
+                state.model = runtime.models.exact(state.model.provider, state.model.id)
             return
         if reason == "resume" and restore_interrupted(runtime.manager):
             self._take_branch()

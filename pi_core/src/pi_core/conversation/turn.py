@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pi_core.conversation.retry import Retry
     from pi_core.conversation.runtime import Runtime
     from pi_core.conversation.system_prompts import PromptRecord
-    from pi_hookspecs import AbortSignal, AgentMessage, AssistantMessage, CustomMessage, ImageContent
+    from pi_hookspecs import AbortSignal, AgentMessage, AssistantMessage, CustomMessage, ImageContent, Model
 
 __all__ = ["PromptTurns"]
 
@@ -41,6 +41,7 @@ class PromptTurns:
         retry: Repeats failed requests.
         record: Stores the system prompt of each run.
         tools: The offered tools.
+        replace_model: Uses another model without recording that it was selected.
         ready: Waits until a prompt may begin: the session has started, and no compaction or reload is running.
     """
 
@@ -53,6 +54,7 @@ class PromptTurns:
         retry: Retry,
         record: PromptRecord,
         tools: OfferedTools,
+        replace_model: Callable[[Model], Awaitable[None]],
         ready: Callable[[], Awaitable[None]],
     ) -> None:
         self._runtime = runtime
@@ -61,6 +63,7 @@ class PromptTurns:
         self._retry = retry
         self._record = record
         self._tools = tools
+        self._replace_model = replace_model
         self._ready = ready
 
     async def prompt(
@@ -93,7 +96,7 @@ class PromptTurns:
             self._queue.add(messages, behavior)
             on_accepted("queued")
             return None
-        runtime.models.check(runtime.required_model())
+        await self._check_model()
         runtime.transcript.keep_deferred()
         waiting = self._queue.take_for_next_turn()
         with runtime.settings.held(), runtime.gate.prompt(call, trace_context) as stop:
@@ -109,7 +112,7 @@ class PromptTurns:
         await self._ready()
         if runtime.is_streaming:
             raise AgentBusy("Agent is already processing. Wait for completion before continuing.")
-        runtime.models.check(runtime.required_model())
+        await self._check_model()
         with runtime.gate.prompt() as stop:
             try:
                 await runtime.agent.continue_()
@@ -117,6 +120,25 @@ class PromptTurns:
             finally:
                 await self._settle(stop)
         return runtime.transcript.last_answer()
+
+    async def _check_model(self) -> None:
+        """Check that the model can answer; a virtual model that is gone is replaced by the model that answered last.
+
+        Raises:
+            PiError: There is no model, or it cannot answer.
+        """
+        runtime = self._runtime
+        model = runtime.required_model()
+        if model.is_virtual and runtime.models.virtual(model) is None:
+            from pi_core.conversation.routing import answering_model
+
+            answer = runtime.manager.last_answer()
+            answering = answering_model(runtime.models, answer) if answer is not None else None
+            if answering is not None:
+                text = f"No plugin registers {model.reference} any more. {answering.reference}, which answered last,"
+                runtime.ctx.ui.notify(f"{text} goes on.", "warning")
+                await self._replace_model(answering)
+        runtime.models.check(runtime.required_model())
 
     async def expand(self, text: str) -> str:
         """Return the expansion of a text that begins with a slash and names a skill or a template."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from types import FunctionType
+from types import FunctionType, MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
@@ -13,7 +13,7 @@ from pi_core.agent.safe_text import safe_repr
 from pi_hookspecs.values import Value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
 __all__ = ["KINDS", "Kind"]
 
@@ -34,6 +34,7 @@ class Kind(Value):
         name: The kind's name in messages and settings, such as ``tool`` in ``"tool:grep"``.
         types: Names in ``pi_hookspecs`` of the classes and protocols that an object may be an instance of.
         key: The attribute that contains the name of an object; if None, the name of its type is used.
+        keys: Other attributes that contain the name, by the name of the type.
         data: The attributes that are stored in the index.
         prefix: Returns a prefix for the name of an object, so that objects of several types may have the same name.
         calls: Attributes that must be callable.
@@ -48,12 +49,16 @@ class Kind(Value):
     check: Callable[[Any], str | None] = lambda _thing: None
     by_class: bool = False
     prefix: Callable[[Any], str] = lambda _thing: ""
+    keys: Mapping[str, str] = MappingProxyType({})
 
     def key_of(self, thing: Any) -> str:
         """Return the name under which an object is registered."""
         if self.key is None:
             return self.matching(thing) or ""
-        return f"{self.prefix(thing)}{getattr(thing, self.key)}"
+        return f"{self.prefix(thing)}{getattr(thing, self._key_attribute(thing, self.key))}"
+
+    def _key_attribute(self, thing: Any, key: str) -> str:
+        return self.keys.get(type(thing).__name__, key) if self.keys else key
 
     def matching(self, thing: Any) -> str | None:
         """Return the name of the kind's type that an object is an instance of; None if it is not of such a type."""
@@ -72,9 +77,10 @@ class Kind(Value):
             if self.name == "tool" and isinstance(thing, FunctionType):
                 return f"the function {thing.__name__!r} is not of type Tool; put @tool over it{_place(thing)}"
             return f"{safe_repr(thing)} is not of type {' or '.join(self.types)}"
-        name = getattr(thing, self.key, None) if self.key is not None else self.key_of(thing)
+        key = self._key_attribute(thing, self.key) if self.key is not None else None
+        name = getattr(thing, key, None) if key is not None else self.key_of(thing)
         if not name or not isinstance(name, str):
-            return f"{safe_repr(thing)} has no name: {self.key} is {safe_repr(name)}"
+            return f"{safe_repr(thing)} has no name: {key} is {safe_repr(name)}"
         for attribute in self.calls:
             if not callable(getattr(thing, attribute)):
                 value = safe_repr(getattr(thing, attribute))
@@ -217,6 +223,11 @@ def _setting_problem(setting: Any) -> str | None:
     return None
 
 
+def _models_problem(row: Any) -> str | None:
+    problem = getattr(row, "problem", None)  # a provider's row is data, a virtual model has a function
+    return problem() if problem is not None else None
+
+
 def _project_file_problem(file: Any) -> str | None:
     name = file.name
     if isinstance(name, str) and name and all(part not in ("", ".", "..") for part in name.split("/")):
@@ -251,7 +262,14 @@ _TOOL_DATA = (
 
 KINDS: dict[str, Kind] = {
     "register_providers": Kind("provider", ("Provider",), key="api"),
-    "register_models": Kind("models", ("ProviderInfo",), key="id", data=_PROVIDER_DATA),
+    "register_models": Kind(
+        "models",
+        ("ProviderInfo", "VirtualModel"),
+        key="id",
+        keys={"VirtualModel": "provider"},
+        data=_PROVIDER_DATA,
+        check=_models_problem,
+    ),
     "register_tools": Kind("tool", ("Tool",), data=_TOOL_DATA, calls=("execute",), check=_tool_problem),
     "register_commands": Kind("command", ("Command",), data=("description",), calls=("handler",)),
     "register_flags": Kind("flag", ("Flag",), data=("type", "default", "description")),

@@ -18,20 +18,25 @@ from pi_core.models.models_file import ModelsFile
 from pi_core.models.request_settings import RequestSettings
 from pi_core.models.resolver import ModelResolver
 from pi_core.models.tables import ModelTables
-from pi_hookspecs import NoModel, UserError
+from pi_hookspecs import NoModel, ProviderInfo, UnknownName, UserError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 
     from pi_core.host import PluginHost
+    from pi_core.host.registry import Registered
     from pi_core.models.patterns import ModelMatch, ModelScope
     from pi_core.settings import Settings
-    from pi_hookspecs import AssistantMessageEvent, Context, Model, ProviderInfo, StreamFunction, StreamOptions
+    from pi_hookspecs import AssistantMessageEvent, Context, Model, StreamFunction, StreamOptions, VirtualModel
 
 __all__ = ["ModelRegistry", "RequestAuth"]
 
 _LIMITS = ("timeout_ms", "progress_timeout_ms", "max_retries", "max_retry_delay_ms")
 _RETENTIONS = ("none", "short", "long")
+_TABLE_HOOK = "register_models"
+_NOT_REGISTERED = "No plugin registers this virtual model now"
+_PROGRAM = "(program)"
+"""Stands for a plugin's name where the program around the session registers something."""
 
 
 class ModelRegistry:
@@ -166,19 +171,28 @@ class ModelRegistry:
         return await discoverer.discover(provider_ids, seconds)
 
     def register_provider(
-        self, provider_id: str, config: Mapping[str, Any] | ProviderInfo, stream: StreamFunction | None = None
+        self,
+        provider_id: str,
+        config: Mapping[str, Any] | ProviderInfo | VirtualModel,
+        stream: StreamFunction | None = None,
+        *,
+        plugin: str = _PROGRAM,
     ) -> Callable[[], None]:
         """Add a provider at run time, or change an existing one; return a function that undoes this.
 
         Args:
             provider_id: The provider's id.
-            config: An object as in models.json overrides models.json and the plugins' tables. A row, such as
-                ``register_models`` returns, replaces them.
+            config: An object as in models.json overrides models.json and the plugins' tables. A row or a virtual model,
+                such as ``register_models`` returns, replaces them.
             stream: Handles requests for the API of ``config``.
+            plugin: The plugin that does this.
 
         Raises:
             UserError: The configuration is invalid.
         """
+        if not isinstance(config, dict | ProviderInfo):
+            virtual: Any = config  # the class is imported only where there is one
+            return self._register_virtual(provider_id, virtual, plugin)
         remove_provider = self._tables.add(provider_id, config)
         remove_stream = self.register_api(self.provider(provider_id).api, stream) if stream is not None else None
 
@@ -188,6 +202,16 @@ class ModelRegistry:
                 remove_stream()
 
         return unregister
+
+    def _register_virtual(self, provider_id: str, virtual: VirtualModel, plugin: str) -> Callable[[], None]:
+        from pi_core.host.kinds import KINDS
+
+        problem = KINDS[_TABLE_HOOK].problem(virtual)
+        if problem is None and virtual.provider != provider_id:
+            problem = f"it is a model of provider {virtual.provider!r}"
+        if problem is not None:
+            raise UserError(f"Cannot register provider {provider_id!r}: {problem}.")
+        return self.host.register(_TABLE_HOOK, plugin, virtual)
 
     def register_api(self, api: str, stream: StreamFunction) -> Callable[[], None]:
         """Use a function for an API, in preference to plugins' functions; return a function that unregisters it."""
@@ -276,6 +300,10 @@ class ModelRegistry:
         usable = self._resolver.names_provider(reference, provider) or self.is_configured(match.model.provider)
         return match if usable or not await self.discover() else resolve()
 
+    def virtual(self, model: Model) -> Registered | None:
+        """Return a virtual model's registration: its plugin and the ``VirtualModel``; None if it is not registered."""
+        return self._tables.virtual(model)
+
     # Requests
 
     def stream_of(self, model: Model) -> StreamFunction:
@@ -301,9 +329,11 @@ class ModelRegistry:
         Raises:
             MissingKey: The provider needs a key and has none; the message names what to set.
             UserError: A variable in the base URL is not set or is not an address.
-            UnknownName: No plugin and no configuration defines the provider.
+            UnknownName: No plugin and no configuration defines the provider, or the virtual model.
         """
         info = self.provider(model.provider)
+        if model.is_virtual and self.virtual(model) is None:
+            raise UnknownName("model", model.reference, [each.reference for each in info.models], _NOT_REGISTERED)
         self._keys.check(info)
         self._keys.base_url(model, info)
 

@@ -13,11 +13,13 @@ from attrs import evolve
 from pi_core.models.models_file import ProviderConfig, provider_config
 from pi_hookspecs import NoModel, ProviderInfo, UserError
 from pi_hookspecs.model_json import Wrong
+from pi_hookspecs.models import VIRTUAL_API
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from pi_core.host import PluginHost
+    from pi_core.host.registry import Registered
     from pi_core.models.models_file import ModelsFile
     from pi_hookspecs import Model, Provider, StreamFunction
 
@@ -189,7 +191,17 @@ class ModelTables:
 
     def _registered(self, provider_id: str) -> ProviderInfo | None:
         found = self.host.find(_TABLES, provider_id)
-        return found.thing if found is not None else None
+        if found is None:
+            return None
+        row: ProviderInfo = found.thing if isinstance(found.thing, ProviderInfo) else found.thing.info
+        return row
+
+    def virtual(self, model: Model) -> Registered | None:
+        """Return the registration of a ``VirtualModel``; None if no plugin registers it now."""
+        found = self.host.find(_TABLES, model.provider) if model.is_virtual else None
+        return (
+            found if found is not None and getattr(found.thing, "route", None) and found.thing.id == model.id else None
+        )
 
     # Discovered models
 
@@ -228,7 +240,7 @@ class ModelTables:
 
     def has_api(self, api: str) -> bool:
         """Return whether an API has a stream function, without importing a plugin."""
-        if self._added_stream(api) is not None or self.host.registering(_PROVIDERS, api):
+        if self._added_stream(api) is not None or self.host.registering(_PROVIDERS, api) or api == VIRTUAL_API:
             return True
         return any(each.name == api for each in self.host.registrations(_PROVIDERS))
 
@@ -251,8 +263,10 @@ class ModelTables:
         """Return the stream function for a model's API.
 
         Raises:
-            NoModel: No plugin implements the API.
+            NoModel: No plugin implements the API, or the model is virtual.
         """
+        if model.is_virtual:
+            raise NoModel(f"{model.reference} is a virtual model, which only the requests of a session can use")
         added = self._added_stream(model.api)
         if added is not None:
             return added

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         StreamFunction,
         ThinkingLevel,
         ToolInfo,
+        VirtualModel,
     )
     from pi_hookspecs.messages import UserContent
 
@@ -245,7 +246,7 @@ class PluginAPI(EntryMethods):
     def register_provider(
         self,
         provider_id: str,
-        config: Mapping[str, Any] | ProviderInfo,
+        config: Mapping[str, Any] | ProviderInfo | VirtualModel,
         /,
         *,
         stream: StreamFunction | None = None,
@@ -257,7 +258,7 @@ class PluginAPI(EntryMethods):
             checked("register_logins", self.plugin, login)
 
         def add(port: ProviderPort) -> Callable[[], None]:
-            remove = port.models.register_provider(provider_id, config, stream)
+            remove = port.models.register_provider(provider_id, config, stream, plugin=self.plugin)
             sign_out = port.host.register("register_logins", self.plugin, login) if login is not None else None
 
             def take_back() -> None:

@@ -250,6 +250,21 @@ class BranchContext:
                 if model is not None:
                     yield model
 
+    def selected_model(self) -> ModelChoice | None:
+        """Return the model that was selected last on the branch; for a virtual model, no answer names it."""
+        found = self._last_entry(self._tree.path(), "model_change")
+        return _model_of(found[1]) if found is not None else self._header_model()
+
+    def last_answer(self) -> AssistantMessage | None:
+        """Return the last successful answer on the branch, compacted or not; None if there is none."""
+        tree = self._tree
+        for number in reversed(tree.path()):
+            if tree.type(number) == "message":
+                message = getattr(tree.entry(number), "message", None)
+                if isinstance(message, AssistantMessage) and message.stop_reason not in {"error", "aborted"}:
+                    return message
+        return None
+
     def _from_header(self, name: str) -> str | None:
         value = self._header.extra.get(name)
         return value if isinstance(value, str) and value else None

@@ -24,9 +24,18 @@ if TYPE_CHECKING:
     from pi_core.session.stats import SessionStats
     from pi_core.session.stores import ChosenStore
     from pi_core.session.tree import Entries
-    from pi_hookspecs import AgentMessage, Content, SessionEntry, SessionHeader, StoredSession, ToolCall, Usage
+    from pi_hookspecs import (
+        AgentMessage,
+        AssistantMessage,
+        Content,
+        SessionEntry,
+        SessionHeader,
+        StoredSession,
+        ToolCall,
+        Usage,
+    )
     from pi_hookspecs.messages import UserContent
-    from pi_hookspecs.session_context import SessionContext
+    from pi_hookspecs.session_context import ModelChoice, SessionContext
 
 __all__ = ["SessionManager"]
 
@@ -318,6 +327,14 @@ class SessionManager:
         for each missing result.
         """
         return self.open_session.context.interrupted_calls()
+
+    def selected_model(self) -> ModelChoice | None:
+        """Return the model that was selected last on the branch; for a virtual model, no answer names it."""
+        return self.open_session.context.selected_model()
+
+    def last_answer(self) -> AssistantMessage | None:
+        """Return the last successful answer on the branch, compacted or not; None if there is none."""
+        return self.open_session.context.last_answer()
 
     def recorded_instructions(self) -> Instructions:
         """Return the recorded prompt and tools; the same object until a record is added or the leaf moves."""

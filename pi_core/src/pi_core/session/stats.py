@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from attrs import frozen
+from attrs import Factory, frozen
 
 from pi_hookspecs.entries import MessageEntry
 from pi_hookspecs.messages import AssistantMessage, ToolResultMessage, UserMessage
@@ -40,6 +40,7 @@ class SessionStats:
         total_messages: All messages of any role, including stored system messages.
         tokens: Tokens of answers, summaries, and requests of tools.
         cost: US dollars.
+        cost_by_model: US dollars by ``provider/id``, where entries name the model that answered; in the order of use.
         context_usage: Usage of the context window; set by the agent's session, which knows the model.
     """
 
@@ -52,6 +53,7 @@ class SessionStats:
     total_messages: int = 0
     tokens: TokenTotals = TokenTotals()
     cost: float = 0.0
+    cost_by_model: dict[str, float] = Factory(dict)
     context_usage: ContextUsage | None = None
 
 
@@ -68,6 +70,7 @@ class StatsCounter:
         self._users = self._answers = self._calls = self._results = self._messages = 0
         self._input = self._output = self._cache_read = self._cache_write = 0
         self._cost = 0.0
+        self._by_model: dict[str, float] = {}
 
     def count(self, session_id: str, file: Path | None) -> SessionStats:
         """Count the entries appended since the last call, and return the totals."""
@@ -88,12 +91,15 @@ class StatsCounter:
                 input=totals[0], output=totals[1], cache_read=totals[2], cache_write=totals[3], total=sum(totals)
             ),
             cost=self._cost,
+            cost_by_model=dict(self._by_model),
         )
 
     def _add_entry(self, entry: SessionEntry) -> None:
         if isinstance(entry, MessageEntry):
             self._add_message(entry.message)
-        elif isinstance(entry, CompactionEntry | BranchSummaryEntry | UsageEntry):
+        elif isinstance(entry, UsageEntry):
+            self._add_usage(entry.usage, f"{entry.provider}/{entry.model}")
+        elif isinstance(entry, CompactionEntry | BranchSummaryEntry):
             self._add_usage(entry.usage)
 
     def _add_message(self, message: AgentMessage) -> None:
@@ -101,15 +107,17 @@ class StatsCounter:
         if isinstance(message, AssistantMessage):
             self._answers += 1
             self._calls += len(message.tool_calls)
-            self._add_usage(message.usage)
+            self._add_usage(message.usage, f"{message.provider}/{message.model}")
         elif isinstance(message, ToolResultMessage):
             self._results += 1
             self._add_usage(message.usage)
         elif isinstance(message, UserMessage):
             self._users += 1
 
-    def _add_usage(self, usage: Usage | None) -> None:
+    def _add_usage(self, usage: Usage | None, model: str | None = None) -> None:
         if usage is not None:
+            if model is not None and usage.total_tokens:
+                self._by_model[model] = self._by_model.get(model, 0.0) + usage.cost.total
             self._input += usage.input
             self._output += usage.output
             self._cache_read += usage.cache_read

@@ -41,6 +41,7 @@ def turns_of(runtime_of):
             retry=Retry(),
             record=PromptRecord(runtime),
             tools=OfferedTools(runtime),
+            replace_model=None,
             ready=ready,
         )
         turns.runtime = runtime

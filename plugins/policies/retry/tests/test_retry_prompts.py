@@ -9,7 +9,7 @@ import pytest
 from attrs import evolve
 
 import pi_retry
-from pi_hookspecs import AssistantMessage, Context, SideRequest, UserMessage
+from pi_hookspecs import AssistantMessage, Context, SideRequest, UserMessage, VirtualModel
 from pi_testing import error, text, tool_call
 
 if TYPE_CHECKING:
@@ -310,6 +310,23 @@ async def test_a_side_request_changes_no_model_and_ends(pi_session: AgentSession
     assert answer.stop_reason == "error"
     assert len(script.requests) == 2
     assert pi_session.model == script.model
+
+
+@pytest.mark.pi(settings={"retry": {"maxRetries": 0, "failover": ["scripted/model", "scripted/second"]}})
+async def test_after_a_virtual_model_the_model_behind_the_one_that_failed_goes_on(
+    pi_session: AgentSession, script: ScriptedProvider
+) -> None:
+    offer_second(pi_session, script)
+    auto = VirtualModel(provider="router", id="auto", name="Auto", route=lambda request, ctx: (script.model, None))
+    pi_session.models.register_provider("router", auto)
+    await pi_session.set_model(pi_session.models.find("router/auto"))
+    script.turn(error(OVERLOADED)).turn(text("from the second"))
+
+    answer = await pi_session.prompt("hello")
+
+    assert answer is not None
+    assert answer.text == "from the second"
+    assert [request.model.id for request in script.requests] == ["model", "second"]
 
 
 def second(script: ScriptedProvider) -> object:

@@ -9,15 +9,17 @@ import pytest
 
 from pi_core.wire import is_on_wire, to_wire
 from pi_core.wire.events import event_from_wire
-from pi_hookspecs import BashExecutionMessage, ExtensionErrorEvent, Line, Run, ToolResult
+from pi_hookspecs import BashExecutionMessage, ExtensionErrorEvent, Line, Run, ToolResult, VirtualModel
 from pi_testing import error, for_each, make_tool, stop, text, thinking, tool_call
+from pi_tui.port.local import LocalPort
 from pi_tui.view import local_events as local
 from pi_tui.view.blocks import Answer, Bash, Error, Notice, Summary, Thinking, Tool, User
 from pi_tui.view.changes import NOTHING, Changes
+from pi_tui.view.numbers import model_text
 from pi_tui.view.of_entries import load_entries
 from pi_tui.view.of_tools import arguments_of
 from pi_tui.view.reduce import reduce
-from pi_tui.view.state import State
+from pi_tui.view.state import Footer, State
 
 if TYPE_CHECKING:
     from pi_core import AgentSession
@@ -147,6 +149,32 @@ async def test_figures_are_counted_over_all_answers(pi_session, script, recorded
     stats = pi_session.session_manager.stats()
 
     assert (footer.input, footer.output) == (stats.tokens.input, stats.tokens.output)
+
+
+async def test_the_footer_names_the_model_that_answers_for_a_virtual_one(pi_session, script, recorded):
+    auto = VirtualModel(
+        provider="router",
+        id="auto",
+        name="Auto",
+        route=lambda request, ctx: (script.model, "medium"),
+        thinking_levels=("off", "high"),
+    )
+    pi_session.models.register_provider("router", auto)
+    await pi_session.set_model(pi_session.models.find("router/auto"))
+    await pi_session.set_thinking_level("high")
+    before = LocalPort(pi_session).facts()
+    script.turn(text("Hello"))
+    await pi_session.prompt("hi")
+    after = LocalPort(pi_session)
+
+    texts = [model_text(State(footer=Footer(**{**facts, "providers": 1})).footer) for facts in (before, after.facts())]
+    assert texts == ["auto • high", "auto • high → model • medium"]
+    for events in (recorded.events, over_the_wire(recorded.events)):
+        assert model_text(replayed(events).footer).endswith("→ model • medium")
+    pi_session.models.register_provider("router", auto)
+    await pi_session.set_model(script.model)
+    assert "→" not in model_text(replayed(recorded.events).footer)
+    assert "→" not in model_text(Footer(**after.facts()))
 
 
 def test_a_block_of_the_stream_that_the_message_is_without_is_removed():

@@ -247,7 +247,7 @@ class ContextUsage(Record):
 
 @frozen(kw_only=True)
 class Stats(Record):
-    """Statistics of a session; ``cost`` in US dollars."""
+    """Statistics of a session; ``cost`` in US dollars, ``cost_by_model`` by ``provider/id``."""
 
     session_file: str | None = field(default=None, metadata=wire(TEXT))
     session_id: str = field(metadata=wire(TEXT))
@@ -258,6 +258,7 @@ class Stats(Record):
     total_messages: int = field(metadata=wire(INTEGER))
     tokens: Tokens = field(metadata=wire(record(Tokens)))
     cost: float = field(metadata=wire(NUMBER))
+    cost_by_model: JsonObject = field(factory=dict, metadata=wire(OBJECT))
     context_usage: ContextUsage | None = field(default=None, metadata=wire(record(ContextUsage)))
 
 

@@ -67,7 +67,9 @@ def _next_model(message: AssistantMessage, kind: str, retries: int, ctx: PiConte
     names = ctx.settings.get_str_list("retry.failover")
     if not names or kind not in _ANOTHER_MODEL_HELPS or ctx.model is None:
         return None
-    present, models = ctx.model.reference, _usable(names, ctx)
+    # The answer names the model that failed, also where a virtual model chose it.
+    present = f"{message.provider}/{message.model}" if ctx.model.is_virtual else ctx.model.reference
+    models = _usable(names, ctx)
     following = models[models.index(present) + 1 :] if present in models else models
     if not following:
         return None

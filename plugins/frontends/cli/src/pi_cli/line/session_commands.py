@@ -145,6 +145,8 @@ async def name(conversation: Conversation, argument: str) -> None:
 
 async def show(conversation: Conversation, _argument: str) -> None:
     """Show the session's statistics."""
+    from pi_terminal_kit.figures import cost_rows
+
     stats = conversation.session.get_session_stats()
     write = conversation.write_line
     calls = f"{stats.tool_calls:,} tool call{'' if stats.tool_calls == 1 else 's'}"
@@ -153,6 +155,8 @@ async def show(conversation: Conversation, _argument: str) -> None:
     write(f"Messages  {stats.user_messages:,} of yours, {stats.assistant_messages:,} of the model, {calls}")
     write(f"Tokens    {stats.tokens.total:,}: {stats.tokens.input:,} input, {stats.tokens.output:,} output")
     write(f"Cost      ${stats.cost:.4f}")
+    for row in cost_rows(stats.cost_by_model):
+        write(row)
     usage = stats.context_usage
     if usage is not None and usage.tokens is not None and usage.context_window:
         write(f"Context   {usage.tokens:,} of {usage.context_window:,} tokens")

@@ -85,9 +85,11 @@ class LocalPort:
     def facts(self) -> dict[str, Any]:
         """Return the fields of the footer that no event contains."""
         from pi_terminal_kit.branches import branch_of
+        from pi_terminal_kit.figures import dispatch_facts
 
         session = self.session
         model = session.model
+        answer = session.session_manager.last_answer() if model is not None and model.is_virtual else None
         return {
             "cwd": self.cwd,
             "branch": branch_of(session.cwd),
@@ -96,6 +98,7 @@ class LocalPort:
             "provider": None if model is None else model.provider,
             "window": 0 if model is None else model.context_window,
             "level": session.thinking_level if model is not None and model.reasoning else None,
+            **dispatch_facts(answer),
             "auto_compact": session.auto_compaction_enabled,
             "providers": len({each.provider for each in session.models.available()}),
         }
@@ -324,6 +327,7 @@ class LocalPort:
     def session_info(self) -> list[str]:
         """Return lines about the session's file, size and cost."""
         from pi_core.base.paths import below_home
+        from pi_terminal_kit.figures import cost_rows
 
         stats = self.session.get_session_stats()
         tokens, usage = stats.tokens, stats.context_usage
@@ -336,6 +340,7 @@ class LocalPort:
             f"Messages  {stats.user_messages:,} of yours, {stats.assistant_messages:,} of the model",
             f"Tokens    {tokens.total:,}: {', '.join(parts)}",
             f"Cost      ${stats.cost:.4f}",
+            *cost_rows(stats.cost_by_model),
         ]
         if usage is not None and usage.tokens is not None and usage.context_window:
             rows.append(f"Context   {usage.tokens:,} of {usage.context_window:,} tokens")

@@ -38,6 +38,7 @@ class Mirror:
         self.receives_entries = False
         self._known: dict[str, Any] = {}
         self._facts: dict[str, Any] = {}
+        self._is_virtual = False
         self._stats: Stats | None = None
         self._queued: tuple[str, ...] = ()
         self._settled: asyncio.Future[None] | None = None
@@ -58,6 +59,7 @@ class Mirror:
         self.session_id = state.session_id
         self.is_streaming, self.is_compacting = state.is_streaming, state.is_compacting
         model = state.model or {}
+        self._is_virtual = model.get("api") == "virtual"
         self._facts = {
             "name": state.session_name,
             "model": model.get("id"),
@@ -134,7 +136,13 @@ class Mirror:
 
     def facts(self) -> dict[str, Any]:
         """Return the fields of the footer that no event contains."""
-        return dict(self._facts)
+        from pi_terminal_kit.figures import dispatch_facts
+
+        return {**self._facts, **dispatch_facts(self._last_answer() if self._is_virtual else None)}
+
+    def _last_answer(self) -> Any:
+        messages = (getattr(entry, "message", None) for entry in reversed(self.branch))
+        return next((each for each in messages if getattr(each, "role", None) == "assistant"), None)
 
     def usage(self) -> dict[str, Any]:
         """Return the footer's totals."""
@@ -151,6 +159,8 @@ class Mirror:
 
     def session_info(self) -> list[str]:
         """Return lines about the session's file, size and cost."""
+        from pi_terminal_kit.figures import cost_rows
+
         stats = self._stats
         if stats is None:
             return []
@@ -160,6 +170,7 @@ class Mirror:
             f"Messages  {stats.user_messages:,} of yours, {stats.assistant_messages:,} of the model",
             f"Tokens    {stats.tokens.total:,}",
             f"Cost      ${stats.cost:.4f}",
+            *cost_rows(stats.cost_by_model),
         ]
 
 

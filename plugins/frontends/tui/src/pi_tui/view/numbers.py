@@ -81,9 +81,15 @@ def fullness(footer: Footer) -> Fullness:
 
 
 def model_text(footer: Footer) -> str:
-    """Return a text such as ``(anthropic) m1 • medium``; it names the provider only if there are several."""
+    """Return a text such as ``(anthropic) m1 • medium``; it names the provider only if there are several.
+
+    For a virtual model, the model that answers follows: ``auto • high → small • medium``.
+    """
     if footer.model is None:
         return "no model"
     provider = f"({footer.provider}) " if footer.providers > 1 and footer.provider else ""
     level = f" • {'thinking off' if footer.level == 'off' else footer.level}" if footer.level else ""
-    return f"{provider}{footer.model}{level}"
+    dispatched = f" → {footer.dispatched}" if footer.dispatched else ""
+    if dispatched and footer.dispatched_level:
+        dispatched += f" • {footer.dispatched_level}"
+    return f"{provider}{footer.model}{level}{dispatched}"

@@ -27,6 +27,7 @@ __all__ = [
     "facts",
     "info_changed",
     "level_changed",
+    "model_dispatched",
     "queue_update",
     "replaced",
     "retry_end",
@@ -139,6 +140,14 @@ def level_changed(state: State, event: Any) -> Changes:
     return Changes.of("footer")
 
 
+def model_dispatched(state: State, event: Any) -> Changes:
+    """Set the model that answers for a virtual model, and the context window that is in use with it."""
+    footer, level = state.footer, clean_line(event.thinking_level)
+    footer.dispatched, footer.dispatched_level = clean_line(event.model), None if level == "off" else level
+    footer.window = event.context_window or footer.window
+    return Changes.of("footer")
+
+
 def facts(state: State, event: Any) -> Changes:
     """Set fields of the footer."""
     for name, value in event.facts.items():
@@ -152,6 +161,7 @@ def entry_appended(state: State, event: Any) -> Changes:
     changes = numbers.count(state.footer, getattr(entry, "usage", None))
     if entry.type == "model_change":
         state.footer.provider, state.footer.model = clean_line(entry.provider), clean_line(entry.model_id)
+        state.footer.dispatched = None
         return changes | Changes.of("footer")
     return changes | add_entry(state, entry)
 

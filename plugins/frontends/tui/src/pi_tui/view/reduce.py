@@ -37,6 +37,7 @@ _REDUCERS: dict[str, Callable[[State, Any], Changes]] = {
     "summarization_retry_finished": of_session.summary_retry_finished,
     "session_info_changed": of_session.info_changed,
     "thinking_level_changed": of_session.level_changed,
+    "model_dispatched": of_session.model_dispatched,
     "entry_appended": of_session.entry_appended,
     "bash_execution_update": of_session.bash_update,
     "session_start": of_session.replaced,

@@ -79,6 +79,8 @@ class Footer(_Part):
         window: The model's context window in tokens; 0 if unknown.
         hit_rate: Share of the last request that was read from the cache, from 0 to 1; None before the first.
         providers: Number of usable providers; the footer names the provider if there are several.
+        dispatched: Id of the model that answers for a virtual model; None for other models and before the first answer.
+        dispatched_level: The reasoning effort of that model; None if it is off.
     """
 
     cwd: str = ""
@@ -98,6 +100,8 @@ class Footer(_Part):
     provider: str | None = None
     level: str | None = None
     providers: int = 1
+    dispatched: str | None = None
+    dispatched_level: str | None = None
 
 
 @define(eq=False, repr=False)
