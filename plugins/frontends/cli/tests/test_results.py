@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pi_cli.results import all_rows, duration, failure_rows, last_line, plain_output, preview_rows
+from pi_cli.results import all_rows, failure_rows, last_line, plain_output, preview_rows
 from pi_cli.words import width_of
 from pi_core.base.terminal_text import clean_text
 from pi_hookspecs import ImageContent, TextContent, ToolResult
@@ -129,11 +129,3 @@ def test_any_output_is_rows_that_fit_and_are_clean(text, width):
 
 def test_everything_can_be_had():
     assert [text for _, text in all_rows("bash", {}, ToolResult.text(numbered(100)))][-1] == "line 100"
-
-
-@for_each(
-    ("milliseconds", "expected"),
-    [(0, "0 ms"), (999, "999 ms"), (1000, "1.0 s"), (59900, "59.9 s"), (125000, "2 min 5 s")],
-)
-def test_durations(milliseconds, expected):
-    assert duration(milliseconds) == expected

@@ -18,8 +18,8 @@ LONG = "/home/ada/" + "harbour/" * 12
         (["only  one"], ["only  one"]),
         (["a  b", "cc  d  e"], ["a   b", "cc  d  e"]),
         ([], []),
-        ([f"{LONG}  x", "y  z"], [f"…{LONG[-59:]}  x", f"y{' ' * 61}z"]),
-        ([f"x  {LONG}", "y  z"], [f"x  …{LONG[-59:]}", "y  z"]),
+        ([f"{LONG}  x", "y  z"], [f"…{LONG[-57:]}  x", "y" + 59 * " " + "z"]),
+        ([f"x  {LONG}", "y  z"], [f"x  …{LONG[-57:]}", "y  z"]),
     ],
 )
 def test_fields_are_aligned_and_paths_keep_their_ends(texts, aligned):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pi_cli.activity import call_line
 from pi_cli.results import failure_rows
 from pi_cli.words import one_line
+from pi_terminal_kit.words import compacted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -120,5 +121,7 @@ class EventRows(Notices):
             from pi_core import error_text
 
             self.warn(error_text(event.error_message).words)
-        elif event.result is None and not event.aborted:
+        elif event.result is not None:
+            self.screen.line(compacted(event.result.tokens_before), dim=True)
+        elif not event.aborted:
             self.screen.line("There is nothing in it that could be summed up", dim=True)

@@ -19,6 +19,7 @@ from pi_core.base.paths import below_home
 from pi_core.base.terminal_text import one_line
 from pi_core.settings.trust import TrustStore
 from pi_hookspecs import Permission, UserError
+from pi_terminal_kit.words import is_path, path_end
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -154,7 +155,8 @@ def run_permissions(arguments: Sequence[str], host: PluginHost) -> int:
 
 def _rows(found: Sequence[Permission]) -> list[str]:
     """Return the rows of a table, all different."""
-    columns = [(_headline(each, _WIDEST), each.store, _end_of(below_home(each.place), _WIDEST)) for each in found]
+    places = [path_end(below_home(each.place), _WIDEST, width_of) for each in found]
+    columns = [(_headline(each, _WIDEST), each.store, place) for each, place in zip(found, places, strict=True)]
     widest, store = (max(width_of(row[at]) for row in columns) for at in (0, 1))
     rows: list[str] = []
     for first, second, third in columns:
@@ -166,15 +168,8 @@ def _rows(found: Sequence[Permission]) -> list[str]:
 def _headline(permission: Permission, width: int | None = None) -> str:
     what = one_line(below_home(permission.what))
     if width is not None:
-        what = _end_of(what, width) if what[:1] in ("/", "~") else shorten(what, width)
+        what = path_end(what, width, width_of) if is_path(what) else shorten(what, width)
     return f"{'allowed' if permission.allowed else 'refused'}  {what}"
-
-
-def _end_of(path: str, width: int) -> str:
-    """Return the end of a path, which distinguishes it from others."""
-    while width_of(path) > width:
-        path = f"…{path[2:]}"
-    return path
 
 
 def _as_json(permission: Permission) -> dict[str, Any]:

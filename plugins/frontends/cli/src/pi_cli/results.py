@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pi_cli.words import COLORS, shorten
 from pi_core.base.terminal_text import clean_text
+from pi_terminal_kit.words import count, duration
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from pi_cli.screen import Style
     from pi_hookspecs import ToolResult
 
-__all__ = ["Rows", "all_rows", "duration", "failure_rows", "last_line", "plain_output", "preview_rows"]
+__all__ = ["Rows", "all_rows", "failure_rows", "last_line", "plain_output", "preview_rows"]
 
 Rows = list[tuple["Style", str]]
 
@@ -61,7 +62,7 @@ def preview_rows(
     limit = _FIRST_CHANGED if rows else _FIRST
     rows = rows or [("dim", line) for line in _lines(result)]
     visible = rows[:limit] if len(rows) > limit + 1 else rows  # "1 more line" would take as much space as the line
-    facts = [f"{_count(len(rows) - len(visible), 'more line')}"] if len(rows) > len(visible) else []
+    facts = [f"{count(len(rows) - len(visible), 'more line')}"] if len(rows) > len(visible) else []
     if not rows:
         facts = ["no output"]
     if duration_ms is not None:
@@ -81,7 +82,7 @@ def failure_rows(call: str, reason: str, duration_ms: int | None = None) -> Rows
         return [("", f"{call}: {lines[0].strip()}{took}")]
     first, last = _FAILURE_ENDS
     if len(lines) > _WHOLE_FAILURE:
-        left_out = f"… {_count(len(lines) - first - last, 'more line')} …"
+        left_out = f"… {count(len(lines) - first - last, 'more line')} …"
         lines = [*lines[:first], left_out, *lines[-last:]]
     return [("", f"{call}{took}"), *(("", f"  {line}".rstrip()) for line in lines)]
 
@@ -89,16 +90,6 @@ def failure_rows(call: str, reason: str, duration_ms: int | None = None) -> Rows
 def all_rows(tool: str, arguments: Mapping[str, Any], result: ToolResult, before: str | None = None) -> Rows:
     """Return the full result of a call."""
     return _changes(tool, arguments, result, before) or [("", line) for line in _lines(result)]
-
-
-def duration(milliseconds: int) -> str:
-    """Return a formatted duration: ``340 ms``, ``3.4 s``, ``2 min 5 s``."""
-    if milliseconds < 1000:  # noqa: PLR2004 - a second
-        return f"{milliseconds} ms"
-    seconds = milliseconds / 1000
-    if seconds < 60:  # noqa: PLR2004 - a minute
-        return f"{seconds:.1f} s"
-    return f"{int(seconds) // 60} min {int(seconds) % 60} s"
 
 
 def _lines(result: ToolResult) -> list[str]:
@@ -151,7 +142,3 @@ def _diff_lines(old: Sequence[str], new: Sequence[str]) -> list[str]:
 def _styled(lines: Iterable[str]) -> Rows:
     styles: dict[str, Style] = {"+": "added", "-": "removed"}
     return [(styles.get(line[:1], "dim"), line) for line in lines]
-
-
-def _count(number: int, thing: str) -> str:
-    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"

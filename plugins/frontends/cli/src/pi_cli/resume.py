@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import sys
+import time
 from typing import TYPE_CHECKING
 
 from pi_cli.words import one_line, shorten
 from pi_core.session import SessionManager
 from pi_hookspecs import UserError
+from pi_terminal_kit.words import age, count, session_title
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -52,8 +54,9 @@ async def choose_among(ui: UserInterface, sessions: Sequence[SessionInfo]) -> Se
     from pi_core.session.nesting import nested
 
     labels: dict[str, SessionInfo] = {}
+    now = time.time()
     for each, depth in nested(sessions, sessions):
-        label = _label(each, depth)
+        label = _label(each, depth, now)
         labels[label if label not in labels else f"{label}, {each.id}"] = each
     rest = [*labels]
     while True:
@@ -63,11 +66,11 @@ async def choose_among(ui: UserInterface, sessions: Sequence[SessionInfo]) -> Se
             return labels[chosen] if chosen is not None else None
 
 
-def _label(session: SessionInfo, depth: int) -> str:
-    when = session.modified.astimezone().strftime("%Y-%m-%d %H:%M")
-    title = shorten(one_line(session.name or session.first_message), _WIDTH)
+def _label(session: SessionInfo, depth: int, now: float) -> str:
+    title = shorten(one_line(session_title(session.name, session.first_message)), _WIDTH)
     branch = f"{'   ' * (depth - 1)}└─ " if depth else ""
-    return f"{branch}{title} ({session.message_count} messages, {when})"
+    when = age(max(now - session.modified.timestamp(), 0))
+    return f"{branch}{title} ({count(session.message_count, 'message')}, {when})"
 
 
 def _user_interface() -> UserInterface:

@@ -8,7 +8,7 @@ from rich.cells import cell_len
 
 from pi_hookspecs import Run
 from pi_testing import for_each
-from pi_tui.lines.line import cells, cut, cut_start, cut_text
+from pi_tui.lines.line import cells, cut, cut_text
 from pi_tui.lines.wrap import chop, wrap, wrap_text
 from pi_tui.view.clean import clean
 
@@ -90,19 +90,6 @@ def test_lines_of_a_text_stay_apart():
 @given(texts, st.integers(0, 30))
 def test_a_cut_text_fits(text, width):
     assert cells(cut_text(text, width)) <= width
-
-
-@given(texts, st.integers(0, 30))
-def test_a_text_that_is_cut_at_its_start_fits_and_keeps_its_end(text, width):
-    short = cut_start(text, width)
-
-    assert cells(short) <= width
-    assert text.endswith(short.removeprefix("…"))
-
-
-def test_a_path_keeps_its_last_folders():
-    assert cut_start("~/code/harbour/tide", 10) == "…bour/tide"
-    assert cut_start("~/tide", 10) == "~/tide"
 
 
 def test_a_cut_line_keeps_its_styles():

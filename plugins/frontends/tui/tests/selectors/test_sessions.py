@@ -10,7 +10,7 @@ from rich.cells import cell_len
 from pi_testing import for_each
 from pi_tui.keys.bindings import Bindings
 from pi_tui.selectors.selector import Cancelled, Chosen
-from pi_tui.selectors.session_rows import SessionRow, age, arranged
+from pi_tui.selectors.session_rows import SessionRow, arranged
 from pi_tui.selectors.sessions import ScopeWanted, SessionDeleted, SessionRenamed, SessionSelector, TextWanted
 
 NOW = 1_000_000.0
@@ -249,10 +249,3 @@ def test_five_thousand_sessions_of_one_chain_are_arranged():
     placed = arranged(rows, "", "threaded", only_named=False)
 
     assert [each.row.path for each in placed[:3]] == ["0", "1", "2"]
-
-
-@for_each(
-    ("seconds", "text"), [(0, "now"), (59, "now"), (60, "1m"), (7199, "1h"), (86_400, "1d"), (4e7, "1y"), (6e6, "2mo")]
-)
-def test_ages_have_one_unit(seconds, text):
-    assert age(seconds) == text

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from pi_cli.activity import call_line
 from pi_cli.words import one_line
 from pi_core import error_text
+from pi_terminal_kit.words import count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,14 +30,13 @@ def show_tail(screen: Screen, messages: Sequence[Any]) -> None:
         screen: The output.
         messages: The messages in the model's context.
     """
-    count = len(messages)
-    if not count:
+    if not messages:
         return
-    first = max(count - _MOST_MESSAGES, 0)
-    tail = [messages[number] for number in range(first, count)]
+    first = max(len(messages) - _MOST_MESSAGES, 0)
+    tail = [messages[number] for number in range(first, len(messages))]
     begins = max((number for number, each in enumerate(tail) if each.role == "user"), default=0)
     if first + begins:
-        screen.line(f"… {_counted(first + begins)} before", dim=True)
+        screen.line(f"… {count(first + begins, 'message')} before", dim=True)
     failed = {each.tool_call_id for each in tail if each.role == "toolResult" and each.is_error}
     for message in tail[begins:]:
         _show(screen, message, failed)
@@ -74,7 +74,3 @@ def _show(screen: Screen, message: Any, failed: set[str]) -> None:
         elif message.stop_reason == "error":
             reason = error_text(message.error_message or "no reason given").sentences
             screen.line(f"(failed: {one_line(reason)})", dim=True)
-
-
-def _counted(number: int) -> str:
-    return f"{number:,} message" if number == 1 else f"{number:,} messages"

@@ -6,7 +6,8 @@ import re
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
-from pi_tui.lines.line import cells, cut_start, cut_text
+from pi_terminal_kit.words import is_path, path_end
+from pi_tui.lines.line import cells, cut_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,7 +28,7 @@ def in_columns(texts: Sequence[str]) -> list[str]:
     rows = [_GAP.split(text) for text in texts]
     if len(rows) < 2 or min(map(len, rows)) < 2:  # noqa: PLR2004 - two rows, two fields
         return [*texts]
-    rows = [[*map(_shortened, row[:-1]), _shortened(row[-1]) if _is_path(row[-1]) else row[-1]] for row in rows]
+    rows = [[*map(_shortened, row[:-1]), _shortened(row[-1]) if is_path(row[-1].lstrip()) else row[-1]] for row in rows]
     widths = [max(map(cells, column)) for column in zip_longest(*rows, fillvalue="")]
     return [
         "  ".join(
@@ -38,8 +39,4 @@ def in_columns(texts: Sequence[str]) -> list[str]:
 
 
 def _shortened(field: str) -> str:
-    return cut_start(field, _WIDEST) if _is_path(field) else cut_text(field, _WIDEST)
-
-
-def _is_path(field: str) -> bool:
-    return field.lstrip().startswith(("/", "~/"))
+    return path_end(field, _WIDEST, cells) if is_path(field.lstrip()) else cut_text(field, _WIDEST)

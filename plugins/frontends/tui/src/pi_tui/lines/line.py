@@ -11,7 +11,7 @@ from pi_tui.lines.copying import PADDING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["BLANK", "cells", "cut", "cut_start", "cut_text", "fill", "indent", "join", "sliced"]
+__all__ = ["BLANK", "cells", "cut", "cut_text", "fill", "indent", "join", "sliced"]
 
 BLANK = Line()
 
@@ -52,22 +52,6 @@ def cut_text(text: str, width: int, mark: str = "…") -> str:
         used += cluster.cells
         end = cluster.end
     return text[:end] + mark
-
-
-def cut_start(text: str, width: int, mark: str = "…") -> str:
-    """Return the end of a text after a mark, at most ``width`` cells in total; paths differ at their ends."""
-    if cells(text) <= width:
-        return text
-    room = width - cells(mark)
-    if room < 0:
-        return ""
-    start, used = len(text), 0
-    for cluster in reversed(clusters_of(text)):
-        if used + cluster.cells > room:
-            break
-        used += cluster.cells
-        start = cluster.start
-    return mark + text[start:]
 
 
 def cut(line: Line, width: int, mark: str = "…") -> Line:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pi_hookspecs import Run
+from pi_terminal_kit.words import compacted
 from pi_tui.lines.box import boxed, inner_width
 from pi_tui.lines.markdown.inline import Ink
 from pi_tui.lines.markdown.stable import markdown_rows
@@ -35,4 +36,4 @@ def summary_rows(block: Summary, look: Look) -> list[Line]:
 def _titles(block: Summary) -> tuple[str, str]:
     if block.of == "branch":
         return "branch", "Summary of the branch that was left"
-    return "compaction", f"Compacted from {block.tokens_before:,} tokens"
+    return "compaction", compacted(block.tokens_before)

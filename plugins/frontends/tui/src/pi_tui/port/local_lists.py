@@ -236,10 +236,11 @@ def _stored_text(credential: Mapping[str, Any]) -> str:
 
 def _row(info: SessionInfo, *, is_current: bool, texts: bool) -> SessionRow:
     from pi_core.base.paths import below_home
+    from pi_terminal_kit.words import session_title
 
     return SessionRow(
         path=info.path,
-        title=" ".join((info.name or as_typed(info.first_message)).split())[:_TITLE],
+        title=session_title(info.name, as_typed(info.first_message))[:_TITLE],
         modified=info.modified.timestamp(),
         messages=info.message_count,
         is_named=info.name is not None,

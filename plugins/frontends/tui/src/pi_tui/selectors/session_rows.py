@@ -9,7 +9,7 @@ from pi_tui.selectors.query import Query
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["Placed", "SessionRow", "SortMode", "age", "arranged"]
+__all__ = ["Placed", "SessionRow", "SortMode", "arranged"]
 
 SortMode = Literal["threaded", "recent", "relevance"]
 
@@ -112,11 +112,3 @@ def _latest(newest: Sequence[SessionRow], children: dict[str | None, list[Sessio
             latest[path] = row.modified
             path = parents.get(path)
     return latest
-
-
-_STEPS = (("y", 365 * 86_400), ("mo", 30 * 86_400), ("w", 7 * 86_400), ("d", 86_400), ("h", 3600), ("m", 60))
-
-
-def age(seconds: float) -> str:
-    """Return a duration in one unit, such as ``now``, ``5m`` or ``2d``."""
-    return next((f"{int(seconds // each)}{unit}" for unit, each in _STEPS if seconds >= each), "now")

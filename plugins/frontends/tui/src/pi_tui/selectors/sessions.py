@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from pi_hookspecs import Line, Run
-from pi_tui.lines.line import cells, cut_start, cut_text
+from pi_terminal_kit.words import age, path_end
+from pi_tui.lines.line import cells, cut_text
 from pi_tui.selectors.choices import Choices
 from pi_tui.selectors.field import Field
 from pi_tui.selectors.selector import Chosen, Hint, Selector, hint_rows, selected_row
-from pi_tui.selectors.session_rows import Placed, SessionRow, SortMode, age, arranged
+from pi_tui.selectors.session_rows import Placed, SessionRow, SortMode, arranged
 from pi_tui.view.clean import clean_line
 
 if TYPE_CHECKING:
@@ -128,7 +129,7 @@ class SessionSelector(Selector[Placed]):
         row = item.row
         end = f"{row.messages} {age(max(self._now - row.modified, 0))}"
         if row.cwd and (self.everywhere or self._shows_paths):
-            end = f"{cut_start(clean_line(row.cwd), max(width // 3, 1))} {end}"
+            end = f"{path_end(clean_line(row.cwd), max(width // 3, 1), cells)} {end}"
         lines = cut_text(item.lines, max(width // 2, 1))
         room = width - 2 - cells(lines) - cells(end) - 2
         if room < _LEAST_TITLE:
@@ -145,7 +146,7 @@ class SessionSelector(Selector[Placed]):
         selected = self.choices.selected
         rows = []
         if self._shows_paths and selected:
-            rows.append(Line.of(Run(f"  {cut_start(clean_line(selected.row.path), width - 2)}", "dim")))
+            rows.append(Line.of(Run(f"  {path_end(clean_line(selected.row.path), width - 2, cells)}", "dim")))
         if self.problem:
             rows.append(Line.of(Run(clean_line(self.problem), "error")))
         return rows

@@ -1,0 +1,73 @@
+"""Words that terminal front ends use alike: durations, ages, stored sessions, results and shortened paths."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["age", "compacted", "count", "duration", "is_path", "path_end", "session_title"]
+
+_AGES = (("y", 365 * 86_400), ("mo", 30 * 86_400), ("w", 7 * 86_400), ("d", 86_400), ("h", 3600), ("m", 60))
+
+_MINUTE, _HOUR = 60, 3600
+
+
+def count(number: int, thing: str) -> str:
+    """Return a number of things: ``1 message``, ``1,200 messages``."""
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"
+
+
+def duration(milliseconds: int) -> str:
+    """Return a formatted duration: ``340 ms``, ``3.4 s``, ``2 min 5 s``, ``1 h 2 min``."""
+    if milliseconds < 1000:  # noqa: PLR2004 - a second
+        return f"{milliseconds} ms"
+    if milliseconds < _MINUTE * 1000:
+        return f"{milliseconds / 1000:.1f} s"
+    seconds = milliseconds // 1000
+    if seconds < _HOUR:
+        return f"{seconds // _MINUTE} min {seconds % _MINUTE} s"
+    return f"{seconds // _HOUR} h {seconds % _HOUR // _MINUTE} min"
+
+
+def age(seconds: float) -> str:
+    """Return a time that has passed in one unit, such as ``now``, ``5m`` or ``2d``."""
+    return next((f"{int(seconds // each)}{unit}" for unit, each in _AGES if seconds >= each), "now")
+
+
+def session_title(name: str | None, first_message: str) -> str:
+    """Return what a stored session is called in a list, on one line: its name, or else its first message."""
+    return " ".join((name or first_message).split()) or "(no messages)"
+
+
+def compacted(tokens: int) -> str:
+    """Return the headline of a compaction, by the number of tokens before it."""
+    return f"Compacted from {count(tokens, 'token')}"
+
+
+def is_path(text: str) -> bool:
+    """Whether a text looks like an absolute path, or one below the home folder."""
+    return text.startswith(("/", "~/"))
+
+
+def path_end(path: str, width: int, cells: Callable[[str], int] = len) -> str:
+    """Return the end of a path, which distinguishes it from others, after a mark where it was cut.
+
+    It begins at a folder, unless the last name alone is too long.
+
+    Args:
+        path: The path, on one line.
+        width: The most cells that the result has.
+        cells: Returns the number of cells of a text.
+    """
+    if cells(path) <= width:
+        return path
+    place = 0
+    while (place := path.find("/", place + 1)) > 0:
+        if cells(end := f"…{path[place:]}") <= width:
+            return end
+    end = path[path.rfind("/") + 1 :]
+    while end and cells(end) >= width:
+        end = end[1:]
+    return f"…{end}" if width > 0 else ""

@@ -1,0 +1,74 @@
+"""Words that the front ends share."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pi_terminal_kit.words import age, compacted, count, duration, is_path, path_end, session_title
+from pi_testing import for_each
+
+
+@for_each(
+    ("milliseconds", "text"),
+    [
+        (0, "0 ms"),
+        (340, "340 ms"),
+        (3400, "3.4 s"),
+        (125_000, "2 min 5 s"),
+        (3_600_000, "1 h 0 min"),
+        (3_725_000, "1 h 2 min"),
+    ],
+)
+def test_durations_have_the_units_that_count(milliseconds: int, text: str) -> None:
+    assert duration(milliseconds) == text
+
+
+@for_each(
+    ("seconds", "text"),
+    [
+        *((0, "now"), (59, "now"), (60, "1m"), (3599, "59m"), (7200, "2h"), (86_400, "1d")),
+        *((8 * 86_400, "1w"), (45 * 86_400, "1mo"), (800 * 86_400, "2y")),
+    ],
+)
+def test_ages_have_one_unit(seconds: float, text: str) -> None:
+    assert age(seconds) == text
+
+
+def test_a_session_is_called_by_its_name_or_its_first_message_on_one_line() -> None:
+    assert session_title("tides", "hello") == "tides"
+    assert session_title(None, "When is\n  high water?") == "When is high water?"
+    assert session_title(None, " \n") == "(no messages)"
+
+
+def test_numbers_have_their_things() -> None:
+    assert (count(1, "message"), count(1200, "message")) == ("1 message", "1,200 messages")
+    assert compacted(12345) == "Compacted from 12,345 tokens"
+
+
+@for_each(
+    ("path", "width", "short"),
+    [
+        ("~/tide", 10, "~/tide"),
+        ("~/code/harbour/tide", 10, "…/tide"),
+        ("~/code/harbour/tide", 14, "…/harbour/tide"),
+        ("/a-very-long-name", 8, "…ng-name"),
+        ("/tide/", 3, "…/"),
+        ("/tide", 1, "…"),
+        ("/tide", 0, ""),
+    ],
+)
+def test_a_long_path_keeps_its_end(path: str, width: int, short: str) -> None:
+    assert path_end(path, width) == short
+
+
+@given(st.text("ab/漢", max_size=12), st.integers(0, 14))
+def test_a_shortened_path_fits(path: str, width: int) -> None:
+    def cells(text: str) -> int:
+        return sum(2 if each == "漢" else 1 for each in text)
+
+    assert cells(path_end(path, width, cells)) <= width
+
+
+def test_paths_are_recognised_by_their_beginning() -> None:
+    assert [is_path(each) for each in ("/tide", "~/tide", "tide/x", "~", "")] == [True, True, False, False, False]
