@@ -87,7 +87,7 @@ def test_a_repository_is_built_only_if_the_user_agrees(bench, sources, reef, tmp
     backend.write_text(f"open({str(marker)!r}, 'w').close()\n{backend.read_text()}")
     subprocess.run(["git", "-c", "user.name=t", "-c", "user.email=t@t", "commit", "-qam", "y"], cwd=reef, check=True)
     monkeypatch.setattr("pi_packages.asking._has_terminal", lambda: terminal)
-    monkeypatch.setattr("pi_packages.asking._ask", lambda: None)
+    monkeypatch.setattr("pi_packages.asking._ask", lambda *_: None)
 
     if terminal:
         assert "was not built" in bench.fails("install", sources["git"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+
 import pytest
 
 from pi_core.host.approved import are_packages_approved, declared_packages
@@ -139,3 +141,18 @@ def test_a_list_that_cannot_be_read_names_nothing(tmp_path, content):
     (tmp_path / ".pi" / "settings.json").write_text(content)
 
     assert declared_packages(tmp_path) == []
+
+
+def test_a_change_says_what_and_why_before_it_is_allowed(bench, monkeypatch):
+    bench.plugin("tides")
+    monkeypatch.setattr("pi_packages.asking._has_terminal", lambda: True)
+    monkeypatch.setattr("sys.stdin", io.StringIO("\ny\n"))
+
+    bench.fails("install", "tides")
+    assert "Change what is installed?\n  install pluggypi-tides 1.0" in bench.notices
+    assert "A plugin is Python code with all your rights" in bench.notices
+    assert "  y  Allow once\n  n  Refuse\nAnswer [y/N]: " in bench.notices
+    assert bench.installed() == {}
+
+    bench.ok("install", "tides")
+    assert bench.installed() == {"pluggypi-tides": "1.0"}

@@ -37,7 +37,9 @@ async def test_what_the_user_confirms_is_written(
     assert not failed
     assert str(file) in result
     assert file.read_text() == "# Memory\n\n## Preferences\n- Prefers short answers\n"
-    assert "Prefers short answers" in fake_ui.asked[0].text
+    asked = fake_ui.asked[0]
+    assert (asked.kind, asked.title) == ("approve", "Remember this?")
+    assert asked.text == "Prefers short answers\n\nThe model wants to write it down for later sessions."
     assert [notice.level for notice in fake_ui.notices] == ["info"]
 
 

@@ -49,15 +49,25 @@ def _is_agreed(settings: Settings, cwd: Path, sources: list[str], *, may_ask: bo
     from pi_core.host.approved import approve_packages, are_packages_approved
 
     if not are_packages_approved(settings.agent_dir, cwd):
-        what = f"The packages of {cwd} have changed since you agreed to them: {', '.join(sources)}"
+        changed = f"The packages of {cwd} have changed since you agreed to them"
         if not may_ask:
-            warn(f"{what} are not installed. Run pi sync -l to install them")
+            warn(f"{changed}: {', '.join(sources)} are not installed. Run pi sync -l to install them")
             return False
-        say(f"{what}. Install them? [y/N]")
-        if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        if not _is_allowed(sources, changed):
             return False
     approve_packages(settings.agent_dir, cwd)
     return True
+
+
+def _is_allowed(sources: list[str], changed: str) -> bool:
+    from pi_core.plugin_api.approval_lines import approve_on_line
+    from pi_hookspecs import Approval, approval_choices
+
+    always = "until the list changes again; pi permissions undoes it"
+    why = f"{changed}. A plugin is Python code with all your rights."
+    choices = approval_choices(once=None, always=always)
+    approval = Approval("Install these packages?", what="\n".join(sources), why=why, choices=choices)
+    return approve_on_line(approval) == "always"
 
 
 def _install(scope: str, sources: list[str], cwd: Path, environ: Mapping[str, str], *, wait: bool) -> bool:

@@ -86,21 +86,17 @@ class TerminalUI(DialogUI):
         timeout: float | None = None,  # noqa: ASYNC109 - the protocol's
     ) -> str | None:
         """Ask for an approval by the keys of its answers; Enter alone refuses."""
-        say(one_line(approval.title))
-        for part in (approval.what, approval.why):
-            say(*(f"  {line}" for line in clean_text(part).split("\n") if part))
-        choices = {each.key or str(number): each for number, each in enumerate(approval.choices, 1)}
-        for key, each in choices.items():
-            say(f"  {key}  {one_line(each.label)}{f': {one_line(each.means)}' if each.means else ''}")
-        keys = "/".join(key if choice.allows else key.upper() for key, choice in choices.items())
-        for _ in range(_TRIES):
-            answer = (await self._ask_line(f"Answer [{keys}]", signal=signal, timeout=timeout) or "").lower()
+        from pi_core.plugin_api.approval_lines import TRIES, approval_rows, choice_by_key, key_question, not_a_key
+
+        say(*approval_rows(approval))
+        for _ in range(TRIES):
+            answer = await self._ask_line(key_question(approval), signal=signal, timeout=timeout)
             if not answer:
                 return None
-            found = choices.get({"yes": "y", "no": "n"}.get(answer, answer))
+            found = choice_by_key(approval, answer)
             if found is not None:
                 return found.answer if found.allows or found.lasting else None
-            say(f"{one_line(answer)[:_SHOWN]!r} is none of them; pressing Enter alone refuses.")
+            say(not_a_key(answer))
         return None
 
     def notify(self, message: str, level: NoticeLevel = "info") -> None:

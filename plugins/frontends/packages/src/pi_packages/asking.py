@@ -32,14 +32,11 @@ def agree(plan: Plan, *, yes: bool, quiet: bool) -> str | None:
         if plan.more_rights:
             raise UserError(f"{'; '.join(plan.more_rights)}. Run it at a terminal, or confirm with -y")
         return "no terminal"
-    if not quiet:
-        for line in plan.lines():
-            say(line)
-    for each in plan.more_rights:
-        say(f"Note: {each}.")
+    notes = [f"{each}." for each in plan.more_rights]
     if any(row.action != "remove" for row in plan.rows):
-        say(_WARNING)
-    return _ask()
+        notes.append(_WARNING)
+    what = "" if quiet else "\n".join(plan.lines())
+    return _ask("Change what is installed?", what, "\n".join(notes))
 
 
 def agree_to_build(what: str, *, yes: bool) -> bool:
@@ -49,16 +46,20 @@ def agree_to_build(what: str, *, yes: bool) -> bool:
         what: The source.
         yes: Whether ``-y`` was given.
     """
-    say(f"{what} is built from source: its build backend runs as you, before anything can be checked.")
-    return yes or not _has_terminal() or _ask() is not None
+    why = "It is built from source: its build backend runs as you, before anything can be checked."
+    if yes or not _has_terminal():
+        say(f"{what}: {why}")
+        return True
+    return _ask("Build this package?", what, why) is not None
 
 
 def _has_terminal() -> bool:
     return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr))
 
 
-def _ask() -> str | None:
-    sys.stderr.write("Go on? [Y/n] ")
-    sys.stderr.flush()
-    answer = sys.stdin.readline()
-    return "asked" if answer and answer.strip().lower() in ("", "y", "yes") else None
+def _ask(title: str, what: str, why: str) -> str | None:
+    from pi_core.plugin_api.approval_lines import approve_on_line
+    from pi_hookspecs import Approval
+
+    approval = Approval(title, what=what, why=why)
+    return "asked" if approve_on_line(approval) is not None else None

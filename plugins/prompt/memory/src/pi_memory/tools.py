@@ -6,7 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING, Literal
 
 from pi_core import change_text
-from pi_hookspecs import ToolContext, ToolResult, UserError, tool
+from pi_hookspecs import Approval, ToolContext, ToolResult, UserError, approval_choices, tool
 from pi_memory.document import add, cleaned, entries, find, remove
 from pi_memory.kind import MAX_BYTES
 from pi_memory.outside import outside_sources
@@ -47,7 +47,8 @@ async def remember(
     path = memory_path(scope, ctx)
     outside = outside_sources(ctx)
     warning = f"\n\nCareful: written after reading from outside the project: {'; '.join(outside)}" if outside else ""
-    await _confirm(ctx, "Remember this?", f"{entry}\n\n{path}, section {heading!r}{warning}")
+    why = f"The model wants to write it down for later sessions.{warning}"
+    await _confirm(ctx, "Remember this?", entry, why, f"it is written to {path}, section {heading!r}")
 
     def edit(before: str | None) -> str | None:
         if any(each.text.casefold() == entry.casefold() for each in entries(before or "")):
@@ -78,7 +79,8 @@ async def forget(text: str, ctx: ToolContext, scope: Literal["project", "global"
     path = memory_path(scope, ctx)
     wanted = _line("text", text, _LONGEST_ENTRY)
     meant = _single_match(path, await asyncio.to_thread(_text, path), wanted)
-    await _confirm(ctx, "Forget this?", f"{meant}\n\n{path}")
+    why = "The model wants to take it out of what later sessions know."
+    await _confirm(ctx, "Forget this?", meant, why, f"it is removed from {path}")
     gone = ""
 
     def edit(before: str | None) -> str:
@@ -103,8 +105,11 @@ def _line(name: str, text: str, longest: int) -> str:
     return line
 
 
-async def _confirm(ctx: ToolContext, title: str, message: str) -> None:
-    if ctx.has_ui and not await ctx.ui.confirm(title, message, signal=ctx.signal):
+async def _confirm(ctx: ToolContext, title: str, what: str, why: str, means: str) -> None:
+    if not ctx.has_ui:
+        return
+    approval = Approval(title, what=what, why=why, choices=approval_choices(once=means))
+    if await ctx.ui.approve(approval, signal=ctx.signal) is None:
         raise UserError("The user refused. Nothing was changed.")
 
 

@@ -6,7 +6,7 @@ import asyncio
 import json
 from pathlib import Path
 
-from pi_hookspecs import ResourceFile, ToolContext, ToolResult, UserError, tool
+from pi_hookspecs import Approval, ResourceFile, ToolContext, ToolResult, UserError, approval_choices, tool
 from pi_skills.skill_file import read_skill
 
 __all__ = ["create_skill"]
@@ -29,10 +29,17 @@ async def create_skill(name: str, description: str, body: str, ctx: ToolContext)
     known = (await ctx.resources.load("skill")).get(name)
     if known is not None:
         raise UserError(f"There is a skill {name!r} already: {known.path}. Change that file, or choose another name")
-    if ctx.has_ui and not await ctx.ui.confirm(f"Create the skill {name!r}?", f"{path}\n\n{text}", signal=ctx.signal):
+    if ctx.has_ui and not await _is_allowed(name, path, text, ctx):
         raise UserError(f"The user does not want the skill {name!r}")
     await asyncio.to_thread(_write, path, text)
     return ToolResult.text(f"Created the skill {name!r} in {path}", details={"name": name, "path": str(path)})
+
+
+async def _is_allowed(name: str, path: Path, text: str, ctx: ToolContext) -> bool:
+    why = "The model wants to write it down for this and later sessions, which follow it when it fits."
+    means = f"it is written to {path}"
+    approval = Approval(f"Create the skill {name!r}?", what=text, why=why, choices=approval_choices(once=means))
+    return await ctx.ui.approve(approval, signal=ctx.signal) is not None
 
 
 def _checked(path: Path, name: str, description: str, body: str) -> str:

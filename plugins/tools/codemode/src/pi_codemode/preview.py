@@ -27,7 +27,11 @@ async def refusal(code: str, functions: Mapping[str, Function], ctx: ToolContext
     listed = "\n".join(rows[:_MOST_ROWS])
     more = f"\n... and {len(rows) - _MOST_ROWS} more" if len(rows) > _MOST_ROWS else ""
     plan = f"{listed}{more}" if rows else "It names no tool."
-    if await ctx.ui.confirm("Run this script?", f"{plan}\n\n{code.strip()}", signal=ctx.signal):
+    from pi_hookspecs import Approval
+
+    why = "The setting codemode.preview asks about each script before it runs."
+    approval = Approval("Run this script?", what=f"{plan}\n\n{code.strip()}", why=why)
+    if await ctx.ui.approve(approval, signal=ctx.signal) is not None:
         return None
     return "The user has seen the script and refused to run it. Ask the user what to do instead."
 

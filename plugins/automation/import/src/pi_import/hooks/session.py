@@ -135,7 +135,11 @@ class SessionHooks:
         if not ctx.has_ui:
             return False
         what = str(event.input.get("command", event.input.get("path", "")))[:2000]
-        return await ctx.ui.confirm(f"Let {event.tool_name} do this?", f"{what}\n\n{answer.reason}", signal=ctx.signal)
+        from pi_hookspecs import Approval
+
+        why = answer.reason or "A hook of PreToolUse asks about this call."
+        approval = Approval(f"Let {event.tool_name} do this?", what=what, why=why)
+        return await ctx.ui.approve(approval, signal=ctx.signal) is not None
 
     async def tool_result(self, event: ToolResultEvent, ctx: PiContext) -> ToolResultResult | None:
         """Run the programs of ``PostToolUse``, or of ``PostToolUseFailure``; the model gets what they say."""
