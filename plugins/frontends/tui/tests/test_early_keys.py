@@ -13,6 +13,7 @@ import pytest
 
 from pi_testing import for_each
 from pi_tui.early_keys import EarlyKeys, plain_text, typed_before
+from pi_tui.keys.parse import Parser
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudoterminals")
 
@@ -62,6 +63,18 @@ def test_every_byte_is_handed_on(terminal) -> None:
     assert drawn[-1] == "tide"
 
 
+def test_escape_and_a_character_after_it_are_two_keys(terminal) -> None:
+    ours, its = terminal
+    early = EarlyKeys(its, 80, lambda text: None)
+
+    os.write(ours, b"\x1b")
+    wait_for(lambda: early._data)
+    os.write(ours, b"/\x1b[A")
+    wait_for(lambda: early._data.endswith(b"A"))
+
+    assert [event.name for event in Parser().feed(early.stop())] == ["escape", "/", "up"]
+
+
 def test_a_password_that_another_program_asks_for_is_not_read(terminal) -> None:
     ours, its = terminal
     drawn: list[str] = []
@@ -79,7 +92,10 @@ def test_a_password_that_another_program_asks_for_is_not_read(terminal) -> None:
 
 @for_each(
     ("typed", "handed_on"),
-    [(b"tide", b"tide"), (b"tide\r", b"tide\r"), (b"a\rb\r", b"a\nb\n"), (b"a\rb", b"a\nb"), (b"", b"")],
+    [
+        *((b"tide", b"tide"), (b"tide\r", b"tide\r"), (b"a\rb\r", b"a\nb\n"), (b"a\rb", b"a\nb"), (b"", b"")),
+        *((b"\x1b/new", b"\x1b[27u/new"), (b"\x1bb", b"\x1bb"), (b"\x1b[A", b"\x1b[A")),
+    ],
 )
 def test_a_prompt_typed_before_the_terminal_is_raw_is_sent(typed: bytes, handed_on: bytes) -> None:
     ours, its = pty.openpty()

@@ -107,6 +107,15 @@ def test_older_deleted_texts_come_back_in_place_of_the_newest() -> None:
     assert do(editor, "cursorLeft", "yankPop").value == "[one"
 
 
+def test_undo_takes_back_an_insertion_and_its_replacement_one_at_a_time() -> None:
+    editor = do(typed("one"), "deleteToLineStart")
+    editor = do(typed("two", editor), "deleteToLineStart", "yank", "yankPop")
+
+    assert editor.value == "one"
+    assert do(editor, "undo").value == "two"
+    assert do(editor, "undo", "undo").value == ""
+
+
 def test_at_the_ends_of_a_line_its_newline_is_deleted() -> None:
     editor = typed("one\ntwo")
 

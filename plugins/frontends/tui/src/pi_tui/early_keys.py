@@ -8,6 +8,7 @@ password, as ssh may do, changes them, and input typed then belongs to that prog
 from __future__ import annotations
 
 import os
+import re
 import selectors
 import threading
 from contextlib import suppress
@@ -21,6 +22,15 @@ __all__ = ["EarlyKeys", "plain_text", "typed_before"]
 _BACKSPACES = (0x7F, 0x08)
 
 _STOP_SECONDS = 1.0
+
+_ESCAPE_SECONDS = 0.05
+"""Seconds without input after which an escape is the key, and not the beginning of a sequence or Alt."""
+
+_ESCAPE, _ESCAPE_KEY = b"\x1b", b"\x1b[27u"
+"""The byte of the key, and its unambiguous form."""
+
+_ESCAPE_THEN_TYPED = re.compile(rb"\x1b(?=[ -/:-@`{-~])")
+"""Escape and then a character such as ``/``: with Alt it is no key of pi, and begins no sequence."""
 
 
 class EarlyKeys:
@@ -64,6 +74,8 @@ class EarlyKeys:
                 data = os.read(self._descriptor, 4096)
                 if not data:
                     return
+                if data.endswith(_ESCAPE) and not selector.select(_ESCAPE_SECONDS):
+                    data = data.removesuffix(_ESCAPE) + _ESCAPE_KEY
                 self._data += data
                 drawn = self._draw_new(drawn)
 
@@ -89,12 +101,13 @@ def typed_before(descriptor: int) -> bytes:
     """Return input that was typed before the terminal was set to raw input, with Enter as a raw terminal sends it.
 
     Until then, the terminal converts Enter to a line feed, which the editor uses for a new line, so that a prompt typed
-    early would not be sent. Several lines are not changed, since they may be a paste, which is never sent.
+    early would not be sent. Several lines are not changed, since they may be a paste, which is never sent. Escape and a
+    character that was typed after it are read at once, as Alt with this character would be.
     """
     with suppress(OSError, ValueError), selectors.DefaultSelector() as selector:
         selector.register(descriptor, selectors.EVENT_READ)
         if selector.select(0):
-            data = os.read(descriptor, 4096)
+            data = _ESCAPE_THEN_TYPED.sub(_ESCAPE_KEY, os.read(descriptor, 4096))
             return data[:-1] + b"\r" if data and data.find(b"\n") == len(data) - 1 else data
     return b""
 

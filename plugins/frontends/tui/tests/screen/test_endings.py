@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pi_hookspecs import Line, Run, SessionStartEvent, hookimpl
+from pi_hookspecs import Line, Run, SessionShutdownEvent, SessionStartEvent, hookimpl
 from pi_testing import text
 from pi_tui.first_frame import drawn, palette_of
 from pi_tui.printed import Printed
@@ -127,23 +127,31 @@ async def test_what_the_session_starts_can_make_timers(desk) -> None:
 
 
 class Warns:
-    """A plugin that reports something when a session starts."""
+    """A plugin that reports something when a session starts, and when it ends."""
 
     @hookimpl
     def session_start(self, event: SessionStartEvent, ctx: PiContext) -> None:
         """Report."""
         ctx.ui.notify(f"beware of the {event.reason}", "warning")
 
+    @hookimpl
+    def session_shutdown(self, event: SessionShutdownEvent, ctx: PiContext) -> None:
+        """Report."""
+        ctx.ui.notify(f"ended a ship for the {event.reason}")
+
 
 @pytest.mark.pi(plugins=[Warns()])
-async def test_what_a_plugin_reports_at_the_start_of_a_new_session_stays_on_the_screen(desk) -> None:
+async def test_what_a_plugin_reports_between_two_sessions_stays_on_the_screen(desk) -> None:
     async with desk() as user:
+        user.app.notice("of the session before")
         await user.type("/new ", "enter")
         await user.when(lambda: not user.typed)
         await user.app.talk.end()
         await user.press("a")
 
+        assert user.text.count("ended a ship for the new") == 1
         assert user.text.count("beware of the new") == 1
+        assert "of the session before" not in user.text
 
 
 async def test_what_a_plugin_reports_at_the_first_start_stays_on_the_screen(desk) -> None:

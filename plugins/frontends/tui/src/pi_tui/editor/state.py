@@ -118,7 +118,7 @@ class Editor(NamedTuple):
         ring = self.ring.rotated()
         end = self.yanked + len(self.ring.newest)
         text = self.text.without(self.yanked, end).inserted(ring.newest)
-        return self._replace(text=text, ring=ring)
+        return self.edited(text, "yank")._replace(ring=ring)
 
     def yank(self) -> Editor:
         """Return the editor with the newest deleted text at the cursor."""

@@ -54,6 +54,7 @@ from pi_tui.view.state import State
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
+    from contextlib import AbstractContextManager
 
     from textual.driver import Driver
     from textual.widget import Widget
@@ -193,6 +194,10 @@ class ScreenApp(Controls, Life, App[int]):
             self.reports.end()
             self._find_themes()
             self.warn(*self.shortcut_problems())
+
+    def recording(self) -> AbstractContextManager[None]:
+        """Return a context in which reports are kept if the conversation is replaced."""
+        return self.reports.of_command()
 
     def _find_themes(self) -> None:
         if self.themes.is_watched:

@@ -22,6 +22,7 @@ from pi_tui.view.local_events import NoticeShown
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
+    from contextlib import AbstractContextManager
 
     from textual.app import App
 
@@ -125,6 +126,10 @@ class Controls(_App):
 
     def refresh_facts(self) -> None:
         """Update the fields of the footer that no event contains."""
+        raise NotImplementedError
+
+    def recording(self) -> AbstractContextManager[None]:
+        """Return a context in which reports are kept if the conversation is replaced."""
         raise NotImplementedError
 
     def draw_editor(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from textual import on
@@ -15,7 +15,7 @@ from pi_tui.screen.talk import Typed
 from pi_tui.view.reduce import reduce
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Sequence
+    from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
     from contextlib import AbstractContextManager
     from pathlib import Path
 
@@ -44,27 +44,42 @@ _END_SECONDS = 5.0
 
 
 class Reports:
-    """Reports of plugins while a session starts: loading the conversation removes them, so they are added again."""
+    """Reports while a command runs or a session starts: loading a conversation removes them, so they are added again.
+
+    Those of a command include what the end of the former session reports, such as the processes that it ended.
+    """
 
     def __init__(self) -> None:
         self._events: list[Any] = []
         self._is_starting = False
+        self._commands = 0
 
     def begin(self) -> None:
         """Record reports from now on."""
         self._is_starting = True
 
     def take(self, event: Any) -> None:
-        """Record an event if it is a report and the session is starting."""
+        """Record an event if it is a report and may have to be displayed again."""
         if event.type in ("session_switch", "session_fork"):
             self.begin()
-        elif self._is_starting and event.type in ("local_notice", "extension_error"):
+        elif (self._is_starting or self._commands) and event.type in ("local_notice", "extension_error"):
             self._events.append(event)
 
     def put_back(self, state: State) -> None:
         """Add the recorded reports to a loaded conversation."""
         for event in self._events:
             reduce(state, event, time.monotonic())
+
+    @contextmanager
+    def of_command(self) -> Iterator[None]:
+        """Record the reports of a command that may replace the conversation."""
+        self._commands += 1
+        try:
+            yield
+        finally:
+            self._commands -= 1
+            if not self._commands and not self._is_starting:
+                self._events.clear()
 
     def end(self) -> None:
         """Drop the reports, since the session has started."""

@@ -16,6 +16,7 @@ from pi_tui.view.local_events import BashEnded, BashStarted, CommandRunning, Not
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from contextlib import AbstractContextManager
 
     from pi_hookspecs import ImageContent, Line, NoticeLevel, UserInterface
     from pi_terminal_kit.jobs import Job
@@ -46,6 +47,10 @@ class Screen(Protocol):
 
     def take_event(self, event: Any) -> None:
         """Display an event."""
+        ...
+
+    def recording(self) -> AbstractContextManager[None]:
+        """Return a context in which reports are kept if the conversation is replaced."""
         ...
 
     def refresh_facts(self) -> None:
@@ -246,7 +251,8 @@ class Talk:
         running, over = CommandRunning(name=name), CommandRunning()
         timer = asyncio.get_running_loop().call_later(_COMMAND_SECONDS, self.screen.take_event, running)
         try:
-            yield
+            with self.screen.recording():
+                yield
         finally:
             timer.cancel()
             self.screen.take_event(over)
