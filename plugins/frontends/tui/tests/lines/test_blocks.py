@@ -50,6 +50,12 @@ SKILL_IN_FULL = """
  </skill>
 """
 
+CUT = {"truncation": {"truncated": True, "outputLines": 5, "totalLines": 9000}}
+
+INVALID = "\n\n write [invalid arg]\n [invalid arg: content]\n"
+
+WRITTEN = "41 total, ctrl+o to\n expand)\n"
+
 SNAPSHOTS = {
     "user": (User(id="1", text="Look at\nthis"), "\n\n Look at\n this\n"),
     "user with image": (
@@ -62,11 +68,11 @@ SNAPSHOTS = {
     "redacted thinking": (Thinking(id="1", redacted=True, done=True), "\n Thinking (not readable)"),
     "running command": (
         tool("bash", "running", NUMBERS, arguments={"command": "seq 41"}, started=1.0),
-        "\n\n $ seq 41\n ... (36 earlier lines, ctrl+o to expand)\n 37\n 38\n 39\n 40\n 41\n Elapsed 2.5s\n",
+        "\n\n $ seq 41\n ... (36 earlier lines, ctrl+o to expand)\n 37\n 38\n 39\n 40\n 41\n Elapsed 2.5 s\n",
     ),
     "failed command": (
         tool("bash", "error", "no\n\nCommand exited with code 3", arguments={"command": "x"}, duration_ms=80),
-        "\n\n $ x\n no\n\n Command exited with code 3\n Took 0.1s\n",
+        "\n\n $ x\n no\n\n Command exited with code 3\n Took 80 ms\n",
     ),
     "skill": (
         User(id="1", text=f"{SKILL}\n\nat noon"),
@@ -80,7 +86,7 @@ SNAPSHOTS = {
     ),
     "long write": (
         tool("write", arguments={"path": "n.txt", "content": NUMBERS}),
-        "\n\n write n.txt\n 1\n 2\n 3\n 4\n 5\n 6\n 7\n 8\n 9\n 10\n ... (31 more lines, ctrl+o to expand)\n",
+        f"\n\n write n.txt\n {NUMBERS[:20].replace(chr(10), chr(10) + ' ')}\n ... (31 more lines, {WRITTEN}",
     ),
     "read": (
         tool("read", output="secret", arguments={"path": "/home/me/x.py", "offset": 3, "limit": 4}),
@@ -103,6 +109,54 @@ SNAPSHOTS = {
         tool("ls", output=NUMBERS.replace("\n", "/\n", 1)),
         "\n\n ls .\n 1/\n" + "\n".join(f" {n}" for n in range(2, 21)) + "\n ... (21 more lines, ctrl+o to expand)\n",
     ),
+    "matches that were left out": (
+        tool(
+            "grep",
+            output="a.py:1: x\n\n[1 matches limit reached. Use limit=2 for more, or refine pattern]",
+            arguments={"pattern": "x"},
+            details={"matchLimitReached": 1, "linesTruncated": True},
+        ),
+        "\n\n grep /x/ in .\n a.py:1: x\n [Truncated: 1 matches limit, some lines\n cut]\n",
+    ),
+    "names that were left out": (
+        tool("find", output="a\n\n[50KB]", arguments={"pattern": "*"}, details=CUT),
+        "\n\n find * in .\n a\n [Truncated: 5 of 9,000 lines]\n",
+    ),
+    "a result of a tool that only looks cut": (
+        tool("grep", output="a\n\n[b]", arguments={"pattern": "x"}, details={"matchLimitReached": "many"}),
+        "\n\n grep /x/ in .\n a\n\n [b]\n",
+    ),
+    "reason of a failed search": (
+        tool("grep", "error", "The pattern is not a regular expression: it is open", arguments={"pattern": "("}),
+        "\n\n grep /(/ in .\n The pattern is not a regular expression:\n it is open\n",
+    ),
+    "output that was left out": (
+        tool(
+            "bash",
+            output="the end\n\n[Showing lines 9-9 of 9. Full output: /home/me/o.log]",
+            arguments={"command": "x"},
+            details={"truncation": {"truncated": True, "maxBytes": 51200}, "fullOutputPath": "/home/me/o.log"},
+            duration_ms=62_000,
+        ),
+        "\n\n $ x\n the end\n [Truncated: 50 KB limit, full output in\n ~/o.log]\n Took 1 min 2 s\n",
+    ),
+    "one long line of output": (
+        tool("bash", output="x" * 42 * 8, arguments={"command": "x"}),
+        "\n\n $ x\n ... (3 earlier lines, ctrl+o to expand)\n" + f" {'x' * 42}\n" * 5,
+    ),
+    "a skill that is read": (
+        tool("read", output="Read the table.", arguments={"path": "/home/me/.pi/skills/tides/SKILL.md"}),
+        "\n\n [skill] tides (ctrl+o to expand)\n",
+    ),
+    "instructions that are read": (
+        tool("read", output="Be brief.", arguments={"path": "/w/AGENTS.md"}),
+        "\n\n read resource AGENTS.md (ctrl+o to expand)\n",
+    ),
+    "an edit before it is made": (
+        tool("edit", "running", arguments={"path": "a.py", "edits": [{"oldText": "a\nb", "newText": "a\nc"}]}),
+        "\n\n edit a.py\n   a\n - b\n + c\n",
+    ),
+    "arguments of wrong types": (tool("write", arguments={"path": 1, "content": 2}), INVALID),
     "another tool": (
         tool("weather", output="sunny", arguments={"city": "Oslo", "days": [1, 2]}),
         "\n\n weather city=Oslo days=[1, 2]\n sunny\n",
@@ -142,6 +196,10 @@ def test_a_block_looks_like_this(block, expected):
 EXPANDED = {
     "skill": (User(id="1", text=SKILL), SKILL_IN_FULL),
     "read": (tool("read", output="x = 1\ny = 2", arguments={"path": "x.py"}), "\n\n read x.py\n x = 1\n y = 2\n"),
+    "read in part": (
+        tool("read", output="x = 1\n\n[Showing lines 1-5 of 9000]", arguments={"path": "SKILL.md"}, details=CUT),
+        "\n\n read SKILL.md\n x = 1\n [Truncated: 5 of 9,000 lines]\n",
+    ),
     "command": (
         tool("bash", output=NUMBERS, arguments={"command": "seq 41"}),
         f"\n\n $ seq 41\n {NUMBERS.replace(chr(10), chr(10) + ' ')}\n",
@@ -321,7 +379,7 @@ def test_time_changes_only_what_is_running():
     later = Look(width=44, cwd="/w", home="/home/me", now=9.0)
 
     assert cache.rows(done, later) is first[0]
-    assert "Elapsed 9.0s" in join(cache.rows(running, later).window(0, 9))
+    assert "Elapsed 9.0 s" in join(cache.rows(running, later).window(0, 9))
 
 
 def test_a_growing_answer_keeps_its_rows():
@@ -368,3 +426,19 @@ def test_large_layouts_make_room():
     assert len(cache) == 1
     cache.clear()
     assert len(cache) == 0
+
+
+@for_each(
+    ("path", "link"),
+    [
+        ("src/tide table.py", "file:///w/src/tide%20table.py"),
+        ("/w/a.py", "file:///w/a.py"),
+        ("/etc/passwd", None),
+        ("../a.py", None),
+        ("/wind/a.py", None),
+    ],
+)
+def test_files_of_the_working_directory_are_links(path, link):
+    rows = lay_out(tool("read", arguments={"path": path}), LOOK)
+
+    assert [run.link for run in rows.window(0, len(rows))[2].runs if run.role == "accent"] == [link]

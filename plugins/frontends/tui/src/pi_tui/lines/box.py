@@ -40,12 +40,12 @@ def output_rows(text: str, width: int, role: str = "toolOutput", *, words: bool 
     return [row for runs in runs_of_lines(text, Run("", role)) for row in breaks(runs, width)]
 
 
-def more(count: int, which: str, look: Look, width: int) -> list[Line]:
+def more(count: int, which: str, look: Look, width: int, *, total: int | None = None) -> list[Line]:
     """Return a row such as ``... (36 earlier lines, ctrl+o to expand)``; no row if the count is 0."""
     if not count:
         return []
     hint = look.hints.get("expand")
-    text = f"{count:,} {which} line{'' if count == 1 else 's'}"
+    text = f"{count:,} {which} line{'' if count == 1 else 's'}{f', {total:,} total' if total is not None else ''}"
     return wrap([Run(f"... ({text}{f', {hint} to expand' if hint else ''})", "muted")], width)
 
 
@@ -78,7 +78,8 @@ def last_lines(text: str, count: int, look: Look, width: int, role: str = "toolO
     kept = lines[1:] if len(lines) > count else lines
     rows = output_rows("\n".join([line[-_LONGEST_LINE:] for line in kept]), width, role)
     hidden = lines[0].count("\n") + 1 if len(lines) > count else 0
-    return more(hidden, "earlier", look, width) + rows[-count:]  # a long line has several rows
+    hidden += max(len(rows) - count, 0)  # a long line has several rows
+    return more(hidden, "earlier", look, width) + rows[-count:]
 
 
 def _all(text: str, width: int, role: str, *, from_end: bool, words: bool = False) -> list[Line]:

@@ -64,3 +64,12 @@ class Look:
             if folder and path.startswith(folder.rstrip("/") + "/"):
                 return name + path[len(folder.rstrip("/")) + 1 :]
         return path
+
+    def file_link(self, path: str) -> str | None:
+        """Return the address of a file in the working directory; None for other files, which are no links."""
+        from urllib.parse import quote
+
+        below = path if path.startswith("/") else f"{self.cwd.rstrip('/')}/{path}"
+        if not self.cwd or ".." in below.split("/") or not below.startswith(self.cwd.rstrip("/") + "/"):
+            return None
+        return f"file://{quote(below)}"
