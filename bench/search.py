@@ -1,7 +1,8 @@
 """Search over stored sessions: ``uv run python bench/search.py``.
 
 100 sessions with 100,000 messages of about 350 bytes are indexed, and searched with words that few, some and nearly all
-entries have. CPU times of this process; a search is the best of five. The bar of a search is 50 ms.
+entries have, then with 703 combinations of up to three of them, one of which is excluded. CPU times of this process; a
+search is the best of five, a combination the best of two. The bar of a search is 50 ms.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from pi_session_sqlite.query import parse_query
 from pi_session_sqlite.sources import Files
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 SESSIONS, MESSAGES, WORDS, BAR = 100, 1000, 5000, 50.0
 RARE = ("9q", "7", "é")
@@ -64,8 +65,26 @@ def main() -> None:
             query = parse_query(text)
             best = min(_cpu(lambda query=query: index.search(query)) for _ in range(5))
             rows.append((f"search, {label}", f"{best:.1f} ms", verdict(best, BAR)))
+        combined = sorted(_combinations(index, words), reverse=True)
+        for best, text in combined[:3]:
+            rows.append((f"the slowest combinations: {text}", f"{best:.1f} ms", verdict(best, BAR)))
+        late = sum(best > BAR for best, _ in combined)
+        rows.append(("combinations above the bar", f"{late} of {len(combined)}", verdict(late, 0)))
         index.close()
     show_table("Search over stored sessions", ("what", "CPU", "bar 50 ms"), rows)
+
+
+def _combinations(index: SearchIndex, words: list[str]) -> Iterator[tuple[float, str]]:
+    """Yield the milliseconds and the text of each query."""
+    phrases = [f'"{words[3]} {words[5]}"', f'"{words[0]} {words[1]}"']
+    some = [words[0], words[10], words[80], words[300], words[3000], "zzqqzz", "ab", "e", *RARE, *phrases, words[0][:4]]
+    for first in some:
+        for second in (None, *some) if first in (words[0], words[10], phrases[0]) else (None,):
+            for excluded in (None, *some):
+                if first != second and (excluded is None or excluded not in (first, second)):
+                    text = " ".join(filter(None, (first, second, excluded and f"-{excluded}")))
+                    query = parse_query(text)
+                    yield min(_cpu(lambda query=query: index.search(query)) for _ in range(2)), text
 
 
 def _write(path: Path, chance: random.Random, words: list[str]) -> None:

@@ -112,6 +112,40 @@ def test_a_word_of_one_or_two_letters_is_found_in_each_text_that_has_it(tmp_path
     assert found == {number for number, text in enumerate(texts) if word.lower() in text.lower()}
 
 
+PIECES = st.sampled_from(["tide", "tid", "side", "ti", "e", "Ti de", "idet", "dover", "Ä", "xtidex"])
+
+
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    texts=st.lists(st.lists(PIECES, min_size=1, max_size=4).map(" ".join), min_size=4, max_size=25),
+    terms=st.lists(PIECES, min_size=1, max_size=3, unique=True),
+    excluded=st.lists(PIECES, max_size=2, unique=True),
+    most=st.integers(1, 30),
+)
+def test_the_latest_entries_that_match_are_found_however_many_words_there_are(
+    tmp_path_factory, line, texts, terms, excluded, most
+):
+    folder = tmp_path_factory.mktemp("combined")
+    entries = [line(str(number), text) for number, text in enumerate(texts)]
+    rows = [{"type": "session", "id": "one", "cwd": "/"}, *entries]
+    (folder / "one.jsonl").write_text("".join(json.dumps(each) + "\n" for each in rows))
+    query = parse_query(" ".join([*(f'"{each}"' for each in terms), *(f'-"{each}"' for each in excluded)]))
+    with (
+        closing(SearchIndex(folder / "index.sqlite", Files([str(folder)]))) as index,
+        pytest.MonkeyPatch.context() as m,
+    ):
+        index.update()
+        m.setattr("pi_session_sqlite.index._MOST_RANKED", most)
+        m.setattr("pi_session_sqlite.index._SAMPLES", 3)
+        found = {int(each) for each in ids(index.search(query, limit=100))}
+
+    def matches(text):
+        has = [each.lower() in text.lower() for each in terms]
+        return all(has) and not any(each.lower() in text.lower() for each in excluded)
+
+    assert sorted(found) == [number for number, text in enumerate(texts) if matches(text)][-most:]
+
+
 @pytest.mark.parametrize("query", ["zq", "word zq", "zq -absent", "-ab zq", "Ö", '"a ö"', "word -zq"])
 def test_short_words_are_found_whether_few_entries_have_them_or_many(stored, line, search, monkeypatch, query):
     stored("one", line("a", "a word with ZQ"), line("b", "word"), line("c", "a ö word"), line("d", "ab zq"))
@@ -171,6 +205,12 @@ def test_a_text_with_the_trigrams_of_an_excluded_word_is_found_if_it_is_not_in_i
     assert sorted(ids(search("word -abcd -bcd"))) == ["d"]
     assert sorted(ids(search('word -"bcd a"'))) == ["b", "c", "d"]
     assert ids(search("word -a -\u00c4")) == ["d"]
+
+
+def test_an_excluded_letter_leaves_out_no_text_with_another_letter_that_has_the_same_capital(stored, line, search):
+    stored("one", line("a", "word \u03c3"), line("b", "word \u03c2"), line("c", "word \u03a3"))
+
+    assert sorted(ids(search("word -\u03c2"))) == ["a", "c"]
 
 
 def test_the_first_50000_characters_of_an_entry_are_searched(stored, line, search):
@@ -264,7 +304,7 @@ def test_a_damaged_index_is_made_again(stored, line, search, agent_dir):
 @pytest.mark.parametrize(
     ("statement", "message"),
     [
-        ("PRAGMA user_version=99", r"made by a newer pi \(version 99, known: 2\). Update pi, or remove the file"),
+        ("PRAGMA user_version=99", r"made by a newer pi \(version 99, known: 3\). Update pi, or remove the file"),
         ("PRAGMA application_id=7", "a database of another program. Move it to another place"),
     ],
 )

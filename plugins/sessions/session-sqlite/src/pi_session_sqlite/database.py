@@ -28,7 +28,7 @@ CREATE VIRTUAL TABLE trigrams USING fts5vocab (found, instance);
 """
 """The index does not store positions of trigrams, which halves its size; texts are compared afterwards."""
 
-_LAYOUT = Layout(application=0x70695349, version=2, tables=_TABLES)  # piSI
+_LAYOUT = Layout(application=0x70695349, version=3, tables=_TABLES)  # piSI
 
 
 def open_database(path: Path) -> sqlite3.Connection:

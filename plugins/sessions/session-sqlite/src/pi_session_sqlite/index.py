@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from attrs import frozen
 
 from pi_session_sqlite.database import forget, open_database
-from pi_session_sqlite.matching import Weight, rare_term, statements
+from pi_session_sqlite.matching import Sample, Weight, rare_term, statements
 from pi_session_sqlite.query import Filters
 from pi_session_sqlite.sqlite import is_damage
 from pi_session_sqlite.updating import latest_within, update
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from pi_session_sqlite.matching import Statement
     from pi_session_sqlite.query import Query
     from pi_session_sqlite.sources import Source
 
@@ -34,6 +35,15 @@ _MOST_BYTES = 2_000_000_000
 
 _MOST_RANKED = 1_000
 """Entries that are ranked: of a query that more entries match, those that were stored last."""
+
+_SAMPLES = 256
+"""Texts by which the costs of a search are estimated."""
+
+_BEGINNING = 2_000
+"""Characters of these texts."""
+
+_MARGIN = 1.3
+"""By how much more entries are read than are expected to be needed."""
 
 _MOST_TRIGRAMS = 20_000
 """Trigrams of entries that begin with a term of one or two letters; of more, the latest entries soon have it."""
@@ -147,20 +157,40 @@ class SearchIndex:
 
     def _found(self, query: Query, filters: Filters, limit: int) -> list[Hit]:
         weigh = Weight(query)
+        last = self._database.execute("SELECT coalesce(max(id), 0) FROM entries").fetchone()[0]
+        sample = self._sample(last)
         ranked: dict[int, float] = {}
-        for sql, values in statements(query, filters, self._is_rare):
-            found = 0
-            for number, text in self._database.execute(sql, values):
-                weight = weigh(text)
-                if weight > 0 and number not in ranked:
-                    ranked[number] = weight
-                    found += 1
-                    if found == _MOST_RANKED:
-                        break
+        for statement in statements(query, filters, sample, self._is_rare):
+            ranked |= self._latest(statement, weigh, last, sample.part(sample.matching(query)))
         latest = sorted(ranked, reverse=True)[:_MOST_RANKED]
         latest.sort(key=ranked.__getitem__, reverse=True)  # stable: of equal ones the latest first
         hits = (self._hit(number, ranked[number], weigh) for number in latest)
         return list(islice(filter(None, hits), limit))
+
+    def _sample(self, last: int) -> Sample:
+        """Return the beginnings of some texts from all over the index."""
+        numbers = {last * number // _SAMPLES for number in range(1, _SAMPLES + 1)}
+        marks = ", ".join("?" * len(numbers))
+        sql = f"SELECT substr(text, 1, {_BEGINNING}) FROM entries WHERE id IN ({marks})"  # noqa: S608 - numbers
+        return Sample(text for (text,) in self._database.execute(sql, [*numbers]))
+
+    def _latest(self, statement: Statement, weigh: Weight, last: int, share: float) -> dict[int, float]:
+        """Return the weights of the matches that were stored last, a little more than are ranked, or all.
+
+        SQLite reads the index much faster in ascending order. So ranges are read, the latest first: the first one is as
+        long as is needed where ``share`` of the entries match, the next as what was found suggests.
+        """
+        found: dict[int, float] = {}
+        end = last
+        while end > 0 and len(found) < _MOST_RANKED:
+            share = share if end == last else len(found) / (last - end)
+            begin = 1 if statement.is_whole else end - int(_MARGIN * (_MOST_RANKED - len(found)) / max(share, 1e-9))
+            values = statement.values if statement.is_whole else (*statement.values, begin, end)
+            for number, text in self._database.execute(statement.sql, values):
+                if (weight := weigh(text)) > 0:
+                    found[number] = weight
+            end = begin - 1
+        return found
 
     def _is_rare(self, term: str) -> bool:
         """Whether so few entries may have a short term that all of them can be compared."""

@@ -18,8 +18,8 @@ _UNITS = {"h": "hours", "d": "days", "w": "weeks"}
 TRIGRAM = 3
 """Length of the pieces of text that are indexed."""
 
-TEXT_END = "\x01\x01"
-"""Appended to each indexed text, so that each of its characters begins a trigram."""
+TEXT_END = "\x01" * TRIGRAM
+"""Appended to each indexed text: each of its characters begins a trigram, and all texts have this one."""
 
 
 @frozen
