@@ -170,8 +170,8 @@ _HOMES: dict[str, str] = {
         "CompactionReason CompactionRequest PluginManifest RetryDecision SpawnRequest"
     ),
     "services": (
-        "BranchSummarizer CommandRunner Compactor Launcher PluginRunner ProcessKeeper Retrier Service "
-        "SessionSearch TextRedactor ToolOperations TraceContext"
+        "BranchSummarizer CommandRunner Compactor ExtensionLanguage Launcher PluginRunner ProcessKeeper Retrier "
+        "Service SessionSearch TextRedactor ToolOperations TraceContext"
     ),
     "shapes": "Shape UnsupportedAnnotation shape_of",
     "session_context": "ModelChoice SessionContext",

@@ -202,6 +202,9 @@ class PluginManifest(Value):
         folder: Where it is, and where it runs.
         grants: What it declares that it uses, which is enforced; None without a declaration.
         agent_dir: The agent directory.
+        entry: The plugin's file, if the program runs several plugins: those of a session with the same command share
+            one process, which is told the name and the file of each. None for a program that is one plugin.
+        options: Further fields of the message ``start`` to a process that is shared; plain data.
     """
 
     name: str
@@ -210,3 +213,5 @@ class PluginManifest(Value):
     folder: Path
     grants: Mapping[str, Any] | None = None
     agent_dir: Path
+    entry: Path | None = None
+    options: Mapping[str, Any] | None = None

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
 
     from pi_hookspecs.context import PiContext
     from pi_hookspecs.messages import AssistantMessage
@@ -36,6 +37,7 @@ __all__ = [
     "BranchSummarizer",
     "CommandRunner",
     "Compactor",
+    "ExtensionLanguage",
     "Launcher",
     "PluginRunner",
     "ProcessKeeper",
@@ -170,6 +172,30 @@ class PluginRunner(Protocol):
 
 
 @runtime_checkable
+class ExtensionLanguage(Protocol):
+    """Makes plugins of extensions that are files in another language than Python: says which program runs them.
+
+    Since: 1.1
+    """
+
+    suffixes: tuple[str, ...]
+    """Ends of the names of files that it can run, as ``(".ts", ".js")``."""
+
+    def manifest_of(self, file: Path, name: str, settings: SettingsView) -> PluginManifest:
+        """Return the plugin of a file, whose ``entry`` is the file; start nothing.
+
+        Args:
+            file: The extension.
+            name: The plugin's name.
+            settings: The user's settings.
+
+        Raises:
+            UserError: It cannot be run, for example because there is no interpreter; the message says what to do.
+        """
+        ...
+
+
+@runtime_checkable
 class ProcessKeeper(Protocol):
     """Runs background processes for ``ctx.processes``, and ends them at ``session_shutdown``, but for a reload."""
 
@@ -240,6 +266,7 @@ Service = (
     | ToolOperations
     | Launcher
     | PluginRunner
+    | ExtensionLanguage
     | ProcessKeeper
     | SessionSearch
     | TextRedactor

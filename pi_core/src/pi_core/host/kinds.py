@@ -244,6 +244,7 @@ _SERVICES = (
     "ToolOperations",
     "Launcher",
     "PluginRunner",
+    "ExtensionLanguage",
     "ProcessKeeper",
     "SessionSearch",
     "TextRedactor",

@@ -58,6 +58,7 @@ DEFAULT_PLUGINS = frozenset(
         "todo-list",
         "tools",
         "tui",
+        "typescript",
     }
 )
 """Plugins of the distribution ``pluggypi``, loaded before all others so that others can replace their objects."""

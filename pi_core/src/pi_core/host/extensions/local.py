@@ -227,7 +227,7 @@ class LocalExtensions:
             wanted: tuple[str, ...] = (source.requirement,)
         elif source.plugin is not None:
             wanted = needs_of_project(source.plugin)
-        elif source.program is not None:
+        elif source.program is not None or source.script is not None:
             wanted = ()
         else:
             assert source.path is not None  # noqa: S101 - one of the two is there
@@ -247,6 +247,10 @@ class LocalExtensions:
             from pi_core.host.extensions.manifests import load_program  # most users have no plugins that are programs
 
             return load_program(self._host, source.program, name, report)
+        if source.script is not None:
+            from pi_core.host.extensions.scripts import load_script  # most users have no such extensions
+
+            return load_script(self._host, source.script, name, report)
         loaded: list[object] = []
         what = f"running {source.path}"
         guard = guarded(lambda message: report(f"not loaded: {message}"), name, what, self._host.load_seconds)
@@ -285,7 +289,7 @@ class LocalExtensions:
             UserError: Loading would end the process; the extension is left out until it changes.
         """
         path = source.path
-        if path is None or source.program is not None:
+        if path is None or source.program is not None or source.script is not None:
             return
         time = max(map(_time, _files(source)))
         died = self._left_out.why(path, time)
@@ -365,13 +369,17 @@ class _Reporting:
 
 
 def _files(source: ExtensionSource) -> list[Path]:
-    """Return the files of an extension: itself, all Python files of its package, or all files of a program."""
+    """Return the files of an extension: itself, all files of its package in Python, or all files of a program."""
     path = source.path
     assert path is not None  # noqa: S101 - callers have looked
     if source.program is not None:
         from pi_core.host.extensions.program_index import files_of_program
 
         return files_of_program(source.program)
+    if source.script is not None and path.stem == "index":
+        from pi_core.host.extensions.program_index import files_of_program
+
+        return files_of_program(path.parent)
     return [path] if path.name != "__init__.py" else sorted(path.parent.rglob("*.py"))
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pi_core.settings import Settings
     from pi_hookspecs import PiAPI
 
-__all__ = ["Refusing", "is_program", "load_program", "name_of_program", "read_program"]
+__all__ = ["Refusing", "is_program", "load_program", "name_of_program", "read_program", "refusing_program"]
 
 _NAME = r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?"
 
@@ -124,7 +124,7 @@ def load_program(host: RunningHost, folder: Path, name: str, report: Callable[[s
     try:
         manifest = read_program(folder, host.settings.agent_dir)
     except UserError as error:
-        return _refusing(name, index.guards(), str(error), report)
+        return refusing_program(name, index.guards(), str(error), report)
     loaded: list[object] = []
     problems: list[str] = []
     try:
@@ -139,10 +139,11 @@ def load_program(host: RunningHost, folder: Path, name: str, report: Callable[[s
                     problems.append(str(error))
     except PiError as error:
         problems.append(str(error))
-    return loaded[0] if loaded else _refusing(name, index.guards(manifest.grants), "; ".join(problems), report)
+    return loaded[0] if loaded else refusing_program(name, index.guards(manifest.grants), "; ".join(problems), report)
 
 
-def _refusing(name: str, hooks: list[str], why: str, report: Callable[[str], None]) -> Refusing | None:
+def refusing_program(name: str, hooks: list[str], why: str, report: Callable[[str], None]) -> Refusing | None:
+    """Report that a program cannot be used; return what refuses in its place if it is known to refuse."""
     refusal = f". It refuses in {', '.join(hooks)} until it is repaired or disabled: --disable {name}" if hooks else ""
     report(f"not loaded: {why}{refusal}")
     return Refusing(name, hooks, why) if hooks else None

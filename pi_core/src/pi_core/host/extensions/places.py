@@ -28,6 +28,9 @@ __all__ = ["ExtensionSource", "find_extensions"]
 
 Scope = Literal["user", "project", "settings", "run"]
 
+_SCRIPTS = (".ts", ".mts", ".cts", ".js", ".mjs", ".cjs")
+"""Ends of the names of extensions in TypeScript and JavaScript."""
+
 _REQUIREMENT = r"\s*([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(?:\[[^]]*\])?\s*(?:$|[<>=!~;@(])"
 
 
@@ -54,6 +57,11 @@ class ExtensionSource(Value):
     def program(self) -> Path | None:
         """The folder of a plugin that is a program; None for Python code."""
         return self.path.parent if self.path is not None and self.path.name == FILE else None
+
+    @property
+    def script(self) -> Path | None:
+        """The file of an extension in TypeScript or JavaScript; None for others."""
+        return self.path if self.path is not None and _is_script(self.path) else None
 
     @property
     def key(self) -> tuple[Path | None, str | None]:
@@ -136,7 +144,7 @@ def _given(text: str, cwd: str, home: str, problems: list[str]) -> Iterator[Exte
         yield from _named(path, "run", f"-e {text}", problems)
         return
     match = re.match(_REQUIREMENT, text)
-    if match is None or text.endswith(".py"):
+    if match is None or text.endswith((".py", *_SCRIPTS)):
         raise UserError(
             f"Cannot load extension {text!r}: there is no such file, and it is not a requirement to install"
             " (see pi help extensions)."
@@ -165,19 +173,19 @@ def _named(path: Path, scope: Scope, where: str, problems: list[str]) -> Iterato
     elif package.is_file():
         yield ExtensionSource(_name(package), package, scope)
     elif path.is_dir():
-        files = list(_of_folder(path))
+        files = list(_scripts_of(path) or _of_folder(path))
         yield from (ExtensionSource(_name(each), each, scope) for each in files)
         if not files:
             problems.append(
-                f"{where}: {path} has neither an __init__.py, nor any *.py, nor a {FILE} with a command, nor a"
-                " pyproject.toml with entry points in group 'pi'"
+                f"{where}: {path} has neither an __init__.py, nor any *.py or *.ts, nor a {FILE} with a command, nor a"
+                " pyproject.toml with entry points in group 'pi', nor an index.ts"
             )
     else:
         problems.append(f"{where}: {path} is not there")
 
 
 def _of_folder(folder: Path) -> Iterator[Path]:
-    """Yield the files to run in a folder, sorted by name: ``*.py``, packages and programs, one level deep."""
+    """Yield the files to run in a folder, sorted by name: ``*.py``, ``*.ts``, packages and programs, one level deep."""
     try:
         entries = sorted(folder.iterdir())
     except OSError:  # missing or unreadable; it was not configured, so it is not an error
@@ -186,12 +194,27 @@ def _of_folder(folder: Path) -> Iterator[Path]:
         package = path / "__init__.py"
         if path.name.startswith((".", "_")):
             continue
-        if path.suffix == ".py" and path.is_file():
+        if (path.suffix == ".py" or _is_script(path)) and path.is_file():
             yield path
         elif _is_program(path):
             yield path / FILE
         elif package.is_file():
             yield package
+        elif path.is_dir():
+            yield from _scripts_of(path)
+
+
+def _is_script(path: Path) -> bool:
+    return path.suffix in _SCRIPTS and not path.name.endswith((".d.ts", ".d.mts", ".d.cts"))
+
+
+def _scripts_of(folder: Path) -> list[Path]:
+    """Return the extensions that a folder is, in TypeScript or JavaScript."""
+    if not any((folder / each).is_file() for each in ("package.json", "index.ts", "index.js")):
+        return []
+    from pi_core.host.extensions.scripts import scripts_of_folder  # most users have no such folders
+
+    return scripts_of_folder(folder)
 
 
 def _is_program(folder: Path) -> bool:
@@ -204,7 +227,7 @@ def _is_program(folder: Path) -> bool:
 
 def _shown(path: Path) -> Path:
     """Return an extension's path as users see it: for a package or a program its folder."""
-    return path.parent if path.name in ("__init__.py", FILE) else path
+    return path.parent if path.name in ("__init__.py", FILE, "index.ts", "index.js") else path
 
 
 def _name(path: Path) -> str:
@@ -212,4 +235,7 @@ def _name(path: Path) -> str:
         from pi_core.host.extensions.manifests import name_of_program
 
         return name_of_program(path)
-    return _shown(path).name.removesuffix(".py")
+    shown = _shown(path)
+    if path.name.startswith("index.") and shown.name == "src":
+        shown = shown.parent
+    return shown.stem if shown is path else shown.name

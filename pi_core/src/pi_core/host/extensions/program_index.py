@@ -31,14 +31,17 @@ class ProgramIndex:
     Args:
         agent_dir: The agent directory.
         folder: The plugin's folder.
+        entry: The plugin's file, if it is not all of the folder: then it and those that it reported to have loaded
+            are looked at.
     """
 
-    def __init__(self, agent_dir: Path, folder: Path) -> None:
+    def __init__(self, agent_dir: Path, folder: Path, entry: Path | None = None) -> None:
         from binascii import crc32
 
         self._folder = folder.absolute()
+        self._entry = entry.absolute() if entry is not None else None
         # One entry for all generations of a package: the guards of the previous generation must not be forgotten.
-        self._key = re.sub(_IN_GENERATION, os.sep, os.fspath(self._folder))
+        self._key = re.sub(_IN_GENERATION, os.sep, os.fspath(self._entry or self._folder))
         self._file = agent_dir / "cache" / "programs" / f"{crc32(os.fsencode(self._key)):08x}.json"
 
     def read(self) -> dict[str, Any]:
@@ -49,15 +52,15 @@ class ProgramIndex:
     def is_fresh(self) -> bool:
         """Whether no file of the plugin has changed since the entry was written."""
         stored = self._stored()
-        return stored is not None and stored["marks"] == self._marks()
+        return stored is not None and stored["marks"] == self._marks(stored["ready"].get("files", ()))
 
     def write(self, ready: Mapping[str, Any]) -> None:
         """Store what the program reported about itself; an unwritable folder is not an error."""
         content = {
             "format": _FORMAT,
             "folder": self._key,
-            "marks": self._marks(),
-            "ready": {"hooks": ready["hooks"], "registers": ready["registers"]},
+            "marks": self._marks(ready.get("files", ())),
+            "ready": dict(ready),
         }
         with suppress(OSError):
             make_cache(self._file.parent.parent)
@@ -79,7 +82,10 @@ class ProgramIndex:
         except (OSError, ValueError, KeyError, TypeError, RecursionError):  # missing, truncated or overwritten
             return None
 
-    def _marks(self) -> list[list[str | int]]:
+    def _marks(self, loaded: Iterable[str]) -> list[list[str | int]]:
+        if self._entry is not None:
+            files = sorted({os.fspath(self._entry), *loaded})
+            return [[each, *_time_and_size(each)] for each in files]
         return [[str(each.relative_to(self._folder)), *_time_and_size(each)] for each in files_of_program(self._folder)]
 
 
@@ -99,9 +105,9 @@ def files_of_program(folder: Path) -> list[Path]:
     return found[:_MOST_FILES]
 
 
-def _time_and_size(file: Path) -> tuple[int, int]:
+def _time_and_size(file: str | Path) -> tuple[int, int]:
     try:
-        found = file.stat()
+        found = os.stat(file)  # noqa: PTH116 - a text or a path
     except OSError:
         return -1, -1
     return found.st_mtime_ns, found.st_size

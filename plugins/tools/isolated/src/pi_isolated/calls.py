@@ -19,19 +19,19 @@ from pi_core.wire import from_wire, to_wire, wire_name
 from pi_hookspecs import PiError, UnknownName
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from pi_hookspecs import PiContext
+    from pi_isolated.plugin import Member
 
 __all__ = ["call_member", "known_members"]
 
 _PARTS = {
     "models": "ModelCatalog",
+    "pi": "PiAPI",
     "session": "SessionView",
     "settings": "ChangeableSettings",
     "ui": "FullUserInterface",
 }
-"""Members of ``ctx`` whose members can be called, with their protocols."""
+"""Members of ``ctx`` whose members can be called, with their protocols; ``pi`` stands for the plugin's own."""
 
 _OBJECTS = (
     "children child_environment command_operations create_session deps emit file_operations list_permissions models"
@@ -39,9 +39,17 @@ _OBJECTS = (
     " signal ui models.get_api_key models.stream session.children session.tree"
     " ui.add_autocomplete_provider ui.approve ui.custom ui.form ui.get_all_themes ui.get_editor_component ui.get_theme"
     " ui.on_terminal_input ui.set_activity ui.set_editor_component ui.set_footer ui.set_header ui.theme"
+    " pi.emit pi.events pi.exec pi.observe_hooks pi.on pi.plugin pi.register_command pi.register_flag"
+    " pi.register_message_renderer pi.register_provider pi.register_shortcut pi.register_tool pi.unregister_provider"
 )
 """What is an object of this process, draws, or is a secret."""
 _LEFT_OUT = frozenset(_OBJECTS.split())
+
+_KEYS = "models.get_api_key"
+"""For extensions in another language, which have the rights of those in Python."""
+
+_NOT_AWAITED = ("pi.send_message", "pi.send_user_message")
+"""What returns the answer of the model: the program goes on as soon as the message is sent."""
 
 _PARAMETERS_LEFT_OUT = frozenset({"on_update", "setup", "signal"})
 
@@ -60,26 +68,30 @@ def known_members() -> dict[str, Any]:
     }
 
 
-async def call_member(plugin: str, method: Any, params: Any, ctx: PiContext, grants: Mapping[str, Any] | None) -> Any:
+async def call_member(member: Member, method: Any, params: Any, ctx: PiContext) -> Any:
     """Return the result of a call, as JSON data.
 
     Raises:
         UnknownName: There is no such member.
         PiError: It is not granted, or an argument does not fit; or whatever the member raises.
     """
+    if method == _KEYS and member.manifest.entry is not None and isinstance(params, dict):
+        return await ctx.models.get_api_key(str(params.get("providerId")))
     if not isinstance(method, str) or method not in known_members():
         raise UnknownName("member of ctx for plugins in processes", str(method), known_members())
     name = method.partition(".")[0]
-    if name in GATED and not is_granted(grants, "ctx", name):
-        raise PiError(f"grants.ctx in {FILE} of plugin {plugin!r} does not name {name!r}")
-    member = known_members()[method]
-    arguments = _arguments(method, member, {} if params is None else params)
-    value: Any = ctx
+    if name in GATED and not is_granted(member.manifest.grants, "ctx", name):
+        raise PiError(f"grants.ctx in {FILE} of plugin {member.name!r} does not name {name!r}")
+    function = known_members()[method]
+    arguments = _arguments(method, function, {} if params is None else params)
+    value: Any = member if name == "pi" else ctx
     for part in method.split("."):
         value = getattr(value, part)
-    if inspect.isfunction(member):
+    if inspect.isfunction(function):
         positional, by_keyword = arguments
         value = value(*positional, **by_keyword)
+        if method in _NOT_AWAITED:
+            return None
         if inspect.isawaitable(value):
             value = await value
     return to_wire(value)

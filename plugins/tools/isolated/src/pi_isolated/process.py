@@ -71,6 +71,8 @@ class Process:
         child: The program with its pipes.
         serve: Returns the result of a call; it may raise.
         log: Called with each line of its standard error.
+        take: Functions for messages that need no reply, by their type.
+        keeps_calls: Whether calls of a request go on when it is answered; else they end with it.
 
     Attributes:
         failure: Why it is not asked any more; None while it runs.
@@ -82,10 +84,15 @@ class Process:
         child: Child,
         serve: Callable[[Mapping[str, Any]], Coroutine[Any, Any, Any]],
         log: Callable[[str], None],
+        take: Mapping[str, Callable[[Mapping[str, Any]], object]] | None = None,
+        *,
+        keeps_calls: bool = False,
     ) -> None:
         self._child = child
         self._serve = serve
         self._log = log
+        self._others = take or {}
+        self._keeps_calls = keeps_calls
         self._loop = asyncio.get_running_loop()
         self._numbers = count(1)
         self._requests: dict[int, Request] = {}
@@ -127,11 +134,14 @@ class Process:
             return await request.answer
         except asyncio.CancelledError:
             self._give_up(number)
+            for call in request.calls:
+                call.cancel()
             raise
         finally:
             self._requests.pop(number, None)
-            for call in request.calls:
-                call.cancel()
+            if not self._keeps_calls:
+                for call in request.calls:
+                    call.cancel()
 
     def open_request(self, ctx: str) -> Request | None:
         """Return the latest request with a context that the program works on; None if there is none."""
@@ -141,7 +151,7 @@ class Process:
         """Tell the program that what it was asked with a context is not needed any more; it still answers."""
         for number, request in self._requests.items():
             if request.ctx == ctx:
-                self._send({"type": "cancel", "id": number})
+                self.send({"type": "cancel", "id": number})
 
     def fail(self, why: str) -> None:
         """End the program, and let everything fail that waits for it."""
@@ -168,7 +178,7 @@ class Process:
 
     async def stop(self) -> None:
         """End the program: send it a request to stop, close its standard input, and kill what is left after a while."""
-        self._send({"type": "shutdown"})
+        self.send({"type": "shutdown"})
         try:
             if self.failure is None:
                 await self._child.stop()
@@ -186,14 +196,19 @@ class Process:
         except (OSError, RuntimeError):
             pass  # it ended: the reader reports how
 
-    def _send(self, message: Mapping[str, Any]) -> None:
+    def send(self, message: Mapping[str, Any]) -> None:
+        """Send a message that has no answer.
+
+        Raises:
+            PiError: It is too long.
+        """
         with suppress(OSError, RuntimeError):
             self._child.stdin.write(_line(message))
 
     def _give_up(self, number: int) -> None:
         """Cancel a request, and end the program if it does not answer: what hangs would make every other one wait."""
         if self.failure is None:
-            self._send({"type": "cancel", "id": number})
+            self.send({"type": "cancel", "id": number})
             why = f"it did not answer within {CANCEL_GRACE:g} s after a request was cancelled"
             self._cancelled[number] = self._loop.call_later(CANCEL_GRACE, self.fail, why)
 
@@ -259,6 +274,8 @@ class Process:
             self._update(message)
         elif kind == "call":
             self._call(message, line)
+        elif (take := self._others.get(str(kind))) is not None:
+            take(message)
         else:
             self.fail(f"it wrote a message of no type that pi knows: {_preview(line)}")
 

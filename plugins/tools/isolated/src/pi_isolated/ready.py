@@ -1,20 +1,20 @@
-"""The first message of a process: its contract version, its hooks, its tools and its commands."""
+"""The first message of a process: its contract version, its hooks and what it registers."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, Any
 
-from attrs import frozen
+from attrs import field, frozen
 
 from pi_hookspecs import PiError, answers_of
 from pi_hookspecs.specs import all_hookspecs
 from pi_hookspecs.values import Value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
-__all__ = ["CONTRACT", "DELTA_HOOKS", "Ready", "parse_ready", "unmet_contract"]
+__all__ = ["CONTRACT", "DELTA_HOOKS", "KINDS", "STATE_PARTS", "Ready", "parse_ready", "unmet_contract"]
 
 CONTRACT = (1, 1)
 """The contract of this version, at least: processes came with 1.1."""
@@ -30,24 +30,54 @@ _TOOL_HOOKS = ("tool_call", "tool_execution_start", "tool_execution_update", "to
 """Hooks whose events have ``toolName``, and so take the filter ``tools``."""
 
 
+KINDS = {
+    "tools": ("tool", "name"),
+    "commands": ("command", "name"),
+    "shortcuts": ("shortcut", "key"),
+    "flags": ("flag", "name"),
+    "providers": ("provider", "id"),
+    "renderers": ("renderer", "type"),
+}
+"""What a process can register, by its key in ``registers``: the word for one, and the key that identifies it."""
+
+STATE_PARTS = ("entries", "tools", "commands", "models", "systemPrompt", "usage")
+"""Parts of the state that are sent only to those that ask for them, because they are large or take time."""
+
+
 @frozen(kw_only=True, eq=False, repr=False)
 class Ready(Value):
     """What a process implements.
 
     Attributes:
         hooks: The hooks, each with its filter.
-        tools: The tools, as they were described.
-        commands: The slash commands, as they were described.
+        registers: What it registers, as it was described, by kind (``KINDS``) and name.
+        state: The parts of pi's state that it wants with each request; None if it wants no state.
+        files: The files, as absolute paths, that it was loaded from, if those are not all files of its folder.
     """
 
     hooks: Mapping[str, Mapping[str, Any]]
-    tools: Mapping[str, Mapping[str, Any]]
-    commands: Mapping[str, Mapping[str, Any]]
+    registers: Mapping[str, Mapping[str, Mapping[str, Any]]] = field(factory=dict)
+    state: Sequence[str] | None = None
+    files: Sequence[str] = ()
+
+    def of(self, kind: str) -> Mapping[str, Mapping[str, Any]]:
+        """Return what is registered of one kind, by name."""
+        return self.registers.get(kind, {})
+
+    @property
+    def tools(self) -> Mapping[str, Mapping[str, Any]]:
+        """The tools, as they were described."""
+        return self.of("tools")
 
     def to_plain(self) -> dict[str, Any]:
         """Return it as it is kept in the index, and as the process wrote it."""
-        registers = {"tools": list(self.tools.values()), "commands": list(self.commands.values())}
-        return {"hooks": dict(self.hooks), "registers": registers}
+        registers = {kind: list(things.values()) for kind, things in self.registers.items() if things}
+        plain: dict[str, Any] = {"hooks": dict(self.hooks), "registers": registers}
+        if self.state is not None:
+            plain["state"] = list(self.state)
+        if self.files:
+            plain["files"] = list(self.files)
+        return plain
 
 
 def unmet_contract(version: str) -> str | None:
@@ -76,14 +106,26 @@ def parse_ready(message: Mapping[str, Any], report: Callable[[str], None]) -> Re
     """
     hooks = _objects(message.get("hooks", {}), "hooks")
     registers = _object(message.get("registers", {}), "registers")
-    unknown = registers.keys() - {"tools", "commands"}
+    unknown = registers.keys() - KINDS.keys()
     if unknown:
-        report(f"registers {', '.join(sorted(unknown))}, which a process cannot; it can register tools and commands")
+        report(f"registers {', '.join(sorted(unknown))}, which a process cannot; it can register {', '.join(KINDS)}")
     return Ready(
         hooks={hook: filters for hook, filters in hooks.items() if _counts(hook, filters, report)},
-        tools=_described(registers.get("tools", []), "tool"),
-        commands=_described(registers.get("commands", []), "command"),
+        registers={kind: _described(registers.get(kind, []), kind) for kind in KINDS},
+        state=_state(message.get("state"), report),
+        files=[each for each in message.get("files", ()) if isinstance(each, str)],
     )
+
+
+def _state(parts: Any, report: Callable[[str], None]) -> list[str] | None:
+    if parts is None:
+        return None
+    if not isinstance(parts, list):
+        raise PiError(f"state must be a list of parts, not {parts!r:.80}")
+    unknown = [str(each) for each in parts if each not in STATE_PARTS]
+    if unknown:
+        report(f"asks for the state {', '.join(unknown)}, and there is {', '.join(STATE_PARTS)}")
+    return [each for each in parts if each in STATE_PARTS]
 
 
 def _counts(hook: str, filters: Mapping[str, Any], report: Callable[[str], None]) -> bool:
@@ -111,19 +153,25 @@ def _counts(hook: str, filters: Mapping[str, Any], report: Callable[[str], None]
 
 
 def _described(value: Any, kind: str) -> dict[str, Mapping[str, Any]]:
+    word, key = KINDS[kind]
     if not isinstance(value, list):
-        raise PiError(f"registers.{kind}s must be a list, not {value!r:.80}")
+        raise PiError(f"registers.{kind} must be a list, not {value!r:.80}")
     found: dict[str, Mapping[str, Any]] = {}
     for each in value:
-        described = _object(each, f"a {kind}")
-        name = described.get("name")
-        if not isinstance(name, str) or not re.fullmatch(r"[\w-]{1,128}", name):
-            raise PiError(f"a {kind} has the name {name!r:.80}; names are letters, digits, dashes and underscores")
+        described = _object(each, f"a {word}")
+        name = described.get(key)
+        if kind in ("tools", "commands"):
+            allowed = r"[\w-]{1,128}" if kind == "tools" else r"[\w:.-]{1,128}"
+            if not isinstance(name, str) or not re.fullmatch(allowed, name):
+                raise PiError(f"a {word} has the name {name!r:.80}; names are letters, digits, dashes and underscores")
+        elif not isinstance(name, str) or not name:
+            raise PiError(f"a {word} has the {key} {name!r:.80}, which is not text")
         if not isinstance(described.get("description", ""), str):
-            raise PiError(f"the description of the {kind} {name!r} is not text")
-        if kind == "tool":
+            raise PiError(f"the description of the {word} {name!r} is not text")
+        if kind == "tools":
             _object(described.get("parameters"), f"parameters of the tool {name!r}")
-        found[name] = described
+        identity = f"{described.get('kind', 'message')}/{name}" if kind == "renderers" else name
+        found[identity] = described
     return found
 
 

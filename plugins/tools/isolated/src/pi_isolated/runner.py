@@ -27,7 +27,7 @@ class ProgramRunner:
         Raises:
             UserError: It is for another contract, and is not known to refuse anything.
         """
-        index = ProgramIndex(manifest.agent_dir, manifest.folder)
+        index = ProgramIndex(manifest.agent_dir, manifest.folder, manifest.entry)
         unmet = unmet_contract(manifest.contract)
         if unmet is not None:
             guards = index.guards(manifest.grants)
@@ -38,7 +38,7 @@ class ProgramRunner:
         ready = _known(index, report)
         if ready is None:
             stated: dict[str, dict[str, object]] = {hook: {} for hook in index.guards(manifest.grants)}
-            return ProgramPlugin(manifest, index, Ready(hooks=stated, tools={}, commands={}), is_known=False)
+            return ProgramPlugin(manifest, index, Ready(hooks=stated), is_known=False)
         return ProgramPlugin(manifest, index, ready, is_known=index.is_fresh(), report=report)
 
 

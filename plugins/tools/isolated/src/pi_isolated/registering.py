@@ -1,0 +1,132 @@
+"""Registers what a program implements with ``pi``, each thing as a function that asks the program."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pi_hookspecs import PluginError, Tool, ToolResult
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from pi_hookspecs import AbortSignal, PiContext, ToolContext, ToolUpdate
+    from pi_isolated.plugin import Member
+    from pi_isolated.ready import Ready
+
+__all__ = ["Registrations"]
+
+_ABOUT_TOOLS = {
+    "label": "label",
+    "promptSnippet": "prompt_snippet",
+    "promptGuidelines": "prompt_guidelines",
+    "executionMode": "execution_mode",
+    "defaultActive": "default_active",
+    "constrainedSampling": "constrained_sampling",
+    "outputSchema": "output_schema",
+    "exposure": "exposure",
+    "namespace": "namespace",
+}
+
+
+class Registrations:
+    """What one plugin has registered; it can change while the program runs.
+
+    Args:
+        member: The plugin.
+
+    Attributes:
+        hooks: The names of the hooks that are registered.
+    """
+
+    def __init__(self, member: Member) -> None:
+        self._member = member
+        self.hooks: set[str] = set()
+        self._things: dict[tuple[str, str], tuple[Mapping[str, Any], Callable[[], None]]] = {}
+
+    def take(self, ready: Ready) -> None:
+        """Register what is new, replace what is described differently, and remove what is gone.
+
+        A hook stays registered: whether the program is asked is decided at each event.
+        """
+        for hook in ready.hooks:
+            if hook not in self.hooks:
+                self.hooks.add(hook)
+                self._add_hook(hook)
+        add = {
+            "tools": self._add_tool,
+            "commands": self._add_command,
+            "shortcuts": self._add_shortcut,
+            "flags": self._add_flag,
+        }
+        wanted = {(kind, name): each for kind in add for name, each in ready.of(kind).items()}
+        for key in [*self._things]:
+            described, remove = self._things[key]
+            if wanted.get(key) != described:
+                del self._things[key]
+                remove()
+        for (kind, name), described in wanted.items():
+            if (kind, name) not in self._things:
+                self._things[kind, name] = (described, add[kind](name, described))
+
+    def _add_hook(self, hook: str) -> None:
+        async def handle(event: Any, ctx: PiContext) -> Any:
+            return await self._member.ask_hook(hook, event, ctx)
+
+        self._member.pi.on(hook, handle)
+
+    def _add_tool(self, name: str, described: Mapping[str, Any]) -> Callable[[], None]:
+        member = self._member
+
+        async def execute(
+            call_id: str, params: dict[str, Any], signal: AbortSignal, on_update: ToolUpdate, ctx: ToolContext
+        ) -> ToolResult:
+            process = await member.process(ctx)
+            if name not in member.ready.tools:
+                raise PluginError(member.name, f"it has no tool {name!r} any more")
+            message = {"type": "tool", "tool": name, "callId": call_id, "params": params}
+            running = member.process_of_session()
+            key = running.name_of(member, ctx)
+            forget = signal.on_abort(lambda: process.cancel_all(key))
+            try:
+                from pi_isolated.events import read_result
+
+                answer = await member.ask(process, message, ctx, lambda update: on_update(read_result(update)))
+                return read_result(answer)
+            finally:
+                forget()
+                running.forget(key)
+
+        about = {ours: described[theirs] for theirs, ours in _ABOUT_TOOLS.items() if described.get(theirs)}
+        return member.pi.register_tool(
+            Tool(
+                name=name,
+                description=described.get("description", ""),
+                parameters=described["parameters"],
+                execute=execute,
+                **about,
+            )
+        )
+
+    def _add_command(self, name: str, described: Mapping[str, Any]) -> Callable[[], None]:
+        async def run(args: str, ctx: PiContext) -> None:
+            await self._ask({"type": "command", "command": name, "args": args}, ctx)
+
+        return self._member.pi.register_command(name, run, description=described.get("description", ""))
+
+    def _add_shortcut(self, key: str, described: Mapping[str, Any]) -> Callable[[], None]:
+        async def run(ctx: PiContext) -> None:
+            await self._ask({"type": "shortcut", "key": key}, ctx)
+
+        return self._member.pi.register_shortcut(key, run, description=described.get("description", ""))
+
+    def _add_flag(self, name: str, described: Mapping[str, Any]) -> Callable[[], None]:
+        return self._member.pi.register_flag(
+            name,
+            type=described.get("type", "boolean"),
+            default=described.get("default"),
+            description=described.get("description", ""),
+        )
+
+    async def _ask(self, message: Mapping[str, Any], ctx: PiContext) -> Any:
+        process = await self._member.process(ctx)
+        return await self._member.ask(process, message, ctx)

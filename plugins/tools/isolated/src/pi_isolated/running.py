@@ -1,0 +1,303 @@
+"""The process of one plugin, or of several that share it: how it is started, asked, started again, and ended."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from contextvars import ContextVar
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+from pi_core.hooks.acting import acting
+from pi_hookspecs import PiError, PluginError
+from pi_isolated.state import StateWriter
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from pi_hookspecs import PiContext, PluginManifest
+    from pi_isolated.plugin import Member
+    from pi_isolated.process import Process
+
+__all__ = ["ProgramProcess", "is_starting"]
+
+_READY_SECONDS = 30.0
+_MOST_STARTS = 2
+"""Starts in a session: the first one, and one more after the program has died."""
+
+_starting: ContextVar[tuple[object, ...]] = ContextVar("starting", default=())
+"""The processes that are being started by this task: the hooks of that start do not ask them."""
+
+
+def is_starting(process: object) -> bool:
+    """Whether the current task is starting a process, and so must not wait for it."""
+    return process in _starting.get()
+
+
+class ProgramProcess:
+    """Started when it is first needed, started again once, ended with the session.
+
+    Of several plugins that share a process, the one that has ended it is left out when it is started again.
+
+    Args:
+        manifest: One of the plugins; all have the same command.
+
+    Attributes:
+        members: The plugins, in load order.
+        process: The running program; None before it is started.
+    """
+
+    def __init__(self, manifest: PluginManifest) -> None:
+        self._manifest = manifest
+        self.members: list[Member] = []
+        self.process: Process | None = None
+        self._lock = asyncio.Lock()
+        self._starts = 0
+        self._last_failure = ""
+        self._contexts: dict[str, tuple[Member, Any]] = {}
+        self._numbers = count(1)
+        self._state = StateWriter()
+        self._asked: list[Member] = []
+        self._left: list[Member] = []
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether several plugins may run in it."""
+        return self._manifest.entry is not None
+
+    # Asking
+
+    async def ask(
+        self,
+        member: Member,
+        process: Process,
+        message: Mapping[str, Any],
+        ctx: PiContext,
+        on_update: Callable[[Any], None] | None,
+    ) -> Any:
+        """Return the answer to a request of a plugin.
+
+        Raises:
+            ProgramFailure: The process ended, or broke the protocol.
+            PiError: The answer is an error, or the message is too long.
+        """
+        request = {**message, "ctx": self.name_of(member, ctx)}
+        if self.is_shared:
+            request["plugin"] = member.name
+        state = await self._changes(ctx)
+        for piece in state[:-1]:
+            process.send({"type": "state", "state": piece})
+        if state:
+            request["state"] = state[-1]
+        self._asked.append(member)
+        try:
+            return await process.ask(request, on_update)
+        finally:
+            if process.failure is None:
+                self._asked.remove(member)
+
+    async def _changes(self, ctx: PiContext) -> list[dict[str, Any]]:
+        wanted = [each.ready.state for each in self.members if each.ready.state is not None]
+        if not wanted:
+            return []
+        flags = [name for each in self.members for name in each.ready.of("flags")]
+        parts = [part for parts in wanted for part in parts]
+        return await self._state.changes(ctx, self.members[0].pi, parts, flags)
+
+    def name_of(self, member: Member, ctx: Any) -> str:
+        """Return the name by which the program knows a context of a plugin."""
+        known = next((name for name, each in self._contexts.items() if each[0] is member and each[1] is ctx), None)
+        if known is None:
+            known = f"{'t' if hasattr(ctx, 'call_id') else 's'}{next(self._numbers)}"
+            self._contexts[known] = (member, ctx)
+        return known
+
+    def forget(self, name: str) -> None:
+        """Forget a context: calls with it fail from now on."""
+        self._contexts.pop(name, None)
+
+    async def _serve(self, call: Mapping[str, Any]) -> Any:
+        """Return the result of a call of the program."""
+        member, ctx = self._contexts.get(str(call.get("ctx")), (None, None))
+        if member is None or ctx is None:
+            raise PiError(f"there is no ctx {call.get('ctx')!r}: it is that of a request that is over")
+        from pi_isolated.calls import call_member
+
+        with acting(member.name):
+            return await call_member(member, call.get("method"), call.get("params"), ctx)
+
+    # Messages that need no reply
+
+    def _take_registers(self, message: Mapping[str, Any]) -> None:
+        member = self._member(message)
+        if member is not None:
+            try:
+                member.change(message)
+            except PiError as error:
+                self._blame(member, str(error))
+
+    def _take_blame(self, message: Mapping[str, Any]) -> None:
+        member = self._member(message)
+        if member is not None:
+            self._blame(member, str(message.get("message")))
+
+    def _take_event(self, message: Mapping[str, Any]) -> None:
+        member = self._member(message)
+        if member is not None and isinstance(message.get("channel"), str):
+            member.pi.events.emit(message["channel"], message.get("data"))
+
+    def _member(self, message: Mapping[str, Any]) -> Member | None:
+        if not self.is_shared:
+            return self.members[0]
+        return next((each for each in self.members if each.name == message.get("plugin")), None)
+
+    def _blame(self, member: Member, text: str) -> None:
+        """Report a failure of a plugin that no request has answered with."""
+        member.log.write(text, lambda plain: plain)
+        ctx = next((ctx for owner, ctx in reversed(self._contexts.values()) if owner is member), None)
+        if ctx is not None:
+            with acting(member.name), suppress(PiError):
+                ctx.ui.notify(f"Plugin {member.name!r}: {text}"[:2000], "error")
+
+    # Starting and ending
+
+    async def running(self, member: Member, ctx: PiContext) -> Process:
+        """Return the program, started if it is not.
+
+        Raises:
+            PluginError: It cannot be started, or it has died twice.
+        """
+        if self.process is not None and self.process.failure is None:
+            return self.process
+        async with self._lock:
+            if self.process is not None and self.process.failure is not None:
+                self._last_failure = str(self.process.failure)
+                self._leave_out_culprit()
+                await self._discard()
+            if self.process is None:
+                if self._starts >= _MOST_STARTS:
+                    raise PluginError(
+                        member.name,
+                        f"its process has died twice and is not started again in this session: {self._last_failure}."
+                        " Its last lines are in isolated.log in the agent directory; /reload starts it again",
+                    )
+                self.process = await self._start(member, ctx)
+            return self.process
+
+    async def start_quietly(self, member: Member, ctx: PiContext) -> None:
+        """Start the program ahead of its first request, which reports what is wrong."""
+        with suppress(PiError):
+            await self.running(member, ctx)
+
+    def _leave_out_culprit(self) -> None:
+        """Leave out the plugin that was asked last when the process ended, if others can go on without it."""
+        asked, self._asked = self._asked, []
+        if asked and sum(not each.broken for each in self.members) > 1:
+            asked[-1].broken = (
+                f"it is left out until /reload, because the process of all extensions ended while it ran:"
+                f" {self._last_failure}"
+            )
+            self._starts -= 1
+
+    async def _start(self, member: Member, ctx: PiContext) -> Process:
+        from pi_isolated.process import Process
+        from pi_process_kit import prepare, start_child
+
+        self._starts += 1
+        token = _starting.set((*_starting.get(), self))
+        name, manifest = member.name, member.manifest
+        try:
+            request = await prepare(ctx, manifest.command, purpose="plugin", cwd=self._folder(ctx, manifest))
+        except PiError as error:
+            self._last_failure = str(error)
+            raise PluginError(name, f"its process cannot be started: {error}") from error
+        finally:
+            _starting.reset(token)
+        process: Process | None = None
+        self._state = StateWriter()
+        try:
+            child = await start_child(request)
+            process = Process(
+                child,
+                self._serve,
+                lambda line: member.log.write(line, ctx.secrets.clean),
+                {"registers": self._take_registers, "blame": self._take_blame, "event": self._take_event},
+                keeps_calls=self.is_shared,
+            )
+            if self.is_shared:
+                await self._begin(process, ctx)
+            self._adopt(await process.ready(_READY_SECONDS), ctx)
+        except PiError as error:
+            self._last_failure = str(error)
+            if process is not None:
+                await process.stop()
+            raise PluginError(name, f"its process cannot be used: {error}") from error
+        except BaseException:
+            if process is not None:
+                process.abandon("its start was cancelled")
+            raise
+        return process
+
+    def _folder(self, ctx: PiContext, manifest: PluginManifest) -> str:
+        """Return where the program runs: in its folder, and one for extensions where the session does."""
+        return str(ctx.cwd if self.is_shared else manifest.folder)
+
+    async def _begin(self, process: Process, ctx: PiContext) -> None:
+        """Tell a shared process which plugins it runs."""
+        plugins = [{"name": each.name, "file": str(each.manifest.entry)} for each in self.members if not each.broken]
+        flags = [name for each in self.members for name in each.ready.of("flags")]
+        (state,) = await self._state.changes(ctx, self.members[0].pi, (), flags)
+        options = {**(self._manifest.options or {}), "agentDir": str(self._manifest.agent_dir)}
+        process.send({**options, "type": "start", "plugins": plugins, "state": state})
+
+    def _adopt(self, message: Mapping[str, Any], ctx: PiContext) -> None:
+        """Let each plugin apply its part of the first message.
+
+        Raises:
+            PiError: It is for another contract, or something in it is wrong.
+        """
+        if not self.is_shared:
+            self.members[0].adopt(message, ctx)
+            return
+        plugins = message.get("plugins")
+        for member in self.members:
+            mine = plugins.get(member.name) if isinstance(plugins, dict) else None
+            try:
+                member.adopt({**_reported(mine), "contract": message.get("contract")}, ctx)
+            except PiError as error:
+                if not member.broken:
+                    member.broken = str(error)
+                    with acting(member.name):
+                        ctx.ui.notify(f"Plugin {member.name!r}: {error}", "error")
+
+    async def leave(self, member: Member) -> None:
+        """End the process when the last of its plugins has seen the end of the session."""
+        self._left.append(member)
+        if all(each in self._left for each in self.members):
+            await self._discard()
+            self._left.clear()
+            self._starts = 0
+            self._contexts.clear()
+            self._asked.clear()
+            for each in self.members:
+                each.running = None
+
+    async def _discard(self) -> None:
+        """End the process, if there is one."""
+        process, self.process = self.process, None
+        if process is not None:
+            with suppress(OSError):
+                await process.stop()
+
+
+def _reported(mine: Any) -> Mapping[str, Any]:
+    """Return what a shared process reported of one plugin.
+
+    Raises:
+        PiError: It could not load it, or did not report it.
+    """
+    if not isinstance(mine, dict):
+        raise PiError("its process did not report it")
+    if "error" in mine:
+        raise PiError(f"it cannot be loaded: {mine['error'].get('message')}")
+    return mine

@@ -1,0 +1,158 @@
+// `pi`, the object that the function of an extension gets.
+
+import { current, inExtension } from "./blame.js";
+import { bus } from "./bus.js";
+import { addEntry } from "./entries.js";
+import { set, value } from "./mirror.js";
+import { describeProvider } from "./providers.js";
+import { call, send } from "./wire.js";
+
+/** Returns `pi` of an extension. */
+export function createApi(extension) {
+  const act = (method, params) => {
+    if (!extension.isLoaded) {
+      throw new Error("While an extension is loaded it can only register; do this in a handler, such as one of session_start");
+    }
+    return call(contextOf(extension), method, params);
+  };
+  const quietly = (method, params) => {
+    act(method, params).catch((error) => report(extension, error));
+  };
+  const register = (map, name, thing) => {
+    map.set(name, thing);
+    extension.changed();
+  };
+
+  return {
+    on(event, handler) {
+      const handlers = extension.handlers.get(event) ?? [];
+      extension.handlers.set(event, [...handlers, handler]);
+      extension.changed();
+      return () => {
+        const remaining = extension.handlers.get(event) ?? [];
+        extension.handlers.set(event, remaining.filter((each) => each !== handler));
+      };
+    },
+    registerTool: (tool) => register(extension.tools, tool.name, tool),
+    registerCommand: (name, options) => register(extension.commands, name, options),
+    registerShortcut: (key, options) => register(extension.shortcuts, key, options),
+    registerFlag: (name, options) => register(extension.flags, name, flagOf(options)),
+    registerMessageRenderer: (type, renderer) => register(extension.messageRenderers, type, renderer),
+    registerEntryRenderer: (type, renderer) => register(extension.entryRenderers, type, renderer),
+    registerMarkdownTransformer: (transformer) => {
+      extension.markdown = transformer;
+      extension.changed();
+    },
+    registerProvider: (nameOrProvider, config) => {
+      const provider = describeProvider(nameOrProvider, config);
+      register(extension.providers, provider.description.id, provider);
+    },
+    unregisterProvider: (name) => {
+      extension.providers.delete(name);
+      extension.changed();
+    },
+    getFlag(name) {
+      const plain = name.replace(/^--/, "");
+      if (!extension.flags.has(plain)) return undefined;
+      return value("flags")[plain] ?? extension.flags.get(plain).default;
+    },
+
+    sendMessage(message, options = {}) {
+      const { customType, content, display = true, details } = message;
+      const sent = { role: "custom", customType, content, display, details, timestamp: Date.now() };
+      quietly("pi.send_message", { message: sent, ...deliveryOf(options), triggerTurn: options.triggerTurn ?? false });
+    },
+    sendUserMessage(content, options = {}) {
+      quietly("pi.send_user_message", { content, ...deliveryOf(options) });
+    },
+    appendEntry(customType, data) {
+      const plain = data === undefined ? null : JSON.parse(JSON.stringify(data));
+      addEntry({ type: "custom", customType, data: plain });
+      quietly("pi.append_entry", { customType, data: plain });
+    },
+    setLabel(entryId, label) {
+      addEntry({ type: "label", targetId: entryId, label });
+      quietly("pi.set_label", { entryId, label: label ?? null });
+    },
+    setSessionName(name) {
+      set("session", { ...value("session"), name });
+      quietly("pi.set_session_name", { name });
+    },
+    getSessionName: () => value("session").name ?? undefined,
+
+    async exec(command, args = [], options = {}) {
+      const { signal, timeout, cwd, env } = options;
+      const params = { command, args: args.map(String) };
+      if (timeout) params.timeout = timeout / 1000;
+      if (cwd) params.cwd = cwd;
+      if (env) params.env = env;
+      if (signal?.aborted) return { stdout: "", stderr: "", code: 1, killed: true };
+      const running = act("exec", params);
+      const result = await (signal ? Promise.race([running, aborted(signal)]) : running);
+      return { killed: false, ...result };
+    },
+
+    getActiveTools: () => [...value("activeTools")],
+    getAllTools: () => value("tools").map(toolInfo),
+    setActiveTools(names) {
+      const known = value("tools");
+      set("activeTools", known.length ? names.filter((name) => known.some((tool) => tool.name === name)) : [...names]);
+      quietly("pi.set_active_tools", { names });
+    },
+    getCommands: () => value("commands"),
+    async setModel(model) {
+      const isSet = await act("pi.set_model", { model: `${model.provider}/${model.id}` });
+      if (isSet) set("model", model);
+      return isSet;
+    },
+    getThinkingLevel: () => value("thinkingLevel"),
+    setThinkingLevel(level) {
+      set("thinkingLevel", level);
+      quietly("pi.set_thinking_level", { level });
+    },
+    events: {
+      on: (channel, handler) => bus.on(extension, channel, handler),
+      emit(channel, data) {
+        bus.emit(channel, data);
+        if (extension.isLoaded) send({ type: "event", plugin: extension.name, channel, data });
+      },
+    },
+  };
+}
+
+/** Returns the context on whose behalf an extension calls: that of the request that it works on, else the latest one. */
+export function contextOf(extension) {
+  const running = current();
+  const ctx = running?.extension === extension ? running.ctx : undefined;
+  return ctx ?? extension.lastContext ?? "";
+}
+
+/** Reports the failure of something that an extension did not wait for. */
+export function report(extension, error) {
+  send({ type: "blame", plugin: extension.name, message: error?.message ?? String(error) });
+}
+
+/** Runs a function of an extension for a request. */
+export function runFor(extension, ctx, run) {
+  return inExtension(extension, ctx, run);
+}
+
+function flagOf({ description = "", type = "boolean", default: initial }) {
+  return { description, type, ...(initial === undefined ? {} : { default: initial }) };
+}
+
+function deliveryOf({ deliverAs }) {
+  return deliverAs ? { deliverAs } : {};
+}
+
+function aborted(signal) {
+  return new Promise((resolve) => {
+    signal.addEventListener("abort", () => resolve({ stdout: "", stderr: "", code: 1, killed: true }), { once: true });
+  });
+}
+
+function toolInfo({ name, description, parameters, plugin, promptGuidelines }) {
+  const path = plugin ?? "builtin";
+  const sourceInfo = { path, source: plugin ? "local" : "builtin", scope: "user", origin: "top-level" };
+  return { name, description, parameters, promptGuidelines, sourceInfo };
+}

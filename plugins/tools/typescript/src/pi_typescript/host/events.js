@@ -1,0 +1,327 @@
+// The events of pi as the original's handlers get them, and their results as pi takes them. Names and fields are mostly
+// the same; what differs is how the results of several handlers become one answer.
+
+import { set, value } from "./mirror.js";
+
+const DELTA = { delta: true };
+
+/** The hooks of pi behind each event of the original, with its filter; an event that is not here is never emitted. */
+const HOOKS = {
+  context: ["context", DELTA],
+  context_with_system: ["context", DELTA],
+  before_provider_request: ["before_provider_request", DELTA],
+};
+const SAME = [
+  "resources_discover session_start session_before_switch session_before_fork session_before_compact session_compact",
+  "session_compact_failed session_shutdown session_before_tree session_tree after_provider_response",
+  "before_agent_start agent_start agent_end agent_before_settle agent_settled ui_prompt_start ui_prompt_end turn_start",
+  "turn_end message_start message_update message_end tool_execution_start tool_execution_update tool_execution_end",
+  "model_select thinking_level_select tool_call tool_result user_bash input mcp_servers_change",
+  "session_switch session_fork",
+]
+  .join(" ")
+  .split(" ");
+for (const name of SAME) HOOKS[name] = [name, {}];
+
+/** Returns the hooks that the handlers of an extension need, each with its filter. */
+export function hooksOf(handlers) {
+  const hooks = {};
+  for (const [event, functions] of handlers) {
+    if (functions.length > 0 && HOOKS[event]) hooks[HOOKS[event][0]] = HOOKS[event][1];
+  }
+  return hooks;
+}
+
+/**
+ * Calls the handlers of an extension for a hook, and returns pi's answer.
+ *
+ * @param {object} extension the extension
+ * @param {string} hook the hook
+ * @param {object} event the event as pi writes it
+ * @param {object} ctx the context
+ * @param {(error: unknown) => void} report takes failures of handlers beside one that has answered
+ */
+export async function dispatch(extension, hook, event, ctx, report) {
+  const how = ANSWERS[hook] ?? notify;
+  const events = Object.keys(HOOKS).filter((name) => HOOKS[name][0] === hook);
+  const handlers = events.flatMap((name) => (extension.handlers.get(name) ?? []).map((run) => ({ name, run })));
+  return how(handlers, { type: hook, ...event }, ctx, report);
+}
+
+/** Calls handlers one after the other; `take` gets each result, and returns true to stop. */
+async function each(handlers, event, ctx, report, take = () => false, isStrict = false) {
+  let first;
+  let hasAnswered = false;
+  for (const { run } of handlers) {
+    try {
+      const result = await run(event, ctx);
+      hasAnswered ||= result !== undefined && result !== null;
+      if (result !== undefined && result !== null && take(result)) break;
+    } catch (error) {
+      if (isStrict || handlers.length === 1) throw error;
+      if (first === undefined) first = error;
+      else report(error);
+    }
+  }
+  if (first !== undefined && !hasAnswered) throw first;
+  if (first !== undefined) report(first);
+}
+
+async function notify(handlers, event, ctx, report) {
+  await each(handlers, event, ctx, report);
+  return null;
+}
+
+function picked(result, ...keys) {
+  const found = {};
+  for (const key of keys) if (result[key] !== undefined) found[key] = result[key];
+  return found;
+}
+
+function cancelling(...keys) {
+  return async (handlers, event, ctx, report) => {
+    let answer = null;
+    await each(handlers, { ...event, signal: ctx.signal ?? new AbortController().signal }, ctx, report, (result) => {
+      answer = { ...answer, ...picked(result, "cancel", ...keys) };
+      return result.cancel === true;
+    });
+    return answer;
+  };
+}
+
+async function toolCall(handlers, event, ctx, report) {
+  const before = JSON.stringify(event.input);
+  let refusal = null;
+  await each(
+    handlers,
+    event,
+    ctx,
+    report,
+    (result) => {
+      if (result.block) refusal = picked(result, "block", "reason", "terminate");
+      return Boolean(result.block);
+    },
+    true,
+  );
+  if (refusal) return refusal;
+  return JSON.stringify(event.input) === before ? null : { input: event.input };
+}
+
+async function toolResult(handlers, event, ctx, report) {
+  let answer = null;
+  await each(handlers, event, ctx, report, (result) => {
+    const changed = picked(result, "content", "details", "isError", "usage");
+    Object.assign(event, changed);
+    answer = { ...answer, ...changed };
+    return false;
+  });
+  return answer;
+}
+
+async function beforeAgentStart(handlers, event, ctx, report) {
+  const messages = [];
+  let prompt;
+  const given = { systemPromptOptions: promptOptions(event), ...event };
+  await each(handlers, given, ctx, report, (result) => {
+    if (result.message) messages.push({ role: "custom", display: true, timestamp: Date.now(), ...result.message });
+    if (result.systemPrompt !== undefined) {
+      prompt = given.systemPrompt = result.systemPrompt;
+      set("systemPrompt", prompt);
+    }
+    return false;
+  });
+  const changed = changedPrompt(given, event.systemPrompt);
+  if (prompt === undefined) prompt = changed;
+  if (messages.length === 0 && prompt === undefined) return null;
+  return { messages, ...(prompt === undefined ? {} : { systemPrompt: prompt }) };
+}
+
+function promptOptions(event) {
+  return {
+    cwd: value("cwd"),
+    selectedTools: [...value("activeTools")],
+    toolSnippets: {},
+    promptGuidelines: [],
+    appendSystemPrompt: undefined,
+    customPrompt: undefined,
+    contextFiles: [],
+    skills: [],
+    sections: [],
+    prompt: event.systemPrompt,
+  };
+}
+
+/** What a handler has added to the options of the prompt, as part of the prompt. */
+function changedPrompt(given, prompt) {
+  const { forceSystemPrompt, appendSystemPrompt, promptGuidelines } = given.systemPromptOptions;
+  if (typeof forceSystemPrompt === "string") return forceSystemPrompt;
+  const added = [appendSystemPrompt, ...(promptGuidelines ?? []).map((each) => `- ${each}`)].filter(Boolean);
+  return added.length > 0 ? `${prompt}\n\n${added.join("\n")}` : undefined;
+}
+
+async function input(handlers, event, ctx, report) {
+  let answer = null;
+  await each(handlers, event, ctx, report, (result) => {
+    if (result.action === "handled") {
+      answer = { handled: true };
+      return true;
+    }
+    if (result.action === "transform") {
+      answer = { ...answer, ...picked(result, "text", "images") };
+      Object.assign(event, picked(result, "text", "images"));
+    }
+    return false;
+  });
+  return answer;
+}
+
+async function userBash(handlers, event, ctx, report) {
+  let found;
+  await each(
+    handlers,
+    event,
+    ctx,
+    report,
+    (result) => {
+      found = result;
+      return Boolean(result.operations ?? result.result);
+    },
+    true,
+  );
+  if (found?.result) return { result: found.result };
+  if (!found?.operations) return null;
+  const parts = [];
+  const done = await found.operations.exec(event.command, event.cwd, {
+    onData: (data) => parts.push(Buffer.from(data)),
+    signal: ctx.signal,
+  });
+  const output = Buffer.concat(parts).toString("utf8");
+  return { result: { output, exitCode: done?.exitCode ?? undefined, cancelled: false, truncated: false } };
+}
+
+async function messageEnd(handlers, event, ctx, report) {
+  let answer = null;
+  await each(handlers, event, ctx, report, (result) => {
+    if (result.message) {
+      event.message = result.message;
+      answer = { message: result.message };
+    }
+    return false;
+  });
+  return answer;
+}
+
+async function boundary(handlers, event, ctx, report) {
+  const entries = [];
+  let more;
+  await each(handlers, event, ctx, report, (result) => {
+    for (const entry of result.entries ?? []) entries.push(newEntry(entry));
+    if (result.continue !== undefined) more = result.continue;
+    return false;
+  });
+  if (entries.length === 0 && more === undefined) return null;
+  return { entries, ...(more === undefined ? {} : { continue: more }) };
+}
+
+function newEntry(entry) {
+  if (entry.type === "custom") return { customType: entry.customType, data: entry.data };
+  if (entry.type !== "custom_message") throw new Error(`entries of type ${JSON.stringify(entry.type)} cannot be added here`);
+  const content = typeof entry.content === "string" ? entry.content : textOf(entry.content);
+  return { customType: entry.customType, content, display: entry.display ?? true, data: entry.details };
+}
+
+function textOf(content) {
+  return content.map((each) => each.text ?? "").join("\n");
+}
+
+/** What pi has sent of the conversation and of the last payload: an event has what is new since the last one. */
+const sent = new Map();
+
+/** Returns the object that a delta describes, and remembers it. */
+export function grown(key, delta) {
+  const before = sent.get(key) ?? {};
+  const after = { ...before };
+  for (const name of delta.unset ?? []) delete after[name];
+  for (const [name, added] of Object.entries(delta.set ?? {})) {
+    const kept = delta.keep?.[name] ?? 0;
+    after[name] = kept ? [...before[name].slice(0, kept), ...added] : added;
+  }
+  sent.set(key, after);
+  return after;
+}
+
+async function context(handlers, event, ctx, report) {
+  const { messages = [] } = grown("context", event.delta);
+  let current = structuredClone(messages);
+  let isChanged = false;
+  for (const handler of handlers) {
+    const isWhole = handler.name === "context_with_system";
+    const system = { role: "system", content: value("systemPrompt"), timestamp: 0 };
+    const given = { type: handler.name, messages: isWhole ? [system, ...current] : current };
+    await each([handler], given, ctx, report, (result) => {
+      if (!result.messages) return false;
+      current = isWhole ? result.messages.filter((message) => message.role !== "system") : result.messages;
+      isChanged = true;
+      return false;
+    });
+  }
+  if (!isChanged && JSON.stringify(current) === JSON.stringify(messages)) return null;
+  return { delta: difference({ messages }, { messages: current }) };
+}
+
+async function providerRequest(handlers, event, ctx, report) {
+  const payload = grown("before_provider_request", event.delta);
+  const given = { ...event, payload: structuredClone(payload) };
+  delete given.delta;
+  await each(handlers, given, ctx, report, (result) => {
+    given.payload = result;
+    return false;
+  });
+  if (JSON.stringify(given.payload) === JSON.stringify(payload)) return null;
+  return { delta: difference(payload, given.payload) };
+}
+
+/** Returns the changes from one object to another, lists by what they begin with in common. */
+export function difference(before, after) {
+  const delta = { set: {}, keep: {}, unset: Object.keys(before).filter((key) => !(key in after)) };
+  for (const [key, now] of Object.entries(after)) {
+    const old = before[key];
+    if (JSON.stringify(old) === JSON.stringify(now)) continue;
+    let kept = 0;
+    if (Array.isArray(old) && Array.isArray(now)) {
+      while (kept < Math.min(old.length, now.length) && JSON.stringify(old[kept]) === JSON.stringify(now[kept])) kept++;
+    }
+    delta.set[key] = kept ? now.slice(kept) : now;
+    if (kept) delta.keep[key] = kept;
+  }
+  return delta;
+}
+
+async function resources(handlers, event, ctx, report) {
+  const answer = {};
+  await each(handlers, event, ctx, report, (result) => {
+    for (const key of ["skillPaths", "promptPaths", "themePaths"]) {
+      if (result[key]) answer[key] = [...(answer[key] ?? []), ...result[key]];
+    }
+    return false;
+  });
+  return Object.keys(answer).length > 0 ? answer : null;
+}
+
+const ANSWERS = {
+  tool_call: toolCall,
+  tool_result: toolResult,
+  before_agent_start: beforeAgentStart,
+  input,
+  user_bash: userBash,
+  message_end: messageEnd,
+  turn_end: boundary,
+  agent_before_settle: boundary,
+  context,
+  before_provider_request: providerRequest,
+  resources_discover: resources,
+  session_before_switch: cancelling(),
+  session_before_fork: cancelling("skipConversationRestore"),
+  session_before_compact: cancelling("compaction"),
+  session_before_tree: cancelling("summary", "customInstructions", "replaceInstructions", "label"),
+};

@@ -1,0 +1,93 @@
+// One extension: what it has registered, and how that is described to pi.
+
+import { dirname } from "node:path";
+import { hooksOf } from "./events.js";
+import { mentions } from "./loader.js";
+import { send } from "./wire.js";
+
+/** Parts of the state that are only sent to those that read them, with the names by which extensions do. */
+const READS = {
+  entries: ["sessionManager", "SessionManager"],
+  tools: ["getAllTools", "createAgentSession"],
+  commands: ["getCommands"],
+  models: ["modelRegistry", "ModelRegistry"],
+  systemPrompt: ["getSystemPrompt", "context_with_system", "before_agent_start"],
+};
+
+export class Extension {
+  constructor(name, file) {
+    this.name = name;
+    this.file = file;
+    this.folder = dirname(file);
+    this.handlers = new Map();
+    this.tools = new Map();
+    this.commands = new Map();
+    this.shortcuts = new Map();
+    this.flags = new Map();
+    this.messageRenderers = new Map();
+    this.entryRenderers = new Map();
+    this.providers = new Map();
+    this.markdown = undefined;
+    this.isLoaded = false;
+    this.isChanged = false;
+    this.controllers = new Map();
+  }
+
+  /** Returns what pi has to know: hooks, registrations, and parts of the state. */
+  describe() {
+    return {
+      hooks: hooksOf(this.handlers),
+      registers: {
+        tools: [...this.tools.values()].map(describeTool),
+        commands: [...this.commands].map(([name, { description, getArgumentCompletions }]) => ({
+          name,
+          description: description ?? "",
+          ...(getArgumentCompletions ? { completes: true } : {}),
+        })),
+        shortcuts: [...this.shortcuts].map(([key, { description }]) => ({ key, description: description ?? "" })),
+        flags: [...this.flags].map(([name, flag]) => ({ name, ...flag })),
+        providers: [...this.providers.values()].map((each) => each.description),
+        renderers: [
+          ...[...this.messageRenderers.keys()].map((type) => ({ type, kind: "message" })),
+          ...[...this.entryRenderers.keys()].map((type) => ({ type, kind: "entry" })),
+        ],
+      },
+      state: Object.keys(READS).filter((part) => READS[part].some((word) => mentions(this.folder, word))),
+    };
+  }
+
+  /** Tells pi soon what is registered now; several changes in a row are told once. */
+  changed() {
+    if (!this.isLoaded || this.isChanged) return;
+    this.isChanged = true;
+    queueMicrotask(() => this.tell());
+  }
+
+  /** Tells pi now what is registered, if it has changed. */
+  tell() {
+    if (!this.isChanged) return;
+    this.isChanged = false;
+    send({ type: "registers", plugin: this.name, ...this.describe() });
+  }
+}
+
+function describeTool(tool) {
+  const described = {
+    name: tool.name,
+    description: tool.description ?? "",
+    parameters: plainSchema(tool.parameters),
+  };
+  for (const key of ["label", "promptSnippet", "executionMode", "constrainedSampling"]) {
+    if (tool[key]) described[key] = tool[key];
+  }
+  if (tool.promptGuidelines?.length) described.promptGuidelines = tool.promptGuidelines;
+  const renders = [tool.renderCall && "call", tool.renderResult && "result"].filter(Boolean);
+  if (renders.length) described.renders = renders;
+  return described;
+}
+
+/** Returns a schema without what typebox adds for itself; one without parameters takes an empty object. */
+function plainSchema(schema) {
+  const plain = JSON.parse(JSON.stringify(schema ?? {}));
+  return plain.type === "object" ? plain : { type: "object", properties: {}, ...plain };
+}

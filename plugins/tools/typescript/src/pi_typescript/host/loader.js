@@ -1,0 +1,180 @@
+// Loads files of extensions: TypeScript without a compiler's output, CommonJS oddities, and the packages of pi that they
+// import. Node strips types itself from 22.15 on; older ones, and syntax that is more than types, go through jiti.
+
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { createRequire, isBuiltin } from "node:module";
+import * as nodeModule from "node:module";
+import { dirname, extname, join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { names, resolveShim } from "./shim/index.js";
+
+const ENDINGS = [".ts", ".mts", ".cts", ".tsx", ".js", ".mjs", ".cjs", ".json"];
+const TYPED = /\.([mc]?ts|tsx)$/;
+const loadedSources = new Map();
+let packages;
+let cacheFolder;
+let jiti;
+
+/** Prepares loading. `packagesFolder` has node_modules of pi's own, `cache` is where compiled files may be kept. */
+export function begin(packagesFolder, cache) {
+  packages = packagesFolder ?? undefined;
+  cacheFolder = cache;
+  if (isNative()) nodeModule.registerHooks({ resolve: resolveHook, load: loadHook });
+}
+
+/** Whether this Node can load TypeScript by itself. */
+export function isNative() {
+  return typeof nodeModule.registerHooks === "function" && typeof nodeModule.stripTypeScriptTypes === "function";
+}
+
+/** Returns the function that an extension's file exports. */
+export async function loadFactory(file) {
+  let exported;
+  if (isNative()) {
+    try {
+      exported = await import(pathToFileURL(file).href);
+    } catch (error) {
+      if (!needsJiti(error)) throw error;
+      exported = await loadWithJiti(file, error);
+    }
+  } else {
+    exported = await loadWithJiti(file);
+  }
+  let factory = exported;
+  for (let depth = 0; depth < 3 && factory && typeof factory !== "function"; depth++) factory = factory.default;
+  if (typeof factory !== "function") {
+    throw new Error("it does not export a function as its default: export default function (pi) { ... }");
+  }
+  return factory;
+}
+
+/** Whether one of the sources below a folder that were loaded contains a word. */
+export function mentions(folder, word) {
+  for (const [file, source] of loadedSources) {
+    if (file.startsWith(folder) && source.includes(word)) return true;
+  }
+  return false;
+}
+
+/** Remembers a source for `mentions`. */
+export function keepSource(file) {
+  if (!loadedSources.has(file)) loadedSources.set(file, readFileSync(file, "utf8"));
+  return loadedSources.get(file);
+}
+
+function needsJiti(error) {
+  return error?.code === "ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX" || error?.code === "ERR_INVALID_TYPESCRIPT_SYNTAX";
+}
+
+async function loadWithJiti(file, cause) {
+  if (file.endsWith(".mjs") || (file.endsWith(".js") && !isNative() && !importsOurs(file))) {
+    return import(pathToFileURL(file).href);
+  }
+  keepSource(file);
+  jiti ??= makeJiti(cause);
+  return (await jiti).import(file);
+}
+
+function importsOurs(file) {
+  const source = keepSource(file);
+  return names.some((name) => source.includes(name)) || !/^\s*(import|export)\s/m.test(source);
+}
+
+async function makeJiti(cause) {
+  let path;
+  try {
+    path = createRequire(join(packages, "package.json")).resolve("jiti");
+  } catch {
+    const why = cause
+      ? `${cause.message}. Node cannot run this syntax itself, and the package jiti, which can, is not installed`
+      : `Node ${process.version} cannot run TypeScript, and the package jiti, which can, is not installed`;
+    throw new Error(`${why}. Install Node 22.18 or newer, or run: pi install --typescript`);
+  }
+  const { createJiti } = await import(pathToFileURL(path).href);
+  const alias = {};
+  for (const name of names) {
+    try {
+      alias[name] = resolveShim(name, packages);
+    } catch {
+      // Left out: an extension that imports it gets the error of a missing module.
+    }
+  }
+  return createJiti(import.meta.url, { alias, moduleCache: false, fsCache: join(cacheFolder, "jiti"), tryNative: false });
+}
+
+function isOurs(specifier) {
+  return names.some((name) => specifier === name || specifier.startsWith(`${name}/`));
+}
+
+function resolveHook(specifier, context, next) {
+  const parent = context.parentURL?.startsWith("file:") ? fileURLToPath(context.parentURL) : undefined;
+  const isInPackages = packages !== undefined && parent?.startsWith(packages);
+  if (!isInPackages && isOurs(specifier)) {
+    const path = resolveShim(specifier, packages);
+    if (path !== undefined) return next(pathToFileURL(path).href, context);
+  }
+  try {
+    return next(specifier, context);
+  } catch (error) {
+    if (isBuiltin(specifier) || parent === undefined || !/^(\.|\/|file:)/.test(specifier)) throw error;
+    const found = guess(specifier.startsWith("file:") ? fileURLToPath(specifier) : join(dirname(parent), specifier));
+    if (found === undefined) throw error;
+    return next(pathToFileURL(found).href, context);
+  }
+}
+
+/** Returns the file that is meant by a path without its ending, with that of the compiled file, or of a folder. */
+function guess(path) {
+  const bare = /\.[mc]?jsx?$/.test(path) ? path.slice(0, -extname(path).length) : path;
+  const candidates = [...ENDINGS.map((each) => bare + each), ...ENDINGS.map((each) => join(path, `index${each}`))];
+  return candidates.find((each) => existsSync(each) && statSync(each).isFile());
+}
+
+function loadHook(url, context, next) {
+  if (!url.startsWith("file:") || url.includes("/node_modules/")) return next(url, context);
+  const file = fileURLToPath(url);
+  if (file.endsWith(".json") && context.importAttributes?.type === undefined && context.format !== "commonjs") {
+    return { format: "module", source: `export default ${readFileSync(file, "utf8")}`, shortCircuit: true };
+  }
+  const isTyped = TYPED.test(file);
+  if (!isTyped && !/\.m?js$/.test(file)) return next(url, context);
+  if (file.startsWith(import.meta.dirname)) return next(url, context);
+  const source = keepSource(file);
+  if (!isModule(file, source)) {
+    return { format: "commonjs", source: isTyped ? strip(source, url) : source, shortCircuit: true };
+  }
+  return { format: "module", source: withCommonNames(isTyped ? strip(source, url) : source), shortCircuit: true };
+}
+
+function isModule(file, source) {
+  if (/\.c[tj]s$/.test(file)) return false;
+  return /\.m[tj]s$/.test(file) || /^\s*(import|export)\b/m.test(source) || !/\bmodule\.exports\b|\bexports\.\w/.test(source);
+}
+
+function strip(source, url) {
+  try {
+    return nodeModule.stripTypeScriptTypes(source, { mode: "strip", sourceUrl: url });
+  } catch (error) {
+    if (!needsJiti(error)) throw error;
+    try {
+      return nodeModule.stripTypeScriptTypes(source, { mode: "transform", sourceMap: true, sourceUrl: url });
+    } catch {
+      throw error;
+    }
+  }
+}
+
+/** Gives a module the names that exist in CommonJS, on its first line so that positions stay. */
+function withCommonNames(source) {
+  const wanted = ["require", "__dirname", "__filename"].filter(
+    (name) => new RegExp(`\\b${name}\\b`).test(source) && !new RegExp(`\\b(const|let|var|function)\\s+${name}\\b`).test(source),
+  );
+  if (wanted.length === 0) return source;
+  const values = {
+    require: "piCreateRequire(import.meta.url)",
+    __dirname: "import.meta.dirname",
+    __filename: "import.meta.filename",
+  };
+  const prefix = wanted.map((name) => `const ${name} = ${values[name]};`).join(" ");
+  return `import { createRequire as piCreateRequire } from "node:module"; ${prefix} ${source}`;
+}

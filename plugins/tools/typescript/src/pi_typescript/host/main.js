@@ -1,0 +1,135 @@
+// The process that runs all extensions in TypeScript of a session: it speaks pi's protocol for programs as plugins, and
+// gives each extension the `pi` and `ctx` that it was written for.
+
+import { join } from "node:path";
+import { createApi, runFor } from "./api.js";
+import { current, describe, failed } from "./blame.js";
+import { bus } from "./bus.js";
+import { createContext } from "./ctx.js";
+import { dispatch } from "./events.js";
+import { Extension } from "./extension.js";
+import { begin, keepSource, loadFactory } from "./loader.js";
+import { apply } from "./mirror.js";
+import { surfaces } from "./surfaces/index.js";
+import { listen, send } from "./wire.js";
+
+const CONTRACT = "1.1";
+const extensions = new Map();
+const controllers = new Map();
+const leave = process.exit.bind(process);
+
+/** How each kind of request is carried out: returns the answer. */
+const REQUESTS = {
+  hook: (extension, message, ctx) => dispatch(extension, message.hook, message.event, ctx, (error) => failed(error, extension)),
+  tool: runTool,
+  async command(extension, message, ctx) {
+    await found(extension.commands, message.command, "command").handler(message.args, ctx);
+    return null;
+  },
+  async shortcut(extension, message, ctx) {
+    await found(extension.shortcuts, message.key, "shortcut").handler(ctx);
+    return null;
+  },
+  async complete(extension, message) {
+    const { getArgumentCompletions } = found(extension.commands, message.command, "command");
+    return (await getArgumentCompletions?.(message.prefix)) ?? [];
+  },
+  render: (extension, message) => surfaces.render(extension, message),
+};
+
+async function runTool(extension, message, ctx) {
+  const tool = found(extension.tools, message.tool, "tool");
+  const params = tool.prepareArguments ? tool.prepareArguments(message.params) : message.params;
+  const onUpdate = (update) => send({ type: "update", id: message.id, update: resultOf(update) });
+  return resultOf(await tool.execute(message.callId, params, ctx.signal, onUpdate, ctx));
+}
+
+/** Returns a tool's result with the fields that pi knows. */
+function resultOf(result) {
+  if (typeof result === "string") return { content: [{ type: "text", text: result }] };
+  const { content = [], details, isError, usage, terminate } = result ?? {};
+  const plain = { content };
+  if (details !== undefined) plain.details = details;
+  if (isError) plain.isError = true;
+  if (usage) plain.usage = usage;
+  if (terminate) plain.terminate = true;
+  return plain;
+}
+
+function found(map, name, kind) {
+  const thing = map.get(name);
+  if (thing === undefined) throw new Error(`it has no ${kind} ${JSON.stringify(name)} any more`);
+  return thing;
+}
+
+async function answer(message) {
+  const extension = extensions.get(message.plugin);
+  const controller = new AbortController();
+  controllers.set(message.id, controller);
+  const given = new Promise((_resolve, reject) => {
+    controller.signal.addEventListener("abort", () => {
+      // What has a signal may end by itself and still answer; what does not must not keep pi waiting.
+      setTimeout(() => reject(new Error("Operation aborted")), 1000).unref();
+    });
+  });
+  try {
+    const ctx = createContext(extension, message.ctx, controller.signal);
+    if (message.type !== "tool") extension.lastContext = message.ctx;
+    const run = async () => REQUESTS[message.type](extension, message, ctx);
+    const result = await Promise.race([runFor(extension, message.ctx, run), given]);
+    extension.tell();
+    send({ type: "answer", id: message.id, answer: result ?? null });
+  } catch (error) {
+    extension?.tell();
+    send({ type: "answer", id: message.id, error: describe(error, extension).message });
+  } finally {
+    controllers.delete(message.id);
+  }
+}
+
+async function start({ plugins, packages, agentDir, state }) {
+  apply(state ?? {});
+  begin(packages, join(agentDir, "cache"));
+  const ready = {};
+  for (const { name, file } of plugins) {
+    const extension = new Extension(name, file);
+    try {
+      keepSource(file);
+      await runFor(extension, undefined, async () => (await loadFactory(file))(createApi(extension)));
+      extension.isLoaded = true;
+      extensions.set(name, extension);
+      ready[name] = extension.describe();
+    } catch (error) {
+      bus.remove(extension);
+      ready[name] = { error: describe(error, extension) };
+    }
+  }
+  send({ type: "ready", contract: CONTRACT, plugins: ready });
+}
+
+function take(message) {
+  if (message.state) apply(message.state);
+  if (message.type in REQUESTS) answer(message);
+  else if (message.type === "cancel") controllers.get(message.id)?.abort();
+  else if (message.type === "start") start(message);
+  else if (message.type === "event") bus.emit(message.channel, message.data);
+  else if (message.type === "surface") surfaces.take(message);
+  else if (message.type === "shutdown") leave(0);
+}
+
+function keepRunning() {
+  process.exit = (code) => {
+    throw new Error(`an extension cannot end pi's process for extensions (process.exit(${code ?? ""})); use ctx.shutdown()`);
+  };
+  process.on("uncaughtException", (error) => failed(error, culprit(error)));
+  process.on("unhandledRejection", (error) => failed(error, culprit(error)));
+}
+
+/** Returns the extension whose file is in an exception's stack, else the one that runs. */
+function culprit(error) {
+  const stack = String(error?.stack ?? "");
+  return [...extensions.values()].find(({ file }) => stack.includes(file)) ?? current()?.extension;
+}
+
+keepRunning();
+listen(take, () => leave(0));

@@ -1,0 +1,66 @@
+"""The service that makes plugins of files in TypeScript and JavaScript: which Node.js runs them, and how."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pi_hookspecs import PluginManifest, UserError
+
+if TYPE_CHECKING:
+    from pi_hookspecs import SettingsView
+
+__all__ = ["TypeScript"]
+
+_HOST = Path(__file__).parent / "host" / "main.js"
+_MOST_MEMORY = 1024
+"""Megabytes that all extensions together may allocate: one that needs more ends the process, not the computer."""
+
+_PIPES = 'exec "$@" 3>&1 4<&0 1>&2 0</dev/null'
+"""Moves pi's pipes to descriptors 3 and 4, so that what extensions print is not taken for messages."""
+
+
+class TypeScript:
+    """Runs extensions of the original pi (``ExtensionLanguage``)."""
+
+    suffixes: tuple[str, ...] = (".ts", ".mts", ".cts", ".js", ".mjs", ".cjs")
+
+    def manifest_of(self, file: Path, name: str, settings: SettingsView) -> PluginManifest:
+        """Return the plugin of a file.
+
+        Raises:
+            UserError: There is no Node.js.
+        """
+        node = find_node(settings)
+        packages = settings.agent_dir / "typescript"
+        options = (f"--max-old-space-size={_MOST_MEMORY}", "--no-warnings")
+        command = ("/bin/sh", "-c", _PIPES, "sh", node, *options, str(_HOST))
+        return PluginManifest(
+            name=name,
+            command=command,
+            contract="1.1",
+            folder=file.parent.absolute(),
+            agent_dir=settings.agent_dir,
+            entry=file.absolute(),
+            options={"packages": str(packages) if packages.is_dir() else None},
+        )
+
+
+def find_node(settings: SettingsView) -> str:
+    """Return the path of Node.js.
+
+    Raises:
+        UserError: There is none.
+    """
+    configured = settings.get_str("typescript.node", None)
+    named = os.path.expanduser(configured) if configured else "node"  # noqa: PTH111 - may be a name to look up
+    found = shutil.which(named)
+    if found is None:
+        why = f"typescript.node in the settings is {configured!r}, which is no program" if configured else "no Node.js"
+        raise UserError(
+            f"{why}. Extensions in TypeScript need Node.js: install 22.18 or newer, or set typescript.node. Everything"
+            " else works without it"
+        )
+    return found
