@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -33,8 +34,16 @@ class Machine:
     run: Callable[..., tuple[int, str, str]]
 
     def write(self, files: dict[str, str]) -> None:
-        """Write files: names that begin with ``~/`` in the home folder, others in the project."""
-        for name, text in files.items():
+        """Write files: names that begin with ``~/`` in the home folder, others in the project.
+
+        ``@WORK@`` stands for the project's folder, and ``@HASH@`` for its SHA-256, in names and contents.
+        """
+        work = str(self.work)
+        for given, content in files.items():
+            name, text = (
+                each.replace("@WORK@", work).replace("@HASH@", sha256(work.encode()).hexdigest())
+                for each in (given, content)
+            )
             file = self.home / name[2:] if name.startswith("~/") else self.work / name
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text, encoding="utf-8")
@@ -68,7 +77,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
     home, work, agent = tmp_path / "home", tmp_path / "work", tmp_path / "agent"
     for folder in (home, work, agent):
         folder.mkdir()
-    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_CONFIG_HOME"):
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("PI_CODING_AGENT_DIR", str(agent))

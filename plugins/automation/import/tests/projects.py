@@ -230,6 +230,52 @@ CODEX_BROKEN: tuple[Files, Outcomes] = (
     {"setting config.toml": NOT, "permission x.rules": NOT, "command /b": TAKEN, "mcp servers": NOT},
 )
 
+
+def _opencode_files(session: str, *turns: tuple[str, str], **about: Any) -> Files:
+    """Return a conversation as older versions of opencode store it: a file for each session, message and part."""
+    storage = "~/.local/share/opencode/storage"
+    head = {"id": session, "directory": "@WORK@", "title": f"Title of {session}", "time": {"created": 1}, **about}
+    files = {f"{storage}/session/project/{session}.json": _json(head)}
+    for number, (role, text) in enumerate(turns):
+        message = f"msg_{session}_{number}"
+        info = {"role": role, "time": {"created": 1_795_721_299_413 + number}, "providerID": "x", "modelID": "m"}
+        files[f"{storage}/message/{session}/{message}.json"] = _json(info)
+        files[f"{storage}/part/{message}/prt_1.json"] = _json({"type": "text", "text": text})
+    return files
+
+
+def _gemini_chat(name: str, *turns: tuple[str, str]) -> Files:
+    """Return a conversation as older versions of Gemini CLI store it: one file, in a folder named by a hash."""
+    messages = [
+        {"id": str(number), "type": kind, "content": text, "timestamp": "2025-09-02T10:00:00.000Z"}
+        for number, (kind, text) in enumerate(turns)
+    ]
+    chat = {"sessionId": name, "projectHash": "@HASH@", "messages": messages}
+    return {f"~/.gemini/tmp/@HASH@/chats/session-2025-09-02T10-00-{name}.json": _json(chat)}
+
+
+AIDER_CHAT = """
+# aider chat started at 2025-01-05 10:11:12
+
+> Aider v0.86.2  
+> Model: anthropic/claude-sonnet-4-5 with diff edit format, infinite output  
+
+#### /add app.py  
+> Added app.py to the chat  
+
+#### Rename it  
+####   
+#### to main  
+
+I rename it.
+
+#### Steps
+
+> a quotation
+
+> Applied edit to app.py  
+"""  # noqa: W291 - so does aider end its lines
+
 OPENCODE_HOME: tuple[Files, Outcomes] = (
     {
         "~/.config/opencode/AGENTS.md": "Short answers.\n",
@@ -257,8 +303,11 @@ OPENCODE_HOME: tuple[Files, Outcomes] = (
   "plugin": ["x"],
 }}""",
         "~/.local/share/opencode/auth.json": _json({"anthropic": {"type": "api", "key": SECRET}}),
+        **_opencode_files("ses_1", ("user", "Why?"), ("assistant", "Because.")),
+        **_opencode_files("ses_2", ("user", "Why?"), ("assistant", "Because."), directory="/elsewhere"),
     },
     {
+        "session Title of ses_1": TAKEN,
         "instructions AGENTS.md": TAKEN,
         "command /test": DIFFERENT,
         "agent docs": DIFFERENT,
@@ -297,8 +346,11 @@ OPENCODE_PROJECT: tuple[Files, Outcomes] = (
                 "formatter": {"x": {}},
             }
         ),
+        **_opencode_files("ses_3", ("user", "Not answered")),
+        **_opencode_files("ses_4", ("user", "A task"), ("assistant", "Of a subagent"), parentID="ses_3"),
     },
     {
+        "session ses_3": NOT,
         "instructions AGENTS.md": HERE,
         "instructions a.md": TAKEN,
         "instructions b.md": TAKEN,
@@ -315,8 +367,13 @@ OPENCODE_PROJECT: tuple[Files, Outcomes] = (
 )
 
 OPENCODE_SMALL: tuple[Files, Outcomes] = (
-    {"opencode.json": _json({"permission": "ask", "model": "nowhere/nothing", "share": "auto"})},
     {
+        "opencode.json": _json({"permission": "ask", "model": "nowhere/nothing", "share": "auto"}),
+        "~/.local/share/opencode/opencode.db": "not a database",
+        "~/.local/share/opencode/storage/session/p/ses_5.json": "{",
+    },
+    {
+        "session opencode.db": NOT,
         "permission ask *": TAKEN,
         "setting guardrails.enabled": DIFFERENT,
         "model nowhere/nothing": NOT,
@@ -340,8 +397,16 @@ GEMINI_HOME: tuple[Files, Outcomes] = (
             }
         ),
         "~/.gemini/oauth_creds.json": _json({"access_token": SECRET}),
+        "~/.gemini/tmp/work/.project_root": "@WORK@",
+        "~/.gemini/tmp/work/chats/session-2026-11-26T19-33-e2f66184.jsonl": (
+            '{"sessionId": "e2f66184-150b-44c1-818c-6eb042b3ca07", "projectHash": "@HASH@", "kind": "main"}\n'
+            '{"id": "1", "timestamp": "2026-11-26T19:33:39.164Z", "type": "user", "content": [{"text": "Why?"}]}\n'
+            '{"id": "2", "timestamp": "2026-11-26T19:33:39.597Z", "type": "gemini", "content": "Because."}\n'
+            '{"$set": {"summary": "The reason"}}\n'
+        ),
     },
     {
+        "session The reason": TAKEN,
         "instructions GEMINI.md": DIFFERENT,
         "command /git:commit": DIFFERENT,
         "model gemini-2.5-pro": TAKEN,
@@ -374,8 +439,12 @@ GEMINI_PROJECT: tuple[Files, Outcomes] = (
         ),
         ".gemini/agents/scout.md": "---\nname: scout\ndescription: Looks\ntools:\n  - read_file\n  - glob\n---\nLook.\n",
         ".gemini/commands/broken.toml": "prompt = ",
+        **_gemini_chat("a1", ("user", "Look here"), ("info", "Update available"), ("gemini", "One file.")),
+        **_gemini_chat("a2", ("user", "/help"), ("info", "Commands")),
     },
     {
+        "session Look here": TAKEN,
+        "session a2": NOT,
         "instructions GEMINI.md": TAKEN,
         "hook BeforeTool write_file|replace: ./check.sh": TAKEN,
         "hook BeforeModel: x": NOT,
@@ -393,8 +462,12 @@ GEMINI_OLD: tuple[Files, Outcomes] = (
             {"contextFileName": ["AGENTS.md", "NOTES.md"], "excludeTools": ["ShellTool"], "model": "gemini-2.5-flash"}
         ),
         "NOTES.md": "N\n",
+        "~/.gemini/tmp/@HASH@/chats/session-1.json": "{",
+        "~/.gemini/tmp/other/.project_root": "/elsewhere",
+        "~/.gemini/tmp/other/chats/session-2.json": "{}",
     },
     {
+        "session session-1": NOT,
         "instructions AGENTS.md": HERE,
         "instructions NOTES.md": TAKEN,
         "permission deny ShellTool": TAKEN,
@@ -411,8 +484,10 @@ AIDER_HOME: tuple[Files, Outcomes] = (
             'auto-commits: false\nlint-cmd:\n  - "python: ruff check"\nreasoning-effort: high\n'
         ),
         "~/CONVENTIONS.md": "Type hints.\n",
+        ".aider.chat.history.md": AIDER_CHAT,
     },
     {
+        "session Rename it to main": DIFFERENT,
         "instructions CONVENTIONS.md": TAKEN,
         "model sonnet": DIFFERENT,
         "provider anthropic": TAKEN,
@@ -429,7 +504,7 @@ AIDER_PROJECT: tuple[Files, Outcomes] = (
         ".aider.conf.yml": "---\nmodel: gemini/gemini-2.5-pro\nread:\n  - CONVENTIONS.md\n  - gone.md\ntest_cmd: pytest\n",
         "CONVENTIONS.md": "PEP 8.\n",
         ".aiderignore": "dist\n",
-        ".aider.chat.history.md": "# aider chat\n",
+        ".aider.chat.history.md": AIDER_CHAT + AIDER_CHAT.replace("10:11:12", "12:00:00").replace("Rename", "Move"),
     },
     {
         "instructions CONVENTIONS.md": TAKEN,
@@ -438,7 +513,8 @@ AIDER_PROJECT: tuple[Files, Outcomes] = (
         "provider google": TAKEN,
         "setting test-cmd": NOT,
         "setting .aiderignore": NOT,
-        "session .aider.chat.history.md": NOT,
+        "session Rename it to main": DIFFERENT,
+        "session Move it to main": DIFFERENT,
     },
 )
 
@@ -446,6 +522,7 @@ AIDER_LOCAL: tuple[Files, Outcomes] = (
     {
         "~/.aider.conf.yml": "model: openai/llama-3\nopenai-api-base: http://gpu:8000/v1\n",
         ".aider.conf.yml": "read: [unclosed\n",
+        ".aider.chat.history.md": "# notes of mine\n",
         "CONVENTIONS.md": "x\n",
     },
     {

@@ -15,7 +15,7 @@ from pi_import.agents import AGENTS
 from pi_import.commands import template_of
 from pi_import.permissions import claude_rules, codex_rules, gemini_rules, opencode_rules
 from pi_import.place import LARGEST, Place
-from pi_import.sessions import claude, codex
+from pi_import.sessions import aider, claude, codex, gemini, opencode
 from pi_import.tool_forms import from_claude, to_claude
 from pi_testing import for_each
 
@@ -191,6 +191,44 @@ def test_no_transcript_fails(objects):
         for module in (claude, codex):
             found = module.read(file)
             assert found is None or list(found.lines())
+
+
+@pytest.mark.hypothesis
+@given(
+    st.fixed_dictionaries(
+        {"id": st.just("m"), "sessionId": JSON, "type": st.sampled_from(["user", "gemini"]), "content": JSON},
+        optional={"toolCalls": JSON, "thoughts": JSON, "tokens": JSON, "$set": JSON, "$rewindTo": st.just("m")},
+    ),
+    st.fixed_dictionaries(
+        {"role": st.sampled_from(["user", "assistant"])}, optional={"time": JSON, "providerID": JSON}
+    ),
+    st.fixed_dictionaries(
+        {"type": st.sampled_from(["text", "file", "tool", "reasoning", "step-finish"]), "callID": st.just("c")},
+        optional={"text": JSON, "state": JSON, "tokens": JSON, "tool": st.just("edit"), "url": JSON, "metadata": JSON},
+    ),
+    st.text(max_size=60),
+)
+def test_no_stored_conversation_fails(record, message, part, text):
+    with tempfile.TemporaryDirectory() as folder:
+        files = {
+            "tmp/p/chats/session-1.jsonl": json.dumps(record),
+            "tmp/p/chats/session-2.json": json.dumps(record),
+            "tmp/p/.project_root": text,
+            "storage/session/p/s.json": json.dumps(record),
+            "storage/message/s/m.json": json.dumps(message),
+            "storage/part/m/p.json": json.dumps(part),
+            aider.HISTORY: f"# aider chat started at 2025-01-05 10:11:12\n#### x  \n{text}\n> Model: {text}  \n",
+        }
+        for name, content in files.items():
+            Path(folder, name).parent.mkdir(parents=True, exist_ok=True)
+            Path(folder, name).write_text(content, encoding="utf-8")
+
+        found = [*gemini.stored(Path(folder), None), *opencode.stored(Path(folder), None), *aider.stored(Path(folder))]
+
+        assert len(found) == 4
+        for each in found:
+            transcript = each.read()
+            assert transcript is None or list(transcript.lines())
 
 
 @pytest.mark.hypothesis

@@ -1,14 +1,21 @@
-"""Transcripts of Claude Code and codex as sessions of pi."""
+"""Transcripts of other agents as sessions of pi."""
 
 from __future__ import annotations
 
 import json
+import sqlite3
+import sys
+from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+sys.path.insert(0, str(Path(__file__).parent))
+from projects import AIDER_CHAT
+
 from pi_core import PluginHost, SessionManager, Settings
-from pi_import.sessions import claude, codex
+from pi_import.sessions import aider, claude, codex, gemini, opencode
 
 PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
@@ -178,6 +185,241 @@ def test_the_items_of_older_versions_of_codex_are_read(tmp_path):
     assert len(codex.read(file).messages) == 6
 
 
+OPENCODE = (
+    (
+        "user",
+        {},
+        [
+            {"type": "text", "text": "Make a.txt"},
+            {"type": "file", "mime": "image/png", "url": f"data:image/png;base64,{PNG}"},
+        ],
+    ),
+    (
+        "assistant",
+        {"finish": "tool-calls"},
+        [
+            {"type": "step-start", "snapshot": "4b825dc"},
+            {"type": "reasoning", "text": "hm", "metadata": {"anthropic": {"signature": "sig"}}},
+            {"type": "text", "text": "I write it."},
+            {
+                "type": "tool",
+                "tool": "write",
+                "callID": "c0",
+                "state": {
+                    "status": "completed",
+                    "input": {"filePath": "/w/a.txt", "content": "one"},
+                    "output": "Wrote it.",
+                },
+            },
+            {
+                "type": "tool",
+                "tool": "edit",
+                "callID": "c1",
+                "state": {
+                    "status": "error",
+                    "input": {"filePath": "/w/a.txt", "oldString": "two", "newString": "three"},
+                    "error": "oldString not found",
+                },
+            },
+            {
+                "type": "step-finish",
+                "tokens": {"input": 10, "output": 5, "reasoning": 2, "cache": {"read": 3, "write": 0}},
+            },
+            {"type": "patch", "hash": "4b825dc", "files": ["/w/a.txt"]},
+            {"type": "step-start"},
+            {
+                "type": "tool",
+                "tool": "bash",
+                "callID": "c2",
+                "state": {"status": "running", "input": {"command": "ls"}},
+            },
+        ],
+    ),
+    (
+        "assistant",
+        {"finish": "stop"},
+        [{"type": "text", "text": "Done."}, {"type": "text", "text": "x", "ignored": True}],
+    ),
+    ("user", {}, [{"type": "text", "text": "taken back"}]),
+)
+
+
+def opencode_turns() -> list[tuple[str, dict[str, Any], list[dict[str, Any]]]]:
+    """Return id, message and parts of ``OPENCODE``."""
+    return [
+        (
+            f"msg_{number}",
+            {"role": role, "providerID": "anthropic", "modelID": "m", "time": {"created": 5}, **more},
+            parts,
+        )
+        for number, (role, more, parts) in enumerate(OPENCODE)
+    ]
+
+
+def opencode_database(file: Any, directory: str, *, parent: str | None = None) -> None:
+    """Write a database with the columns of opencode 1.18 that matter."""
+    with closing(sqlite3.connect(file)) as database, database:
+        database.execute(
+            "CREATE TABLE IF NOT EXISTS session (id text PRIMARY KEY, parent_id text, directory text, title text,"
+            " revert text, time_created integer)"
+        )
+        for table, column in (("message", ""), ("part", "message_id text, ")):
+            database.execute(
+                f"CREATE TABLE IF NOT EXISTS {table} (id text PRIMARY KEY, {column}session_id text, data text)"
+            )
+        revert = json.dumps({"messageID": "msg_3"})
+        row = ("ses_1" if parent is None else "ses_2", parent, directory, "The file", revert, 1)
+        database.execute("INSERT INTO session VALUES (?, ?, ?, ?, ?, ?)", row)
+        for message, info, parts in opencode_turns() if parent is None else ():
+            database.execute("INSERT INTO message VALUES (?, ?, ?)", (message, "ses_1", json.dumps(info)))
+            for number, part in enumerate(parts):
+                values = (f"prt_{message}_{number}", message, "ses_1", json.dumps(part))
+                database.execute("INSERT INTO part VALUES (?, ?, ?, ?)", values)
+
+
+def opencode_files(folder: Any, directory: str) -> None:
+    """Write the files of older versions."""
+    head = {"directory": directory, "title": "The file", "revert": {"messageID": "msg_3"}}
+    files = {"session/p/ses_1.json": head}
+    for message, info, parts in opencode_turns():
+        files[f"message/ses_1/{message}.json"] = info
+        files |= {f"part/{message}/prt_{number}.json": part for number, part in enumerate(parts)}
+    for name, value in files.items():
+        (folder / "storage" / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / "storage" / name).write_text(json.dumps(value))
+
+
+@pytest.mark.parametrize("form", ["database", "files"])
+def test_a_conversation_of_opencode_has_its_calls_and_their_results(tmp_path, form):
+    if form == "database":
+        opencode_database(tmp_path / "opencode.db", "/w")
+        opencode_database(tmp_path / "opencode.db", "/w", parent="ses_1")
+    else:
+        opencode_files(tmp_path, "/w")
+
+    (session,) = opencode.stored(tmp_path, None)
+    found = session.read()
+
+    assert (session.id, found.name, found.cwd) == ("ses_1", "The file", "/w")
+    assert shape(found.messages) == [
+        ("user", "Make a.txt", "image"),
+        ("assistant", "thinking", "I write it.", "write", "edit"),
+        ("toolResult", "Wrote it."),
+        ("toolResult", "oldString not found"),
+        ("assistant", "bash"),
+        ("toolResult", "The call was interrupted."),
+        ("assistant", "Done."),
+    ]
+    first, written, failed, second, interrupted = found.messages[1:6]
+    assert (first.provider, first.api, first.model) == ("anthropic", "anthropic-messages", "m")
+    assert first.content[0].thinking_signature == "sig"
+    assert first.tool_calls[0].arguments == {"path": "/w/a.txt", "content": "one"}
+    assert first.tool_calls[1].arguments == {"path": "/w/a.txt", "edits": [{"oldText": "two", "newText": "three"}]}
+    assert (first.usage.input, first.usage.output, first.usage.cache_read) == (10, 7, 3)
+    assert [each.is_error for each in (written, failed, interrupted)] == [False, True, True]
+    assert second.tool_calls[0].arguments == {"command": "ls"}
+
+
+def test_a_compacted_conversation_of_opencode_begins_with_its_summary(tmp_path):
+    opencode_files(tmp_path, "/w")
+    file = tmp_path / "storage" / "message" / "ses_1" / "msg_1.json"
+    file.write_text(json.dumps({"role": "assistant", "summary": True}))
+
+    (session,) = opencode.stored(tmp_path, None)
+
+    assert shape(session.read().messages) == [("user", "I write it."), ("assistant", "Done.")]
+
+
+def gemini_call(**fields: Any) -> dict[str, Any]:
+    """Return the record of a call of Gemini CLI 0.61, with its result."""
+    output = {"functionResponse": {"id": "c0", "name": "read_file", "response": {"output": "one two"}}}
+    arguments = {"file_path": "/w/a.txt", "start_line": 3, "end_line": 5}
+    return {"id": "c0", "name": "read_file", "args": arguments, "result": [output], "status": "success", **fields}
+
+
+ANSWER = {
+    "id": "a1",
+    "timestamp": "2026-11-26T19:33:39.597Z",
+    "type": "gemini",
+    "content": "I look.",
+    "thoughts": [{"subject": "Thinking", "description": "about it"}],
+    "tokens": {"input": 12, "output": 5, "cached": 2, "thoughts": 3, "tool": 0, "total": 20},
+    "model": "gemini-2.5-pro",
+}
+GEMINI = (
+    {"sessionId": "e2f66184", "projectHash": "1bb04013", "kind": "main"},
+    {"$set": {"messages": [{"id": "s", "type": "user", "content": [{"text": "<session_context>\nToday"}]}]}},
+    {"id": "u1", "type": "user", "content": [{"text": "Look"}, {"inlineData": {"mimeType": "image/png", "data": PNG}}]},
+    ANSWER,
+    "not json",
+    {**ANSWER, "toolCalls": [gemini_call(), gemini_call(id="c1", name="save_memory", result=None, status="cancelled")]},
+    {"id": "r1", "type": "user", "content": gemini_call()["result"]},
+    {"id": "a2", "type": "gemini", "content": "A wrong turn."},
+    {"id": "u2", "type": "user", "content": "and on"},
+    {"$rewindTo": "a2"},
+    {"id": "a3", "type": "gemini", "content": [{"text": "hm", "thought": True}, {"text": "Done."}]},
+    {"$set": {"summary": "A look"}},
+)
+
+
+def test_a_conversation_of_gemini_cli_has_its_calls_and_nothing_that_was_taken_back(tmp_path):
+    chats = tmp_path / "tmp" / "app" / "chats"
+    chats.mkdir(parents=True)
+    (chats / "session-2026-11-26T19-33-e2f66184.jsonl").write_text(lines(*GEMINI))
+    (chats / "session-2026-11-26T19-33-e2f66184.json").write_text("of an older version, which the other continues")
+    (tmp_path / "projects.json").write_text('{"projects": {"/w": "app"}}')
+
+    (session,) = gemini.stored(tmp_path, None)
+    found = session.read()
+
+    assert (session.id, found.name, found.cwd) == ("e2f66184", "A look", "/w")
+    assert shape(found.messages) == [
+        ("user", "Look", "image"),
+        ("assistant", "thinking", "I look.", "read", "save_memory"),
+        ("toolResult", "one two"),
+        ("toolResult", "The call was interrupted."),
+        ("assistant", "thinking", "Done."),
+    ]
+    answer = found.messages[1]
+    assert answer.tool_calls[0].arguments == {"path": "/w/a.txt", "offset": 3, "limit": 3}
+    assert (answer.provider, answer.model, answer.content[0].thinking) == (
+        "google",
+        "gemini-2.5-pro",
+        "**Thinking** about it",
+    )
+    assert (answer.usage.input, answer.usage.output, answer.usage.cache_read) == (10, 8, 2)
+    assert [each.is_error for each in found.messages[2:4]] == [False, True]
+
+
+def test_calls_in_the_content_of_gemini_cli_keep_their_signatures(tmp_path):
+    chats = tmp_path / "tmp" / "app" / "chats"
+    chats.mkdir(parents=True)
+    call = {"functionCall": {"name": "run_shell_command", "args": {"command": "ls"}}, "thoughtSignature": "c2ln"}
+    answer = {"id": "a1", "type": "gemini", "content": [call], "toolCalls": [gemini_call(result="a.txt")]}
+    (chats / "session-1.json").write_text(json.dumps({"sessionId": "x", "messages": [answer]}))
+
+    found = next(gemini.stored(tmp_path, None)).read()
+
+    assert shape(found.messages) == [("assistant", "bash"), ("toolResult", "a.txt")]
+    assert found.messages[0].tool_calls[0].thought_signature == "c2ln"
+
+
+def test_chats_of_aider_are_told_apart_from_what_aider_reports(tmp_path):
+    later = AIDER_CHAT.replace("10:11:12", "12:00:00").partition("I rename")[0]
+    (tmp_path / ".aider.chat.history.md").write_text(AIDER_CHAT + later)
+
+    first, second = aider.stored(tmp_path)
+    found = first.read()
+
+    assert shape(found.messages) == [
+        ("user", "Rename it\n\nto main"),
+        ("assistant", "I rename it.\n\n#### Steps\n\n> a quotation"),
+    ]
+    assert (found.messages[1].provider, found.messages[1].model) == ("anthropic", "claude-sonnet-4-5")
+    assert first.id.startswith("aider-2025-01-05-10-11-12-")
+    assert second.read() is None
+
+
 @pytest.fixture
 def stored(machine):
     folder = machine.home / ".claude" / "projects" / str(machine.work).replace("/", "-").replace("_", "-")
@@ -190,14 +432,26 @@ def stored(machine):
     (day / "rollout-2025-10-29T00-59-38-019a2d7a-41c4-78b1-b7cc-a45d62a89cd5.jsonl").write_text(
         lines(meta(str(machine.work)), *ROLLOUT)
     )
+    data = machine.home / ".local" / "share" / "opencode"
+    data.mkdir(parents=True)
+    opencode_database(data / "opencode.db", str(machine.work))
+    chats = machine.home / ".gemini" / "tmp" / "work" / "chats"
+    chats.mkdir(parents=True)
+    (chats.parent / ".project_root").write_text(str(machine.work))
+    (chats / "session-2026-11-26T19-33-e2f66184.jsonl").write_text(lines(*GEMINI))
     return machine
 
 
 @pytest.mark.parametrize(
-    ("agent", "session"),
-    [("claude", "4f35e220-c435-4cf7-b9b9-f40426042847"), ("codex", "019a2d7a-41c4-78b1-b7cc-a45d62a89cd5")],
+    ("agent", "session", "named"),
+    [
+        ("claude", "4f35e220-c435-4cf7-b9b9-f40426042847", True),
+        ("codex", "019a2d7a-41c4-78b1-b7cc-a45d62a89cd5", False),
+        ("opencode", "ses_1", True),
+        ("gemini", "e2f66184", True),
+    ],
 )
-def test_a_session_is_stored_once_and_can_be_opened(stored, agent, session):
+def test_a_session_is_stored_once_and_can_be_opened(stored, agent, session, named):
     first = [row["outcome"] for row in stored.rows(agent) if row["kind"] == "session"]
     second = [row["outcome"] for row in stored.rows(agent) if row["kind"] == "session"]
 
@@ -208,7 +462,7 @@ def test_a_session_is_stored_once_and_can_be_opened(stored, agent, session):
     assert second == ["already"]
     assert (info.id, info.cwd) == (session, str(stored.work))
     assert manager.notices == []
-    assert len(manager.conversation()) == len(list(manager.entries())) - (agent == "claude")  # its title
+    assert len(manager.conversation()) == len(list(manager.entries())) - named  # the title
     manager.close()
 
 
@@ -218,8 +472,12 @@ def test_sessions_of_other_folders_are_taken_over_only_with_all(stored, monkeypa
     monkeypatch.chdir(elsewhere)
 
     counts = [
-        sum(row["kind"] == "session" for agent in ("claude", "codex") for row in stored.rows(agent, "--dry-run", *more))
+        sum(
+            row["kind"] == "session"
+            for agent in ("claude", "codex", "opencode", "gemini")
+            for row in stored.rows(agent, "--dry-run", *more)
+        )
         for more in ((), ("--sessions", "all"), ("--sessions", "none"))
     ]
 
-    assert counts == [0, 2, 0]
+    assert counts == [0, 4, 0]

@@ -124,7 +124,8 @@ def _steps(agent: str, host: PluginHost, cwd: Path, which: str, *, trusted: bool
 
         yield from server_steps(module.MCP, places, host)
     sessions = getattr(module, "sessions", None)
-    if which != "none" and sessions is not None:
+    may_read = trusted or not getattr(module, "PROJECT_SESSIONS", False)
+    if which != "none" and sessions is not None and may_read:
         from pi_import.sessions.storing import session_steps
 
         found = sessions(home, cwd if which == "here" else None, dict(os.environ))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-__all__ = ["NAMES", "from_claude", "from_codex", "rule_tools", "to_claude", "to_gemini"]
+__all__ = ["NAMES", "from_claude", "from_codex", "from_gemini", "from_opencode", "rule_tools", "to_claude", "to_gemini"]
 
 NAMES = {
     "bash": "Bash",
@@ -53,6 +53,21 @@ _RULE_TOOLS = {
     "webfetch": ("fetch",),
 }
 
+
+_OPENCODE = {
+    "bash": "Bash",
+    "read": "Read",
+    "write": "Write",
+    "edit": "Edit",
+    "multiedit": "MultiEdit",
+    "grep": "Grep",
+    "glob": "Glob",
+    "list": "LS",
+    "webfetch": "WebFetch",
+    "task": "Task",
+    "todowrite": "TodoWrite",
+    "skill": "Skill",
+}
 
 _SHELLS = [[shell, option] for shell in ("bash", "sh", "zsh") for option in ("-c", "-lc")]
 
@@ -103,6 +118,35 @@ def from_claude(name: str, arguments: dict[str, Any]) -> tuple[str, dict[str, An
     if ours == "edit":
         form = _edit(form)
     return ours, form
+
+
+def from_gemini(name: str, arguments: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Return a call of Gemini CLI in pi's form."""
+    ours, form = from_claude("search_file_content" if name == "grep_search" else name, arguments)
+    first, last = form.get("start_line"), form.get("end_line")
+    if ours == "read" and isinstance(first, int):
+        form["offset"] = form.pop("start_line")
+        if isinstance(last, int):
+            form["limit"] = form.pop("end_line") - first + 1
+    return ours, _renamed(form, ours, {"dir_path": "path", "include_pattern": "glob", "include": "glob"})
+
+
+def from_opencode(name: str, arguments: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Return a call of opencode in pi's form."""
+    theirs = {
+        "filePath": "file_path",
+        "oldString": "old_string",
+        "newString": "new_string",
+        "replaceAll": "replace_all",
+    }
+    form = {theirs.get(key, key): value for key, value in arguments.items()}
+    ours, form = from_claude(_OPENCODE.get(name, name), form)
+    return ours, _renamed(form, ours, {"include": "glob"})
+
+
+def _renamed(form: dict[str, Any], tool: str, names: dict[str, str]) -> dict[str, Any]:
+    """Return the arguments of a tool that searches with pi's names."""
+    return {names.get(key, key): value for key, value in form.items()} if tool in ("grep", "find", "ls") else form
 
 
 def _edit(form: dict[str, Any]) -> dict[str, Any]:

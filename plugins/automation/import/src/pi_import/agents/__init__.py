@@ -27,6 +27,8 @@ AGENTS = {
 class Agent(Protocol):
     """A module of this package. It may have ``sessions(home, cwd, environ)``, which yields stored sessions.
 
+    ``PROJECT_SESSIONS`` is true in one whose sessions are files of the project, which are used only if it is trusted.
+
     Attributes:
         PROJECT: Files and folders of a project that are used only if it is trusted.
         MCP: The agent's name in ``pi mcp import``; None if it has no servers there.

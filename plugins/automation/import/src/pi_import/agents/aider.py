@@ -16,11 +16,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pi_import.place import Place
+    from pi_import.sessions.transcript import Stored
     from pi_import.steps import Step
 
-__all__ = ["MCP", "PROJECT", "steps"]
+__all__ = ["MCP", "PROJECT", "PROJECT_SESSIONS", "sessions", "steps"]
 
-PROJECT = (".aider.conf.yml", ".aider.model.settings.yml", ".aiderignore")
+PROJECT = (".aider.conf.yml", ".aider.model.settings.yml", ".aiderignore", ".aider.chat.history.md")
+PROJECT_SESSIONS = True
 MCP = None
 
 _ALIASES = {
@@ -59,7 +61,6 @@ _OTHER_FILES = {
     ".aider.model.settings.yml": ("setting", "models.json describes models (pi help models)"),
     ".aider.model.metadata.json": ("setting", "models.json describes models (pi help models)"),
     ".aiderignore": ("setting", "tools follow .gitignore and .ignore"),
-    ".aider.chat.history.md": ("session", "it is one text without the boundaries of messages"),
 }
 
 
@@ -157,3 +158,10 @@ def _provider_name(name: str) -> str:
     from pi_import.models import PROVIDERS
 
     return re.sub(r"[^\w.-]", "", PROVIDERS.get(name, name))[:64]
+
+
+def sessions(home: Path, cwd: Path | None, environ: dict[str, str]) -> Iterator[Stored]:  # noqa: ARG001 - as of others
+    """Yield the chats of a folder: aider keeps no list of the folders that have some."""
+    from pi_import.sessions.aider import stored
+
+    yield from stored(cwd or Path.cwd())

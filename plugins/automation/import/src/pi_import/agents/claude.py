@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from pi_import.models import Models
     from pi_import.place import Place
+    from pi_import.sessions.transcript import Stored
     from pi_import.steps import Step
 
 __all__ = ["MCP", "PROJECT", "sessions", "steps"]
@@ -118,8 +119,8 @@ _MODES = {
 }
 
 
-def sessions(home: Path, cwd: Path | None, environ: dict[str, str]) -> Iterator[Any]:
-    """Yield a function for each stored session that returns it."""
+def sessions(home: Path, cwd: Path | None, environ: dict[str, str]) -> Iterator[Stored]:
+    """Yield the stored sessions."""
     from pi_import.sessions.claude import stored
 
     configured = environ.get("CLAUDE_CONFIG_DIR")

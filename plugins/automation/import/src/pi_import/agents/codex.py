@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from pi_import.models import Models
     from pi_import.place import Place
+    from pi_import.sessions.transcript import Stored
     from pi_import.steps import Step
 
 __all__ = ["MCP", "PROJECT", "sessions", "steps"]
@@ -129,8 +130,8 @@ def _size(config: dict[str, Any]) -> dict[str, int]:
     return {"contextWindow": size} if isinstance(size, int) and not isinstance(size, bool) and size > 0 else {}
 
 
-def sessions(home: Path, cwd: Path | None, environ: dict[str, str]) -> Iterator[Any]:
-    """Yield a function for each stored session that returns it."""
+def sessions(home: Path, cwd: Path | None, environ: dict[str, str]) -> Iterator[Stored]:
+    """Yield the stored sessions."""
     from pi_import.sessions.codex import stored
 
     configured = environ.get("CODEX_HOME")

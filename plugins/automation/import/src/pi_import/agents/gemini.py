@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pi_import.commands import toml_commands
@@ -17,9 +18,10 @@ if TYPE_CHECKING:
 
     from pi_import.models import Models
     from pi_import.place import Place
+    from pi_import.sessions.transcript import Stored
     from pi_import.steps import Step
 
-__all__ = ["MCP", "PROJECT", "steps"]
+__all__ = ["MCP", "PROJECT", "sessions", "steps"]
 
 PROJECT = (".gemini", "GEMINI.md")
 MCP = "gemini"
@@ -61,9 +63,6 @@ def steps(place: Place, models: Models) -> Iterator[Step]:
     if (folder / "extensions").is_dir():
         why = "extensions have another form; copy their commands and servers"
         yield left_out("setting", "extensions", place.label(folder / "extensions"), why, scope=place.scope)
-    if place.scope == "user" and any((folder / "tmp").glob("*/chats")):
-        why = "Gemini CLI stores calls in a form of its own that changes; pi takes over sessions of claude and codex"
-        yield left_out("session", "chats", place.label(folder / "tmp"), why, scope=place.scope)
     for name, provider in (("oauth_creds.json", "google-gemini-cli"), (".env", "google")):
         if place.scope == "user" and (folder / name).is_file():
             yield take_key(place, name, provider, place.label(folder / name))
@@ -75,3 +74,10 @@ def _context_names(settings: dict[str, Any]) -> list[str]:
     found = names if isinstance(names, list) else [names]
     safe = [each for each in found if isinstance(each, str) and each and "/" not in each and "\\" not in each]
     return list(dict.fromkeys(safe)) or ["GEMINI.md"]
+
+
+def sessions(home: Path, cwd: Path | None, environ: dict[str, str]) -> Iterator[Stored]:
+    """Yield the stored sessions."""
+    from pi_import.sessions.gemini import stored
+
+    yield from stored(Path(environ.get("GEMINI_CLI_HOME") or home) / ".gemini", cwd)

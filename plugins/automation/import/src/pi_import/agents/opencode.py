@@ -21,9 +21,10 @@ if TYPE_CHECKING:
 
     from pi_import.models import Models
     from pi_import.place import Place
+    from pi_import.sessions.transcript import Stored
     from pi_import.steps import Step
 
-__all__ = ["MCP", "PROJECT", "steps"]
+__all__ = ["MCP", "PROJECT", "sessions", "steps"]
 
 PROJECT = ("opencode.json", "opencode.jsonc", ".opencode")
 MCP = "opencode"
@@ -51,7 +52,7 @@ _MOST_FILES = 50
 def steps(place: Place, models: Models) -> Iterator[Step]:
     """Yield the steps for a place, without its MCP servers and sessions."""
     if place.scope == "user":
-        yield from _stored(place)
+        yield from _keys(place)
         base = Path(place.environ.get("XDG_CONFIG_HOME") or place.root / ".config").expanduser()
         folders = [base / "opencode"]
         yield from take_file(place, folders[0] / "AGENTS.md")
@@ -79,13 +80,21 @@ def steps(place: Place, models: Models) -> Iterator[Step]:
         yield from _config(place, file, models)
 
 
-def _stored(place: Place) -> Iterator[Step]:
-    """Yield the steps for what opencode itself stores: sessions and keys."""
-    data = place.root / ".local" / "share" / "opencode"
-    if (data / "storage").is_dir() or (data / "opencode.db").is_file():
-        why = "opencode stores the parts of messages in forms that change; pi takes over sessions of claude and codex"
-        yield left_out("session", "storage", place.label(data), why, scope=place.scope)
-    auth = data / "auth.json"
+def sessions(home: Path, cwd: Path | None, environ: dict[str, str]) -> Iterator[Stored]:
+    """Yield the stored sessions."""
+    from pi_import.sessions.opencode import stored
+
+    yield from stored(_data(home, environ), cwd)
+
+
+def _data(home: Path, environ: dict[str, str]) -> Path:
+    """Return the folder in which opencode stores its data."""
+    return Path(environ.get("XDG_DATA_HOME") or home / ".local" / "share").expanduser() / "opencode"
+
+
+def _keys(place: Place) -> Iterator[Step]:
+    """Yield the step for the keys that opencode stores."""
+    auth = _data(place.root, place.environ) / "auth.json"
     if auth.is_file():
         yield take_key(place, "auth.json", "PROVIDER", place.label(auth))
 

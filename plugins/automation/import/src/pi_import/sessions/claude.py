@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pi_hookspecs import ImageContent, TextContent, ThinkingContent, ToolCall, Usage
-from pi_import.sessions.transcript import LARGEST, Stored, Transcript, lines_of, milliseconds
+from pi_import.sessions.transcript import LARGEST, Stored, Transcript, lines_of, milliseconds, tokens
 from pi_import.tool_forms import from_claude
 
 if TYPE_CHECKING:
@@ -153,12 +153,5 @@ def _text(block: dict[str, Any]) -> str:
 
 
 def _usage(usage: dict[str, Any]) -> Usage:
-    def number(name: str) -> int:
-        value = usage.get(name)
-        return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else 0
-
-    parts = [
-        number(name)
-        for name in ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
-    ]
-    return Usage(input=parts[0], output=parts[1], cache_read=parts[2], cache_write=parts[3], total_tokens=sum(parts))
+    names = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+    return tokens(*(usage.get(name) for name in names))

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pi_hookspecs import ImageContent, TextContent, ThinkingContent, ToolCall
-from pi_import.sessions.transcript import LARGEST, Stored, Transcript, lines_of, milliseconds
+from pi_import.sessions.transcript import LARGEST, Stored, Transcript, image_of, lines_of, milliseconds
 from pi_import.tool_forms import from_codex
 
 if TYPE_CHECKING:
@@ -178,10 +178,9 @@ def _output(output: Any) -> tuple[list[TextContent | ImageContent], bool]:
 def _content(parts: list[dict[str, Any]]) -> list[TextContent | ImageContent]:
     found: list[TextContent | ImageContent] = []
     for each in parts:
-        url = each.get("image_url")
+        image = image_of(each.get("image_url"))
         if isinstance(each.get("text"), str) and each["text"]:
             found.append(TextContent(each["text"]))
-        elif isinstance(url, str) and url.startswith("data:") and ";base64," in url:
-            head, _, data = url.partition(";base64,")
-            found.append(ImageContent(data, head.removeprefix("data:") or "image/png"))
+        elif image is not None:
+            found.append(image)
     return found

@@ -42,10 +42,10 @@ def session_steps(found: Iterable[Stored], host: Any, home: Path) -> Iterator[St
         try:
             transcript = each.read()
         except OSError as error:
-            yield left_out("session", each.file.stem, label, f"it cannot be read: {error.strerror}", scope="user")
+            yield left_out("session", each.id, label, f"it cannot be read: {error.strerror}", scope="user")
             continue
         if transcript is None:
-            yield left_out("session", each.file.stem, label, "it has no answer, or is too large", scope="user")
+            yield left_out("session", each.id, label, "it has no answer, or is too large", scope="user")
             continue
         title = _title(transcript)
         if transcript.session_id in known:
@@ -53,9 +53,9 @@ def session_steps(found: Iterable[Stored], host: Any, home: Path) -> Iterator[St
             continue
         known[transcript.session_id] = title
         count = transcript.skipped
-        notes = (
-            [f"without {count} {'result' if count == 1 else 'results'} of calls that are not in it"] if count else []
-        )
+        notes = [transcript.note] if transcript.note else []
+        if count:
+            notes.append(f"without {count} {'result' if count == 1 else 'results'} of calls that are not in it")
         yield Step(
             kind="session",
             name=title,

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-__all__ = ["LARGEST", "Stored", "Transcript", "lines_of", "milliseconds"]
+__all__ = ["LARGEST", "Stored", "Transcript", "image_of", "lines_of", "milliseconds", "tokens"]
 
 LARGEST = 256 << 20
 """Bytes of a stored session; a larger one is not taken over."""
@@ -65,6 +65,7 @@ class Transcript:
         messages: The messages so far.
         names: The tools of calls, by the calls' ids.
         skipped: Lines that could not be used.
+        note: How it differs from the conversation there, for the report; empty if it does not.
     """
 
     id: str = ""
@@ -76,6 +77,7 @@ class Transcript:
     messages: list[UserMessage | AssistantMessage | ToolResultMessage] = field(factory=list)
     names: dict[str, str] = field(factory=dict)
     skipped: int = 0
+    note: str = ""
     _open: str | None = None
     _blocks: list[Any] = field(factory=list)
     _usage: Usage = field(factory=Usage)
@@ -194,6 +196,32 @@ def lines_of(file: Path) -> Iterator[dict[str, Any]]:
                 continue
             if isinstance(value, dict):
                 yield value
+
+
+def image_of(url: Any) -> ImageContent | None:
+    """Return the image in a data URL; None for anything else."""
+    if not isinstance(url, str) or not url.startswith("data:image/") or ";base64," not in url:
+        return None
+    head, _, data = url.partition(";base64,")
+    return ImageContent(data, head.removeprefix("data:"))
+
+
+def tokens(given: Any, answered: Any, read: Any, written: Any, *, reasoning: Any = 0) -> Usage:
+    """Return the tokens of an answer; what is not a number counts as 0.
+
+    Args:
+        given: Tokens of the request, without those of the cache.
+        answered: Tokens of the answer, without those of reasoning.
+        read: Tokens that came from the cache.
+        written: Tokens that were written to it.
+        reasoning: Tokens of reasoning, which count as answered.
+    """
+    parts = [
+        value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else 0
+        for value in (given, answered, read, written, reasoning)
+    ]
+    output = parts[1] + parts[4]
+    return Usage(input=parts[0], output=output, cache_read=parts[2], cache_write=parts[3], total_tokens=sum(parts))
 
 
 def milliseconds(time: Any) -> int:
