@@ -25,7 +25,9 @@ MEMBER = Path(__file__).resolve().parent.parent / "plugins" / "providers" / "mod
 INDEX = "providers.json"
 OVERLAY = "plugins/providers/models/overlay.toml"
 ROW_KEYS = ("name", "baseUrl", "baseUrlFrom", "api", "keyVariables", "keyless", "defaultModel", "headers", "compat")
-MODEL_KEYS = ("id", "name", "api", "baseUrl", "reasoning", "input", "cost", "contextWindow", "maxTokens", "headers")
+MODEL_KEYS = (
+    *("id", "name", "type", "api", "baseUrl", "reasoning", "input", "cost", "contextWindow", "maxTokens", "headers"),
+)
 RATES = {"input": "input", "output": "output", "cache_read": "cacheRead", "cache_write": "cacheWrite"}
 
 Plain = dict[str, Any]
@@ -120,8 +122,11 @@ def number(value: float) -> float:
 
 
 def apply_rules(model: Plain, provider: str, api: str, npm: str | None, rules: Iterable[Mapping[str, Any]]) -> bool:
-    """Change a model by all rules that fit it, in order; return False when one drops it."""
-    for rule in rules:
+    """Change a model by all rules that fit it, in order; return False when one drops it.
+
+    The rules are about conversations: a model of another type is as the overlay has it.
+    """
+    for rule in () if "type" in model else rules:
         if not fits(rule, provider, model.get("api", api), npm, model["id"]):
             continue
         if rule.get("drop"):

@@ -8,11 +8,11 @@ if TYPE_CHECKING:
     from pi_core import DefaultResourceLoader, FanOutUI
     from pi_core.conversation import AgentSession
     from pi_core.conversation.port import PluginPort
-    from pi_core.models.registry import ModelRegistry
     from pi_core.plugin_api.api import PluginAPI
     from pi_core.plugin_api.context import NoUserInterface, PluginContext, ToolCallContext
     from pi_core.plugin_api.event_bus import PluginEvents
     from pi_core.plugin_api.port import SessionPort
+    from pi_core.plugin_api.session_models import SessionModels
     from pi_core.session import ReadOnlySession
     from pi_core.session.memory import MemorySession, MemoryStore
     from pi_core.session.nodes import TreeNode
@@ -71,7 +71,7 @@ def what_plugins_hold_is_complete(
 
 
 def what_plugins_reach_through_them_is_complete(
-    events: PluginEvents, models: ModelRegistry
+    events: PluginEvents, models: SessionModels
 ) -> tuple[EventBus, ModelCatalog]:
     return events, models
 

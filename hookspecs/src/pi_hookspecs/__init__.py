@@ -50,6 +50,7 @@ if TYPE_CHECKING:  # for type checkers; a test checks that ``_HOMES`` agrees wit
     from pi_hookspecs.logins import *
     from pi_hookspecs.mcp import *
     from pi_hookspecs.messages import *
+    from pi_hookspecs.model_answers import *
     from pi_hookspecs.model_files import *
     from pi_hookspecs.models import *
     from pi_hookspecs.operations import *
@@ -139,7 +140,8 @@ _HOMES: dict[str, str] = {
         "AssistantMessage Cost Message StopReason SystemMessage ToolResultMessage Usage UserMessage now_ms text_of"
     ),
     "model_files": "load_models",
-    "models": "Model ModelCost PriceTier ProviderInfo THINKING_LEVELS ThinkingLevel",
+    "model_answers": "Classification GeneratedImages",
+    "models": "Model ModelCost ModelType PriceTier ProviderInfo THINKING_LEVELS ThinkingLevel",
     "operations": (
         "CommandOperations EditOperations FileOperations FindOperations GrepOperations LsOperations ReadOperations "
         "SomeFileOperations WriteOperations"

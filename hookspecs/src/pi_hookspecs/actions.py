@@ -10,10 +10,13 @@ from pi_hookspecs.tools import ToolAnnotations
 from pi_hookspecs.values import Value
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
     from pathlib import Path
 
-    from pi_hookspecs.models import Model
+    from pi_hookspecs.abort import AbortSignal
+    from pi_hookspecs.content import ImageContent
+    from pi_hookspecs.model_answers import Classification, GeneratedImages
+    from pi_hookspecs.models import Model, ModelType
     from pi_hookspecs.provider import Context, StreamOptions
     from pi_hookspecs.stream import AssistantMessageEvent
     from pi_hookspecs.tools import ToolExposure
@@ -144,6 +147,52 @@ class ModelCatalog(Protocol):
         Raises:
             MissingKey: Its provider has no key.
             UnknownName: Its provider is not known, or no plugin implements its API.
+        """
+        ...
+
+    def get_models_of_type(self, model_type: ModelType) -> Sequence[Model]:
+        """Return the models of a type that are not for conversations, those of providers with a key first."""
+        ...
+
+    async def generate_image(
+        self,
+        model: Model | str,
+        prompt: str,
+        *,
+        images: Sequence[ImageContent] = (),
+        options: Mapping[str, Any] | None = None,
+        signal: AbortSignal | None = None,
+    ) -> GeneratedImages:
+        """Return what an image model draws; the request counts in the session's totals and budgets.
+
+        Args:
+            model: An image model, or its name; ``""`` is the first one whose provider has a key.
+            prompt: What to draw.
+            images: Images to start from, for models that accept any.
+            options: See ``StreamOptions.image_options``; None asks for one image of the model's own size.
+            signal: Aborts the request, in addition to the prompt's own signal.
+
+        Raises:
+            UserError: There is no such image model, or it accepts no images.
+            PiError: The request failed or was refused, or the answer contains no usable image.
+        """
+        ...
+
+    async def classify(
+        self, model: Model | str, text: str, labels: Sequence[str], *, signal: AbortSignal | None = None
+    ) -> Classification:
+        """Return how well labels fit a text; the request counts in the session's totals and budgets.
+
+        Args:
+            model: A classifier, a model for conversations, which is asked to choose one of the labels, or the name of
+                either.
+            text: The text. It is data for the model: instructions in it are not to be followed.
+            labels: The labels, at least two; may be empty for a classifier with labels of its own.
+            signal: Aborts the request, in addition to the prompt's own signal.
+
+        Raises:
+            UserError: There is no such model, or there are too few labels.
+            PiError: The request failed or was refused, or the answer has none of the labels.
         """
         ...
 

@@ -52,6 +52,7 @@ class SideRequest(Value):
         signal: Aborts the request, in addition to the prompt's own signal.
         reason: The reason of the compaction, if the request is for one.
         model: The model to ask; the session's model when None.
+        image_options: For a request to an image model, as in ``StreamOptions``.
     """
 
     purpose: str
@@ -60,6 +61,7 @@ class SideRequest(Value):
     signal: AbortSignal | None = None
     reason: CompactionReason | None = None
     model: Model | None = None
+    image_options: Mapping[str, Any] | None = None
 
 
 @runtime_checkable

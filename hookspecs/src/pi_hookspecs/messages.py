@@ -31,7 +31,8 @@ StopReason: TypeAlias = Literal["stop", "length", "toolUse", "error", "aborted",
 """Why an answer ended. ``pending`` occurs only in partials while streaming, never in a stored message."""
 
 UserContent: TypeAlias = TextContent | ImageContent | UnknownContent
-AssistantContent: TypeAlias = TextContent | ThinkingContent | ToolCall | UnknownContent
+AssistantContent: TypeAlias = TextContent | ThinkingContent | ToolCall | ImageContent | UnknownContent
+"""A block of an answer; images are in answers of image models only."""
 
 
 def now_ms() -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 from attrs import evolve
 
@@ -17,6 +17,8 @@ from pi_hookspecs.models import THINKING_LEVELS, Model, ModelCost, PriceTier, Pr
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from pi_hookspecs.models import ModelType
+
 __all__ = ["Wrong", "field_of", "headers_of", "line_of", "models_of", "override_of", "provider_of", "repeated_keys"]
 
 _T = TypeVar("_T")
@@ -24,10 +26,11 @@ _D = TypeVar("_D")
 
 _VARIABLE = r"\$(?:(?P<bare>[A-Za-z_]\w*)|\{(?P<braced>[A-Za-z_]\w*)\})"
 _RATES = {"input": "input", "output": "output", "cacheRead": "cache_read", "cacheWrite": "cache_write"}
+_TYPES: tuple[ModelType, ...] = ("image", "classifier")
 _MODEL_FIELDS = frozenset(
     (
         *("id", "name", "api", "provider", "baseUrl", "reasoning", "input", "cost", "contextWindow", "maxTokens"),
-        *("headers", "compat", "thinkingLevelMap"),
+        *("headers", "compat", "thinkingLevelMap", "type"),
     )
 )
 _REPLACED: tuple[tuple[str, str, type[Any]], ...] = (
@@ -203,6 +206,7 @@ def _model(data: Any, shared: _Inherited) -> Model:
         headers={**shared.headers, **(headers_of(data) or {})} or None,
         compat={**shared.compat, **field_of(data, "compat", dict, {})} or None,
         thinking_level_map=_levels(data),
+        type=_type(data),
         extra={key: data[key] for key in data.keys() - _MODEL_FIELDS},
     )
 
@@ -222,6 +226,8 @@ def override_of(data: Any) -> Callable[[Model], Model]:
             changes[name] = value
     if data.get("input") is not None:
         changes["input"] = _input(data)
+    if data.get("type") is not None:
+        changes["type"] = _type(data)
     for key, name in (("contextWindow", "context_window"), ("maxTokens", "max_tokens")):
         if data.get(key) is not None:
             changes[name] = _tokens(data, key, 0)
@@ -243,7 +249,7 @@ def override_of(data: Any) -> Callable[[Model], Model]:
 
 
 def _with_rates(cost: ModelCost, data: Mapping[str, Any]) -> ModelCost:
-    rates = {name: getattr(cost, name) for name in _RATES.values()} | _rates(data)
+    rates = {name: getattr(cost, name) for name in (*_RATES.values(), "image")} | _rates(data) | _image_rate(data)
     under = {key: rates[name] for key, name in _RATES.items()}
     tiers = _tiers({**under, **data}) if data.get("tiers") is not None else cost.tiers
     return ModelCost(**rates, tiers=tiers)
@@ -262,7 +268,7 @@ def _cost(data: Mapping[str, Any]) -> ModelCost:
     if cost is None:
         return ModelCost()
     try:
-        return ModelCost(**_rates(cost), tiers=_tiers(cost))
+        return ModelCost(**_rates(cost), **_image_rate(cost), tiers=_tiers(cost))
     except Wrong as wrong:
         raise wrong.below("cost") from None
 
@@ -293,6 +299,24 @@ def _rates(data: Mapping[str, Any]) -> dict[str, float]:
             raise Wrong(f"{key} is {value!r:.60}; it must be US dollars per million tokens", key)
         rates[name] = float(value)
     return rates
+
+
+def _image_rate(data: Mapping[str, Any]) -> dict[str, float]:
+    value = data.get("image")
+    if value is None:
+        return {}
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
+        raise Wrong(f"image is {value!r:.60}; it must be US dollars per image", "image")
+    return {"image": float(value)}
+
+
+def _type(data: Mapping[str, Any]) -> ModelType | None:
+    value = data.get("type")
+    if value is None or value == "chat":
+        return None
+    if value not in _TYPES:
+        raise Wrong(f"{value!r:.60} is not a type of models; use chat, {' or '.join(_TYPES)}", "type")
+    return cast("ModelType", value)
 
 
 def _tokens(data: Mapping[str, Any], key: str, default: int) -> int:

@@ -12,7 +12,7 @@ from pi_hookspecs.values import Value
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["THINKING_LEVELS", "Model", "ModelCost", "PriceTier", "ProviderInfo", "ThinkingLevel"]
+__all__ = ["THINKING_LEVELS", "Model", "ModelCost", "ModelType", "PriceTier", "ProviderInfo", "ThinkingLevel"]
 
 ThinkingLevel: TypeAlias = Literal["off", "minimal", "low", "medium", "high", "xhigh", "max"]
 """Reasoning effort; ``xhigh`` and ``max`` only where the model maps them."""
@@ -22,6 +22,9 @@ THINKING_LEVELS: tuple[ThinkingLevel, ...] = ("off", "minimal", "low", "medium",
 
 VIRTUAL_API = "virtual"
 """API id of virtual models, which no provider implements: each of their requests goes to another model."""
+
+ModelType: TypeAlias = Literal["image", "classifier"]
+"""What a model is for that cannot have a conversation: ``image`` draws, ``classifier`` rates a text by labels."""
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -37,13 +40,14 @@ class PriceTier(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class ModelCost(Value):
-    """US dollars per million tokens."""
+    """US dollars per million tokens; ``image`` is US dollars per image, for models that are not billed by tokens."""
 
     input: float = 0.0
     output: float = 0.0
     cache_read: float = 0.0
     cache_write: float = 0.0
     tiers: tuple[PriceTier, ...] = ()
+    image: float | None = None
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -61,6 +65,8 @@ class Model(Value):
         headers: Sent with every request; not in ``repr``, because they may contain a key.
         compat: Options of the API's codec; opaque to core.
         thinking_level_map: Level to the API's own value; None marks a level as unsupported.
+        type: What it is for; None for a conversation. Others are not offered as models of a session:
+            ``ctx.models.generate_image`` and ``ctx.models.classify`` use them.
     """
 
     id: str
@@ -76,6 +82,7 @@ class Model(Value):
     headers: dict[str, str] | None = field(default=None, repr=False)
     compat: dict[str, Any] | None = None
     thinking_level_map: dict[str, str | None] | None = None
+    type: ModelType | None = None
     extra: dict[str, Any] = Factory(dict)
 
     @property
@@ -127,9 +134,15 @@ class ProviderInfo(Value):
     _models: tuple[Model, ...] | Callable[[], tuple[Model, ...]] = field(default=(), repr=False, alias="models")
 
     @cached_property
-    def models(self) -> tuple[Model, ...]:
-        """The provider's models; loaded on first access."""
+    def all_models(self) -> tuple[Model, ...]:
+        """The provider's models of all types; loaded on first access."""
         return self._models() if callable(self._models) else self._models
+
+    @cached_property
+    def models(self) -> tuple[Model, ...]:
+        """The provider's models for conversations; loaded on first access."""
+        models = self.all_models
+        return tuple(each for each in models if each.type is None) if any(each.type for each in models) else models
 
     def model(self, model_id: str) -> Model | None:
         """Return the model with this id, ignoring case; None where the table has none."""

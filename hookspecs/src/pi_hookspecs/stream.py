@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeAlias
 
 from attrs import define, evolve, field, frozen
 
-from pi_hookspecs.content import TextContent, ThinkingContent, ToolCall
+from pi_hookspecs.content import ImageContent, TextContent, ThinkingContent, ToolCall
 from pi_hookspecs.messages import AssistantMessage, Usage, now_ms
 from pi_hookspecs.values import ReprMixin
 
@@ -196,7 +196,7 @@ AssistantMessageEvent: TypeAlias = (
 class _Block:
     """An incomplete block. ``finished`` is set when it is complete."""
 
-    kind: Literal["text", "thinking", "toolCall"]
+    kind: Literal["text", "thinking", "toolCall", "image"]
     parts: list[str] = field(factory=list)
     id: str = ""
     name: str = ""
@@ -287,6 +287,15 @@ class MessageBuilder:
         call = ToolCall(block.id, block.name, arguments, thought_signature, arguments_error=problem)
         block.finished = call
         return ToolCallEnd(source=self, content_index=index, tool_call=call)
+
+    def image(self, data: str, mime_type: str) -> None:
+        """Add a complete image to the answer of an image model; there is no event for it before ``done``.
+
+        Args:
+            data: The image, in base64.
+            mime_type: Its type, such as ``image/png``.
+        """
+        self._open(_Block("image", finished=ImageContent(data, mime_type)))
 
     def done(self, reason: StopReason = "stop") -> Done:
         """End the answer successfully. ``stop`` becomes ``toolUse`` when the message holds a call."""

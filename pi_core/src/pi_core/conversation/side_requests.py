@@ -120,6 +120,7 @@ class SideRequests:
             max_tokens=request.max_tokens,
             reasoning=None if level == "off" else level,
             cache_retention="none",
+            image_options=request.image_options,
         )
         route = None
         if model.is_virtual:

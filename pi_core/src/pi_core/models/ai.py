@@ -16,14 +16,26 @@ from pi_core.models.registry import ModelRegistry
 from pi_hookspecs import Context, MessageBuilder, MissingKey, StreamOptions, UserError, UserMessage
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable, Mapping
+    from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 
     from pi_core.host import PluginHost
-    from pi_hookspecs import AssistantMessage, AssistantMessageEvent, Model, Provider
+    from pi_core.models.other_requests import OtherRequests
+    from pi_hookspecs import (
+        AssistantMessage,
+        AssistantMessageEvent,
+        Classification,
+        GeneratedImages,
+        ImageContent,
+        Model,
+        Provider,
+        SideRequest,
+    )
 
 __all__ = [
     "ModelLayer",
+    "classify",
     "complete",
+    "generate_image",
     "get_model",
     "get_models",
     "get_providers",
@@ -141,6 +153,30 @@ class ModelLayer:
                     return event.error
         return MessageBuilder(resolved.model).fail("The provider ended its stream without 'done' or 'error'").error
 
+    async def generate_image(
+        self,
+        model: Model | str,
+        prompt: str,
+        *,
+        images: Sequence[ImageContent] = (),
+        options: Mapping[str, Any] | None = None,
+    ) -> GeneratedImages:
+        """Return what an image model draws; arguments and errors are those of ``ModelCatalog.generate_image``."""
+        return await self._others().generate_image(model, prompt, images=images, options=options)
+
+    async def classify(self, model: Model | str, text: str, labels: Sequence[str]) -> Classification:
+        """Return how well labels fit a text; arguments and errors are those of ``ModelCatalog.classify``."""
+        return await self._others().classify(model, text, labels)
+
+    def _others(self) -> OtherRequests:
+        from pi_core.models.other_requests import OtherRequests
+
+        async def ask(context: Context, request: SideRequest) -> AssistantMessage:
+            assert request.model is not None  # noqa: S101 - it is in every request
+            return await self.complete(request.model, context, StreamOptions(image_options=request.image_options))
+
+        return OtherRequests(self.models, ask)
+
     async def _resolve(self, model: Model | str) -> ModelMatch:
         return await self.models.resolve(model) if isinstance(model, str) else ModelMatch(model)
 
@@ -198,6 +234,25 @@ async def complete(
 ) -> AssistantMessage:
     """Return a model's complete answer; a failure is reported in its ``stop_reason`` and ``error_message``."""
     return await _layer(host).complete(model, context, options)
+
+
+async def generate_image(
+    model: Model | str,
+    prompt: str,
+    *,
+    images: Sequence[ImageContent] = (),
+    options: Mapping[str, Any] | None = None,
+    host: ModelLayer | PluginHost | None = None,
+) -> GeneratedImages:
+    """Return what an image model draws; errors: see ``ModelCatalog.generate_image``."""
+    return await _layer(host).generate_image(model, prompt, images=images, options=options)
+
+
+async def classify(
+    model: Model | str, text: str, labels: Sequence[str], *, host: ModelLayer | PluginHost | None = None
+) -> Classification:
+    """Return how well labels fit a text; errors: see ``ModelCatalog.classify``."""
+    return await _layer(host).classify(model, text, labels)
 
 
 def _layer(host: ModelLayer | PluginHost | None) -> ModelLayer:

@@ -277,7 +277,7 @@ class _MergedModels(ReprMixin):
     models: tuple[Model, ...]
 
     def __call__(self) -> tuple[Model, ...]:
-        table = self.base.models if self.base is not None else ()
+        table = self.base.all_models if self.base is not None else ()
         joined = {model.id.lower(): self.apply_overrides(model) for model in table}
         joined.update({model.id.lower(): model for model in self.models})
         return tuple(joined.values())

@@ -27,7 +27,15 @@ if TYPE_CHECKING:
     from pi_core.host.registry import Registered
     from pi_core.models.patterns import ModelMatch, ModelScope
     from pi_core.settings import Settings
-    from pi_hookspecs import AssistantMessageEvent, Context, Model, StreamFunction, StreamOptions, VirtualModel
+    from pi_hookspecs import (
+        AssistantMessageEvent,
+        Context,
+        Model,
+        ModelType,
+        StreamFunction,
+        StreamOptions,
+        VirtualModel,
+    )
 
 __all__ = ["ModelRegistry", "RequestAuth"]
 
@@ -128,6 +136,11 @@ class ModelRegistry:
         """Return a provider's model; None if it has no such model."""
         info = self._tables.info(provider)
         return info.model(model_id) if info is not None else None
+
+    def get_models_of_type(self, model_type: ModelType) -> list[Model]:
+        """Return the models of a type that are not for conversations, those of providers with a key first."""
+        infos = sorted(self._tables.infos(), key=lambda info: not self._keys.is_configured(info))
+        return [model for info in infos for model in info.all_models if model.type == model_type]
 
     def available(self, in_use: Model | None = None) -> list[Model]:
         """Return the usable models, whose provider has a key and whose API a plugin implements.

@@ -196,10 +196,19 @@ class ModelResolver:
 
         There is no warning for a server that has not listed its models yet, because it may be starting and have this
         model.
+
+        Raises:
+            UserError: The model is not for conversations.
         """
         model: Model | None = info.model(model_id)
         if model is not None:
             return model
+        other = next((each for each in info.all_models if each.id.lower() == model_id.lower()), None)
+        if other is not None:
+            kind = {"image": "an image model", "classifier": "a classifier"}[other.type or "image"]
+            raise UserError(
+                f"{other.reference} is {kind}, which has no conversations. pi help models says how to use it."
+            )
         if info.models or not self._tables.is_discoverable(info):
             self._warn(f'Model "{model_id}" not found for provider "{info.id}". Using custom model id.')
         return self._tables.custom_model(info, model_id)

@@ -221,7 +221,7 @@ class ModelTables:
         known = self._registered(info.id)
         if known is None and info.id not in self._discovered:
             known = info
-        return known is None or not known.models
+        return known is None or not known.all_models
 
     def custom_model(self, info: ProviderInfo, model_id: str) -> Model:
         """Return a model for an id that is not listed, with the overrides that the user has configured for it."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from pi_core.hooks.acting import acting
 from pi_core.plugin_api.command_context import CommandContext
 from pi_core.plugin_api.plugin_ui import plugin_ui
+from pi_core.plugin_api.session_models import SessionModels
 from pi_core.session import ReadOnlySession
 from pi_hookspecs import AgentBusy, ToolCall, ToolResult, UserError
 
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from pi_core.models.registry import ModelRegistry
     from pi_core.plugin_api.permissions import Permissions
     from pi_core.plugin_api.port import HelperSession, SessionPort
     from pi_core.plugin_api.relay import Relay
@@ -133,13 +133,12 @@ class PluginContext(CommandContext):
         cwd: The session's working directory.
         deps: The object that the program gave to its tools and plugins.
         mode: The front end's name.
-        models: The available models and their keys.
         resources: Skills, prompt templates, themes, context files.
         settings: The user's settings, which plugins can read and change.
         session: The conversation, read-only.
     """
 
-    constants: ClassVar = ("cwd", "deps", "mode", "models", "resources", "settings")
+    constants: ClassVar = ("cwd", "deps", "mode", "resources", "settings")
 
     _call_id: str | None = None  # the id of the tool call that this context belongs to
 
@@ -149,7 +148,6 @@ class PluginContext(CommandContext):
         self.cwd: Path = session.cwd
         self.deps: Any = session.deps
         self.mode: str = session.mode
-        self.models: ModelRegistry = session.models
         self.resources: ResourceLoader = session.resources
         self.settings: PluginSettings = session.plugin_settings
         self.session: SessionView = ReadOnlySession(session.session_manager)
@@ -158,6 +156,11 @@ class PluginContext(CommandContext):
     def ui(self) -> FullUserInterface:
         """The user interface of the current front end."""
         return plugin_ui(self._session.ui, self._session.hooks, self._session)
+
+    @property
+    def models(self) -> SessionModels:
+        """The available models and their keys, and requests to those that are not for conversations."""
+        return SessionModels(self._session.models, self.complete)
 
     @property
     def has_ui(self) -> bool:

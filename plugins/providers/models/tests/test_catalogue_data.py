@@ -42,6 +42,17 @@ def test_there_are_providers_and_models_enough():
     assert sum(len(info.models) for info in INFOS.values()) >= 1_000
 
 
+def test_image_models_and_classifiers_have_an_api_of_their_own_and_a_price_where_they_cost():
+    others = [model for info in INFOS.values() for model in info.all_models if model.type]
+
+    assert {model.provider for model in others if model.type == "image"} == {"openai", "google", "openrouter"}
+    assert {model.api for model in others if model.type == "classifier"} == {"openai-moderations"}
+    for each in others:
+        assert each.api not in APIS
+        assert each.cost.output > 0 or each.type == "classifier"
+        assert each.reference not in {model.reference for info in INFOS.values() for model in info.models}
+
+
 def test_every_provider_of_the_contract_is_there():
     assert set(CONTRACT) - set(INFOS) == set()
 
@@ -59,7 +70,7 @@ def test_the_index_matches_the_providers_file(info):
     row = dict(INDEX[info.id])
     count, file = row.pop("modelCount"), row.pop("models")
 
-    assert count == len(info.models)
+    assert count == len(info.all_models)
     if count:
         assert file == f"{info.id}.json"
         whole = json.loads((DATA / file).read_text(encoding="utf-8"))["providers"]

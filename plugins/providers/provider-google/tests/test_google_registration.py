@@ -17,11 +17,16 @@ def in_a_fresh_interpreter(code):
     return subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split()
 
 
-def test_the_three_apis_have_providers():
+def test_all_apis_have_providers():
     providers = pi_provider_google.register_providers()
 
     assert all(isinstance(provider, Provider) for provider in providers)
-    assert [provider.api for provider in providers] == ["google-generative-ai", "google-vertex", "google-gemini-cli"]
+    assert [provider.api for provider in providers] == [
+        "google-generative-ai",
+        "google-images",
+        "google-vertex",
+        "google-gemini-cli",
+    ]
 
 
 def test_vertex_has_a_source_of_credentials():

@@ -17,7 +17,7 @@ def in_a_fresh_interpreter(code):
     return subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split()
 
 
-def test_the_four_apis_have_providers():
+def test_all_apis_have_providers():
     providers = pi_provider_openai.register_providers()
 
     assert all(isinstance(provider, Provider) for provider in providers)
@@ -26,6 +26,9 @@ def test_the_four_apis_have_providers():
         "openai-responses",
         "azure-openai-responses",
         "openai-codex-responses",
+        "openai-images",
+        "openrouter-images",
+        "openai-moderations",
     ]
 
 

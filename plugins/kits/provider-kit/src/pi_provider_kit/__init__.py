@@ -32,6 +32,7 @@ if TYPE_CHECKING:  # for type checkers; a test checks that ``_HOMES`` agrees wit
     from pi_provider_kit.tokens import *
     from pi_provider_kit.tool_ids import *
     from pi_provider_kit.usage import *
+    from pi_provider_kit.whole_answer import *
     from pi_provider_kit.xml_tool_calls import *
 
 _HOMES: dict[str, str] = {
@@ -62,6 +63,7 @@ _HOMES: dict[str, str] = {
     "tokens": "estimate_context_tokens estimate_tokens",
     "tool_ids": "completions_id mistral_id responses_id sanitized_id",
     "usage": "calculate_cost with_cost",
+    "whole_answer": "answer_whole data_url user_content",
     "xml_tool_calls": "xml_calls",
 }
 """Module of this package to the public names that live there."""

@@ -41,15 +41,19 @@ def calculate_cost(model: Model, usage: Usage) -> Cost:
     )
 
 
-def with_cost(model: Model, usage: Usage, billed: float | None = None) -> Usage:
+def with_cost(model: Model, usage: Usage, billed: float | None = None, *, images: int = 0) -> Usage:
     """Return the usage with its cost, and with ``total_tokens`` where the API gave none.
 
     Args:
         model: The model, for its prices.
         usage: The tokens.
         billed: US dollars that the provider itself reports; they replace the estimated total.
+        images: The images in the answer, for models with a price per image.
     """
     cost = calculate_cost(model, usage)
+    if images and model.cost.image:
+        drawn = images * model.cost.image
+        cost = evolve(cost, output=cost.output + drawn, total=cost.total + drawn)
     if billed is not None:
         cost = evolve(cost, total=billed, total_from_provider=True)
     tokens = usage.total_tokens or usage.input + usage.output + usage.cache_read + usage.cache_write

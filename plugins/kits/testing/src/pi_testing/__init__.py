@@ -13,6 +13,7 @@ from pi_hookspecs.lazy import lazy_exports
 if TYPE_CHECKING:
     from pi_testing.cache_guard import CacheGuard
     from pi_testing.cassettes import Cassette
+    from pi_testing.contract_images import ImageCase, ImageContract
     from pi_testing.fake_launcher import FakeLauncher
     from pi_testing.fake_processes import FakeProcess, FakeProcesses
     from pi_testing.fake_screen import FakeFullUI, RecordingScreen
@@ -26,9 +27,11 @@ if TYPE_CHECKING:
     from pi_testing.scripted import Request, ScriptedProvider
     from pi_testing.stand_ins import FakeTool, make_tool
     from pi_testing.steps import (
+        PNG,
         Step,
         delay,
         error,
+        image,
         no_end,
         raises,
         stall,
@@ -52,18 +55,20 @@ _HOMES = {
     "fake_ui": "Dialog FakeUI Notice",
     "fake_workspace": "FakeWorkspace",
     "faults": "failing_hook slow_hook",
+    "contract_images": "ImageCase ImageContract",
     "mode_contract": "ModeContract",
     "provider_contract": "ProviderCase ProviderContract ServerCase",
     "reader_contract": "ReaderContract",
     "recorder": "EventRecorder",
     "scripted": "Request ScriptedProvider",
     "stand_ins": "FakeTool make_tool",
-    "steps": "Step delay error no_end raises stall stop text thinking tool_call unknown_event usage",
+    "steps": "PNG Step delay error image no_end raises stall stop text thinking tool_call unknown_event usage",
     "store_contract": "StoreContract",
     "tables": "for_each",
     "tool_contract": "ToolContract arguments",
 }
 __all__ = [
+    "PNG",
     "CacheGuard",
     "Cassette",
     "Dialog",
@@ -75,6 +80,8 @@ __all__ = [
     "FakeTool",
     "FakeUI",
     "FakeWorkspace",
+    "ImageCase",
+    "ImageContract",
     "ModeContract",
     "Notice",
     "ProviderCase",
@@ -92,6 +99,7 @@ __all__ = [
     "error",
     "failing_hook",
     "for_each",
+    "image",
     "make_tool",
     "no_end",
     "raises",

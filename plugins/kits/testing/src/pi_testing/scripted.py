@@ -90,6 +90,8 @@ class ScriptedProvider:
 
     Attributes:
         model: The model ``scripted/model``, which supports thinking.
+        image_model: The image model ``scripted/painter``, whose turns contain ``image()`` steps.
+        classifier: The classifier ``scripted/judge``, whose turns contain a text: a label, or a JSON object of scores.
         info: The provider's description; it needs no key.
         requests: The requests received so far, oldest first.
     """
@@ -105,13 +107,24 @@ class ScriptedProvider:
             reasoning=True,
             input=("text", "image"),
         )
+        self.image_model = Model(
+            id="painter",
+            name="Scripted image model",
+            api=self.api,
+            provider="scripted",
+            input=("text", "image"),
+            type="image",
+        )
+        self.classifier = Model(
+            id="judge", name="Scripted classifier", api=self.api, provider="scripted", type="classifier"
+        )
         self.info = ProviderInfo(
             id="scripted",
             name="Scripted",
             api=self.api,
             keyless=True,
             default_model=self.model.id,
-            models=(self.model,),
+            models=(self.model, self.image_model, self.classifier),
         )
         self.requests: list[Request] = []
         self._turns: list[tuple[Step, ...] | TurnFunction] = []

@@ -17,11 +17,16 @@ if TYPE_CHECKING:
 
     from pi_hookspecs import AbortSignal, MessageBuilder, StopReason
 
+PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+"""A PNG of one pixel, in base64."""
+
 __all__ = [
+    "PNG",
     "Stage",
     "Step",
     "delay",
     "error",
+    "image",
     "no_end",
     "raises",
     "stall",
@@ -143,6 +148,21 @@ def tool_call(
         yield stage.builder.tool_call_end(start.content_index)
 
     return Step(f"tool_call({name!r}, {raw_arguments!r})", play)
+
+
+def image(data: str = PNG, mime_type: str = "image/png") -> Step:
+    """Answer with an image, as an image model does.
+
+    Args:
+        data: The image, in base64; by default a PNG of one pixel.
+        mime_type: The type that the provider claims.
+    """
+
+    def play(stage: Stage) -> Iterable[Any]:
+        stage.builder.image(data, mime_type)
+        return ()
+
+    return Step(f"image({data[:20]!r})", play)
 
 
 def error(message: str, /) -> Step:

@@ -15,7 +15,7 @@ _MILLION = 1_000_000
 def has_prices(model: Model) -> bool:
     """Return whether any price of a model is known."""
     cost = model.cost
-    return any((cost.input, cost.output, cost.cache_read, cost.cache_write, *cost.tiers))
+    return any((cost.input, cost.output, cost.cache_read, cost.cache_write, cost.image, *cost.tiers))
 
 
 def most(model: Model, input_tokens: int) -> dict[str, float]:

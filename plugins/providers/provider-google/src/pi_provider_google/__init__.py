@@ -16,10 +16,10 @@ __all__ = ["register_credentials", "register_logins", "register_providers"]
 
 @hookimpl
 def register_providers() -> Sequence[Provider]:
-    """Implement the API ids of the Gemini API, Vertex AI and Cloud Code Assist."""
-    from pi_provider_google.providers import CodeAssist, GenerativeAI, Vertex
+    """Implement the API ids of the Gemini API, its images, Vertex AI and Cloud Code Assist."""
+    from pi_provider_google.providers import CodeAssist, GenerativeAI, GenerativeImages, Vertex
 
-    return [GenerativeAI(), Vertex(), CodeAssist()]
+    return [GenerativeAI(), GenerativeImages(), Vertex(), CodeAssist()]
 
 
 @hookimpl

@@ -1,4 +1,4 @@
-"""The three APIs behind the provider contract."""
+"""The APIs behind the provider contract: three for conversations, one for images."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from pi_hookspecs.stream import AssistantMessageEvent
     from pi_provider_google.exchange import Call
 
-__all__ = ["CodeAssist", "GenerativeAI", "Vertex"]
+__all__ = ["CodeAssist", "GenerativeAI", "GenerativeImages", "Vertex"]
 
 # The codec is imported by ``stream``: registering must cost nothing (orjson, attrs classes, tables).
 
 
 class _Google:
-    """Base class of the three."""
+    """Base class of all."""
 
     def __init__(self, http: Http | None = None) -> None:
         self._http = http or Http()  # costs nothing until the first request
@@ -48,6 +48,21 @@ class GenerativeAI(_Google):
             )
 
         return answered(self._http, prepare, model, options)
+
+
+class GenerativeImages(_Google):
+    """Implements the API id ``google-images``: image models of the Gemini API."""
+
+    api = "google-images"
+
+    def stream(self, model: Model, context: Context, options: StreamOptions) -> AsyncIterator[AssistantMessageEvent]:
+        """See ``Provider.stream``; the answer is not streamed."""
+        from functools import partial
+
+        from pi_provider_google.images import add_images, images_request
+        from pi_provider_kit import answer_whole
+
+        return answer_whole(self._http, partial(images_request, model, context, options), add_images, model, options)
 
 
 class Vertex(_Google):

@@ -1,4 +1,7 @@
-"""Implements the APIs of OpenAI, Azure OpenAI, the ChatGPT backend and hosts compatible with Chat Completions."""
+"""Implements the APIs of OpenAI, Azure OpenAI, the ChatGPT backend and hosts compatible with Chat Completions.
+
+The images APIs of OpenAI and OpenRouter, and OpenAI's moderations, are for models that have no conversations.
+"""
 
 from __future__ import annotations
 
@@ -16,10 +19,11 @@ __all__ = ["register_credentials", "register_logins", "register_providers"]
 
 @hookimpl
 def register_providers() -> Sequence[Provider]:
-    """Implement the API ids of Chat Completions, Responses, Azure and Codex."""
-    from pi_provider_openai.providers import AzureResponses, CodexResponses, Completions, Responses
+    """Implement the API ids of Chat Completions, Responses, Azure, Codex, images and moderations."""
+    from pi_provider_openai import providers as of
 
-    return [Completions(), Responses(), AzureResponses(), CodexResponses()]
+    conversations: list[Provider] = [of.Completions(), of.Responses(), of.AzureResponses(), of.CodexResponses()]
+    return [*conversations, of.Images(), of.OpenRouterImages(), of.Moderations()]
 
 
 @hookimpl

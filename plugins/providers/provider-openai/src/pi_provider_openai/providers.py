@@ -1,4 +1,4 @@
-"""The four APIs behind the provider contract."""
+"""The APIs behind the provider contract: four for conversations, two for images, and a classifier."""
 
 from __future__ import annotations
 
@@ -16,13 +16,21 @@ if TYPE_CHECKING:
     from pi_provider_kit import AnswerReader
     from pi_provider_openai.exchange import Call
 
-__all__ = ["AzureResponses", "CodexResponses", "Completions", "Responses"]
+__all__ = [
+    "AzureResponses",
+    "CodexResponses",
+    "Completions",
+    "Images",
+    "Moderations",
+    "OpenRouterImages",
+    "Responses",
+]
 
 # The codecs are imported by ``stream``: registering must cost nothing (orjson, attrs classes, tables).
 
 
 class _OpenAI:
-    """Base class of the four."""
+    """Base class of all."""
 
     def __init__(self, http: Http | None = None) -> None:
         self._http = http or Http()  # costs nothing until the first request
@@ -157,6 +165,51 @@ class CodexResponses(_OpenAI):
 
         reader = partial(_responses_reader, model, prefix="Codex error: ")
         return answered(self._http, prepare, reader, model, options, explain=codex_limit)
+
+
+class Images(_OpenAI):
+    """Implements the API id ``openai-images``: OpenAI's images API, and hosts that are compatible with it."""
+
+    api = "openai-images"
+
+    def stream(self, model: Model, context: Context, options: StreamOptions) -> AsyncIterator[AssistantMessageEvent]:
+        """See ``Provider.stream``; the answer is not streamed."""
+        from pi_provider_kit import answer_whole
+        from pi_provider_openai.images import add_images, openai_images_request
+
+        return answer_whole(
+            self._http, partial(openai_images_request, model, context, options), add_images, model, options
+        )
+
+
+class OpenRouterImages(_OpenAI):
+    """Implements the API id ``openrouter-images``: the images API of OpenRouter."""
+
+    api = "openrouter-images"
+
+    def stream(self, model: Model, context: Context, options: StreamOptions) -> AsyncIterator[AssistantMessageEvent]:
+        """See ``Provider.stream``; the answer is not streamed."""
+        from pi_provider_kit import answer_whole
+        from pi_provider_openai.images import add_images, openrouter_images_request
+
+        return answer_whole(
+            self._http, partial(openrouter_images_request, model, context, options), add_images, model, options
+        )
+
+
+class Moderations(_OpenAI):
+    """Implements the API id ``openai-moderations``: a classifier."""
+
+    api = "openai-moderations"
+
+    def stream(self, model: Model, context: Context, options: StreamOptions) -> AsyncIterator[AssistantMessageEvent]:
+        """See ``Provider.stream``; the answer's text is a JSON object with a score by label."""
+        from pi_provider_kit import answer_whole
+        from pi_provider_openai.moderations import add_scores, moderations_request
+
+        return answer_whole(
+            self._http, partial(moderations_request, model, context, options), add_scores, model, options
+        )
 
 
 def _responses_reader(model: Model, **settings: str) -> AnswerReader[bytes]:

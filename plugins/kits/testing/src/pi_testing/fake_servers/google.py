@@ -71,7 +71,7 @@ _STATUSES = {
 }
 
 _PATHS = tuple(
-    re.compile(rf"/{prefix}(?P<model>[^/]+):streamGenerateContent")
+    re.compile(rf"/{prefix}(?P<model>[^/]+):(?P<method>streamGenerateContent|generateContent)")
     for prefix in (
         r"v1beta/models/",
         r"(?:v1|v1beta1)/publishers/google/models/",
@@ -104,6 +104,9 @@ class FakeGoogle(FakeServer):
             refused = error(403, "Method doesn't allow unregistered callers. Please use API Key.")
         else:
             refused = None
+        if refused is None and found["method"] == "generateContent":
+            violation = google_violation(request.json, found["model"]) if self.check else None
+            return error(400, violation) if violation else None
         return refused or self._violation(request, request.json, found["model"])
 
     def _code_assist_refusal(self, request: Request) -> Answer | None:

@@ -19,7 +19,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pi_testing.fake_servers.openai_blocks import call, completion_events, reasoning, response_events, text
-from pi_testing.fake_servers.openai_rules import completions_violation, responses_violation
+from pi_testing.fake_servers.openai_rules import (
+    completions_violation,
+    images_violation,
+    moderations_violation,
+    responses_violation,
+)
 from pi_testing.fake_servers.server import (
     Answer,
     FakeServer,
@@ -49,6 +54,8 @@ __all__ = [
     "error",
     "events",
     "html_page",
+    "images",
+    "moderation",
     "reasoning",
     "redirect",
     "response",
@@ -117,6 +124,9 @@ class FakeOpenAI(FakeServer):
             "/v1/responses": responses_violation,
             "/openai/v1/responses": responses_violation,
             "/backend-api/codex/responses": responses_violation,
+            "/v1/images/generations": images_violation,
+            "/v1/images": images_violation,
+            "/v1/moderations": moderations_violation,
         }
         rule = rules.get(request.path)
         if rule is None or request.method != "POST":
@@ -151,6 +161,17 @@ def completion(*blocks: Any, **fields: Any) -> Answer:
 def response(*blocks: Any, **fields: Any) -> Answer:
     """Return an answer of Responses; the fields are those of ``response_events``."""
     return events(response_events(*blocks, **fields))
+
+
+def images(*data: str, **fields: Any) -> Answer:
+    """Return an answer of the images APIs with these images, in base64; the fields are further ones of the answer."""
+    return json_answer(200, {"created": 1, "data": [{"b64_json": each} for each in data], **fields})
+
+
+def moderation(**scores: float) -> Answer:
+    """Return an answer of the moderations API with these scores by label."""
+    flagged = any(score > 0.5 for score in scores.values())  # noqa: PLR2004 - more likely than not
+    return json_answer(200, {"id": "modr-1", "results": [{"flagged": flagged, "category_scores": scores}]})
 
 
 def chunks(data: Iterable[dict[str, Any] | bytes], *, done: bool = True) -> Answer:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-__all__ = ["completions_violation", "responses_violation"]
+__all__ = ["completions_violation", "images_violation", "moderations_violation", "responses_violation"]
 
 _CALL_ID = 40
 _ITEM_ID = 64
@@ -143,3 +143,26 @@ def _not_strict(schema: dict[str, Any]) -> str | None:
         return "array schema missing items."
     below = [*(properties or {}).values(), schema.get("items"), *schema.get("anyOf", ())]
     return next((found for each in below if isinstance(each, dict) and (found := _not_strict(each))), None)
+
+
+_IMAGE_FIELDS = frozenset(
+    (
+        *("model", "prompt", "n", "size", "quality", "background", "output_format", "response_format"),
+        *("aspect_ratio", "input_references"),
+    )
+)
+
+
+def images_violation(body: dict[str, Any]) -> str | None:
+    """Return the error message of the images APIs for an invalid body, None for a valid one."""
+    for name in ("model", "prompt"):
+        if not isinstance(body.get(name), str) or not body[name]:
+            return f"Missing required parameter: '{name}'."
+    if str(body["model"]).startswith("gpt-image") and "response_format" in body:
+        return "Unknown parameter: 'response_format'."
+    return None if body.keys() <= _IMAGE_FIELDS else "Unknown parameter."
+
+
+def moderations_violation(body: dict[str, Any]) -> str | None:
+    """Return the error message of the moderations API for an invalid body, None for a valid one."""
+    return None if isinstance(body.get("input"), str) else "Missing required parameter: 'input'."
