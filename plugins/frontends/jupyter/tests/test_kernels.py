@@ -66,19 +66,25 @@ class Kernel:
         self.manager = manager
         self.client = client
 
-    def run(self, code: str, *answers: str, stop_at: str = "") -> tuple[str, dict]:
+    def run(self, code: str, *answers: str, stop_at: str = "", click: str = "") -> tuple[str, dict]:
         """Execute a cell; return what it displayed, and its reply.
 
         Args:
             code: The cell.
             answers: What the user answers to questions.
             stop_at: Press the stop button when this is displayed.
+            click: Click on the button with this label.
         """
-        shown, waiting, stopped = "", [*answers], []
+        shown, waiting, stopped, buttons = "", [*answers], [], {}
 
         def display(message: dict) -> None:
             nonlocal shown
             content = message["content"]
+            state = content.get("data", {}).get("state", {})
+            if message["msg_type"] == "comm_open" and state.get("_model_name") == "ButtonModel":
+                buttons[state["description"]] = content["comm_id"]
+            if click in buttons:
+                self._click(buttons.pop(click))
             shown += content.get("text", "") + content.get("data", {}).get("text/plain", "")
             if stop_at and stop_at in shown and not stopped:
                 stopped.append(True)
@@ -92,6 +98,11 @@ class Kernel:
         )
         return shown, reply["content"]
 
+    def _click(self, comm: str) -> None:
+        data = {"method": "custom", "content": {"event": "click"}}
+        message = self.client.session.msg("comm_msg", {"comm_id": comm, "data": data})
+        self.client.shell_channel.send(message)
+
 
 @pytest.fixture
 def kernel(home, pi_agent_dir) -> Kernel:
@@ -100,23 +111,51 @@ def kernel(home, pi_agent_dir) -> Kernel:
     manager, client = start_new_kernel(cwd=str(home), startup_timeout=SECONDS)
     (pi_agent_dir / "settings.json").write_text('{"guardrails": {"enabled": true}}')
     kernel = Kernel(manager, client)
-    kernel.run("%load_ext pi_jupyter\n%pi_model offline/rules")
+    kernel.run("%load_ext pi\n%pi_model offline/rules")
     yield kernel
     client.stop_channels()
     manager.shutdown_kernel(now=True)
 
 
-def test_the_stop_button_ends_an_answer_and_a_question_is_answered(kernel, home) -> None:
-    build = home / "build"
-    build.mkdir()
+@pytest.mark.parametrize("dialogs", ["input", "widgets"])
+def test_the_stop_button_ends_an_answer_and_the_conversation_continues(kernel, dialogs) -> None:
+    kernel.run(f"%pi_dialogs {dialogs}")
 
     _, stopped = kernel.run("%%pi\nrun `sleep 60`", stop_at="sleep 60")
-    _, refused = kernel.run("%%pi\nrun `rm -rf build`", "")
-    was_there = build.exists()
-    asked, agreed = kernel.run("%%pi --new\nrun `rm -rf build`", "1")
+    after, _ = kernel.run("%pi Write a.txt: high at 6")
 
     assert (stopped["status"], stopped["ename"]) == ("error", "Stopped")
+    assert "Wrote a.txt" in after
+
+
+@pytest.mark.parametrize(
+    ("dialogs", "refusal", "agreement"),
+    [("input", {"answers": ("",)}, {"answers": ("1",)}), ("widgets", {"click": "Refuse"}, {"click": "Allow once"})],
+)
+def test_a_question_is_answered(kernel, home, dialogs, refusal, agreement) -> None:
+    build = home / "build"
+    build.mkdir()
+    kernel.run(f"%pi_dialogs {dialogs}")
+
+    def answered(cell: str, answers: tuple[str, ...] = (), click: str = "") -> tuple[str, dict]:
+        return kernel.run(cell, *answers, click=click)
+
+    _, refused = answered("%%pi\nrun `rm -rf build`", **refusal)
+    was_there = build.exists()
+    asked, agreed = answered("answer = %pi --new run `rm -rf build`", **agreement)
+    value, _ = kernel.run("answer.text")
+
     assert (refused["status"], agreed["status"]) == ("ok", "ok"), (refused, agreed)
-    assert "\n1. Allow" in asked, asked
+    assert ("\n1. Allow" in asked) == (dialogs == "input")
     assert was_there
     assert not build.exists()
+    assert "build" in value
+
+
+def test_the_stop_button_ends_a_question(kernel, home) -> None:
+    (home / "build").mkdir()
+
+    _, stopped = kernel.run("%%pi\nrun `rm -rf build`", stop_at="VBox")
+
+    assert stopped["ename"] == "Stopped"
+    assert (home / "build").exists()

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import signal
 import threading
 
+import pi
 import pytest
 
-import pi_jupyter
 from pi_core import SessionManager
 from pi_hookspecs import AssistantMessage, TextContent, UserMessage
+from pi_jupyter.widgets import with_await
 from pi_testing import text, thinking, tool_call
 
 pytestmark = pytest.mark.pi(entry_points=["tools", "session-jsonl"])
@@ -135,6 +137,34 @@ def test_questions_are_answered_below_the_cell(shell, user, ask, typed, answer, 
     assert "?" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("cell", "awaited"),
+    [
+        ("%%pi\nWhat is {here}?", True),
+        ("%pi What's here", True),
+        ("a, b = 1, 2\nanswer = %pi Why", True),
+        ("%pi Why;", True),
+        ("for each in (1, 2):\n    %pi Why", False),
+        ("%pi_model", False),
+        ("x = 'run_cell_magic'", False),
+    ],
+)
+def test_where_widgets_can_be_used_a_prompt_is_awaited(shell, cell, awaited) -> None:
+    lines = shell.shell.transform_cell(cell).splitlines(keepends=True)
+
+    changed = "".join(with_await(lines))
+
+    assert ("await " in changed) == awaited
+    assert changed != "".join(lines) if awaited else changed == "".join(lines)
+    compile(changed, "cell", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+
+
+def test_widgets_are_refused_where_they_cannot_be_used(shell) -> None:
+    assert shell.run("%pi_dialogs").printed == "input\n"
+    assert "they need ipywidgets and ipykernel" in shell.run("%pi_dialogs widgets").printed
+    assert "not 'mail'" in shell.run("%pi_dialogs mail").printed
+
+
 # Variables
 
 
@@ -250,10 +280,10 @@ def test_a_session_of_the_terminal_is_continued(shell, script, tmp_path, pi_host
 
 
 def test_loading_adds_the_magics_and_unloading_removes_them(shell) -> None:
-    pi_jupyter.load_ipython_extension(shell.shell)
+    pi.load_ipython_extension(shell.shell)
     assert "pi" in shell.shell.magics_manager.magics["cell"]
 
-    pi_jupyter.unload_ipython_extension(shell.shell)
+    pi.unload_ipython_extension(shell.shell)
 
     assert shell.shell.magics_manager.magics["cell"].get("pi") is None
     assert "pi_model" not in shell.shell.magics_manager.magics["line"]

@@ -1,4 +1,4 @@
-"""pi in notebooks: ``%load_ext pi_jupyter`` adds ``%%pi`` and its siblings. A program, not a plugin."""
+"""pi in notebooks: ``%load_ext pi`` adds ``%%pi`` and its siblings. A program, not a plugin."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ _NAME = "PiMagics"
 
 
 def load_ipython_extension(shell: InteractiveShell) -> None:
-    """Add the magics to a shell; IPython calls it for ``%load_ext pi_jupyter``."""
+    """Add the magics to a shell; IPython calls it for ``%load_ext pi``, and for ``%load_ext pi_jupyter``."""
     from pi_jupyter.magics import PiMagics
 
     shell.register_magics(PiMagics(shell))
 
 
 def unload_ipython_extension(shell: InteractiveShell) -> None:
-    """End the conversation and remove the magics; IPython calls it for ``%unload_ext pi_jupyter``."""
+    """End the conversation and remove the magics; IPython calls it for ``%unload_ext pi``."""
     magics = shell.magics_manager.registry.pop(_NAME, None)
     if magics is None:
         return

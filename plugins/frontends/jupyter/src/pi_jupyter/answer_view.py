@@ -110,10 +110,6 @@ class AnswerView:
             case "extension_error":
                 self._note(f"{event.extension_path}: {event.error}")
 
-    def finish(self) -> None:
-        """Draw what is not drawn yet, in the session's thread."""
-        self._draw()
-
     def _take(self, message: AssistantMessage) -> None:
         for place, block in enumerate(message.content):
             if not _is_visible(block):
@@ -145,15 +141,16 @@ class AnswerView:
             self._note(message.error_message)
 
     def _note(self, text: str) -> None:
-        self._draw()
+        self.draw()
         output = Output(tag("p", tag("em", text)), text)
         self._thread.post(lambda: self._display(output))
 
     def _draw_soon(self) -> None:
         if self._waiting is None:
-            self._waiting = asyncio.get_running_loop().call_later(_SECONDS, self._draw)
+            self._waiting = asyncio.get_running_loop().call_later(_SECONDS, self.draw)
 
-    def _draw(self) -> None:
+    def draw(self) -> None:
+        """Draw what is not drawn yet, in the session's thread."""
         if self._update is not None:
             self._take(self._update.message)
             self._update = None

@@ -2,14 +2,16 @@
 
 A magic is a plain function, called inside the kernel's running event loop, so it cannot run another one. The session
 therefore lives in a thread. What draws, asks the user or reads the notebook's variables is called back in the thread of
-the cell, which is also the one that the stop button interrupts.
+the cell, which is also the one that the stop button interrupts. A cell that is awaited leaves the kernel's event loop
+free meanwhile, for the messages of widgets.
 """
 
 from __future__ import annotations
 
 import asyncio
 import threading
-from queue import SimpleQueue
+from contextlib import suppress
+from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
@@ -20,6 +22,9 @@ __all__ = ["CellThread"]
 
 T = TypeVar("T")
 
+_TICK_SECONDS = 0.2
+"""Between two looks at nothing: the kernel notices the stop button only when its event loop has something to do."""
+
 
 class CellThread:
     """Runs coroutines in an event loop of another thread, and functions for them in the thread that waits."""
@@ -27,6 +32,7 @@ class CellThread:
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
         self._calls: SimpleQueue[Callable[[], object] | None] = SimpleQueue()
+        self._wake: Callable[[], object] | None = None
         self._thread = threading.Thread(target=self._loop.run_forever, name="pi", daemon=True)
         self._thread.start()
 
@@ -42,7 +48,7 @@ class CellThread:
             KeyboardInterrupt: The user interrupted the cell; the work has ended.
         """
         future = asyncio.run_coroutine_threadsafe(work, self._loop)
-        future.add_done_callback(lambda _: self._calls.put(None))
+        future.add_done_callback(lambda _: self.post(None))
         interrupted = 0
         while True:
             try:
@@ -56,6 +62,54 @@ class CellThread:
         if interrupted:
             raise KeyboardInterrupt
         return future.result()
+
+    @property
+    def is_awaited(self) -> bool:
+        """Whether the cell that is running is awaited."""
+        return self._wake is not None
+
+    async def run_awaited(
+        self, work: Coroutine[Any, Any, T], interrupt: Callable[[], Awaitable[object]] | None = None
+    ) -> T:
+        """As ``run``, without blocking the event loop of the caller; it is interrupted by being cancelled.
+
+        Raises:
+            KeyboardInterrupt: The user interrupted the cell; the work has ended.
+        """
+        loop, news = asyncio.get_running_loop(), asyncio.Event()
+        self._wake = lambda: loop.call_soon_threadsafe(news.set)
+        news.set()
+        future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        future.add_done_callback(lambda _: self.post(None))
+        interrupted = 0
+        try:
+            while True:
+                try:
+                    with suppress(TimeoutError):
+                        async with asyncio.timeout(_TICK_SECONDS):
+                            await news.wait()
+                    news.clear()
+                    if self._call_all():
+                        break
+                except asyncio.CancelledError:
+                    interrupted += 1
+                    self._interrupt(future, interrupt if interrupted == 1 else None)
+        finally:
+            self._wake = None
+        if interrupted:
+            raise KeyboardInterrupt
+        return future.result()
+
+    def _call_all(self) -> bool:
+        """Call what is waiting; return whether the work has ended."""
+        while True:
+            try:
+                call = self._calls.get_nowait()
+            except Empty:
+                return False
+            if call is None:
+                return True
+            call()
 
     def _interrupt(self, future: Future[Any], interrupt: Callable[[], Awaitable[object]] | None) -> None:
         async def call(function: Callable[[], Awaitable[object]]) -> None:
@@ -86,12 +140,14 @@ class CellThread:
             else:
                 loop.call_soon_threadsafe(_settle, done, result, None)
 
-        self._calls.put(call)
+        self.post(call)
         return await done
 
-    def post(self, function: Callable[[], object]) -> None:
-        """Call a function in the waiting thread, without waiting for it."""
+    def post(self, function: Callable[[], object] | None) -> None:
+        """Call a function in the waiting thread, without waiting for it; None says that the work has ended."""
         self._calls.put(function)
+        if (wake := self._wake) is not None:
+            wake()
 
     def close(self) -> None:
         """Stop the event loop and its thread; a second call does nothing."""

@@ -1,14 +1,17 @@
-"""The user of a notebook: dialogs are asked with ``input`` below the cell, notices are printed."""
+"""The user of a notebook: dialogs are widgets or asked with ``input`` below the cell, notices are printed."""
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from typing import TYPE_CHECKING, Any
 
 from pi_core.plugin_api.dialogs import DialogUI
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+
+    from IPython.core.interactiveshell import InteractiveShell
 
     from pi_core.plugin_api.dialogs import DialogRequest
     from pi_hookspecs import NoticeLevel
@@ -22,14 +25,49 @@ class NotebookUI(DialogUI):
 
     Args:
         thread: Calls ``input`` and ``print`` in the thread of the cell.
+        shell: The shell of the notebook.
+
+    Attributes:
+        before: Called before a question, to draw what has been said so far.
     """
 
-    def __init__(self, thread: CellThread) -> None:
+    def __init__(self, thread: CellThread, shell: InteractiveShell) -> None:
         self._thread = thread
+        self._shell = shell
+        self.before: Callable[[], object] = bool
 
     async def ask_dialog(self, dialog: DialogRequest) -> Any:
         """Ask below the running cell; None where the program that executes the notebook has no user."""
+        from pi_jupyter.widgets import has_user
+
+        self.before()
+        if self._thread.is_awaited and has_user(self._shell):
+            return await self._ask_with_widgets(dialog)
         return await self._thread.in_cell(lambda: _ask(dialog))
+
+    async def _ask_with_widgets(self, dialog: DialogRequest) -> Any:
+        from pi_jupyter.widgets import show_dialog
+
+        loop = asyncio.get_running_loop()
+        answered: asyncio.Future[Any] = loop.create_future()
+
+        def settle(value: object) -> None:
+            if not answered.done():
+                answered.set_result(value)
+
+        def answer(value: object = None) -> None:
+            loop.call_soon_threadsafe(settle, value)
+
+        close = await self._thread.in_cell(lambda: show_dialog(dialog, answer))
+        forget = dialog.signal.on_abort(answer) if dialog.signal is not None else bool
+        try:
+            async with asyncio.timeout(dialog.timeout):
+                return await answered
+        except TimeoutError:
+            return None
+        finally:
+            forget()
+            self._thread.post(lambda: close("(not answered)"))
 
     def notify(self, message: str, level: NoticeLevel = "info") -> None:
         """Print a notice; warnings and errors where the notebook marks them."""

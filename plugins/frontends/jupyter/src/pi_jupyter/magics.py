@@ -1,9 +1,10 @@
-"""The magics: ``%%pi`` and ``%pi`` ask; ``%pi_model``, ``%pi_session`` and ``%pi_variables`` show what is used."""
+"""The magics: ``%%pi`` and ``%pi`` ask; the others show and choose what is used, such as ``%pi_model``."""
 
 from __future__ import annotations
 
 import atexit
 import re
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from IPython.core.error import UsageError
@@ -11,9 +12,10 @@ from IPython.core.magic import Magics, line_cell_magic, line_magic, magics_class
 
 from pi_hookspecs import PiError
 from pi_jupyter.notebook import Notebook, Reply
+from pi_jupyter.widgets import can_answer, with_await
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable, Iterator
 
     from IPython.core.interactiveshell import InteractiveShell
 
@@ -45,15 +47,35 @@ class PiMagics(Magics):
         super().__init__(shell)
         self._evaluate: Callable[[str], Any] = shell.ev
         self.notebook = Notebook(shell, **options)
+        self._shell = shell
+        self._is_awaited = False
+        if can_answer(shell):
+            self._use_widgets(use=True)
         atexit.register(self.notebook.close)
 
     def close(self) -> None:
         """End the conversation."""
+        self._use_widgets(use=False)
         atexit.unregister(self.notebook.close)
         self.notebook.close()
 
+    def _use_widgets(self, *, use: bool) -> None:
+        transformers = self._shell.input_transformers_post
+        if with_await in transformers:
+            transformers.remove(with_await)
+        if use:
+            transformers.append(with_await)
+
+    def awaited(self, call: Callable[[], Awaitable[Reply]]) -> Awaitable[Reply]:
+        """Return what the cell awaits; ``call`` calls the magic ``pi``."""
+        self._is_awaited = True
+        try:
+            return call()
+        finally:
+            self._is_awaited = False
+
     @line_cell_magic
-    def pi(self, line: str, cell: str | None = None) -> Reply:
+    def pi(self, line: str, cell: str | None = None) -> Reply | Awaitable[Reply]:
         """Ask pi; the conversation continues from cell to cell. The answer is the value of the cell: ``_.value``.
 
         Usage: ``%%pi [--as TYPE] [--new] [--model NAME]`` with the prompt below, or ``%pi [...] PROMPT`` in one line.
@@ -68,14 +90,20 @@ class PiMagics(Magics):
             raise UsageError("The prompt is empty: write it below %%pi, or after %pi")
         output_type = self._evaluate(options["as"]) if "as" in options else None
 
-        def ask() -> Reply:
+        def prepare() -> None:
             if "new" in options:
                 self.notebook.session("new")
             if "model" in options:
                 self.notebook.model(options["model"])
-            return self.notebook.ask(prompt, output_type)
 
-        return _tried(ask)
+        _tried(prepare)
+        if self._is_awaited:
+            return self._ask_awaited(prompt, output_type)
+        return _tried(lambda: self.notebook.ask(prompt, output_type))
+
+    async def _ask_awaited(self, prompt: str, output_type: Any) -> Reply:
+        with _mistakes():
+            return await self.notebook.ask_awaited(prompt, output_type)
 
     @line_magic
     def pi_model(self, line: str) -> None:
@@ -93,6 +121,18 @@ class PiMagics(Magics):
         variables = self.notebook.variables
         _tried(lambda: variables.allow(line.split()))
         print(" ".join(sorted(variables.allowed)) or "None: pi asks for each variable.")  # noqa: T201 - as above
+
+    @line_magic
+    def pi_dialogs(self, line: str) -> None:
+        """Print how pi asks questions; ``%pi_dialogs input`` and ``%pi_dialogs widgets`` choose."""
+        choice = line.strip()
+        if choice not in ("", "input", "widgets"):
+            raise UsageError(f"pi asks with input or with widgets, not {choice!r}")
+        if choice == "widgets" and not can_answer(self._shell):
+            raise UsageError("Widgets cannot be used here: they need ipywidgets and ipykernel 7.4 or newer")
+        if choice:
+            self._use_widgets(use=choice == "widgets")
+        print("widgets" if with_await in self._shell.input_transformers_post else "input")  # noqa: T201 - as above
 
 
 def _options(line: str) -> tuple[dict[str, str], str]:
@@ -112,8 +152,14 @@ def _options(line: str) -> tuple[dict[str, str], str]:
 
 def _tried(function: Callable[[], T]) -> T:
     """Call a function; a mistake of the user becomes a message without a traceback."""
-    try:
+    with _mistakes():
         return function()
+
+
+@contextmanager
+def _mistakes() -> Iterator[None]:
+    try:
+        yield
     except PiError as error:
         raise UsageError(str(error)) from error
     except KeyboardInterrupt:

@@ -62,6 +62,7 @@ class Notebook:
         self._options = options
         self._session: AgentSession | None = None
         self._thread = CellThread()
+        self._ui = NotebookUI(self._thread, shell)
         self.variables = Variables(shell, self._thread)
 
     def ask(self, prompt: str, output_type: Any = None) -> Reply:
@@ -71,21 +72,27 @@ class Notebook:
             PiError: There is no answer; see ``AgentSession.ask``.
             KeyboardInterrupt: The user interrupted the cell; the prompt is aborted, and the conversation can continue.
         """
+        session = self._opened()
+        return Reply(self._thread.run(self._answer(session, prompt, output_type), interrupt=session.abort))
+
+    async def ask_awaited(self, prompt: str, output_type: Any = None) -> Reply:
+        """As ``ask``, for a cell that is awaited."""
+        session = self._opened()
+        work = self._answer(session, prompt, output_type)
+        return Reply(await self._thread.run_awaited(work, interrupt=session.abort))
+
+    async def _answer(self, session: AgentSession, prompt: str, output_type: Any) -> Answer[Any]:
         from IPython.display import display
 
-        session = self._opened()
-
-        async def ask() -> Answer[Any]:
-            view = AnswerView(self._thread, display)
-            unsubscribe = session.subscribe(view.on_event)
-            try:
-                answer: Answer[Any] = await session.ask(prompt, output_type=output_type)
-                return answer
-            finally:
-                unsubscribe()
-                view.finish()
-
-        return Reply(self._thread.run(ask(), interrupt=session.abort))
+        view = AnswerView(self._thread, display)
+        unsubscribe = session.subscribe(view.on_event)
+        self._ui.before = view.draw
+        try:
+            answer: Answer[Any] = await session.ask(prompt, output_type=output_type)
+            return answer
+        finally:
+            unsubscribe()
+            view.draw()
 
     def model(self, name: str = "") -> str:
         """Return the current model, after selecting the named one.
@@ -136,10 +143,11 @@ class Notebook:
         return self._session
 
     async def _open(self) -> AgentSession:
-        ui = NotebookUI(self._thread)
         tools = [self.variables.tool(), *self._options.pop("custom_tools", ())]
-        session = create_agent_session(ui=ui, mode="jupyter", custom_tools=tools, model_required=False, **self._options)
+        session = create_agent_session(
+            ui=self._ui, mode="jupyter", custom_tools=tools, model_required=False, **self._options
+        )
         await session.start()
         for problem in (*session.models.warnings, *session.toolbox.warnings):
-            ui.notify(f"Warning: {problem}", "warning")
+            self._ui.notify(f"Warning: {problem}", "warning")
         return session
