@@ -1,7 +1,8 @@
 """What is left after kills: ``uv run python bench/scale.py [TASKS] [--engine local|ray] [--kills N]``.
 
 Runs scripted tasks with ``pi batch``, of whose requests every tenth ends its process, and kills the driver at even
-distances. Then every id has one result, whose totals are those of its sessions; the tokens of the sessions are those
+distances, each time while a task runs: a driver that waits for the processor, or for the disk, has none for a moment.
+Then every id has one result, whose totals are those of its sessions; the tokens of the sessions are those
 of the ledger, except in sessions that a kill ended between the two; no process, folder or worktree of a task is left;
 and the driver took less than 60 MB, or with Ray 250 MB. Ends with 1 where that is not so. The engine ``ray``
 starts a cluster of two nodes on this machine. Linux only.
@@ -19,7 +20,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -53,12 +54,13 @@ class Scale:
     """One run, in a folder of its own.
 
     Attributes:
-        kills: For each kill: results there were, processes of tasks, and seconds until they had ended.
+        kills: For each kill: results there were, processes of tasks, all processes below the driver, and seconds until
+            all of them had ended.
         memory: The most that a driver took, in kilobytes.
     """
 
     def __init__(self, folder: Path, count: int, options: list[str], environ: dict[str, str]) -> None:
-        self.kills: list[tuple[int, int, float]] = []
+        self.kills: list[tuple[int, int, int, float]] = []
         self.memory = 0
         self._folder, self._out, self._count = folder, folder / "out", count
         self._mark = f"{folder.name}-{random.random()}"  # noqa: S311 - not a secret
@@ -115,15 +117,17 @@ class Scale:
         while driver.poll() is None and self._results() < results:
             self.memory = max(self.memory, _peak_memory(driver.pid))
             time.sleep(0.05)
+        while driver.poll() is None and not (running := self._processes() - {driver.pid}):
+            time.sleep(0.01)
         if driver.returncode is None:
-            running = len(self._processes()) - 1
+            below = _descendants(driver.pid)
             driver.send_signal(signal.SIGKILL)
             driver.wait()
             began = time.monotonic()
-            while left := self._processes():
+            while left := [*self._processes(), *(each for each in below if _start(each[0]) == each[1])]:
                 assert time.monotonic() < began + PATIENCE, f"after a kill there are still {left}"
                 time.sleep(0.05)
-            self.kills.append((self._results(), running, time.monotonic() - began))
+            self.kills.append((self._results(), len(running), len(below), time.monotonic() - began))
         else:
             assert driver.returncode == 0, f"the driver ended with {driver.returncode}"
 
@@ -131,16 +135,16 @@ class Scale:
         file = self._out / "results.jsonl"
         return file.read_bytes().count(b"\n") if file.exists() else 0
 
-    def _processes(self) -> list[int]:
+    def _processes(self) -> set[int]:
         """Return the processes of drivers and tasks; those of a cluster do not have the mark."""
-        found = []
+        found = set()
         for folder in Path("/proc").glob("[0-9]*"):
             try:
                 environ = (folder / "environ").read_bytes()
                 if f"SCALE_MARK={self._mark}".encode() in environ or (
                     b"--session-dir" in (line := (folder / "cmdline").read_bytes()) and str(self._out).encode() in line
                 ):
-                    found.append(int(folder.name))
+                    found.add(int(folder.name))
             except OSError:  # it has ended, or belongs to another user
                 continue
         return found
@@ -159,7 +163,7 @@ class Scale:
             assert (each["usage"], each["dollars"]) == totals, f"totals of {each['id']}"
         billed, used = self._billed(), self._used()
         differing = [each for each in {**billed, **used} if billed[each] != used[each]]
-        killed = sum(running for _, running, _ in self.kills)
+        killed = sum(running for _, running, *_ in self.kills)
         assert len(differing) <= killed, f"the ledger and {len(differing)} sessions differ"
         assert not self._processes(), "processes are left"
         left = [each.name for each in (self._folder / "tmp").iterdir() if each.name.startswith(PREFIXES)]
@@ -196,6 +200,25 @@ class Scale:
                         if message.get("role") == "assistant":
                             found[file.stem.partition("_")[2]] += message["usage"]["totalTokens"]
         return found
+
+
+def _descendants(pid: int) -> list[tuple[int, str]]:
+    """Return the processes below a process, such as the supervisor of its commands, each with its start."""
+    found = []
+    with suppress(OSError):
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            for child in map(int, (task / "children").read_text().split()):
+                found += [(child, _start(child)), *_descendants(child)]
+    return [each for each in found if each[1]]
+
+
+def _start(pid: int) -> str:
+    """Return when a process started, by which it differs from a later one; empty once it has ended."""
+    try:
+        state, *fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return ""
+    return fields[18] if state not in "ZX" else ""
 
 
 def _peak_memory(pid: int) -> int:
@@ -249,8 +272,8 @@ def main() -> None:
             seconds = time.monotonic() - began
             rows = scale.check()
     rows += [("seconds", f"{seconds:.0f}"), ("load at the end", f"{os.getloadavg()[0]:.1f}")]
-    kills = [(f"{at} results", f"{running}", f"{late:.2f} s") for at, running, late in scale.kills]
-    show_table("Kills of the driver", ("at", "processes", "until none is left"), kills)
+    kills = [(f"{at} results", f"{tasks}", f"{below}", f"{late:.2f} s") for at, tasks, below, late in scale.kills]
+    show_table("Kills of the driver", ("at", "of tasks", "all processes", "until none is left"), kills)
     show_table(f"Scale, engine {given.engine}", ("what", "figure"), rows)
     print(f"memory of the driver: {verdict(scale.memory, MOST_MEMORY[given.engine])}")
     if scale.memory > MOST_MEMORY[given.engine]:
