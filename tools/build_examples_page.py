@@ -62,8 +62,8 @@ PICTURES = EXAMPLES.parent / "docs" / "pictures" / "examples"
 
 GROUPS = {
     "Refuse, ask, protect": """
-        confirm-destructive dirty-repo-guard keep-trees no-force-push permission-gate polite-programs price-limit
-        project-trust protected-paths read-only sandboxed-commands timed-confirm
+        confirm-destructive dirty-repo-guard injection-guard keep-trees no-force-push permission-gate polite-programs
+        price-limit project-trust protected-paths read-only sandboxed-commands timed-confirm
     """,
     "Give the model tools": """
         antigravity-image-gen choose-tools dynamic-tools hello numbered-read question questionnaire second-opinion

@@ -40,6 +40,7 @@ TOOL_CALLS: dict[str, dict[str, Any]] = {
     "task": {"prompt": "ping helper", "description": "Ask for the tide"},
     "task_output": {"id": "0"},
     "codemode": {"code": "print(len(await gather(read(path='notes.txt'), bash(command='pwd'))))"},
+    "generate_image": {"prompt": "a tide gauge"},
     "task_stop": {"id": "0"},
     "todo": {"action": "add", "text": "buy an almanac"},
 }
@@ -235,6 +236,7 @@ EVERYTHING_ON = {
     "sandbox": {"mode": "auto"},
     "todo": {"enabled": True},
     "codemode": {"enabled": True},
+    "imageGeneration": {"enabled": True},
 }
 
 KINDS: dict[str, Kind] = {

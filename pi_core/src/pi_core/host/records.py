@@ -31,6 +31,7 @@ DEFAULT_PLUGINS = frozenset(
         "export-html",
         "guardrails",
         "help",
+        "image-generation",
         "import",
         "isolated",
         "memory",

@@ -1,0 +1,120 @@
+"""``generate_image`` writes new files below the working directory and displays them; the cost is the session's."""
+
+from __future__ import annotations
+
+import base64
+from pathlib import Path
+
+import pytest
+
+import pi_image_generation
+from pi_hookspecs import ImageContent
+from pi_testing import PNG, for_each, image, text, tool_call, usage
+
+BYTES = base64.b64decode(PNG)
+
+pytestmark = pytest.mark.pi(
+    plugins={"image-generation": pi_image_generation}, settings={"imageGeneration": {"enabled": True}}
+)
+
+
+async def result(pi_session, script, *steps, **arguments):
+    script.turn(tool_call("generate_image", **{"prompt": "A red boat!", **arguments}))
+    if steps:
+        script.turn(*steps)
+    script.turn(text("Done."))
+    await pi_session.prompt("draw")
+    return script.requests[-1].tool_results[0]
+
+
+async def test_an_image_is_written_displayed_and_paid_for(pi_session, script):
+    drawn = await result(pi_session, script, text("A boat."), image(), usage(input=3, output=4, cost=0.02))
+
+    assert (Path(pi_session.cwd) / "images" / "a-red-boat.png").read_bytes() == BYTES
+    assert drawn.text == (
+        f"Wrote images/a-red-boat.png ({len(BYTES)} bytes, image/png)\nDrawn by scripted/painter for $0.0200\n"
+        "The model wrote: A boat."
+    )
+    assert drawn.content[1] == ImageContent(PNG, "image/png")
+    assert script.requests[1].model.id == "painter"
+    (spent,) = [each for each in pi_session.session_manager.get_entries() if each.type == "usage"]
+    assert (spent.kind, spent.usage.cost.total) == ("image", 0.02)
+
+
+async def test_names_are_not_used_twice_and_the_suffix_is_that_of_the_image(pi_session, script):
+    first = await result(pi_session, script, image(), image())
+    named = await result(pi_session, script, image(), path="art/boat.jpg")
+
+    assert "images/a-red-boat.png" in first.text
+    assert "images/a-red-boat-2.png" in first.text
+    assert "Wrote art/boat.png" in named.text
+
+
+async def test_an_image_to_start_from_is_sent(pi_session, script):
+    (Path(pi_session.cwd) / "sketch.png").write_bytes(BYTES)
+
+    await result(pi_session, script, image(), images=["sketch.png"], size="2K", aspect_ratio="16:9")
+
+    request = script.requests[1]
+    assert ImageContent(PNG, "image/png") in request.messages[0].content
+    assert request.options.image_options == {"size": "2K", "aspect_ratio": "16:9"}
+
+
+@for_each(
+    ("path", "reason"),
+    [
+        ("../boat.png", "outside the working directory"),
+        ("/elsewhere/boat.png", "outside the working directory"),
+        (".git/hooks/boat.png", "hidden"),
+        ("boat.py", "not the name of an image"),
+        ("there.png", "exists"),
+        ("link/boat.png", "behind a link"),
+        ("\0", "not the path of a file"),
+    ],
+)
+async def test_other_paths_are_refused_before_anything_is_drawn(pi_session, script, tmp_path_factory, path, reason):
+    cwd = Path(pi_session.cwd)
+    (cwd / "there.png").write_bytes(b"mine")
+    if not (cwd / "link").exists():
+        (cwd / "link").symlink_to(tmp_path_factory.mktemp("elsewhere"))
+
+    refused = await result(pi_session, script, path=path)
+
+    assert refused.is_error
+    assert reason in refused.text
+    assert "painter" not in [request.model.id for request in script.requests]
+    assert (cwd / "there.png").read_bytes() == b"mine"
+
+
+@for_each(
+    ("steps", "reason"),
+    [
+        ([text("I cannot draw that.")], "returned no image; it answered 'I cannot draw that.'"),
+        ([image("PGh0bWw+")], "no PNG, JPEG, GIF or WebP image"),
+    ],
+)
+async def test_a_model_that_returns_no_image_is_an_error_and_leaves_no_file(pi_session, script, steps, reason):
+    failed = await result(pi_session, script, *steps)
+
+    assert failed.is_error
+    assert reason in failed.text
+    assert not (Path(pi_session.cwd) / "images").exists()
+
+
+async def test_a_large_image_is_written_and_not_put_into_the_conversation(pi_session, script):
+    large = base64.b64encode(BYTES + bytes(4_000_000)).decode()
+
+    drawn = await result(pi_session, script, image(large))
+
+    assert "too large to be displayed here" in drawn.text
+    assert len(drawn.content) == 1
+    assert (Path(pi_session.cwd) / "images" / "a-red-boat.png").stat().st_size > 4_000_000
+
+
+@pytest.mark.pi(settings={"imageGeneration": {"enabled": True, "model": "judge"}})
+async def test_a_model_of_the_setting_that_cannot_draw_is_named(pi_session, script):
+    failed = await result(pi_session, script)
+
+    assert failed.is_error
+    assert "judge" in failed.text
+    assert "The known image models are scripted/painter" in failed.text
