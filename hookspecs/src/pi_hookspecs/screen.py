@@ -74,6 +74,8 @@ class Component(Protocol):
 
     - ``handle_key(key) -> bool``, called while it has the focus with what was typed, such as ``a``, ``A`` or ``?``,
       or with the name of the key, such as ``ctrl+g``, ``enter`` or ``space``; it returns whether it used the key;
+    - ``handle_paste(text) -> bool``, called with a pasted text, which is typed character by character if it returns
+      False; since 1.1;
     - ``handle_mouse(event) -> bool``, called with a ``MouseEvent``;
     - ``focused``, which the front end sets to whether it has the focus;
     - ``dispose()``, called once when it is removed.

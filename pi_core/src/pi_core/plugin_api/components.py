@@ -157,6 +157,10 @@ class GuardedComponent:
         """Return whether the component used a key; False if it fails or does not handle keys."""
         return self._handled("handle_key", key)
 
+    def handle_paste(self, text: str) -> bool:
+        """Return whether the component used a pasted text; False if it fails or takes only keys."""
+        return self._handled("handle_paste", text)
+
     def handle_mouse(self, event: object) -> bool:
         """Return whether the component used a mouse event; False if it fails or does not handle the mouse."""
         return self._handled("handle_mouse", event)

@@ -47,6 +47,11 @@ class EditorComponent:
         self.place = place
         self._app = app
 
+    @property
+    def is_ruled(self) -> bool:
+        """Whether it is displayed between two rules; a component with ``draws_rules`` has its own."""
+        return self.place.component.get("draws_rules", False) is not True
+
     def rows(self, width: int) -> list[Line]:
         """Return the rows for the current text."""
         self._give()

@@ -157,7 +157,9 @@ class Place:
         return bool(self._component.handle_key(typed))
 
     def paste(self, text: str) -> None:
-        """Press a key for each character of a pasted text."""
+        """Pass on a pasted text: whole to a component that takes that, else with a key for each character."""
+        if self.box is None and self.is_open and self._component.handle_paste(text):
+            return
         for character in text:
             self.press(_KEYS.get(character) or Key(character, character))
 

@@ -375,8 +375,12 @@ class ScreenApp(Controls, Life, App[int]):
         text = self.editor.text.text
         role = "bashMode" if text.startswith("!") else _LEVELS.get(self.state.footer.level or "", "thinkingOff")
         work = work_text(self.state.work, look) if self.spinner.visible else ""
-        drawn = self.board.editor.rows(self.width) if self.board.editor is not None else None
-        self.editor_box.paint_editor(self.editor, look, height=self.size.height, work=work, role=role, drawn=drawn)
+        component = self.board.editor
+        drawn = component.rows(self.width) if component is not None else None
+        ruled = component is None or component.is_ruled
+        self.editor_box.paint_editor(
+            self.editor, look, height=self.size.height, work=work, role=role, drawn=drawn, ruled=ruled
+        )
         menu = self.completions.menu
         most = int(self.port.settings.get_number("autocompleteMaxVisible", 5, minimum=1))
         self.menu_box.paint(menu_lines(menu, most, self.width) if menu is not None else ())

@@ -41,13 +41,25 @@ class EditorBox(Painted):
         self._cursor = Offset(0, 1)
 
     def paint_editor(
-        self, editor: Editor, look: Look, *, height: int, work: str, role: str, drawn: Sequence[Line] | None
+        self,
+        editor: Editor,
+        look: Look,
+        *,
+        height: int,
+        work: str,
+        role: str,
+        drawn: Sequence[Line] | None,
+        ruled: bool = True,
     ) -> None:
-        """Draw the editor, or a plugin's rows in ``drawn``, for a screen with ``height`` rows."""
+        """Draw the editor, or a plugin's rows in ``drawn``, for a screen with ``height`` rows.
+
+        Rows that are not ``ruled`` have rules of their own: there is one above them only while something works.
+        """
         most = max(height // _PART, 1)
         if drawn is not None:
             self._cursor = Offset(0, 1)
-            self.paint([rule(work, look, role), *drawn[:most], rule("", look, role)])
+            above = [rule(work, look, role)] if ruled or work else []
+            self.paint([*above, *drawn[:most], *([rule("", look, role)] if ruled else [])])
             return
         lines, row, cell = editor_lines(editor, look, most, work=work, role=role)
         self._cursor = Offset(cell, row)
