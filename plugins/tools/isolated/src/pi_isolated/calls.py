@@ -35,7 +35,7 @@ _PARTS = {
 
 _OBJECTS = (
     "children child_environment command_operations create_session deps emit file_operations list_permissions models"
-    " overridden_tool prepare_spawn processes relay remove_permission resources secrets session sessions settings"
+    " prepare_spawn processes relay remove_permission resources secrets session sessions settings"
     " signal ui models.get_api_key models.stream session.children session.tree"
     " ui.add_autocomplete_provider ui.approve ui.custom ui.form ui.get_all_themes ui.get_editor_component ui.get_theme"
     " ui.on_terminal_input ui.set_activity ui.set_editor_component ui.set_footer ui.set_header ui.theme"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pi_core.host.grants import is_granted, not_granted
 from pi_hookspecs import PiError, PluginError, hookimpl
+from pi_isolated.drawing import Drawing
 from pi_isolated.log import ErrorLog
 from pi_isolated.ready import Ready, parse_ready, unmet_contract
 from pi_isolated.registering import Registrations
@@ -72,6 +73,7 @@ class Member:
         pi: Its ``pi``.
         ready: What it implements.
         log: Takes what its process writes to standard error.
+        drawing: What it renders and completes.
         broken: Why it is not asked any more, while its process runs the others; empty if it is.
     """
 
@@ -84,6 +86,7 @@ class Member:
         self.broken = ""
         self.log = ErrorLog(plugin.manifest.agent_dir, pi.plugin)
         self.running: ProgramProcess | None = None
+        self.drawing = Drawing(self)
         self._registrations = Registrations(self)
         self._prestart: asyncio.Task[object] | None = None
 
@@ -92,6 +95,8 @@ class Member:
         if not self._plugin.is_known:
             self.pi.on("session_start", self._start_session)
         self.pi.on("session_shutdown", self._shut_down)
+        if self._plugin.is_known and self.drawing.is_used:
+            self.pi.on("session_start", self.drawing.start)
         if self.manifest.entry is not None:
             self.pi.events.on(self._channel, lambda take: take(self))
             self.pi.on("agent_start", self._start_early)
@@ -201,6 +206,7 @@ class Member:
 
     async def _start_session(self, event: Any, ctx: PiContext) -> None:
         """Start a program that is not known, so that it is asked from the session's first event on."""
+        self.drawing.start(event, ctx)
         await self.process(ctx)
         await self.ask_hook("session_start", event, ctx)
 

@@ -153,6 +153,10 @@ class Process:
             if request.ctx == ctx:
                 self.send({"type": "cancel", "id": number})
 
+    def on_end(self, call: Callable[[], object]) -> None:
+        """Call a function once nothing is read from the program any more."""
+        self._tasks[0].add_done_callback(lambda _: call())
+
     def fail(self, why: str) -> None:
         """End the program, and let everything fail that waits for it."""
         if self.failure is None:

@@ -57,6 +57,7 @@ class Registrations:
             "commands": self._add_command,
             "shortcuts": self._add_shortcut,
             "flags": self._add_flag,
+            "renderers": self._add_renderer,
         }
         wanted = {(kind, name): each for kind in add for name, each in ready.of(kind).items()}
         for key in [*self._things]:
@@ -97,6 +98,8 @@ class Registrations:
                 running.forget(key)
 
         about = {ours: described[theirs] for theirs, ours in _ABOUT_TOOLS.items() if described.get(theirs)}
+        if described.get("renders"):
+            about["renderer"] = member.drawing.renderings.of_tool(name, described["renders"])
         return member.pi.register_tool(
             Tool(
                 name=name,
@@ -126,6 +129,11 @@ class Registrations:
             default=described.get("default"),
             description=described.get("description", ""),
         )
+
+    def _add_renderer(self, _name: str, described: Mapping[str, Any]) -> Callable[[], None]:
+        kind, custom_type = str(described.get("kind", "message")), str(described["type"])
+        renderer = self._member.drawing.renderings.of_custom(kind, custom_type)
+        return self._member.pi.register_message_renderer(custom_type, renderer)
 
     async def _ask(self, message: Mapping[str, Any], ctx: PiContext) -> Any:
         process = await self._member.process(ctx)

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from pi_core.hooks.acting import acting
 from pi_hookspecs import PiError, PluginError
 from pi_isolated.state import StateWriter
+from pi_isolated.surfaces import Surfaces
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from contextvars import Context
 
     from pi_hookspecs import PiContext, PluginManifest
     from pi_isolated.plugin import Member
@@ -45,6 +47,7 @@ class ProgramProcess:
     Attributes:
         members: The plugins, in load order.
         process: The running program; None before it is started.
+        surfaces: What it draws.
     """
 
     def __init__(self, manifest: PluginManifest) -> None:
@@ -59,6 +62,7 @@ class ProgramProcess:
         self._state = StateWriter()
         self._asked: list[Member] = []
         self._left: list[Member] = []
+        self.surfaces = Surfaces(self._send, self._context, self._variables, self._complain)
 
     @property
     def is_shared(self) -> bool:
@@ -118,9 +122,7 @@ class ProgramProcess:
 
     async def _serve(self, call: Mapping[str, Any]) -> Any:
         """Return the result of a call of the program."""
-        member, ctx = self._contexts.get(str(call.get("ctx")), (None, None))
-        if member is None or ctx is None:
-            raise PiError(f"there is no ctx {call.get('ctx')!r}: it is that of a request that is over")
+        member, ctx = self._context(str(call.get("ctx")))
         from pi_isolated.calls import call_member
 
         with acting(member.name):
@@ -146,6 +148,38 @@ class ProgramProcess:
         if member is not None and isinstance(message.get("channel"), str):
             member.pi.events.emit(message["channel"], message.get("data"))
 
+    def _take_surface(self, message: Mapping[str, Any]) -> None:
+        if message.get("op") in ("invalidate", "completions", "terminal"):
+            member = self._member(message)
+            if member is not None:
+                member.drawing.take(message)
+        else:
+            self.surfaces.take(message)
+
+    # For surfaces
+
+    def latest_context(self, member: Member) -> PiContext | None:
+        """Return the ``ctx`` of the session that a plugin was given last; None before its first request."""
+        found = (ctx for owner, ctx in reversed(self._contexts.values()) if owner is member)
+        return next((ctx for ctx in found if not hasattr(ctx, "call_id")), None)
+
+    def _send(self, message: Mapping[str, Any]) -> None:
+        if self.process is not None and self.process.failure is None:
+            self.process.send(message)
+
+    def _context(self, name: str) -> tuple[Member, PiContext]:
+        member, ctx = self._contexts.get(name, (None, None))
+        if member is None or ctx is None:
+            raise PiError(f"there is no ctx {name!r}: it is that of a request that is over")
+        return member, ctx
+
+    def _variables(self, name: str) -> Context:
+        request = self.process.open_request(name) if self.process is not None else None
+        return request.context.copy() if request is not None else copy_context()
+
+    def _complain(self, member: Member | None, text: str) -> None:
+        self._blame(member if member is not None else self.members[0], text)
+
     def _member(self, message: Mapping[str, Any]) -> Member | None:
         if not self.is_shared:
             return self.members[0]
@@ -154,7 +188,7 @@ class ProgramProcess:
     def _blame(self, member: Member, text: str) -> None:
         """Report a failure of a plugin that no request has answered with."""
         member.log.write(text, lambda plain: plain)
-        ctx = next((ctx for owner, ctx in reversed(self._contexts.values()) if owner is member), None)
+        ctx = self.latest_context(member)
         if ctx is not None:
             with acting(member.name), suppress(PiError):
                 ctx.ui.notify(f"Plugin {member.name!r}: {text}"[:2000], "error")
@@ -221,9 +255,15 @@ class ProgramProcess:
                 child,
                 self._serve,
                 lambda line: member.log.write(line, ctx.secrets.clean),
-                {"registers": self._take_registers, "blame": self._take_blame, "event": self._take_event},
+                {
+                    "registers": self._take_registers,
+                    "blame": self._take_blame,
+                    "event": self._take_event,
+                    "surface": self._take_surface,
+                },
                 keeps_calls=self.is_shared,
             )
+            process.on_end(self.surfaces.close_all)
             if self.is_shared:
                 await self._begin(process, ctx)
             self._adopt(await process.ready(_READY_SECONDS), ctx)
