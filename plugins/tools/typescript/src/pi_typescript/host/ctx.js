@@ -24,7 +24,9 @@ export function createContext(extension, name, signal) {
       return value("cwd");
     },
     get mode() {
-      return ["tui", "rpc", "json", "print"].includes(value("mode")) ? value("mode") : value("hasUI") ? "rpc" : "print";
+      const mode = value("mode");
+      if (mode === "fullscreen") return "tui";
+      return ["rpc", "json", "print"].includes(mode) ? mode : value("hasUI") ? "rpc" : "print";
     },
     get hasUI() {
       return value("hasUI");

@@ -6,11 +6,14 @@ import { createRequire, isBuiltin } from "node:module";
 import * as nodeModule from "node:module";
 import { dirname, extname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { elideImports } from "./shim/imports.js";
 import { names, resolveShim } from "./shim/index.js";
 
 const ENDINGS = [".ts", ".mts", ".cts", ".tsx", ".js", ".mjs", ".cjs", ".json"];
 const TYPED = /\.([mc]?ts|tsx)$/;
 const loadedSources = new Map();
+/** What is loaded, without types: the imports that it really has. */
+const plainSources = new Map();
 let packages;
 let cacheFolder;
 let jiti;
@@ -102,16 +105,13 @@ async function makeJiti(cause) {
   return createJiti(import.meta.url, { alias, moduleCache: false, fsCache: join(cacheFolder, "jiti"), tryNative: false });
 }
 
-function isOurs(specifier) {
-  return names.some((name) => specifier === name || specifier.startsWith(`${name}/`));
-}
-
 function resolveHook(specifier, context, next) {
   const parent = context.parentURL?.startsWith("file:") ? fileURLToPath(context.parentURL) : undefined;
   const isInPackages = packages !== undefined && parent?.startsWith(packages);
-  if (!isInPackages && isOurs(specifier)) {
-    const path = resolveShim(specifier, packages);
-    if (path !== undefined) return next(pathToFileURL(path).href, context);
+  if (!isInPackages) {
+    const source = parent === undefined ? undefined : plainSources.get(parent);
+    const found = resolveShim(specifier, packages, source === undefined ? undefined : { file: parent, source });
+    if (found !== undefined) return next(found.startsWith("data:") ? found : pathToFileURL(found).href, context);
   }
   try {
     return next(specifier, context);
@@ -140,10 +140,10 @@ function loadHook(url, context, next) {
   if (!isTyped && !/\.m?js$/.test(file)) return next(url, context);
   if (file.startsWith(import.meta.dirname)) return next(url, context);
   const source = keepSource(file);
-  if (!isModule(file, source)) {
-    return { format: "commonjs", source: isTyped ? strip(source, url) : source, shortCircuit: true };
-  }
-  return { format: "module", source: withCommonNames(isTyped ? strip(source, url) : source), shortCircuit: true };
+  const plain = isTyped ? elideImports(strip(source, url)) : source;
+  plainSources.set(file, plain);
+  if (!isModule(file, source)) return { format: "commonjs", source: plain, shortCircuit: true };
+  return { format: "module", source: withCommonNames(plain), shortCircuit: true };
 }
 
 function isModule(file, source) {

@@ -31,6 +31,7 @@ const REQUESTS = {
     return null;
   },
   async complete(extension, message) {
+    if (message.command === undefined) return surfaces.complete(message);
     const { getArgumentCompletions } = found(extension.commands, message.command, "command");
     return (await getArgumentCompletions?.(message.prefix)) ?? [];
   },

@@ -17,7 +17,10 @@ export function createUi(extension, name) {
     input: (title, placeholder, how) => dialog(act, "ui.input", { title, placeholder }, how),
     editor: (title, prefill) => dialog(act, "ui.editor", { title, prefill }),
     notify: (message, level = "info") => quietly("ui.notify", { message: String(message), level }),
-    setStatus: (key, text) => quietly("ui.set_status", { key, text: text ?? null }),
+    setStatus(key, text) {
+      surfaces.noteStatus(key, text);
+      quietly("ui.set_status", { key, text: text ?? null });
+    },
     setTitle: (title) => quietly("ui.set_title", { title }),
     setWorkingMessage: (message) => quietly("ui.set_working_message", { message: message ?? null }),
     setWorkingVisible: (visible) => quietly("ui.set_working_visible", { visible }),

@@ -1,0 +1,166 @@
+// One surface: a component that is rendered when it says so, at most 30 times a second, and sent if its lines changed.
+
+import { failed, inExtension } from "../blame.js";
+import { on } from "../mirror.js";
+import { send } from "../wire.js";
+
+const SHORTEST_MS = 33;
+const MOST_FAILURES = 3;
+const CURSOR_MARKER = "\x1b_pi:c\x07";
+
+const drawnNow = new Set();
+
+/** Colours are part of lines: all components draw again when the theme changes. */
+on("theme", () => {
+  for (const drawn of drawnNow) {
+    drawn.run(() => drawn.component?.invalidate?.());
+    drawn.requestRender();
+  }
+});
+
+export class Drawn {
+  component;
+  isOpen = true;
+  isHidden = false;
+  isFocused = false;
+  width;
+  height;
+  #events;
+  #screen;
+  #timer;
+  #last = 0;
+  #lines;
+  #failures = 0;
+
+  /** `events`: `onClose`, `onClosed` (pi closed it), `onFailed`, `onMade`, `onDisposed`, `visible`, `capturing`. */
+  constructor({ name, extension, ctxName, screen, ...events }) {
+    this.name = name;
+    this.extension = extension;
+    this.ctxName = ctxName;
+    this.#screen = screen;
+    this.#events = events;
+    drawnNow.add(this);
+  }
+
+  send(op, more = {}) {
+    send({ type: "surface", surface: this.name, op, ...more });
+  }
+
+  /** Runs code of the extension; undefined if it fails, which is reported. */
+  run(call) {
+    try {
+      return inExtension(this.extension, this.ctxName, call);
+    } catch (error) {
+      this.#fail(error);
+      return undefined;
+    }
+  }
+
+  async make(factory) {
+    try {
+      const component = await inExtension(this.extension, this.ctxName, factory);
+      if (!this.isOpen) return void component?.dispose?.();
+      if (typeof component?.render !== "function") throw new Error("the factory returned no component: an object with render(width)");
+      this.component = component;
+      this.#focus();
+      this.run(() => this.#events.onMade?.());
+      if (this.#events.capturing?.() === false) this.send("overlay", { focus: false });
+      this.requestRender();
+    } catch (error) {
+      if (this.#events.onFailed) this.#events.onFailed(error);
+      else failed(error, this.extension);
+      this.close();
+    }
+  }
+
+  take(message) {
+    switch (message.op) {
+      case "size":
+        this.width = message.width;
+        this.height = message.height;
+        this.#screen.resized(message);
+        if (this.#events.visible) {
+          const isVisible = this.run(() => this.#events.visible(message.width, message.height)) !== false;
+          this.send("overlay", { hidden: this.isHidden || !isVisible });
+        }
+        this.run(() => this.component?.invalidate?.());
+        return this.requestRender();
+      case "input":
+        return this.#input(message);
+      case "focus":
+        this.isFocused = message.focused;
+        return this.#focus();
+      case "closed":
+        this.#end();
+        return this.#events.onClosed?.();
+      default:
+        return this.run(() => this.component?.takeMessage?.(message));
+    }
+  }
+
+  #focus() {
+    if (this.component && "focused" in this.component && this.component.focused !== this.isFocused) {
+      this.run(() => {
+        this.component.focused = this.isFocused;
+      });
+      this.requestRender();
+    }
+  }
+
+  #input(message) {
+    this.run(() => {
+      const data = this.#screen.filtered(message.data);
+      if (data === undefined) return;
+      const target = this.#screen.focusedChild ?? this.component;
+      if (target?.takeKey) target.takeKey(data, message);
+      else target?.handleInput?.(data);
+    });
+    this.requestRender();
+  }
+
+  /** Renders soon. */
+  requestRender() {
+    if (this.#timer !== undefined || !this.isOpen) return;
+    const wait = Math.max(this.#last + SHORTEST_MS - performance.now(), 0);
+    this.#timer = wait === 0 ? setImmediate(() => this.render()) : setTimeout(() => this.render(), wait);
+    this.#timer.unref?.();
+  }
+
+  render() {
+    this.#timer = undefined;
+    if (!this.isOpen || this.component === undefined || this.width === undefined) return;
+    this.#last = performance.now();
+    const lines = this.run(() => this.component.render(this.width));
+    if (!Array.isArray(lines) || !this.isOpen) return;
+    this.#failures = 0;
+    const shown = lines.map((line) => String(line).replaceAll(CURSOR_MARKER, ""));
+    if (this.#lines?.length === shown.length && this.#lines.every((line, at) => line === shown[at])) return;
+    this.#lines = shown;
+    this.send("lines", { lines: shown, width: this.width });
+  }
+
+  #fail(error) {
+    failed(error, this.extension);
+    if (++this.#failures < MOST_FAILURES) return;
+    this.#events.onFailed?.(error);
+    this.close();
+  }
+
+  /** Closes it on the extension's behalf. */
+  close() {
+    if (!this.isOpen) return;
+    this.send("close");
+    this.#end();
+  }
+
+  #end() {
+    if (!this.isOpen) return;
+    this.isOpen = false;
+    clearTimeout(this.#timer);
+    clearImmediate(this.#timer);
+    drawnNow.delete(this);
+    this.#events.onClose?.();
+    this.run(() => this.component?.dispose?.());
+    this.#events.onDisposed?.();
+  }
+}
