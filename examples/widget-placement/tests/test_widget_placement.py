@@ -11,6 +11,6 @@ async def test_widgets_are_where_they_belong(pi_session, script, fake_ui, tmp_pa
 
     await pi_session.prompt("hi")
 
-    assert before == {"where": (f"Working in {tmp_path}",), "how-full": ("No messages yet",)}
+    assert before == {"where": (f"Working in {tmp_path.name}",), "how-full": ("No messages yet",)}
     assert fake_ui.widgets["how-full"] == ("The model's window: 50 % full",)
     assert fake_ui.placements == {"where": "aboveEditor", "how-full": "belowEditor"}

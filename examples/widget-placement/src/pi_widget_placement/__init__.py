@@ -5,7 +5,7 @@ from pi_hookspecs import PiContext, hookimpl
 
 @hookimpl
 def session_start(ctx: PiContext) -> None:
-    ctx.ui.set_widget("where", [f"Working in {ctx.cwd}"])  # above by default
+    ctx.ui.set_widget("where", [f"Working in {ctx.cwd.name}"])  # above by default
     ctx.ui.set_widget("how-full", ["No messages yet"], placement="belowEditor")
 
 

@@ -13,6 +13,7 @@ import pytest
 import pi_mcp
 from pi_hookspecs import UserError
 from pi_mcp.cli import run_mcp
+from pi_mcp.states import tools_counted
 
 pytestmark = [pytest.mark.pi(plugins={"mcp": pi_mcp}), pytest.mark.slow]  # each starts programs that take seconds
 FAULT_SERVER = Path(__file__).parent / "servers" / "fault_server.py"
@@ -141,6 +142,15 @@ def test_the_server_whose_tools_cannot_be_listed_is_named(run, file) -> None:
     file.write_text(json.dumps({"mcpServers": {"gone": {"command": sys.executable, "args": ["-c", "exit(7)"]}}}))
 
     assert run("tools", "gone") == (1, "", "gone: it ended with code 7\n")
+
+
+def test_numbers_of_tools_are_words() -> None:
+    assert [tools_counted(*each) for each in ((1,), (0,), (2,), (40, 1979))] == [
+        "1 tool",
+        "0 tools",
+        "2 tools",
+        "40 of 2019 tools",
+    ]
 
 
 def test_list_and_test_connect_and_say_what_failed(run, file) -> None:

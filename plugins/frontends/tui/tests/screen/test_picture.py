@@ -154,16 +154,24 @@ async def test_the_pictures_are_what_the_screen_displays(desk, script, pi_sessio
 EXAMPLES = DOCS.parent / "examples"
 ON_SCREEN = {
     "checklist": ["/item"],
+    "choose-tools": ["/tools"],
     "custom-footer": [],
     "custom-header": [],
     "message-renderer": ["/status-update warning The disk is nearly full"],
     "modal-editor": [],
     "overlay-qa-tests": ["/overlay-stack"],
+    "permission-gate": ["Clean up."],
+    "plan-mode": ["/plan", "Make the tide move."],
+    "preset": ["/preset"],
     "question": ["Paint my house."],
     "questionnaire": ["Plan my holiday."],
     "rainbow-editor": [],
+    "snake": ["/snake"],
+    "status-line": ["Is the tide constant?"],
+    "summarize": ["Is the tide constant?", "/summarize"],
     "tic-tac-toe": ["/tic-tac-toe"],
     "todo": ["Make a list."],
+    "widget-placement": ["Is the tide constant?"],
     "working-indicator": ["/indicator pulse", "Go"],
 }
 """What is typed for the picture of an example."""
@@ -173,18 +181,51 @@ TYPED = {"rainbow-editor": "go ultrathink", "modal-editor": "one two"}
 
 SEEN = {
     "checklist": "Enter",
+    "choose-tools": "[x] read",
     "custom-footer": "░░░",
     "custom-header": "Welcome to",
     "message-renderer": "nearly full",
     "modal-editor": "INSERT",
     "overlay-qa-tests": "2",
+    "permission-gate": "Refuse",
+    "plan-mode": "Carry out this plan?",
+    "preset": "review",
     "question": "blue",
     "questionnaire": "mountains",
     "rainbow-editor": "go ultrathink",
+    "snake": "escape ends",
+    "status-line": "Turn 1 done",
+    "summarize": "Open: calibration",
     "tic-tac-toe": "│",
     "todo": "1",
+    "widget-placement": "The model's window",
     "working-indicator": "Pondering",
 }
+
+
+PLAN = "It returns 0.\n\nPlan:\n1. Return a sine in tide()\n2. Add the import\n3. Run the tests"
+SUMMARY = "Goal: a tide that moves.\nFound: tide() returns 0 at every hour.\nOpen: calibration."
+ANSWERS: dict[str, list[Any]] = {
+    "permission-gate": [tool_call("bash", command="sudo rm -rf charts")],
+    "plan-mode": [text(PLAN)],
+    "question": [tool_call("question", question="Which colour?", options=["blue", "ochre"])],
+    "questionnaire": [
+        tool_call("questionnaire", questions=[{"id": "place", "prompt": "Where to?", "options": ["mountains", "sea"]}])
+    ],
+    "status-line": [text("Yes: it returns 0.")],
+    "summarize": [text("Yes: it returns 0."), text(SUMMARY)],
+    "todo": [tool_call("todo", action="add", text="Ask the harbour master")],
+    "widget-placement": [text("Yes: it returns 0.")],
+}
+"""What the model answers; the others get none."""
+
+LOADED: dict[str, dict[str, Any]] = {
+    "choose-tools": {"entry_points": ["tools"]},
+    "permission-gate": {"entry_points": ["tools"]},
+    "plan-mode": {"entry_points": ["tools"]},
+    "preset": {"settings": {"presets": {"review": {"thinking": "high"}, "quick": {"thinking": "low"}}}},
+}
+"""What is loaded besides the example."""
 
 
 def example(name: str) -> Any:
@@ -193,27 +234,25 @@ def example(name: str) -> Any:
     if source not in sys.path:
         sys.path.append(source)
     plugin = import_module(f"pi_{name.replace('-', '_')}")
-    return pytest.param(name, marks=pytest.mark.pi(plugins={name: plugin}), id=name)
+    return pytest.param(name, marks=pytest.mark.pi(plugins={name: plugin}, **LOADED.get(name, {})), id=name)
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("harbour")
 @pytest.mark.parametrize("name", [example(name) for name in ON_SCREEN] if EXAMPLES.is_dir() else [])
 async def test_the_pictures_of_examples_are_what_they_draw(name, desk, script, pi_session, monkeypatch) -> None:
-    size = (72, 18)
+    size = (72, 24 if name == "snake" else 18)
     monkeypatch.setattr("pi_tui.screen.talk._COMMAND_SECONDS", 3600.0)  # a slow machine would display more
     if name == "rainbow-editor":
         monkeypatch.setattr("pi_rainbow_editor.SECONDS", 3600.0)  # the colours stand still
+    monkeypatch.setattr("pi_tui.lines.tools.bash._elapsed", lambda _seconds: "0.2 s")
+    if name == "snake":
+        monkeypatch.setattr("pi_snake._game.SECONDS", 3600.0)
+        monkeypatch.setattr("pi_snake._game.random.choice", lambda cells: cells[50])
     monkeypatch.setattr("pi_tui.screen.spinner.Spinner.frame", "●")
-    calls = {
-        "question": tool_call("question", question="Which colour?", options=["blue", "ochre"]),
-        "questionnaire": tool_call(
-            "questionnaire",
-            questions=[{"id": "place", "prompt": "Where to?", "options": ["mountains", "sea"]}],
-        ),
-        "todo": tool_call("todo", action="add", text="Ask the harbour master"),
-    }
-    script.turn(*([calls[name]] if name in calls else [stall()])).turn(text("It is on the list.")).turn(text("Done."))
+    for answer in ANSWERS.get(name, [stall()]):
+        script.turn(answer)
+    script.turn(text("It is on the list.")).turn(text("Done."))
 
     async with desk(size, environ={"TERM": "xterm-256color", "COLORTERM": "truecolor", "HOME": "/home/ada"}) as user:
         await pi_session.reload()
@@ -232,7 +271,7 @@ async def test_the_pictures_of_examples_are_what_they_draw(name, desk, script, p
 def _named(segment: Segment) -> Segment:
     """Return a piece of a row with the name of the harbour in place of that of the test's folder."""
     text, style, control = segment
-    return Segment(re.sub(r"test_the_pictures_of_\w+", "harbour", text), style, control)
+    return Segment(re.sub(r"(?:/\S*/)?test_the_pictures_of_\w+", "harbour", text), style, control)
 
 
 def compare(picture: Path, drawn: str) -> None:

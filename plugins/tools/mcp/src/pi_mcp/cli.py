@@ -335,6 +335,7 @@ def _login(given: argparse.Namespace, host: Any) -> int:
 
 async def _sign(given: argparse.Namespace, host: Any) -> int:
     from pi_mcp.probe import probe
+    from pi_mcp.states import tools_counted
 
     async def page(url: str) -> None:
         import webbrowser
@@ -353,7 +354,7 @@ async def _sign(given: argparse.Namespace, host: Any) -> int:
         except PiError as error:
             _say(f"{given.name}: {error}")
             return 1
-    _print(f"{given.name}: signed in, {len(about['tools'])} tools.")
+    _print(f"{given.name}: signed in, {tools_counted(len(about['tools']))}.")
     return 0
 
 

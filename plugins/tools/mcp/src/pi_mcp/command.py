@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from pi_hookspecs import UserError
 from pi_mcp.config import project_files, user_file
 from pi_mcp.edit import change_entry, has_entry
-from pi_mcp.states import row_of, rows_text, tool_lines
+from pi_mcp.states import row_of, rows_text, tool_lines, tools_counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -80,7 +80,7 @@ async def _connection(hub: Hub, ctx: PiContext, verb: str, name: str) -> None:
         return await ctx.ui.input(f"Sign in to {name} in your browser, or paste the address that it led to")
 
     about = await (hub.login(name, page) if verb == "login" else hub.reconnect(name))
-    ctx.ui.notify(f"{name} is connected: {len(about['tools'])} tools, offered from the next prompt on.")
+    ctx.ui.notify(f"{name} is connected: {tools_counted(len(about['tools']))}, offered from the next prompt on.")
 
 
 def _details(hub: Hub, name: str) -> str:

@@ -9,7 +9,7 @@ from pi_core import one_line
 if TYPE_CHECKING:
     from pi_mcp.hub import Hub
 
-__all__ = ["row_of", "rows_text", "tool_lines"]
+__all__ = ["row_of", "rows_text", "tool_lines", "tools_counted"]
 
 
 def row_of(hub: Hub, name: str) -> dict[str, Any]:
@@ -34,12 +34,17 @@ def rows_text(rows: list[dict[str, Any]]) -> str:
     width = max((len(row["name"]) for row in rows), default=0)
     lines = []
     for row in rows:
-        of = f" of {row['tools'] + row['leftOut']}" if row["leftOut"] else ""
-        count = "" if row["tools"] is None else f"{row['tools']}{of} tools"
+        count = "" if row["tools"] is None else tools_counted(row["tools"], row["leftOut"])
         about = f"{row['transport']:5}  {row['scope']:7}  {one_line(row['error'])}"
         line = f"{row['name']:{width}}  {row['state']:12}  {count:9}  {about}"
         lines.append(line.rstrip())
     return "\n".join(lines)
+
+
+def tools_counted(used: int, left_out: int = 0) -> str:
+    """Return a number of tools in words: those that are used, of all if some are left out."""
+    whole = used + left_out
+    return f"{used}{f' of {whole}' if left_out else ''} {'tool' if whole == 1 else 'tools'}"
 
 
 def tool_lines(hub: Hub, name: str) -> list[str]:
