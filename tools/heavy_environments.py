@@ -28,6 +28,12 @@ ENVIRONMENTS: dict[str, tuple[list[str], list[list[str]], list[str]]] = {
         [["ipykernel==7.4.0", "ipywidgets==8.1.9", "nbclient==0.11.0"]],
         ["plugins/frontends/jupyter"],
     ),
+    # The wheel of axe has its script in it; Playwright, which it would bring, is not needed.
+    "serve": (
+        [],
+        [["--no-deps", "axe-playwright-python==0.1.8"], ["fastapi==0.165.0", "pi-agent-python-sdk==0.2.6"]],
+        ["plugins/frontends/serve"],
+    ),
     "ray": (["parquet", "ray"], [], ["plugins/automation/batch"]),
     "web": ([], [["aiohttp==3.14.5", "textual-serve==1.1.3"]], ["plugins/frontends/tui/tests/web"]),
     # With the schemas that are published, among them SARIF's.

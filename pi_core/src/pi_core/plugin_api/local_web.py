@@ -25,6 +25,8 @@ __all__ = ["LocalGate", "read_token"]
 _NAMES = frozenset({"127.0.0.1", "localhost", "::1"})
 """Names by which a browser on this computer reaches the server; any other name is a web site that impersonates it."""
 
+_COOKIE = "pi_token_"
+
 _MIN_TOKEN = 16
 """Minimum number of characters of a token that cannot easily be guessed."""
 
@@ -43,6 +45,7 @@ class LocalGate:
         self._server = server
         public = urlsplit(public_url or "")
         self._public_name = public.hostname
+        self._public_path = public.path.strip("/")
         self._is_encrypted = public.scheme == "https"
 
     def foreign(self, headers: Mapping[str, str]) -> str | None:
@@ -62,14 +65,19 @@ class LocalGate:
             headers: The headers of the request.
             given: The token in its URL; empty if there is none.
         """
-        found = given or _bearer(headers) or _cookie(headers)
-        return hmac.compare_digest(found.encode(), self._token.encode())
+        tokens = [given or _bearer(headers)] if given or _bearer(headers) else _cookies(headers)
+        return any(hmac.compare_digest(found.encode(), self._token.encode()) for found in tokens)
+
+    def is_public(self, headers: Mapping[str, str]) -> bool:
+        """Return whether a request came through the proxy or tunnel of the user."""
+        return self._public_name is not None and _hostname(headers.get("Host", "")) == self._public_name
 
     def cookie(self, headers: Mapping[str, str]) -> str:
         """Return the value of ``Set-Cookie`` for the browser that sent a request; pages cannot read it."""
-        is_public = self._public_name is not None and _hostname(headers.get("Host", "")) == self._public_name
+        is_public = self.is_public(headers)
         secure = "; Secure" if is_public and self._is_encrypted else ""
-        return f"{_cookie_name(headers)}={self._token}; HttpOnly; SameSite=Strict; Path=/{secure}"
+        name = _cookie_name(headers, self._public_path if is_public else "")
+        return f"{name}={self._token}; HttpOnly; SameSite=Strict; Path=/{secure}"
 
 
 def read_token(path: Path) -> str:
@@ -108,17 +116,18 @@ def _bearer(headers: Mapping[str, str]) -> str:
     return token.strip() if scheme.lower() == "bearer" else ""
 
 
-def _cookie(headers: Mapping[str, str]) -> str:
-    name = _cookie_name(headers)
+def _cookies(headers: Mapping[str, str]) -> list[str]:
+    """Return the tokens in cookies, those of servers on other ports included: a user's servers may have one token."""
     with suppress(CookieError):
-        cookie = SimpleCookie(headers.get("Cookie", ""))
-        return cookie[name].value if name in cookie else ""
-    return ""
+        cookies = SimpleCookie(headers.get("Cookie", ""))
+        return [cookie.value for name, cookie in cookies.items() if name.startswith(_COOKIE)]
+    return []
 
 
-def _cookie_name(headers: Mapping[str, str]) -> str:
-    """Return the cookie's name, which contains the port: browsers send a cookie to every port of a host."""
+def _cookie_name(headers: Mapping[str, str], path: str) -> str:
+    """Return the name of a server's cookie, which says where it is: browsers send a cookie to every port of a host."""
     port = None
     with suppress(ValueError):
         port = urlsplit(f"//{headers.get('Host', '')}").port
-    return f"pi_token_{port or 80}"
+    place = "".join(each if each.isalnum() else "_" for each in path if each.isascii())
+    return f"{_COOKIE}{port or 80}{f'_{place}' if place else ''}"

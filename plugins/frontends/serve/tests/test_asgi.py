@@ -101,6 +101,10 @@ class Connection:
                     return self.lines[-1]
             assert message["type"] != "websocket.close", message
 
+    async def refusal(self) -> dict:
+        assert (await self.next())["type"] == "websocket.accept"
+        return await self.next()
+
     async def event(self, kind: str) -> dict:
         return await self.until(lambda line: line.get("type") == kind)
 
@@ -226,7 +230,7 @@ async def test_users_do_not_see_each_other(app, ann) -> None:
         ]
         assert (await bob.get("/sessions")).json() == {"sessions": []}
     async with socket(app, session, "bob") as refused:
-        closed = await refused.next()
+        closed = await refused.refusal()
 
     assert {each.status_code for each in answers} == {404}
     assert (closed["type"], closed["code"]) == ("websocket.close", 4404)
@@ -242,7 +246,7 @@ async def test_strangers_and_pages_of_others_are_refused(app, ann) -> None:
     codes = []
     for user, headers in (("", {}), ("ann", {"origin": "https://evil.example"}), ("ann", {"origin": "null"})):
         async with socket(app, session, user, **headers) as refused:
-            codes.append((await refused.next())["code"])
+            codes.append((await refused.refusal())["code"])
 
     assert (unknown.status_code, foreign.status_code, own.status_code) == (401, 403, 200)
     assert codes == [4401, 4403, 4403]

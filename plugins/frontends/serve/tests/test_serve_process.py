@@ -177,12 +177,17 @@ async def test_the_program_of_the_page_asks_a_served_session(tmp_path, agent_dir
     assert answer
 
 
-async def test_a_program_that_starts_pi_talks_to_a_served_session_through_the_pipe_of_the_page(
-    tmp_path, agent_dir, monkeypatch
-) -> None:
-    pipe = tmp_path / "pipe.py"
-    pipe.write_text(re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)[1])
+@pytest.fixture
+def pipe(tmp_path) -> Path:
+    """The program of the page that programs start in place of pi."""
+    path = tmp_path / "pipe.py"
+    path.write_text(re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)[1])
+    return path
 
+
+async def test_a_program_that_starts_pi_talks_to_a_served_session_through_the_pipe_of_the_page(
+    tmp_path, agent_dir, pipe, monkeypatch
+) -> None:
     with serving(tmp_path) as (_, session, path):
         monkeypatch.setenv("PI_SOCKET", str(path))
         async with asyncio.timeout(60), await PiClient.start(command=[sys.executable, str(pipe)]) as client:
@@ -191,6 +196,26 @@ async def test_a_program_that_starts_pi_talks_to_a_served_session_through_the_pi
 
     assert "This folder is empty" in answer
     assert found == session
+
+
+@pytest.mark.heavy
+def test_a_client_by_others_talks_to_a_served_session_through_the_pipe(tmp_path, agent_dir, pipe, monkeypatch) -> None:
+    theirs = pytest.importorskip(
+        "pi_agent", reason="needs pi-agent-python-sdk: uv run python tools/heavy_environments.py serve --test"
+    )
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+
+    with serving(tmp_path) as (_, session, path):
+        command = [sys.executable, str(pipe)]
+        environ = {"PI_SOCKET": str(path)}
+        with theirs.PiClient(executable=command, env=environ, allow_unknown_version=True) as client:
+            first = client.run("list the files here")
+            second = client.run("list the files here")
+        stored = [*agent_dir.glob("sessions/*/*.jsonl")]
+
+    assert "This folder is empty" in first.text
+    assert "This folder is empty" in second.text
+    assert [session in each.name for each in stored] == [True]
 
 
 @pytest.mark.parametrize(

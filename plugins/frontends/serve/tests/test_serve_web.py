@@ -60,7 +60,7 @@ async def test_the_token_becomes_a_cookie_and_leaves_the_address(url) -> None:
     assert page.headers["Referrer-Policy"] == "no-referrer"
 
 
-async def test_the_cookie_of_another_port_neither_opens_the_page_nor_is_replaced(url) -> None:
+async def test_the_cookie_of_another_port_is_not_replaced_and_opens_the_page_if_its_token_is_the_same(url) -> None:
     there = {"Host": "127.0.0.1:99"}
     first, other = await get(f"{url}?token={TOKEN}"), await get(f"{url}?token={TOKEN}", **there)
     names = [each.headers["Set-Cookie"].partition("=")[0] for each in (first, other)]
@@ -68,7 +68,9 @@ async def test_the_cookie_of_another_port_neither_opens_the_page_nor_is_replaced
 
     assert names == [f"pi_token_{httpx.URL(url).port}", "pi_token_99"]
     assert (await get(url, Cookie=cookie)).status_code == 200
-    assert (await get(url, Cookie=cookie, **there)).status_code == 401
+    assert (await get(url, Cookie=cookie, **there)).status_code == 200
+    assert (await get(url, Cookie=f"pi_token_99=another-token; {cookie}")).status_code == 200
+    assert (await get(url, Cookie="pi_token_99=another-token")).status_code == 401
 
 
 @pytest.mark.parametrize("path", ["", "page.js", "socket", "sessions", "?token=wrong", "../token", "nothing"])
@@ -108,6 +110,40 @@ async def test_the_name_of_the_users_own_proxy_is_allowed_and_its_cookie_stays_e
     assert (first.status_code, other.status_code) == (303, 403)
     assert first.headers["Set-Cookie"].endswith("; Secure")
     assert "Secure" not in local.headers["Set-Cookie"]
+
+
+@pytest.mark.parametrize("sent", ["/tides/", "/"])
+async def test_a_proxy_may_offer_it_below_a_path_and_take_the_path_out_or_leave_it(served, tmp_path, sent) -> None:
+    public = "https://box.example.net/tides/"
+    async with web_server(served.server, 0, TOKEN, tmp_path / "agent", public_url=public) as url:
+        there = {"Host": "box.example.net", "Authorization": f"Bearer {TOKEN}"}
+        first, local = (
+            await get(f"{url}{sent[1:]}?token={TOKEN}", Host="box.example.net"),
+            await get(f"{url}?token={TOKEN}"),
+        )
+        page, elsewhere = await get(f"{url}{sent[1:]}page.js", **there), await get(f"{url}tidespage.js", **there)
+
+    assert (first.headers["Location"], local.headers["Location"]) == ("/tides/", "/")
+    assert first.headers["Set-Cookie"].startswith("pi_token_80_tides=")
+    assert (page.status_code, elsewhere.status_code) == (200, 404)
+
+
+async def test_whoever_has_a_wrong_token_waits_and_the_others_do_not(served, tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(web, "_REFUSED_SECONDS", 3600)
+    async with web_server(served.server, 0, TOKEN, tmp_path / "agent") as url:
+        wrong = connect(socket_of(url), additional_headers={"Authorization": "Bearer wrong"}, proxy=None)
+        guessing = [asyncio.ensure_future(get(url, Authorization="Bearer wrong")), asyncio.ensure_future(wrong)]
+        known = await get(url, Authorization=f"Bearer {TOKEN}")
+        client = await joined(url)
+        await until(client, "entries")
+        answered = [each.done() for each in guessing]
+        for each in guessing:
+            each.cancel()
+        await asyncio.wait(guessing)
+        await client.close()
+
+    assert known.status_code == 200
+    assert answered == [False, False]
 
 
 async def test_pages_of_others_may_not_connect(url) -> None:

@@ -21,7 +21,7 @@ class Announcement:
 
     Args:
         folder: ``<agent dir>/run``.
-        facts: The content: ``session``, ``cwd``, ``socket``, and ``url`` for browsers.
+        facts: The content: ``session``, ``cwd``, ``socket``, and for browsers ``url`` and ``public``.
 
     Raises:
         UserError: The session is already being served, or the socket's path is in use.

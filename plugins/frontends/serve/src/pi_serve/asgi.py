@@ -277,6 +277,7 @@ class SessionsApp:
                 case _:
                     raise _Problem(_NOT_FOUND, f"There is no {scope['path']!r}")  # noqa: TRY301 - as the others
         except _Problem as problem:
+            await send({"type": "websocket.accept"})  # else servers answer 403, and the client gets no code
             await send({"type": "websocket.close", "code": 4000 + problem.status, "reason": str(problem)[:120]})
             return
         await send({"type": "websocket.accept"})

@@ -59,7 +59,7 @@ async def run_serve(session: AgentSession, options: Any) -> int:
             url = await stack.enter_async_context(
                 web_server(server, _port(port), token, session.settings.agent_dir, public_url=public)
             )
-            announcement.add(url=url)
+            announcement.add(url=url, public=public)
             lines.append(f"web {url}?token={token}")
             if public is not None:
                 lines.append(f"url {public}?token={token}")
@@ -106,13 +106,14 @@ def _port(text: object) -> int:
 
 
 def _public_url(text: object) -> str | None:
-    """Return the address of a proxy or tunnel, with a slash at its end."""
+    """Return the address of a proxy or tunnel, with a slash at its end; it may be below a path."""
     if text is None:
         return None
     url = urlsplit(str(text))
-    if url.scheme not in ("http", "https") or not url.hostname or url.path not in ("", "/") or url.query:
+    if url.scheme not in ("http", "https") or not url.hostname or url.query or url.fragment:
         raise UserError(f"--url takes an address such as https://box.example.net, not {text!r}")
-    return f"{url.scheme}://{url.netloc}/"
+    path = url.path.strip("/")
+    return f"{url.scheme}://{url.netloc}/{path}/" if path else f"{url.scheme}://{url.netloc}/"
 
 
 def _show_code(address: str) -> None:

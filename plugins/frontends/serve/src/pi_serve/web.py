@@ -88,6 +88,7 @@ class _Gate:
 
     def __init__(self, token: str, agent_dir: Path, public_url: str | None = None) -> None:
         self._gate = LocalGate(token, public_url=public_url)
+        self._prefix = urlsplit(public_url or "/").path.rstrip("/")
         self._agent_dir = agent_dir
 
     async def answer(self, connection: ServerConnection, request: Request) -> Response | None:
@@ -97,23 +98,30 @@ class _Gate:
         if foreign is not None:
             return _text(connection, HTTPStatus.FORBIDDEN, foreign)
         url = urlsplit(request.path)
+        path = self._path(url.path)
         given = parse_qs(url.query).get("token", [""])[0]
         if not self._gate.knows(headers, given):
             await asyncio.sleep(_REFUSED_SECONDS)
             why = "The token is missing or wrong. Open the address that pi serve printed\n"
             return _text(connection, HTTPStatus.UNAUTHORIZED, why)
-        if url.path == "/socket":
+        if path == "/socket":
             return None
         if given:
             return self._with_cookie(connection, request)
-        if url.path == "/sessions":
+        if path == "/sessions":
             return _json(connection, [each.__dict__ for each in served_sessions(self._agent_dir)])
-        return _file(connection, url.path, headers.get("Host", ""))
+        return _file(connection, path, headers.get("Host", ""))
+
+    def _path(self, path: str) -> str:
+        """Return a path below the page's own; a proxy may have taken the prefix out, or left it."""
+        below = path.removeprefix(self._prefix)
+        return below if below.startswith("/") else path
 
     def _with_cookie(self, connection: ServerConnection, request: Request) -> Response:
         """Keep the token in a cookie, and take it out of the address."""
         response = _text(connection, HTTPStatus.SEE_OTHER, "")
-        response.headers["Location"] = "/"
+        is_public = self._gate.is_public(request.headers)
+        response.headers["Location"] = f"{self._prefix}/" if is_public else "/"
         response.headers["Set-Cookie"] = self._gate.cookie(request.headers)
         return response
 

@@ -31,6 +31,10 @@ SECONDS = 60
 
 _OPTIONS = """--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-sync --hide-scrollbars
 --disable-background-networking --disable-component-update --remote-debugging-port=0""".split()
+_OPTIONS.append("--host-resolver-rules=MAP box.test 127.0.0.1")
+
+_KEYS = {"Tab": 9, "Enter": 13, "Escape": 27, "ArrowDown": 40}
+"""Keys and their codes for Windows, which Chromium wants everywhere."""
 
 
 class Page:
@@ -80,6 +84,18 @@ class Page:
     async def type(self, words: str) -> None:
         await self.run("document.getElementById('text').focus()")
         await self.command("Input.insertText", text=words)
+
+    async def keys(self, *keys: str) -> None:
+        """Press keys; what is not the name of a key is typed."""
+        for key in keys:
+            code = _KEYS.get(key)
+            if code is None:
+                await self.command("Input.insertText", text=key)
+                continue
+            said = {"text": "\r"} if key == "Enter" else {}
+            facts = {"key": key, "code": key, "windowsVirtualKeyCode": code}
+            await self.command("Input.dispatchKeyEvent", type="keyDown", **facts, **said)
+            await self.command("Input.dispatchKeyEvent", type="keyUp", **facts)
 
     async def click(self, selector: str) -> None:
         await self.run(f"document.querySelector({json.dumps(selector)}).click()")

@@ -9,11 +9,14 @@ from urllib.parse import urlsplit
 import pytest
 
 from pi_serve.web import web_server
-from pi_testing import text, tool_call
+from pi_testing import text, thinking, tool_call
 
 pytestmark = [pytest.mark.slow, pytest.mark.pi(entry_points=["tools"])]
 
 DOT = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+PROBLEMS = """axe.run(document, {resultTypes: ["violations"]}).then(({violations}) => violations.map(
+    ({id, nodes}) => [id, ...nodes.map(({html, failureSummary}) => `${html} ${failureSummary}`)]))"""
+"""What axe finds: its rules for WCAG 2.2 and for good practice."""
 ATTACKS = """<script>document.documentElement.dataset.pwned = 1</script>
 <img src=x onerror="document.documentElement.dataset.pwned = 2">
 ```
@@ -241,13 +244,71 @@ async def test_the_page_can_be_installed(page, served) -> None:
     assert problems["installabilityErrors"] == []
 
 
-async def test_everything_has_a_name_for_screen_readers(page, served) -> None:
-    nameless = await page.run(
-        "[...document.querySelectorAll('button, input, textarea, select')].filter((each) => each.offsetParent"
-        " && !(each.innerText.trim() || each.ariaLabel || each.labels?.length)).map((each) => each.id)"
-    )
+async def test_the_keyboard_alone_is_enough(page, served, script) -> None:
+    script.turn(tool_call("bash", command="echo tides")).turn(text("Done."))
+    await page.keys("Run it", "Enter")
+    await page.until("document.querySelectorAll('.answer').length === 2")
+    await page.until("document.getElementById('state').textContent === 'ready'")
+    reached = []
+    for _ in range(12):
+        await page.keys("Tab")
+        reached.append(await page.run("document.activeElement.id || document.activeElement.closest('[id]')?.id"))
+    await page.run("document.querySelector('main summary').focus()")
+    await page.keys("Enter")
+    opened = await page.run("document.querySelector('main details').open")
 
-    assert nameless == []
+    asked = asyncio.ensure_future(served.session.ui.select("Which?", ["one", "two", "three"]))
+    await page.until("document.getElementById('dialog').open")
+    await page.keys("ArrowDown", "Enter")
+    answer = await asked
+    asked = asyncio.ensure_future(served.session.ui.input("Name?"))
+    await page.until("document.getElementById('dialog').open")
+    await page.keys("Ada", "Enter")
+    name = await asked
+    asked = asyncio.ensure_future(served.session.ui.confirm("Delete it?"))
+    await page.until("document.getElementById('dialog').open")
+    await page.keys("Escape")
+
+    assert {"sessions", "model", "search", "transcript", "attach", "text", "send"} <= set(reached)
+    assert opened
+    assert (answer, name) == ("two", "Ada")
+    assert await asked is False
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("scheme", ["dark", "light"])
+@pytest.mark.parametrize("phone", [False, True])
+async def test_screen_readers_get_along_with_it(page, served, script, scheme, phone) -> None:
+    axe = pytest.importorskip(
+        "axe_playwright_python", reason="needs axe: uv run python tools/heavy_environments.py serve --test"
+    )
+    library = (Path(axe.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
+    Path(served.session.cwd, "tide.py").write_text("high = 6\n")
+    edits = [{"oldText": "high = 6", "newText": "high = 7"}]
+    script.turn(thinking("Easy."), text("I will look."), tool_call("edit", path="tide.py", edits=edits))
+    script.turn(tool_call("bash", command="exit 3"), tool_call("bash", command="sleep 60"))
+    await page.command("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+    await page.open(page.url, width=390 if phone else 1280, height=844, phone=phone)
+    await page.until("document.getElementById('state')?.textContent === 'ready'")
+    await page.type("Make it seven")
+    await page.click("#send")
+    await page.until("document.querySelectorAll('.failed').length > 0")
+    await page.type("And hurry")
+    await page.click("#send")
+    await page.until("!document.getElementById('tray').hidden")
+    await page.run("for (const each of document.querySelectorAll('details')) each.open = true")
+    await page.run(library)
+    problems = await page.run(PROBLEMS)
+    asked = [served.session.ui.select("Which?", ["one", "two"]), served.session.ui.input("Name?", "Ada")]
+    waiting = [asyncio.ensure_future(each) for each in asked]
+    for each in waiting:
+        await page.until("document.getElementById('dialog').open")
+        problems += await page.run(PROBLEMS)
+        await page.keys("Escape")
+        await each
+    await page.click("#stop")
+
+    assert problems == [], "\n".join(" | ".join(each) for each in problems)
 
 
 async def test_it_fits_on_a_phone(page, served, script) -> None:

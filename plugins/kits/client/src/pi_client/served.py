@@ -32,13 +32,15 @@ class ServedSession:
         session: Its id.
         cwd: Its folder.
         socket: The path of its socket.
-        url: Where it can be opened in a browser; None where it cannot.
+        url: Where a browser on this computer opens it; None where it cannot.
+        public: Where the user's own proxy or tunnel offers it to browsers elsewhere; None where there is none.
     """
 
     session: str
     cwd: str
     socket: str
     url: str | None = None
+    public: str | None = None
 
 
 def served_sessions(agent_dir: str | Path) -> list[ServedSession]:
@@ -52,7 +54,8 @@ def served_sessions(agent_dir: str | Path) -> list[ServedSession]:
         with suppress(OSError, ValueError, TypeError, KeyError):
             facts = json.loads(path.read_bytes())
             if _listens(facts["socket"]):
-                found.append(ServedSession(facts["session"], facts["cwd"], facts["socket"], facts.get("url")))
+                places = (facts.get("url"), facts.get("public"))
+                found.append(ServedSession(facts["session"], facts["cwd"], facts["socket"], *places))
     return found
 
 

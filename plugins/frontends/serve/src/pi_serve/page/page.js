@@ -229,6 +229,7 @@ function note(text, failed = false) {
 }
 
 function facts({ sessionName, sessionId, model, cwd, isStreaming }) {
+  if (sessionId) session = sessionId;
   if (sessionId) $("name").textContent = sessionName || sessionId.slice(0, 8);
   if (cwd) $("facts").dataset.cwd = cwd;
   const name = model ? `${model.provider}/${model.id}` : "";
@@ -305,6 +306,7 @@ $("dialog").addEventListener("close", () => {
   $("dialog").returnValue = "";
   display();
 });
+$("dismiss").addEventListener("click", () => $("dialog").close("")); // no submit button: Enter would press the first
 $("dialog").addEventListener("cancel", () => { $("dialog").returnValue = ""; });
 
 function answerTo(request, yes) {
@@ -419,17 +421,22 @@ function fit() {
 
 $("stop").addEventListener("click", () => ask("abort"));
 $("prompt").hidden = observes;
+if (!matchMedia("(pointer: coarse)").matches) text.focus();
 
 // Other served sessions
+
+const isHere = ["127.0.0.1", "localhost", "[::1]"].includes(location.hostname);
+let session = null;
 
 $("sessions").addEventListener("toggle", async () => {
   if (!$("sessions").open) return;
   const answer = await fetch("sessions");
   const served = answer.ok ? await answer.json() : [];
   $("list").replaceChildren(...served.map((each) => {
-    const item = make("li"), link = make(each.url ? "a" : "span", "", `${each.session.slice(0, 8)} ${each.cwd}`);
-    if (each.url) link.href = each.url;
-    if (each.url && new URL(each.url).port === location.port) link.setAttribute("aria-current", "page");
+    const address = isHere ? each.url : each.public; // an address of this computer leads a phone to the phone
+    const item = make("li"), link = make(address ? "a" : "span", "", `${each.session.slice(0, 8)} ${each.cwd}`);
+    if (address) link.href = address;
+    if (each.session === session) link.setAttribute("aria-current", "page");
     item.append(link);
     return item;
   }));
@@ -456,8 +463,10 @@ function ask(type, more = {}, then = null) {
 }
 
 function connect() {
-  const scheme = location.protocol === "https:" ? "wss:" : "ws:";
-  socket = new WebSocket(`${scheme}//${location.host}/socket`);
+  const address = new URL("socket", location.href); // below the prefix of a proxy, if there is one
+  address.protocol = location.protocol === "https:" ? "wss:" : "ws:";
+  address.hash = "";
+  socket = new WebSocket(address);
   socket.addEventListener("open", () => {
     wait = 500;
     const since = lastId === null ? {} : { since: lastId };
